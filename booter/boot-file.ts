@@ -13,9 +13,17 @@ export function serverFor({ segment }: Pick<BooterConfig, "segment">, address: s
   return (near ?? segment[0])!.address;
 }
 
+export type BootFileParts = {
+  readonly secret: Uint8Array;
+  readonly http_port: number;
+  /** Null without HTTPS. Only firmware uses HTTPS: it trusts the certificates that its settings name, and iPXE none. */
+  readonly https_port: number | null;
+  readonly files: Files;
+};
+
 export function bootFile(
   asked: BootFileQuestion,
-  { secret, http_port, files }: { secret: Uint8Array; http_port: number; files: Files },
+  { secret, http_port, https_port, files }: BootFileParts,
 ): string {
   const { kind, architecture, server, mac, address, xid } = asked;
   const origin = `http://${server}:${http_port}`;
@@ -23,7 +31,9 @@ export function bootFile(
     case "ipxe":
       return scriptUrl(secret, origin, { mac, address, xid }, new Date());
     case "uefi_http":
-      return `${origin}/firmware/${uefiProgram(architecture, files)}`;
+      return `${https_port === null ? origin : `https://${server}:${https_port}`}/firmware/${
+        uefiProgram(architecture, files)
+      }`;
     case "uefi":
       return uefiProgram(architecture, files);
     case "bios":

@@ -23,7 +23,7 @@ import { imageKey, upstreamKey } from "./mirror/upstream-key.ts";
 import { cachePath, loadCache, saveCache } from "./api-client/cache-file.ts";
 import { type ApiClient, openApiClient } from "./api-client/client.ts";
 import { openRecords, type Records } from "./api-client/records.ts";
-import { ownSecret, readSecretLine } from "./private-file.ts";
+import { ownSecret, readSecretLine, readTls } from "./private-file.ts";
 import { every, type Repeated } from "./repeat.ts";
 import { openScriptUses } from "./script-uses.ts";
 import { type Enrolment, openEnrolment } from "./setup/enrolment.ts";
@@ -36,6 +36,7 @@ export type Booter = {
     readonly dhcp: number;
     readonly tftp: number;
     readonly http: number;
+    readonly https: number | null;
     readonly metrics: number;
     readonly amqp: number | null;
   };
@@ -112,6 +113,7 @@ export async function openBooter({ config, log, api: given }: BooterOptions): Pr
     for (const each of closers.reverse()) await each();
   };
   let http_port = config.http.port;
+  let https_port: number | null = null;
   let amqp_port: number | null = null;
   const originFor = (address: string) => `http://${serverFor(config, address)}:${http_port}`;
 
@@ -159,6 +161,15 @@ export async function openBooter({ config, log, api: given }: BooterOptions): Pr
       http_port = http.port;
       closers.push(http.close);
     }
+    if (config.https !== undefined) {
+      https_port = config.https.port;
+      const tls = await readTls(config.https);
+      for (const { address } of config.segment) {
+        const https = await openHttp({ address, port: https_port, handler, tls, counters, log: quiet });
+        https_port = https.port;
+        closers.push(https.close);
+      }
+    }
     if (config.ur !== undefined) {
       amqp_port = config.ur.port;
       for (const { address } of config.segment) {
@@ -195,12 +206,12 @@ export async function openBooter({ config, log, api: given }: BooterOptions): Pr
       settings,
       transactions,
       requests: openBootRequests({ send: (mac, client) => api.seen(mac, client), now: Date.now }),
-      bootFile: (asked) => bootFile(asked, { secret, http_port, files }),
+      bootFile: (asked) => bootFile(asked, { secret, http_port, https_port, files }),
       counters,
       log: quiet,
     });
     closers.push(dhcp.close);
-    const ports = { dhcp: dhcp.port, tftp: tftp.port, http: http_port, amqp: amqp_port };
+    const ports = { dhcp: dhcp.port, tftp: tftp.port, http: http_port, https: https_port, amqp: amqp_port };
     gauges({ counters, records, enrolment, files });
     const metrics = await openMetrics({ port: config.metrics.port, counters, healthy: () => records.reachable() });
     closers.push(metrics.close);

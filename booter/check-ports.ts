@@ -20,13 +20,14 @@ export async function portFindings(config: BooterConfig): Promise<Finding[]> {
   return findings;
 }
 
-function portsOf({ dhcp, tftp, http, metrics, ur, segment }: BooterConfig): Port[] {
+function portsOf({ dhcp, tftp, http, https, metrics, ur, segment }: BooterConfig): Port[] {
   return [
     ...segment.flatMap(({ address }): Port[] => [
       { name: "DHCP", address, port: dhcp.port, kind: "udp" },
       ...(dhcp.mode === "proxy" ? [{ name: "DHCP proxy", address, port: dhcp.proxy_port, kind: "udp" } as const] : []),
       { name: "TFTP", address, port: tftp.port, kind: "udp" },
       { name: "HTTP", address, port: http.port, kind: "tcp" },
+      ...(https === undefined ? [] : [{ name: "HTTPS", address, port: https.port, kind: "tcp" } as const]),
       ...(ur === undefined ? [] : [{ name: "AMQP", address, port: ur.port, kind: "tcp" } as const]),
     ]),
     { name: "metrics", address: METRICS_ADDRESS, port: metrics.port, kind: "tcp" },

@@ -64,6 +64,21 @@ export async function readSecretLine(path: string, what: string): Promise<string
   }
 }
 
+/** Reads a certificate, and its key, which other users must not be able to read. */
+export async function readTls(
+  { certificate_file, key_file }: { readonly certificate_file: string; readonly key_file: string },
+): Promise<{ readonly cert: string; readonly key: string }> {
+  await readSecretLine(key_file, "https.key_file");
+  const read = async (path: string, what: string) => {
+    const text = await readFile(path, "utf8").catch((error) => {
+      throw new Error(`${what}: cannot read ${path} (${(error as { code?: string }).code ?? "unknown error"})`);
+    });
+    if (!text.includes("-----BEGIN ")) throw new Error(`${what}: ${path} is not PEM`);
+    return text;
+  };
+  return { cert: await read(certificate_file, "https.certificate_file"), key: await read(key_file, "https.key_file") };
+}
+
 /** Reads the booter's own secret, or creates it. Tickets of boot scripts and AMQP passwords are derived from it. */
 export async function ownSecret(state_dir: string): Promise<Uint8Array> {
   const path = `${state_dir}/secret`;

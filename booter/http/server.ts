@@ -4,6 +4,7 @@
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import type { Readable } from "node:stream";
 import { HEADER_BYTES_MAX, HEADERS_READ_MS, IDLE_SOCKET_MS, URI_BYTES_MAX } from "../../src/contract/limits.ts";
 import { joinedBytes } from "../../src/lib/text/joined-bytes.ts";
@@ -19,6 +20,8 @@ export type HttpOptions = {
   readonly address: string;
   readonly port: number;
   readonly handler: HttpHandler;
+  /** The certificate with its chain, and its key, as PEM; absent for HTTP without TLS. */
+  readonly tls?: { readonly cert: string; readonly key: string };
   readonly counters: Counters;
   readonly log: Log;
   /**
@@ -31,13 +34,17 @@ export type HttpOptions = {
 export type HttpServer = { readonly port: number; close(): Promise<void> };
 
 export async function openHttp(options: HttpOptions): Promise<HttpServer> {
-  const server: Server = createServer({
+  const limits = {
     headersTimeout: HEADERS_READ_MS,
     requestTimeout: HEADERS_READ_MS * 2,
     keepAliveTimeout: IDLE_SOCKET_MS,
     maxHeaderSize: HEADER_BYTES_MAX,
     requireHostHeader: false, // old firmware omits the Host header
-  }, (req, res) => void take(req, res, options));
+  };
+  const taken = (req: IncomingMessage, res: ServerResponse) => void take(req, res, options);
+  const server: Server = options.tls === undefined
+    ? createServer(limits, taken)
+    : createTlsServer({ ...limits, ...options.tls }, taken);
   server.maxConnections = HTTP_CONNECTIONS_MAX;
   server.on("clientError", (_error, socket) => socket.destroy());
   const port = await listenOn(server, options);

@@ -38,9 +38,14 @@ export function redfishCommand(): AnyCommand {
       .action((_options, member) => withSystem(member as AnyCommand, ensureUefi)) as AnyCommand,
     command("set-onetime-boot", "Boot from the network once, at the next start", EXAMPLE)
       .addOption(oneOf("--target <target>", "the kind of network boot", BOOT_TARGETS).default("uefi-http" as const))
-      .action(({ target }, member) =>
-        withSystem(member as AnyCommand, (bmc, system, pause) => setOnetimeBoot(bmc, system, { target, pause }))
-      ) as AnyCommand,
+      .option("--boot-uri <uri>", "load this program by UEFI HTTP boot, instead of the one that DHCP names")
+      .action(({ target, bootUri }, member) => {
+        const boot_uri = bootUri === undefined ? null : checkedUri(bootUri, target);
+        return withSystem(
+          member as AnyCommand,
+          (bmc, system, pause) => setOnetimeBoot(bmc, system, { target, boot_uri, pause }),
+        );
+      }) as AnyCommand,
     command("inventory", "Print the hardware and the firmware as JSON, or send them to the control plane", EXAMPLE)
       .option("--report", "send them to the control plane, which shows them: opsctl cn hardware")
       .option("--node <uuid>", "the node's UUID, if the BMC shows another")
@@ -59,6 +64,12 @@ export function redfishCommand(): AnyCommand {
     .option("--accept-invalid-certs", "accept a certificate that is not trusted")
     .option("--system <system>", "the UUID, name or id of the system, if the BMC has several")
     .option("--deadline <seconds>", "the longest time that the command may take", String(DEADLINE_S)) as AnyCommand;
+}
+
+function checkedUri(text: string, target: string): string {
+  if (target !== "uefi-http") throw new Failure("--boot-uri needs --target uefi-http", EXIT.usage);
+  if (/^https?:\/\/[!-~]+\.efi$/i.test(text) && URL.canParse(text)) return text;
+  throw new Failure(`--boot-uri ${text}: must be an http or https URI that ends with .efi`, EXIT.usage);
 }
 
 type InventoryFlags = {

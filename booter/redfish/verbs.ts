@@ -22,7 +22,12 @@ type Bag = Readonly<Record<string, unknown>>;
 export async function setOnetimeBoot(
   bmc: Bmc,
   { path, body: system }: System,
-  { target, pause }: { readonly target: BootTarget; readonly pause: Pause },
+  { target, boot_uri = null, pause }: {
+    readonly target: BootTarget;
+    /** The URI of the program; null: the firmware gets it by DHCP. */
+    readonly boot_uri?: string | null;
+    readonly pause: Pause;
+  },
 ): Promise<string> {
   const wanted = REDFISH_TARGETS[target];
   const allowed = bagOf(system.Boot)["BootSourceOverrideTarget@Redfish.AllowableValues"];
@@ -30,7 +35,8 @@ export async function setOnetimeBoot(
     const hint = target === "uefi-http" && allowed.includes("Pxe") ? "; try --target pxe" : "";
     throw new BmcFault(`the BMC cannot boot from ${wanted} once (it offers: ${allowed.join(", ")})${hint}`);
   }
-  const change = { Boot: { BootSourceOverrideEnabled: "Once", BootSourceOverrideTarget: wanted } };
+  const uri = boot_uri === null ? {} : { HttpBootUri: boot_uri };
+  const change = { Boot: { BootSourceOverrideEnabled: "Once", BootSourceOverrideTarget: wanted, ...uri } };
   const future = linkOf(bagOf(system["@Redfish.Settings"]).SettingsObject);
   let written = path;
   try {
@@ -41,7 +47,7 @@ export async function setOnetimeBoot(
     await bmc.patch(future, change, "scheduled");
     written = future;
   }
-  return await heldBoot(bmc, written, { wanted, pause });
+  return await heldBoot(bmc, written, { wanted, boot_uri, pause });
 }
 
 /**
@@ -51,7 +57,7 @@ export async function setOnetimeBoot(
 async function heldBoot(
   bmc: Bmc,
   path: string,
-  { wanted, pause }: { readonly wanted: string; readonly pause: Pause },
+  { wanted, boot_uri, pause }: { readonly wanted: string; readonly boot_uri: string | null; readonly pause: Pause },
 ): Promise<string> {
   const tries = Math.max(1, Math.ceil(Math.min(pause.limit_ms, SHOWN_MS) / pause.step_ms));
   let held: Bag = {};
@@ -62,10 +68,14 @@ async function heldBoot(
       return `the BMC accepted ${wanted} for the next start, but does not show its boot override`;
     }
     if (held.BootSourceOverrideTarget !== wanted || held.BootSourceOverrideEnabled === "Disabled") continue;
+    if (boot_uri !== null && held.HttpBootUri !== boot_uri) continue;
     // The emulator of sushy-tools shows Continuous for every override.
     return held.BootSourceOverrideEnabled === "Continuous"
       ? `the next start boots from ${wanted}; the BMC shows this as permanent, so check the boot order afterwards`
       : `the next start boots from ${wanted}, once`;
+  }
+  if (boot_uri !== null && held.BootSourceOverrideTarget === wanted && held.HttpBootUri !== boot_uri) {
+    throw new BmcFault(`the BMC did not take the boot URI: it shows ${String(held.HttpBootUri ?? "none")}`);
   }
   const hint = wanted === "UefiHttp" && held.BootSourceOverrideTarget === "Pxe" ? "; try --target pxe" : "";
   throw new BmcFault(

@@ -1,7 +1,7 @@
 // The configuration file: the message for a wrong value names its key, and an unknown key is never ignored.
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { readFile, writeFile } from "node:fs/promises";
+import { chmod, readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -13,6 +13,7 @@ import { openMetrics } from "../../booter/metrics.ts";
 import { listenOn } from "../../booter/tcp-port.ts";
 import { openUdp } from "../../booter/udp-socket.ts";
 import { ConfigFault, readBooterConfig } from "../../booter/config.ts";
+import { readTls } from "../../booter/private-file.ts";
 import type { ApiClient } from "../../booter/api-client/client.ts";
 import { ApiFault } from "../../booter/api-client/client.ts";
 import { bootFacts } from "../../booter/api-client/wire.ts";
@@ -52,6 +53,25 @@ test("the shortest file means: netboot clients only, no AMQP broker, well-known 
     control_plane: { cache_max_age_hours: 24 },
   });
   expect(readBooterConfig(BASE, "booter.toml").ur).toBeUndefined();
+});
+
+test("the HTTPS key must be the booter's own, and both files must be PEM", async () => {
+  const folder = await temporaryFolder("tls");
+  const [certificate_file, key_file] = ["cert", "key"].map((name) => join(folder.path, name)) as [string, string];
+  const read = () => readTls({ certificate_file, key_file }).then(() => "read", (error) => error.message);
+  try {
+    expect(await read()).toMatch(/^https\.key_file: cannot read/);
+    await writeFile(key_file, "-----BEGIN PRIVATE KEY-----\n", { mode: 0o644 });
+    expect(await read()).toMatch(/^https\.key_file: .* is accessible to other users/);
+    await chmod(key_file, 0o600);
+    expect(await read()).toMatch(/^https\.certificate_file: cannot read/);
+    await writeFile(certificate_file, "no certificate\n");
+    expect(await read()).toMatch(/^https\.certificate_file: .* is not PEM$/);
+    await writeFile(certificate_file, "-----BEGIN CERTIFICATE-----\n");
+    expect(await read()).toBe("read");
+  } finally {
+    await folder.remove();
+  }
 });
 
 describe("the shipped configuration file", () => {

@@ -1,6 +1,7 @@
 // Machines with other firmware: ARM64, and Secure Boot with the test keys of OVMF, whose private key is public.
 import { execFile } from "node:child_process";
-import { copyFile } from "node:fs/promises";
+import { Buffer } from "node:buffer";
+import { chmod, copyFile, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { type Optional, present } from "../support/optional-programs.ts";
@@ -41,6 +42,28 @@ export async function stageSecure(files: string): Promise<void> {
 
 export async function stageArm64(files: string): Promise<void> {
   await copyFile(present("iPXE for ARM64"), join(files, "ipxe-arm64.efi"));
+}
+
+/** The type of an X.509 certificate in a signature list, and an owner of no meaning (UEFI 2.10, 32.4.1), as GUIDs. */
+const X509 = "a159c0a5e494a74a87b5ab155c2bf072";
+const OWNER = "00112233445566778899aabbccddeeff";
+
+/** Makes a certificate for this address, and the file by which QEMU lets OVMF trust it. Returns the file's path. */
+export async function stageHttps(folder: string, address: string): Promise<string> {
+  const [cert, key, der] = ["https.pem", "https.key", "https.der"].map((name) => join(folder, name));
+  const subject = ["-subj", "/CN=booter", "-addext", `subjectAltName=IP:${address}`, "-days", "2"];
+  // OVMF of Debian 12 knows no elliptic curves for certificates.
+  const openssl = present("openssl");
+  await run(openssl, ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key!, "-out", cert!, ...subject]);
+  await chmod(key!, 0o600);
+  await run(openssl, ["x509", "-in", cert!, "-outform", "DER", "-out", der!]);
+  const certificate = await readFile(der!);
+  const sizes = Buffer.alloc(12);
+  sizes.writeUInt32LE(16 + 12 + 16 + certificate.length, 0);
+  sizes.writeUInt32LE(16 + certificate.length, 8);
+  const trusted = join(folder, "https.trusted");
+  await writeFile(trusted, Buffer.concat([Buffer.from(X509, "hex"), sizes, Buffer.from(OWNER, "hex"), certificate]));
+  return trusted;
 }
 
 /** Returns the flash devices of a machine with this firmware and a copy of the variables. */

@@ -14,7 +14,7 @@ import { putPolicy } from "../setup/machine.ts";
 import { type BooterProcess, serveControlPlane, startBooter } from "./booter-process.ts";
 import { LINUX_STAMP, stageLinuxImage } from "./linux-files.ts";
 import { SETUP_BLOCK, stageFiles, STAMP } from "./site.ts";
-import { flash } from "./firmware.ts";
+import { flash, stageHttps } from "./firmware.ts";
 import { openForeignDhcp } from "./foreign-dhcp.ts";
 import { openWire } from "./wire.ts";
 
@@ -26,7 +26,7 @@ const KERNEL =
 
 export const MODES = ["bios", "uefi", "uefi_http"] as const;
 /** Firmware that few machines of the tests have: ARM64, and Secure Boot. */
-export const MORE_MODES = ["arm64", "arm64_http", "secure", "secure_http"] as const;
+export const MORE_MODES = ["arm64", "arm64_http", "secure", "secure_http", "uefi_https"] as const;
 export type Mode = (typeof MODES)[number] | (typeof MORE_MODES)[number];
 
 export type Vm = {
@@ -72,12 +72,17 @@ export type NetbootFixtureOptions = {
   readonly kind?: "smartos" | "linux" | "arm64";
   /** Another DHCP server gives the addresses 10.77.0.150 to 10.77.0.199, and the booter is a proxy. */
   readonly is_proxy?: boolean;
+  /** The booter serves HTTPS, and the machines trust its certificate. */
+  readonly is_https?: boolean;
+  /** The compiled booter. Default: the booter runs from source. */
+  readonly executable?: string;
   /** Adds files to the folder that the booter serves. */
   readonly prepare?: (files: string) => Promise<void>;
 };
 
 export async function openNetbootFixture(
-  { allowlist = [], kind = "smartos", is_proxy = false, prepare }: NetbootFixtureOptions = {},
+  { allowlist = [], kind = "smartos", is_proxy = false, is_https = false, executable, prepare }: NetbootFixtureOptions =
+    {},
 ): Promise<NetbootFixture> {
   const folder = await temporaryFolder("netboot");
   const space = `berth-boot-${process.pid}`;
@@ -118,9 +123,13 @@ export async function openNetbootFixture(
     const { secret } = await t.mintKey("booter");
     await writeFile(join(folder.path, "key"), `${secret}\n`, { mode: 0o600 });
     const config = join(folder.path, "booter.toml");
-    await writeFile(config, `${top}${configText(folder.path, socket.url)}${is_proxy ? PROXY : ""}`);
+    await writeFile(
+      config,
+      `${top}${configText(folder.path, socket.url)}${is_proxy ? PROXY : ""}${is_https ? httpsText(folder.path) : ""}`,
+    );
+    if (is_https) await stageHttps(folder.path, BOOTER);
     if (is_proxy) closers.push((await openForeignDhcp({ ...FOREIGN, space })).close);
-    const start = () => startBooter({ config, prefix: inside });
+    const start = () => startBooter({ config, prefix: inside, ...(executable === undefined ? {} : { executable }) });
     let booter = await start();
     closers.push(() => booter.kill());
 
@@ -204,6 +213,14 @@ const NETWORK = {
   resolvers: ["10.77.0.2"],
 };
 
+function httpsText(folder: string): string {
+  return `
+[https]
+certificate_file = "${folder}/https.pem"
+key_file = "${folder}/https.key"
+`;
+}
+
 const FOREIGN = { bridge: "br0", address: "10.77.0.3/24", range: "10.77.0.150,10.77.0.199" };
 const PROXY = `
 [dhcp]
@@ -253,14 +270,15 @@ async function machineArgv(mode: Mode, { mac, tap, files }: Resources): Promise<
       `virtio-net-pci,netdev=n0,mac=${mac}`,
     ];
   }
-  const [code, variables, machine] = FIRMWARE[mode.replace("_http", "") as keyof typeof FIRMWARE];
+  const [code, variables, machine] = FIRMWARE[mode.replace(/_https?$/, "") as keyof typeof FIRMWARE];
   await copyFile(present(variables), `${files}/variables`);
   const off = (...names: string[]) => names.flatMap((name) => ["-fw_cfg", `name=opt/org.tianocore/${name},string=n`]);
   return [
     ...common,
     ...machine,
+    ...(mode === "uefi_https" ? ["-fw_cfg", `name=etc/edk2/https/cacerts,file=${files}/../https.trusted`] : []),
     ...flash(present(code), `${files}/variables`),
-    ...off("IPv6PXESupport", "IPv6Support", ...(mode.endsWith("_http") ? ["IPv4PXESupport"] : [])),
+    ...off("IPv6PXESupport", "IPv6Support", ...(/_https?$/.test(mode) ? ["IPv4PXESupport"] : [])),
     ...wire,
     "-device",
     // The card has no ROM, so the firmware's own network boot is used.

@@ -25,6 +25,8 @@ export type Quirks = {
   readonly refuses_with_200?: boolean;
   /** Accepts the change, but does not apply it. */
   readonly forgets?: boolean;
+  /** Takes a change with HttpBootUri, and ignores the URI. */
+  readonly ignores_boot_uri?: boolean;
   readonly systems?: number;
 };
 
@@ -89,7 +91,14 @@ export async function openBmcMock(quirks: Quirks = {}): Promise<Bmc> {
       }
       const boot = body.Boot as Record<string, unknown>;
       if ("BootSourceOverrideMode" in boot) return [400, { error: { message: "BootSourceOverrideMode is read only" } }];
-      if (quirks.forgets !== true) Object.assign(state.boot, boot);
+      const { HttpBootUri: uri, ...rest } = boot;
+      if (quirks.forgets !== true) {
+        Object.assign(
+          state.boot,
+          rest,
+          uri === undefined || quirks.ignores_boot_uri === true ? {} : { HttpBootUri: uri },
+        );
+      }
     }
     return [204];
   }

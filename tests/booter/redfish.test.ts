@@ -190,6 +190,25 @@ describe("the command", () => {
     expect(Buffer.from(JSON.stringify(wrong)).includes("wrong-pass")).toBe(false);
   });
 
+  test("sets the boot URI, and fails if the BMC ignores it", async () => {
+    const uri = "https://10.0.0.1:443/firmware/snponly.efi";
+    expect((await command(PASSWORD, 0o600, "set-onetime-boot", "--boot-uri", uri)).code).toBe(0);
+    expect(mock.state.boot).toMatchObject({ BootSourceOverrideTarget: "UefiHttp", HttpBootUri: uri });
+    await expect(
+      doing({ ignores_boot_uri: true }, (bmc, system) => setOnetimeBoot(bmc, system, { ...UEFI_HTTP, boot_uri: uri })),
+    ).rejects.toThrow("the BMC did not take the boot URI: it shows none");
+  });
+
+  test.each([
+    ["ftp://10.0.0.1/snponly.efi"],
+    ["https://10.0.0.1/"],
+    ["http://10.0.0.1/a b.efi"],
+    ["https://10.0.0.1/x.efi", "--target", "pxe"],
+  ])("refuses the boot URI %s", async (...argv) => {
+    const refused = await command(PASSWORD, 0o600, "set-onetime-boot", "--boot-uri", ...argv);
+    expect([refused.code, refused.err]).toEqual([2, expect.stringContaining("--boot-uri")]);
+  });
+
   test("refuses other targets", async () => {
     expect((await command(PASSWORD, 0o600, "set-onetime-boot", "--target", "cd")).code).toBe(2);
   });
