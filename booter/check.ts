@@ -3,9 +3,9 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { createSecureContext } from "node:tls";
 import { fail, type Finding, ok, warn } from "./check-finding.ts";
 import { portFindings } from "./check-ports.ts";
+import { tlsFindings } from "./check-tls.ts";
 import type { BooterConfig } from "./config.ts";
 import { type ClientKind, decide, type Decision } from "./decision.ts";
 import { ARM64_PROGRAM, type Files, openFiles, PROGRAMS, SECURE_PROGRAMS } from "./files.ts";
@@ -14,7 +14,7 @@ import { fetchSmall } from "./mirror/mirror.ts";
 import { imageKey, upstreamKey } from "./mirror/upstream-key.ts";
 import { type ApiClient, openApiClient } from "./api-client/client.ts";
 import type { BootFacts, PolicyFacts } from "./api-client/wire.ts";
-import { readSecretLine, readTls } from "./private-file.ts";
+import { readSecretLine } from "./private-file.ts";
 
 export type CheckOptions = {
   readonly config: BooterConfig;
@@ -34,7 +34,7 @@ export async function check(options: CheckOptions): Promise<Finding[]> {
     );
   }
   findings.push(...optionalPrograms(config.files_dir, files));
-  if (config.https !== undefined) findings.push(await tlsFinding(config.https));
+  if (config.https !== undefined) findings.push(...await tlsFindings(config.https, config.segment));
   const staged = [...files.staged()].sort();
   findings.push(
     staged.length === 0
@@ -64,15 +64,6 @@ function optionalPrograms(folder: string, files: Files): Finding[] {
       : [ok(`${shim} and ${second}: found; UEFI machines start the shim`)];
   });
   return [...arm64, ...secure];
-}
-
-async function tlsFinding(https: NonNullable<BooterConfig["https"]>): Promise<Finding> {
-  try {
-    createSecureContext(await readTls(https));
-    return ok(`https: ${https.certificate_file} and its key can be used`);
-  } catch (error) {
-    return fail(`https: ${error instanceof Error ? error.message : "unknown error"}`);
-  }
 }
 
 async function setupFindings({ ur }: BooterConfig, files: Files): Promise<Finding[]> {
