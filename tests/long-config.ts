@@ -15,6 +15,7 @@ export const LONG = [
   "tests/booter/qemu.test.ts",
   "tests/booter/redfish-process.test.ts",
   "tests/booter/script-retry.test.ts",
+  "tests/booter/two-booters.test.ts",
   "tests/simulator/second-half.test.ts",
   "tests/http/generated-client.test.ts",
   "tests/processes/agent-poll.test.ts",

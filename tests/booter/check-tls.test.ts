@@ -1,4 +1,4 @@
-// What `booter check` finds in the certificate of HTTPS boot.
+// The findings of `booter check` about the certificate of HTTPS boot.
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -28,7 +28,7 @@ test("a good certificate is good for the addresses that it names", async () => {
   ]);
 });
 
-test("an expired certificate, another key, and files that are none are named", async () => {
+test("an expired certificate, another key, and files that cannot be parsed are named", async () => {
   const good = authority.issue("10.0.0.1");
   expect(await findings(authority.issue("10.0.0.1", expired()))).toEqual([
     expect.stringMatching(/^fail https: cert expired at .*; renew it$/),

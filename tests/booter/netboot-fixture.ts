@@ -3,7 +3,7 @@
 // stops.
 import { execFile, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { copyFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { copyFile, cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import process from "node:process";
 import { promisify } from "node:util";
@@ -21,6 +21,7 @@ import { openWire } from "./wire.ts";
 const run = promisify(execFile);
 const QEMU = "qemu-system-x86_64";
 const BOOTER = "10.77.0.1";
+const SECOND = "10.77.0.2";
 const KERNEL =
   "#!ipxe\necho booted ${net0/mac} ${net0/ip} on ${platform} end\necho the last bytes before it stops may get lost\nreboot\n";
 
@@ -41,6 +42,8 @@ export type Vm = {
 export type NetbootFixture = {
   readonly t: TestControlPlane;
   booter(): BooterProcess;
+  /** Starts a second booter with its own key, state, files and address, 10.77.0.2, on the same network. */
+  second(): Promise<BooterProcess>;
   /** Kills the running booter and starts it again with the same state. */
   restart(): Promise<void>;
   /** Starts a machine. `uuid` is its SMBIOS UUID as text. */
@@ -141,6 +144,11 @@ export async function openNetbootFixture(
         await booter.kill();
         booter = await start();
       },
+      async second() {
+        const own = await secondBooter({ t, space, folder: folder.path });
+        closers.push(own.close);
+        return own.booter;
+      },
       power: (mac, mode, uuid) =>
         power({ mac, mode, uuid, space, tap: `tap${taps += 1}`, folder: folder.path, machines }),
       close,
@@ -149,6 +157,38 @@ export async function openNetbootFixture(
     await close();
     throw error;
   }
+}
+
+type SecondParts = { readonly t: TestControlPlane; readonly space: string; readonly folder: string };
+
+async function secondBooter({ t, space, folder }: SecondParts) {
+  const own = `${space}-2`;
+  const state = join(folder, "second");
+  await inOrder([
+    `ip netns add ${own}`,
+    `ip -n ${own} link set lo up`,
+    `ip -n ${space} link add sb0 type veth peer name eth0 netns ${own}`,
+    `ip -n ${space} link set sb0 master br0 up`,
+    `ip -n ${own} addr add ${SECOND}/24 dev eth0`,
+    `ip -n ${own} link set eth0 up`,
+  ]);
+  const wire = await openWire(own, `bx${process.pid}`);
+  const socket = await serveControlPlane(t, wire.here);
+  await mkdir(state);
+  await cp(join(folder, "files"), join(state, "files"), { recursive: true });
+  await writeFile(join(state, "key"), `${(await t.mintKey("booter")).secret}\n`, { mode: 0o600 });
+  const config = join(state, "booter.toml");
+  await writeFile(config, configText(state, socket.url).replace(BOOTER, SECOND));
+  const booter = await startBooter({ config, prefix: ["ip", "netns", "exec", own] });
+  return {
+    booter,
+    async close() {
+      await booter.kill();
+      await socket.close();
+      await wire.close();
+      await inOrder([`ip netns del ${own}`]).catch(() => {});
+    },
+  };
 }
 
 type Power = {
