@@ -46,7 +46,6 @@ export function describe<I extends Io>({ noun, argument, example, withIo, descri
     .action(withIo(async (io, name, { limit }) => {
       const { answer, text, subject } = await describe(io, name);
       const found = await timeLine(io, subject, limit);
-      // The member is not called `events`, because an object with such a list is printed as a list.
       io.print(
         { ...answer, time_line: found },
         `${text}\n\n${section(io, "events", EVENT_COLUMNS, found)}`,

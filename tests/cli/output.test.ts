@@ -151,3 +151,13 @@ test("show prints one record in every format", async () => {
   expect(await run("yaml")).toContain('name: "acme"');
   expect(await run("csv")).toContain(",acme,");
 });
+
+test("a record with a list of events is one record in every format", async () => {
+  const webhook = { id: "w1", name: "ops", events: ["instance_*"] };
+  const run = async (...words: readonly string[]) =>
+    (await opsctl(["api", "GET", "/v1/webhooks/w1", ...words], { server: () => ({ body: webhook }) })).out();
+  expect(JSON.parse(await run("-o", "json"))).toEqual(webhook);
+  expect(await run("-q")).toBe("w1\n");
+  expect(await run("-o", "name")).toBe("ops\n");
+  expect(await run("-o", "jsonpath=.events[0]")).toBe("instance_*\n");
+});

@@ -1,4 +1,6 @@
-// The records in an answer. A list is an array, or an object with an array of items or events.
+// The records in an answer. A list is an array, or an object with an array of items or events. An object with an id is
+// one record, even if it has such an array: the events of a webhook are a field of it.
+import { idOf } from "./identity.ts";
 
 const LIST_MEMBERS = ["items", "events"] as const;
 
@@ -12,7 +14,7 @@ function itemsOf(answer: unknown): readonly unknown[] | null {
 }
 
 function listMemberOf(answer: unknown): string | undefined {
-  if (typeof answer !== "object" || answer === null) return undefined;
+  if (typeof answer !== "object" || answer === null || idOf(answer) !== null) return undefined;
   const members: Readonly<Record<string, unknown>> = { ...answer };
   return LIST_MEMBERS.find((member) => Array.isArray(members[member]));
 }
