@@ -4,11 +4,12 @@ import { filterImages } from "./filter.ts";
 import type { Host } from "./host.ts";
 import type { Artifact, Image } from "./model.ts";
 import { filtering } from "./options.ts";
+import { imageName } from "./pick.ts";
 import { sizeText } from "./size-text.ts";
 import { openSource } from "./source.ts";
 import { traceable } from "./vendor-check.ts";
 
-type Row = { readonly image: Image; readonly artifact: Artifact };
+type Row = { readonly name: string; readonly image: Image; readonly artifact: Artifact };
 
 const COLUMNS: readonly Column<Row>[] = [
   ["IMAGE", ({ image: { distro, release } }) => `${distro.id}/${release.id}`],
@@ -27,8 +28,11 @@ export function search(host: Host): AnyCommand {
     .action(host.withIo(async (io, options) => {
       const source = await openSource(host, io, options.index);
       const images = filterImages(await source.images(), options);
-      const rows = images.flatMap((image) => image.build.artifacts.map((artifact) => ({ image, artifact })));
-      io.table({ images }, rows, COLUMNS, "(no images)");
+      const items = images.map((image) => ({ name: imageName(image), ...image }));
+      const rows = items.flatMap((image) =>
+        image.build.artifacts.map((artifact) => ({ name: image.name, image, artifact }))
+      );
+      io.table({ items }, rows, COLUMNS, "(no images)");
     }));
 }
 

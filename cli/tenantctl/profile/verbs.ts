@@ -3,6 +3,7 @@ import { type AnyCommand, command, listCommand } from "../../framework.ts";
 import type { Environment } from "../../internal/environment.ts";
 import { EXIT } from "../../internal/exit-code.ts";
 import { Failure, usageFailure } from "../../internal/failure.ts";
+import { nearNames } from "../../internal/near-names.ts";
 import { plainText } from "../../internal/plain-text.ts";
 import { checkProfileName, DEFAULT_PROFILE } from "../../internal/profile.ts";
 import type { Column } from "../../internal/table.ts";
@@ -88,7 +89,9 @@ function remove(): AnyCommand {
 async function need(environment: Environment, name: string): Promise<readonly string[]> {
   const names = await listProfiles(environment);
   if (names.includes(name)) return names;
-  throw new Failure(`no profile has the name ${name}; to list them, run: tenantctl profile list`, EXIT.not_found);
+  const near = nearNames(names, name);
+  const hint = near.length === 0 ? "to list them, run: tenantctl profile list" : `did you mean ${near.join(" or ")}?`;
+  throw new Failure(`no profile has the name ${name}; ${hint}`, EXIT.not_found);
 }
 
 async function rowOf(environment: Environment, name: string, is_default: boolean): Promise<Row> {

@@ -36,8 +36,8 @@ test.each([
   [["--format", "raw"], []],
   [["--variant", "minimal"], []],
 ])("search %j finds %j", async (argv, expected) => {
-  const { images } = JSON.parse((await image("search", ...argv)).out());
-  const found = (images as typeof vendor.images).flatMap(({ distro, build }) =>
+  const { items } = JSON.parse((await image("search", ...argv)).out());
+  const found = (items as typeof vendor.images).flatMap(({ distro, build }) =>
     build.artifacts.map(({ arch }) => `${distro.id} ${arch}`)
   );
   expect(found).toEqual(expected);
@@ -46,7 +46,15 @@ test.each([
 test("fields of a later index version are passed on", async () => {
   vendor.images[0] = { ...vendor.images[0]!, later: 1 } as typeof vendor.images[0];
   vendor.publish();
-  expect(JSON.parse((await image("search", "--distro", "ubuntu")).out()).images[0].later).toBe(1);
+  expect(JSON.parse((await image("search", "--distro", "ubuntu")).out()).items[0].later).toBe(1);
+});
+
+test("search prints the names of images with -q, and the near names of a wrong distribution", async () => {
+  expect((await image("search", "--distro", "alpine", "-q")).out()).toBe("alpine/v3.24/3.24.2-r0\n");
+  const near = await image("search", "--distro", "alpin");
+  expect([near.code, near.err()]).toEqual([3, "error: the index has no distro alpin; did you mean alpine?\n"]);
+  const far = await image("search", "--distro", "gentoo");
+  expect([far.code, far.err()]).toEqual([3, "error: the index has no distro gentoo; it has ubuntu, alpine\n"]);
 });
 
 test.each(["ubuntu/noble", "ubuntu/latest", "ubuntu/lts", "ubuntu/24.04", "ubuntu/24", "ubuntu/noble/20261001"])(

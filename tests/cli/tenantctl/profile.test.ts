@@ -83,6 +83,8 @@ test("a profile without a login is named with the command that makes it; a bad n
     3,
     "error: no profile has the name hall-9; to list them, run: tenantctl profile list\n",
   ]);
+  const near = await profile(home_dir, "use", "lbb");
+  expect([near.code, near.err()]).toEqual([3, "error: no profile has the name lbb; did you mean lab?\n"]);
   const escaping = await tenantctl([...LIST, "--profile", "../login"], { env: {}, home_dir, server });
   expect([escaping.code, escaping.err()]).toEqual([
     2,
