@@ -6,7 +6,9 @@ import { listCommand, oneOf, wholeNumber } from "../framework.ts";
 import { actorText, outcomeText } from "./audit-text.ts";
 import type { Query } from "./exchange.ts";
 import type { Io } from "./io.ts";
+import { serverNowMs } from "./server-clock.ts";
 import { type Column, TIME_COLUMN } from "./table.ts";
+import { TIME_HELP, timeOf } from "./time-text.ts";
 
 export const AUDIT_COLUMNS: readonly Column<AuditEvent>[] = [
   ["SEQ", (event) => event.seq],
@@ -29,15 +31,15 @@ export type AuditSearch = {
 };
 
 /** Returns the verb `list` with the filters of a search. */
-export function auditList(summary: string, example: string) {
+export function auditList(summary: string, example: string, actor_help = "list only events of this user or API key") {
   return listCommand("list", summary, example)
     .option("--limit <rows>", "number of events", wholeNumber(1), AUDIT_PAGE_ROWS_DEFAULT)
-    .option("--actor <id>", "list only events of this user or API key")
+    .option("--actor <id>", actor_help)
     .option("--action <name>", "list only this action, for example cn_approve")
     .option("--resource <text>", "list only events whose resource contains this text, such as a UUID")
     .option("--request <id>", "list only events of this request")
     .addOption(oneOf("--decision <decision>", "list only events with this decision", AUDIT_DECISIONS))
-    .option("--since <time>", "list only events from this time on, such as 2026-09-01T12:00:00Z")
+    .option("--since <time>", `list only events from this time on: ${TIME_HELP}`)
     .option("--until <time>", "list only events before this time");
 }
 
@@ -51,7 +53,13 @@ type Find = {
 
 /** Finds the newest events that match. A page may be empty although earlier events match. */
 export async function findEvents(io: Io, { path, query, search, rows }: Find): Promise<AuditPage> {
-  const { request: request_id, actor, action, resource, decision, since, until } = search;
+  const { request: request_id, actor, action, resource, decision } = search;
+  const times = [timeOf("--since", search.since), timeOf("--until", search.until)] as const;
+  // An answer has the server's time, from which ages count.
+  if (times.some((time) => typeof time === "number")) await io.get("/v1/health");
+  const [since, until] = times.map((time) =>
+    typeof time === "number" ? new Date(serverNowMs(io.environment) - time).toISOString() : time
+  );
   const filters = { actor, action, resource, request_id, decision, since, until };
   const events: AuditEvent[] = [];
   let before_seq: number | undefined;

@@ -35,6 +35,14 @@ test("instance list finds instances by text, tenant, host and state", async () =
   );
 });
 
+test("an instance is found by each of its addresses, but not by a part of one", async () => {
+  const { items } = okOf(await a.t.call("GET", `/v1/nics?instance=${id}`));
+  for (const address of [items[0].primary_ipv4, items[0].primary_ipv6.toUpperCase()]) {
+    expect((await at.json<{ id: string }>(`instance show ${address}`)).id).toBe(id);
+  }
+  expect((await at.run(`instance show ${items[0].primary_ipv4.slice(0, -1)}`)).code).toBe(3);
+});
+
 test("search finds an instance by a part of its name", async () => {
   expect(await at.printed("search web- -o csv --no-headers --columns kind,name,id")).toBe(`instance,web-1,${id}\n`);
   expect(await at.printed("search no-such-thing")).toBe("(nothing found)\n");

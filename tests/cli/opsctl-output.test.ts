@@ -42,6 +42,9 @@ rack1-n4  ${NODE_ID}  pending   -          5m   tenant  -         1.4.0    yes
 b         ${KEY_ID}  disabled  30s        5m   tenant  -         1.4.0    no (an operator disabled it)
 `,
   );
+  const csv = await opsctl(["cn", "list", "-o", "csv", "--filter", "name=b"], { server: listing(plain), wall_ms });
+  expect(csv.out()).toContain("name,id,state,last_seen,role,");
+  expect(csv.out()).toContain(`b,${KEY_ID},disabled,2026-11-21T10:04:30Z,tenant,`);
   const items = [node(), { ...other, claims: [CLAIM], identity_conflict: true }];
   const marked = await opsctl(["cn", "list", "--columns", "name,claims"], { server: listing(items), wall_ms });
   expect(marked.out()).toBe("NAME      CLAIMS\nrack1-n4  -\nb         1 (differs)\n");
@@ -292,4 +295,45 @@ test("config set names the setting in the error of a share", async () => {
     "error: 50 is not a value of reservoir.percent_default. It must be 0% to 100%, or a fraction from 0 to 1. " +
     "Did you mean 50%?\n",
   ]);
+});
+
+test.each([["get", []], ["set", ["80%"]], ["unset", []]])(
+  "config %s of an unknown setting names the keys that may be meant",
+  async (verb, value) => {
+    const server: Server = ({ path }) =>
+      path === "/v1/config"
+        ? { body: [{ key: "reservoir.percent_default" }] }
+        : { status: 404, body: { message: "Not Found", error_code: "NotFound" } };
+    const run = async (key: string) => (await opsctl(["config", verb, key, ...value], { server }));
+    const near = await run("reservoir.percent_defualt");
+    expect([near.code, near.err()]).toEqual([
+      3,
+      "error: no setting has the key reservoir.percent_defualt; did you mean reservoir.percent_default?\n",
+    ]);
+    expect((await run("x")).err()).toBe("error: no setting has the key x; to list them, run: opsctl config list\n");
+  },
+);
+
+test("audit list takes an age as the time, by the server's clock, and a username as the actor", async () => {
+  const server: Server = ({ path }) =>
+    path === "/v1/system/users"
+      ? { body: { items: [{ id: KEY_ID, username: "root" }] } }
+      : { body: { events: [], head: null, next_before_seq: null }, headers: { date: "Sat, 21 Nov 2026 10:00:00 GMT" } };
+  const wall_ms = Date.parse("2031-01-01T00:00:00Z");
+  const argv = ["audit", "list", "--actor", "root", "--since", "90m", "--until", "2026-11-21T09:00:00Z"];
+  const ran = await opsctl(argv, { server, wall_ms });
+  expect([ran.code, ran.err()]).toEqual([0, ""]);
+  expect(ran.asked.at(-1)?.query).toMatchObject({
+    actor: KEY_ID,
+    since: "2026-11-21T08:30:00.000Z",
+    until: "2026-11-21T09:00:00Z",
+  });
+  const wrong = await opsctl(["audit", "list", "--since", "yesterday"], { server, wall_ms });
+  expect([wrong.code, wrong.err(), wrong.asked]).toEqual([
+    2,
+    "error: --since yesterday is not a time; write 2026-09-01T12:00:00Z, or an age: 90s, 30m, 12h or 7d\n",
+    [],
+  ]);
+  const missing = await opsctl(["audit", "list", "--actor", "rot"], { server, wall_ms });
+  expect([missing.code, missing.err()]).toEqual([3, "error: no user has the name rot; did you mean root?\n"]);
 });

@@ -112,6 +112,9 @@ test("login by username saves the session with mode 0600, and the next command u
   const who = await at.run("whoami --json", { env: {}, ...session });
   expect(JSON.parse(who.out())).toMatchObject({ user_id: id, username: "carl", is_root: false, key_id: null });
   expect(asked(who.asked)).toEqual(["GET /v1/auth/whoami"]);
+  expect((await at.run("whoami", { env: {}, ...session })).out()).toMatch(
+    /^tenant_name: +-\nsilo_id: +-\nsilo_name: +-$/m,
+  );
   const exported = await at.printed("env", { env: {}, ...session });
   expect(exported).toContain(`export OPSCTL_ACCESS_TOKEN='${saved.access_token}'`);
 });

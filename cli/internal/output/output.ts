@@ -76,8 +76,8 @@ export function openOutput(environment: Environment, flags: OutputFlags, fallbac
       case "name":
         return writeLines(entries.map(({ item }) => nameOf(item) ?? ""));
       case "csv": {
-        // The value of an age is a time, which another column has.
-        const columns = flags.columns === undefined ? shown.filter(([, , style]) => style?.format !== "age") : shown;
+        // The value of AGE is the time of creation, which another column has.
+        const columns = flags.columns === undefined ? shown.filter(([title]) => title !== "AGE") : shown;
         const titles = flags.headers === false ? null : columns.map(([title]) => title.toLowerCase());
         return write(csvText(titles, entries.map((entry) => columns.map(([, cell]) => cell(entry)))));
       }

@@ -5,16 +5,19 @@ import { AUDIT_COLUMNS, auditList, findEvents } from "../../internal/audit-searc
 import { usageFailure } from "../../internal/failure.ts";
 import type { Io } from "../../internal/io.ts";
 import { withIo } from "../../internal/run.ts";
+import { resolveUser } from "../user/user.ts";
 
 const PATH = "/v1/audit/events";
 
 export function list(): AnyCommand {
-  return auditList("List audit events, oldest first", "--newest --action cn_approve --limit 20")
+  const actor_help = "list only events of this user (UUID or username) or API key (UUID)";
+  return auditList("List audit events, oldest first", "--newest --action cn_approve --since 1h", actor_help)
     .option("--after-seq <seq>", "list only events after this sequence number", wholeNumber(0))
     .option("--tail <rows>", "list only this number of newest events, oldest first", wholeNumber(1))
     .option("--newest", "list the newest events first; the filters also do so")
     .action(withIo(async (io, { afterSeq, limit, newest, tail, ...options }) => {
-      const { actor, action, resource, request, decision, since, until } = options;
+      const { action, resource, request, decision, since, until } = options;
+      const actor = options.actor === undefined ? undefined : await resolveUser(io, options.actor);
       const search = { actor, action, resource, request, decision, since, until };
       const isSearch = newest === true || tail !== undefined ||
         Object.values(search).some((value) => value !== undefined);

@@ -1,12 +1,28 @@
 // Shared by the setting verbs: paths, values as text, and notes about when a change applies.
 import type { SettingBody, SettingView } from "../../../src/contract/setting.ts";
+import type { Request } from "../../internal/api.ts";
+import { EXIT } from "../../internal/exit-code.ts";
+import { Failure } from "../../internal/failure.ts";
 import type { Io } from "../../internal/io.ts";
+import { nearNames } from "../../internal/near-names.ts";
 import { plainText } from "../../internal/plain-text.ts";
 
 export const SETTINGS_PATH = "/v1/config";
 
 export function settingPath(key: string): string {
   return `${SETTINGS_PATH}/${encodeURIComponent(key)}`;
+}
+
+/** Sends a request about a setting. If the setting does not exist, the failure names the keys that may be meant. */
+export async function settingOf(io: Io, request: Omit<Request, "path">, key: string): Promise<SettingView> {
+  try {
+    return await io.send<SettingView>({ ...request, path: settingPath(key) });
+  } catch (cause) {
+    if (!(cause instanceof Failure) || cause.exit_code !== EXIT.not_found) throw cause;
+    const near = nearNames((await io.get<SettingView[]>(SETTINGS_PATH)).map((setting) => setting.key), key);
+    const hint = near.length === 0 ? "to list them, run: opsctl config list" : `did you mean ${near.join(" or ")}?`;
+    throw new Failure(`no setting has the key ${key}; ${hint}`, EXIT.not_found);
+  }
 }
 
 /** Returns strings unchanged and other values as JSON, the form that `config set` takes. */

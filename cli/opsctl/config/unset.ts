@@ -1,14 +1,13 @@
-import type { SettingView } from "../../../src/contract/setting.ts";
 import { type AnyCommand, command } from "../../framework.ts";
 import { plainText } from "../../internal/plain-text.ts";
 import { withIo } from "../../internal/run.ts";
-import { noteEffect, settingPath, valueText } from "./setting.ts";
+import { noteEffect, settingOf, valueText } from "./setting.ts";
 
 export function unset(): AnyCommand {
   return command("unset", "Reset a setting to its default", "instance.create_wait_secs")
     .argument("<setting>", "key of the setting")
     .action(withIo(async (io, key) => {
-      const setting = await io.send<SettingView>({ method: "DELETE", path: settingPath(key) });
+      const setting = await settingOf(io, { method: "DELETE" }, key);
       io.print(setting, `Reset ${plainText(setting.key)} to ${valueText(setting.value)}`);
       noteEffect(io, setting);
     }));

@@ -3,7 +3,7 @@ import { INSTANCE_STATES } from "../../../src/contract/enums.ts";
 import type { Instance, SystemInstance } from "../../../src/contract/instance.ts";
 import { oneOf } from "../../framework.ts";
 import type { Io } from "../../internal/io.ts";
-import { isUuid, named, pickRecord } from "../../internal/record-name.ts";
+import { isUuid, named, pickRecord, type RecordKind } from "../../internal/record-name.ts";
 import {
   AGE_COLUMN,
   blockText,
@@ -19,9 +19,15 @@ import { resolveTenant } from "../tenant/tenant.ts";
 
 export const INSTANCES_PATH = "/v1/instances";
 export const SYSTEM_INSTANCES_PATH = "/v1/system/instances";
-export const INSTANCE_ARGUMENT = ["<instance>", "UUID, unique UUID prefix, or a name that one instance has"] as const;
+export const INSTANCE_ARGUMENT = [
+  "<instance>",
+  "UUID, unique UUID prefix, address, or a name that one instance has",
+] as const;
 
-const INSTANCE_NAME = named<Instance>("instance", "opsctl instance list");
+const INSTANCE_NAME: RecordKind<SystemInstance> = {
+  ...named<SystemInstance>("instance", "opsctl instance list"),
+  isCalled: (instance, name) => instance.name === name || instance.addresses.includes(name.toLowerCase()),
+};
 
 export const INSTANCE_COLUMNS: readonly Column<SystemInstance>[] = [
   ["NAME", (instance) => instance.name],
