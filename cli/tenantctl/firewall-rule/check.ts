@@ -6,7 +6,7 @@ import { EXIT } from "../../internal/exit-code.ts";
 import { Failure } from "../../internal/failure.ts";
 import { plainText } from "../../internal/plain-text.ts";
 import { withIo } from "../open-io.ts";
-import { resolveVpc, VPC_FLAGS, VPC_OPTION } from "../record/scope.ts";
+import { needVpc, VPC_OPTION } from "../record/scope.ts";
 import { protocolOf } from "./flags.ts";
 
 const PROTOCOLS = ["tcp", "udp", "icmp", "icmp4", "icmp6"] as const;
@@ -17,14 +17,14 @@ export function check(): AnyCommand {
     "Say whether a packet would pass, and which rule decides; exit code 1 if it is denied",
     "--vpc web --from 198.51.100.7 --to 10.0.1.5 --port 443",
   )
-    .requiredOption(VPC_FLAGS, VPC_OPTION[1])
+    .option(...VPC_OPTION)
     .requiredOption("--from <address>", "address of the sender")
     .requiredOption("--to <address>", "address of the receiver; of a floating IP, the address of its NIC")
     .addOption(option("--protocol <protocol>", "protocol; icmp means icmp4").choices(PROTOCOLS).default("tcp"))
     .option("--port <port>", "destination port, for tcp and udp", portOf)
     .option("--source-port <port>", "source port; by default one that clients use", portOf)
     .action(withIo(async (io, { vpc, from, to, protocol, port, sourcePort }) => {
-      const found = await io.get<FirewallCheck>(`/v1/vpcs/${await resolveVpc(io, vpc)}/firewall-check`, {
+      const found = await io.get<FirewallCheck>(`/v1/vpcs/${await needVpc(io, vpc)}/firewall-check`, {
         source: from,
         destination: to,
         protocol: protocolOf(protocol),

@@ -5,7 +5,7 @@ import { type AnyCommand, command, option } from "../../framework.ts";
 import { blockText } from "../../internal/table.ts";
 import { LABEL_OPTION, parseLabels } from "../../internal/labels.ts";
 import { withIo } from "../open-io.ts";
-import { resolveVpc, VPC_OPTION } from "../record/scope.ts";
+import { givenOrSoleVpc, VPC_OPTION } from "../record/scope.ts";
 import { change, WAIT_OPTION } from "../record/wait.ts";
 import { FIREWALL_RULE } from "./firewall-rule.ts";
 import { portRange } from "./port-range.ts";
@@ -54,7 +54,7 @@ export function create(): AnyCommand {
         source_ports: options.sourcePorts,
         destination_ports: options.destinationPorts,
       };
-      const query = { vpc: vpc === undefined ? undefined : await resolveVpc(io, vpc) };
+      const query = { vpc: await givenOrSoleVpc(io, vpc) };
       const print = (rule: FirewallRule) => io.print(rule, blockText(FIREWALL_RULE.lines(rule)));
       await change(io, { method: "POST", path: FIREWALL_RULE.path, query, body }, { wait: options.wait, print });
     }));

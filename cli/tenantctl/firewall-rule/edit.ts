@@ -14,16 +14,16 @@ import { kindOf } from "../manifest/kind.ts";
 import { firewallRecord } from "../manifest/project.ts";
 import { SCHEMA } from "../manifest/references.ts";
 import { withIo } from "../open-io.ts";
-import { resolveVpc, VPC_OPTION } from "../record/scope.ts";
+import { needVpc, VPC_OPTION } from "../record/scope.ts";
 
 const KIND = kindOf("firewall_rules");
 const HEAD = "# The rules of this VPC. Save and close the editor to apply them; a rule that you remove is deleted.\n";
 
 export function edit(): AnyCommand {
   return command("edit", "Change the firewall rules of a VPC in $VISUAL or $EDITOR", "--vpc web")
-    .requiredOption(...VPC_OPTION)
+    .option(...VPC_OPTION)
     .action(withIo(async (io, { vpc: named }) => {
-      const vpc = await io.get<Vpc>(`/v1/vpcs/${await resolveVpc(io, named)}`);
+      const vpc = await io.get<Vpc>(`/v1/vpcs/${await needVpc(io, named)}`);
       const path = `/v1/vpcs/${vpc.id}/firewall-rules`;
       const { body, etag } = await io.exchange({ method: "GET", path });
       const before = (body as FirewallRuleSet).items.map((rule) => firewallRecord(rule, vpc.name));

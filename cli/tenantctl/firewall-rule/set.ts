@@ -6,7 +6,7 @@ import { type AnyCommand, command, group } from "../../framework.ts";
 import { readDocument } from "../../internal/document.ts";
 import { tableText } from "../../internal/table.ts";
 import { withIo } from "../open-io.ts";
-import { resolveVpc, VPC_FLAGS, VPC_OPTION } from "../record/scope.ts";
+import { needVpc, VPC_OPTION } from "../record/scope.ts";
 import { FIREWALL_RULE } from "./firewall-rule.ts";
 
 export function set(): AnyCommand {
@@ -15,10 +15,10 @@ export function set(): AnyCommand {
 
 function show(): AnyCommand {
   return command("show", "Show the rules in the order of evaluation, and their version", "--vpc web -o json")
-    .requiredOption(VPC_FLAGS, VPC_OPTION[1])
+    .option(...VPC_OPTION)
     .addHelpText("after", "\nThe JSON is a file for `set replace`.")
     .action(withIo(async (io, { vpc }) => {
-      const path = `/v1/vpcs/${await resolveVpc(io, vpc)}/firewall-rules`;
+      const path = `/v1/vpcs/${await needVpc(io, vpc)}/firewall-rules`;
       const { body, etag } = await io.exchange({ method: "GET", path });
       const { items } = body as FirewallRuleSet;
       const version = etag?.replaceAll('"', "") ?? null;
@@ -28,7 +28,7 @@ function show(): AnyCommand {
 
 function replace(): AnyCommand {
   return command("replace", "Replace all firewall rules of a VPC in one commit", "--vpc web --file rules.json")
-    .requiredOption(VPC_FLAGS, VPC_OPTION[1])
+    .option(...VPC_OPTION)
     .requiredOption(
       "-f, --file <file>",
       "rules as JSON, or as TOML in a file *.toml; - for JSON on standard input",
@@ -40,7 +40,7 @@ function replace(): AnyCommand {
     )
     .action(withIo(async (io, { vpc, file }) => {
       const { version, ...body } = await readDocument(io, file) as { readonly version?: unknown };
-      const path = `/v1/vpcs/${await resolveVpc(io, vpc)}/firewall-rules`;
+      const path = `/v1/vpcs/${await needVpc(io, vpc)}/firewall-rules`;
       const headers: Record<string, string> = typeof version === "string" ? { "if-match": `"${version}"` } : {};
       const { items } = await io.send<FirewallRuleSet>({ method: "PUT", path, body, headers });
       io.print({ items }, rulesText(items));

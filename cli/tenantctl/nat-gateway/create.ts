@@ -4,13 +4,13 @@ import { plainText } from "../../internal/plain-text.ts";
 import { blockText } from "../../internal/table.ts";
 import { FAMILY_NAMES, familyOf, parseFamily } from "../family.ts";
 import { withIo } from "../open-io.ts";
-import { resolveVpc, VPC_OPTION } from "../record/scope.ts";
+import { givenOrSoleVpc, VPC_OPTION } from "../record/scope.ts";
 import { change, WAIT_OPTION } from "../record/wait.ts";
 import { NAT_GATEWAY } from "./nat-gateway.ts";
 
 export function create(): AnyCommand {
   return command("create", "Create a NAT gateway with its own public address", "--vpc web --name out")
-    .requiredOption(...VPC_OPTION)
+    .option(...VPC_OPTION)
     .requiredOption("--name <name>", "1 to 63 bytes; unique in the VPC")
     .option("--description <text>", "free-form description")
     .addOption(
@@ -20,7 +20,7 @@ export function create(): AnyCommand {
     .option(...WAIT_OPTION)
     .action(withIo(async (io, { vpc, name, description, family = "ipv4", wait }) => {
       const body: Partial<NatGatewayBody> = { name, description, family: familyOf(family) };
-      const query = { vpc: await resolveVpc(io, vpc) };
+      const query = { vpc: await givenOrSoleVpc(io, vpc) };
       const print = (gateway: NatGateway) => {
         const lines = blockText([
           ["name", gateway.name],

@@ -5,7 +5,7 @@ import { type AnyCommand, command, invalidValue, option, wholeNumber } from "../
 import { blockText } from "../../internal/table.ts";
 import { NAT_GATEWAY } from "../nat-gateway/nat-gateway.ts";
 import { withIo } from "../open-io.ts";
-import { resolveRecord, resolveVpc, VPC_OPTION } from "../record/scope.ts";
+import { needVpc, resolveRecord, VPC_OPTION } from "../record/scope.ts";
 import { change, WAIT_OPTION } from "../record/wait.ts";
 import { PORT_FORWARD } from "./port-forward.ts";
 
@@ -15,7 +15,7 @@ export function create(): AnyCommand {
     "Create a port forward from a NAT gateway to a NIC",
     "--vpc web --name https --nat-gateway out --port 443 --nic 01a20545-d1d3-77c5-b014-7bac72ce0350 --nic-port 8443",
   )
-    .requiredOption(...VPC_OPTION)
+    .option(...VPC_OPTION)
     .requiredOption("--name <name>", "1 to 63 bytes; unique in the VPC")
     .option("--description <text>", "free-form description")
     .requiredOption(
@@ -28,7 +28,7 @@ export function create(): AnyCommand {
     .option("--nic-port <port>", "port of the NIC; by default the same", portOf)
     .option(...WAIT_OPTION)
     .action(withIo(async (io, { name, description, protocol, port, nic, nicPort, wait, ...flags }) => {
-      const vpc = await resolveVpc(io, flags.vpc);
+      const vpc = await needVpc(io, flags.vpc);
       const body: Partial<PortForwardBody> = {
         name,
         description,

@@ -14,7 +14,10 @@ export type ScopeFlags = { readonly vpc?: string; readonly routeTable?: string; 
 
 export const VPC_FLAGS = "--vpc <vpc>";
 export const ROUTE_TABLE_FLAGS = "--route-table <route-table>";
-export const VPC_OPTION = [VPC_FLAGS, "VPC: UUID, unique UUID prefix or name"] as const;
+export const VPC_OPTION = [
+  VPC_FLAGS,
+  "VPC: UUID, unique UUID prefix or name; by default the only VPC of the project",
+] as const;
 export const INSTANCE_FLAGS = "--instance <instance>";
 export const INSTANCE_OPTION = [INSTANCE_FLAGS, "instance: UUID, unique UUID prefix or name"] as const;
 export const NAME_HELP = "UUID, unique UUID prefix or name";
@@ -136,6 +139,21 @@ async function soleVpc(io: TenantIo, name: string, { singular }: Pick<KindScope,
   const only = await onlyVpc(io);
   if (only === undefined) throw notUuid(name, singular, "--vpc");
   return only;
+}
+
+/**
+ * Returns the UUID of the VPC that the command line names, or of the only VPC of the project. Returns undefined without
+ * either; the server's error then names the selector.
+ */
+export async function givenOrSoleVpc(io: TenantIo, name: string | undefined): Promise<string | undefined> {
+  return name === undefined ? await onlyVpc(io) : await resolveVpc(io, name);
+}
+
+/** Returns the same VPC for the path of a request. Throws a usage Failure without one. */
+export async function needVpc(io: TenantIo, name: string | undefined): Promise<string> {
+  const vpc = await givenOrSoleVpc(io, name);
+  if (vpc !== undefined) return vpc;
+  throw usageFailure("--vpc is required: the project has no VPC or several; to list them, run: tenantctl vpc list");
 }
 
 /** Selects the only VPC of the project for a list of records of a VPC, unless the command line selects one. */

@@ -1,5 +1,6 @@
 import type { LabeledPatch, NamedPatch } from "../../../src/contract/tenancy.ts";
 import { type AnyCommand, command } from "../../framework.ts";
+import { usageFailure } from "../../internal/failure.ts";
 import { blockText } from "../../internal/table.ts";
 import { LABEL_OPTION, type LabelOptions, labelsPatch, REMOVE_LABEL_OPTION } from "../../internal/labels.ts";
 import { DESCRIPTION_OPTION, NAME_OPTION, namesOf, patchOf } from "../../internal/named-patch.ts";
@@ -40,5 +41,9 @@ export function labeledOptions(made: AnyCommand): AnyCommand {
 /** Returns the body of an update of a record with labels. Throws a usage Failure if no option changes anything. */
 export function labeledPatch(options: NamedPatch & LabelOptions): LabeledPatch {
   const labels = labelsPatch(options);
-  return labels === undefined ? patchOf(options) : { ...namesOf(options), labels };
+  const { name, description } = options;
+  if (name === undefined && description === undefined && labels === undefined) {
+    throw usageFailure("there is nothing to change; pass --name, --description, --label or --remove-label");
+  }
+  return { ...namesOf(options), ...labels !== undefined && { labels } };
 }

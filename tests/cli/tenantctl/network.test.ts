@@ -323,8 +323,6 @@ test.each([
     says: "option '--destination-ports <ports>' argument '1-65536' is invalid. It must be a port",
   },
   { argv: [...VALID_RULE, "--destination-ports", "90-80"], says: "The low port is greater than the high one." },
-  { argv: ["subnet", "create", "--name", "x"], says: "--vpc" },
-  { argv: ["nat-gateway", "create", "--name", "x"], says: "--vpc" },
   { argv: ["floating-ip", "attach", FLOATING_IP.id], says: "--nic" },
   { argv: ["vpc", "create", "--project", PROJECT], says: "--name" },
 ])("a wrong command is rejected before any request: $argv", async ({ argv, says }) => {

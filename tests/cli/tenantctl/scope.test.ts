@@ -234,6 +234,39 @@ test("a name without --vpc is looked up in the only VPC of the project, which a 
   expect([data.code, data.err()]).toEqual([0, ""]);
 });
 
+test("verbs of a VPC without --vpc use the only VPC of the project, which a note names", async () => {
+  const only = serving({
+    "GET /v1/vpcs": { items: [VPC] },
+    "POST /v1/subnets": SUBNET,
+    [`GET /v1/vpcs/${VPC.id}/firewall-rules`]: { items: [] },
+  });
+  const create = ["subnet", "create", "--name", "dmz", "--ipv4-block", "10.0.1.0/24"];
+  const made = await tenantctl(create, { env: SCOPED, server: only });
+  expect([made.code, made.err()]).toEqual([0, "In VPC web, the only one of the project\n"]);
+  expect(requestsOf(made)).toContain(`POST /v1/subnets?vpc=${VPC.id}`);
+  const shown = await tenantctl(["firewall-rule", "set", "show"], { env: SCOPED, server: only });
+  expect([shown.code, shown.err()]).toEqual([0, "In VPC web, the only one of the project\n"]);
+
+  const twin = { ...VPC, id: OTHER, name: "db" };
+  const two = serving({ "GET /v1/vpcs": { items: [VPC, twin] }, "POST /v1/subnets": SUBNET });
+  const open = await tenantctl(create, { env: SCOPED, server: two });
+  expect(requestsOf(open)).toContain("POST /v1/subnets");
+  const refused = await tenantctl(["firewall-rule", "set", "show"], { env: SCOPED, server: two });
+  expect([refused.code, refused.err()]).toEqual([
+    2,
+    "error: --vpc is required: the project has no VPC or several; to list them, run: tenantctl vpc list\n",
+  ]);
+});
+
+test("update without a change names the options that change something", async () => {
+  const vpc = await tenantctl(["vpc", "update", VPC.id], { env: SCOPED });
+  expect([vpc.code, vpc.err(), vpc.asked]).toEqual([
+    2,
+    "error: there is nothing to change; pass --name, --description, --label or --remove-label\n",
+    [],
+  ]);
+});
+
 test("an ambiguous or unknown name is rejected, and nothing is changed", async () => {
   const twin = { ...VPC, id: "11111111-0000-4000-8000-000000000012", name: "db" };
   const server = serving({ "GET /v1/vpcs": { items: [VPC, twin] } });
