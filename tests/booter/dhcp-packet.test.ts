@@ -57,11 +57,29 @@ describe("the kind of client", () => {
       ["uefi_http", "uefi_http"],
       ["ipxe", "ipxe"],
       ["ipxe_rfc3004", "ipxe"],
-      ["arm64", "foreign"],
+      ["arm64", "uefi"],
       ["plain", "plain"],
     ] as const,
   )("%s is %s", (name, kind) => {
     expect(readClient(parsed(clientPacket({ options: [DISCOVER_TYPE, ...CLIENTS[name]] })))?.kind).toBe(kind);
+  });
+
+  test.each(
+    [
+      [7, "PXEClient", "uefi", "x86_64"],
+      [11, "PXEClient", "uefi", "arm64"],
+      [16, "HTTPClient", "uefi_http", "x86_64"],
+      [19, "HTTPClient", "uefi_http", "arm64"],
+      // UEFI for 32-bit x86, and for RISC-V.
+      [6, "PXEClient", "foreign", "x86_64"],
+      [27, "PXEClient", "foreign", "x86_64"],
+    ] as const,
+  )("architecture %i of %s is %s for %s", (arch, vendor_class, kind, architecture) => {
+    const options = [DISCOVER_TYPE, [60, new TextEncoder().encode(vendor_class)], [
+      93,
+      Uint8Array.of(0, arch),
+    ]] as const;
+    expect(readClient(parsed(clientPacket({ options })))).toMatchObject({ kind, architecture });
   });
 
   test.each([[new Uint8Array(16)], [Uint8Array.of(1, ...new Uint8Array(16))], [new Uint8Array(0)]])(
