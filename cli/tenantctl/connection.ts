@@ -4,11 +4,12 @@ import { checkToken, type Connection } from "../internal/connection.ts";
 import { parseEndpoint } from "../internal/endpoint.ts";
 import { EXIT } from "../internal/exit-code.ts";
 import { Failure, usageFailure } from "../internal/failure.ts";
+import { nearNames } from "../internal/near-names.ts";
 import type { Session } from "../internal/profile.ts";
 import { isDue, renewSession } from "../internal/session.ts";
 import type { Environment } from "../internal/environment.ts";
 import type { Flags } from "./flags.ts";
-import { loginCommand, profileOf, readLogin, writeLogin } from "./session/saved-login.ts";
+import { listProfiles, loginCommand, profileOf, readLogin, writeLogin } from "./session/saved-login.ts";
 import { USER_AGENT } from "./user-agent.ts";
 
 const TOKEN_VARIABLES = ["TENANTCTL_API_KEY", "TENANTCTL_ACCESS_TOKEN"] as const;
@@ -32,7 +33,9 @@ export async function resolveEndpoint(environment: Environment, flags: Flags): P
   const saved = await readLogin(environment, profile);
   if (saved !== null) return saved.endpoint;
   if (named) return by_name();
-  throw usageFailure(`no endpoint: pass --endpoint, set TENANTCTL_ENDPOINT, or run ${loginCommand(profile)}`);
+  const near = nearNames(await listProfiles(environment), profile);
+  const hint = near.length === 0 ? "" : `; did you mean the profile ${near.join(" or ")}?`;
+  throw usageFailure(`no endpoint: pass --endpoint, set TENANTCTL_ENDPOINT, or run ${loginCommand(profile)}${hint}`);
 }
 
 async function resolveToken(

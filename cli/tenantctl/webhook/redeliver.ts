@@ -1,18 +1,31 @@
 import type { WebhookDelivery } from "../../../src/contract/webhook.ts";
 import { type AnyCommand, command } from "../../framework.ts";
+import { isUuid, pickRecord, type RecordKind } from "../../internal/record-name.ts";
 import { blockText } from "../../internal/table.ts";
 import { withIo } from "../open-io.ts";
 import { NAME_HELP, resolveRecord } from "../record/scope.ts";
 import { deliveryLines, WEBHOOK } from "./webhook.ts";
 
+const DELIVERY: RecordKind<WebhookDelivery> = {
+  one: "delivery",
+  many: "deliveries",
+  list: "tenantctl webhook deliveries",
+  id: ({ id }) => id,
+  title: ({ type }) => type,
+  isCalled: () => false,
+};
+
 export function redeliver(): AnyCommand {
   return command("redeliver", "Send a delivery again, with the same id", "chat 0198f3a0-1c00-4a10-8a00-000000000001")
     .argument("<webhook>", NAME_HELP)
-    .argument("<delivery>", "UUID of the delivery")
+    .argument("<delivery>", "UUID or unique UUID prefix of the delivery")
     .action(withIo(async (io, name, delivery) => {
       const id = await resolveRecord(io, WEBHOOK, { name });
-      const path = `${WEBHOOK.path}/${id}/deliveries/${delivery}/redeliver`;
-      const queued = await io.post<WebhookDelivery>(path);
+      const path = `${WEBHOOK.path}/${id}/deliveries`;
+      const delivery_id = isUuid(delivery)
+        ? delivery
+        : pickRecord(await io.all<WebhookDelivery>(path), delivery, DELIVERY).id;
+      const queued = await io.post<WebhookDelivery>(`${path}/${delivery_id}/redeliver`);
       io.print(queued, blockText(deliveryLines(queued)));
     }));
 }

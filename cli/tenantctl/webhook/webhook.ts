@@ -31,7 +31,7 @@ export const WEBHOOK: Kind<Webhook> = {
 };
 
 export const DELIVERY_COLUMNS: readonly Column<WebhookDelivery>[] = [
-  ["ID", (delivery) => delivery.id],
+  ["ID", (delivery) => delivery.id, ID_COLUMN],
   ["TYPE", (delivery) => delivery.type],
   ["STATE", (delivery) => delivery.state],
   ["TRIES", (delivery) => delivery.attempts],

@@ -78,6 +78,8 @@ test("a profile without a login is named with the command that makes it; a bad n
     2,
     "error: no endpoint: pass --endpoint, set TENANTCTL_ENDPOINT, or run tenantctl login --profile hall-9\n",
   ]);
+  const mistyped = await tenantctl([...LIST, "--profile", "lbb"], { env: {}, home_dir, server });
+  expect(mistyped.err()).toMatch(/run tenantctl login --profile lbb; did you mean the profile lab\?\n$/);
   const unknown = await profile(home_dir, "use", "hall-9");
   expect([unknown.code, unknown.err()]).toEqual([
     3,

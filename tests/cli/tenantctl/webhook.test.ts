@@ -1,0 +1,22 @@
+// Deliveries of webhooks on the command line.
+import { expect, test } from "vitest";
+import { requestsOf, serving, tenantctl } from "./run.ts";
+
+const WEBHOOK_ID = "019fa000-0000-7000-8000-000000000001";
+const DELIVERY_ID = "0145cf76-2fd5-4eb7-908d-d29d87c044b0";
+const DELIVERY = { id: DELIVERY_ID, type: "floating_ip_detach", state: "delivered", attempts: 1, last_status: 204 };
+const PATH = `/v1/webhooks/${WEBHOOK_ID}/deliveries`;
+const server = serving({ [`GET ${PATH}`]: { items: [DELIVERY] }, [`POST ${PATH}/${DELIVERY_ID}/redeliver`]: DELIVERY });
+
+test("a list of deliveries on a terminal shows a prefix of an id, which redeliver takes", async () => {
+  const listed = await tenantctl(["webhook", "deliveries", WEBHOOK_ID], { server });
+  expect(listed.out()).toMatch(/^0145cf76 +floating_ip_detach +delivered +1 +204 /m);
+  const again = await tenantctl(["webhook", "redeliver", WEBHOOK_ID, "0145cf76"], { server });
+  expect([again.code, again.err()]).toEqual([0, ""]);
+  expect(requestsOf(again)).toContain(`POST ${PATH}/${DELIVERY_ID}/redeliver`);
+  const unknown = await tenantctl(["webhook", "redeliver", WEBHOOK_ID, "ffff0000"], { server });
+  expect([unknown.code, unknown.err()]).toEqual([
+    3,
+    "error: no delivery has the name ffff0000; to list them, run: tenantctl webhook deliveries\n",
+  ]);
+});
