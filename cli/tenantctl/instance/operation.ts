@@ -29,7 +29,7 @@ const STATUS = { accepted: 202, not_found: 404, conflict: 409, unavailable: 503,
 
 /** Starts an operation. `wait` is true with --wait, false with --no-wait. Throws a Failure if the operation fails. */
 export async function operate<T>(io: TenantIo, start: Start, wait: boolean | undefined): Promise<Ended<T>> {
-  const note = "The server continues with the request; to see the result, run: tenantctl instance list";
+  const note = "The server continues with the request; to watch it, run: tenantctl instance list --watch";
   return await notingInterrupt(io, note, () => started<T>(io, start, wait));
 }
 
@@ -40,7 +40,7 @@ async function started<T>(io: TenantIo, start: Start, wait: boolean | undefined)
   try {
     if (wait === undefined) {
       try {
-        return { ended: true, answer: await io.send<T>({ ...request, limit_ms: REQUEST_LIMIT_MS, tries_max: 1 }) };
+        return { ended: true, answer: await longRequest<T>(io, request) };
       } catch (error) {
         if (!isLost(error)) throw error;
         sent_before = true;
@@ -58,6 +58,25 @@ async function started<T>(io: TenantIo, start: Start, wait: boolean | undefined)
       return { ended: true, answer: null as T };
     }
     throw error;
+  }
+}
+
+/** Sends the one long request. On a terminal a clock shows that the command waits; a short request shows nothing. */
+async function longRequest<T>(io: TenantIo, request: Request): Promise<T> {
+  const line = statusLine(io);
+  const started_ms = Date.now();
+  const is_shown = io.environment.stderr.isTTY && !io.is_data;
+  const clock = is_shown
+    ? setInterval(
+      () => line.show("waiting for the server", `[${Math.floor((Date.now() - started_ms) / 1_000)} s] `),
+      PERIOD_MS,
+    )
+    : undefined;
+  try {
+    return await io.send<T>({ ...request, limit_ms: REQUEST_LIMIT_MS, tries_max: 1 });
+  } finally {
+    clearInterval(clock);
+    line.clear();
   }
 }
 

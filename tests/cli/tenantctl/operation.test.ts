@@ -61,6 +61,18 @@ test("by default one long request waits for the result", async () => {
   expect([ran.code, ran.err(), writes.length, preferences()]).toEqual([0, "", 1, [""]]);
 });
 
+test("a long request shows on a terminal how long it has waited, but not with -q", async () => {
+  const slow: Server = async (asked) => {
+    // The first tick of the clock is after one second.
+    await new Promise((resolve) => setTimeout(resolve, 1_200));
+    return serverWith([DONE]).server(asked, new AbortController().signal);
+  };
+  const shown = await tenantctl(START, { env: SCOPED, server: slow });
+  expect([shown.code, shown.err()]).toEqual([0, "\r\u001b[K[1 s] waiting for the server\r\u001b[K"]);
+  const quiet = await tenantctl([...START, "-q"], { env: SCOPED, server: slow });
+  expect([quiet.code, quiet.err()]).toEqual([0, ""]);
+});
+
 test("--no-wait prints the operation and does not wait", async () => {
   const { server, preferences } = serverWith([ACCEPTED, ACCEPTED]);
   const ran = await tenantctl([...START, "--no-wait"], { env: SCOPED, server });
