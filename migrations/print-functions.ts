@@ -67,8 +67,16 @@ export async function printedFunctions(
   const writes = async (name: string, op: Op, branches: readonly Branch[], purpose: string) =>
     [name, writeFunction(name, op, purpose, await arms(client, op, branches))] as const;
   return new Map([
-    await locks("berth_held", "held", "Locks the actors of a kind that have a row, and returns their places."),
-    await locks("berth_absent", "absent", "Returns the places of the actors of a kind that have no row."),
+    await locks(
+      "berth_held",
+      "held",
+      "Locks the rows of actors of kind $1, and returns the positions of these actors in the arguments.",
+    ),
+    await locks(
+      "berth_absent",
+      "absent",
+      "Returns the positions, in the arguments, of the actors of kind $1 that still have no row.",
+    ),
     await writes("berth_insert", "insert", [...byTable, ...children("insert")], "Inserts rows into a table."),
     await writes("berth_update", "update", byTable, "Updates rows of actors."),
     await writes("berth_delete", "delete", byTable, "Deletes rows of actors."),

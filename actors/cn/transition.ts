@@ -1,6 +1,6 @@
 // The states of a compute node (docs/nodes.md, "States"). Rows are messages, columns are states. The cells are in
-// registration.ts (claim-code path), setup.ts (netboot path), retirement.ts (disable, reset, remove), settings.ts and
-// placement.ts.
+// registration.ts (claim-code path), setup.ts (netboot path), retirement.ts (disable, reset, remove), drain.ts,
+// upgrade.ts, settings.ts, placement.ts and underlay.ts.
 import { runTable, type Table } from "../engine/table.ts";
 import type { Behavior } from "../engine/types.ts";
 import type { CnMessage } from "./messages.ts";
@@ -45,9 +45,11 @@ const NOT_ENABLED = "cn is <STATE>; only a disabled node can be enabled";
 const NOT_BY_CLAIM =
   "cn is <STATE>; a node that is set up by netboot cannot be approved by claim code: approve its setup, or remove " +
   "its record and let its agent register again";
+const NOT_BY_CLAIM_NOW =
+  "cn is <STATE>; a node that is set up by netboot cannot be approved by claim code: wait until its setup ends";
 const KEY_IN_USE =
   "cn is <STATE> and this is its API key; disable the node before deleting the key (opsctl cn disable), or approve a " +
-  "new registration of the node, which replaces it";
+  "new registration of the node, whose key replaces it";
 const NOT_RESET = "cn is <STATE>; only an approved or disabled node can be factory reset";
 const NOT_DRAINED = "cn is <STATE>; only an approved node can be drained";
 const NOT_UPGRADED = "cn is <STATE>; only an approved node can be upgraded";
@@ -94,7 +96,7 @@ export const cnTable: Table<CnState, CnMessage> = {
     approved: approve,
     disabled: "missing",
     awaiting_setup: NOT_BY_CLAIM,
-    setting_up: NOT_BY_CLAIM,
+    setting_up: NOT_BY_CLAIM_NOW,
   },
   key_used: {
     absent: "ignore",

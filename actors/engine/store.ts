@@ -32,11 +32,12 @@ export type UnitActor = {
   readonly incarnation: string;
   readonly version: number;
   /**
-   * The message that writes this version in the same call, from an earlier unit; absent for a loaded version. If that
-   * unit is not written, another writer may have reached the same version.
+   * The id of the message that writes this version, if an earlier unit of the same call writes it; absent for a loaded
+   * version. The commit checks that this message wrote the version: if the earlier unit is not written, another writer may
+   * have reached the same version.
    */
   readonly written_by?: string;
-  /** The id was created for this unit, so only its insert needs to find that no row has it. */
+  /** The id was created for this unit. The commit does not check that no row has it, because the insert fails if one does. */
   readonly is_new?: true;
 };
 
@@ -49,7 +50,7 @@ export type Unit = {
   /** Message ids that an earlier attempt may have committed. */
   readonly stale_ids: readonly string[];
   readonly choices: readonly Choice[];
-  /** The message has more alternatives. If no choice holds, the unit is a conflict, and no refusal is stored. */
+  /** The message has alternatives that the unit does not list. If no choice holds, the unit is a conflict, and no refusal is stored. */
   readonly partial?: true;
 };
 

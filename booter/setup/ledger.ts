@@ -1,5 +1,5 @@
-// Stores on disk the setup runs that this booter began. So a booter that is killed at any point neither sends a run's
-// script twice nor loses a machine's reports. The files contain the SHA-256 of the run's token, but not the token. They
+// Stores on disk the setup runs that this booter began. So a booter that was killed sends no script again whose arrival
+// it has stored, and loses no report of a machine. The files contain the SHA-256 of the run's token, but not the token. They
 // also contain the idempotency key, with which the booter can fetch the same bundle until the machine's first report.
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";

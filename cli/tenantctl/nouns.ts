@@ -36,7 +36,7 @@ export const NOUNS: readonly Noun[] = [
   },
   {
     name: "snapshot",
-    summary: "Snapshots of disks: copies as they were at one time",
+    summary: "Snapshots: copies of disks at one moment",
     load: async (summary) => group("snapshot", summary, (await import("./snapshot/verbs.ts")).snapshotVerbs()),
   },
   {
@@ -139,7 +139,7 @@ export const NOUNS: readonly Noun[] = [
   },
   {
     name: "diff",
-    summary: "Show what apply would change; exit code 1 if anything",
+    summary: "Show what apply would change; exit code 1 if it would change something",
     load: async (summary) => (await import("./manifest/apply.ts")).diffProject(summary),
   },
   {

@@ -1,4 +1,4 @@
-// How far the nodes are with a record of a network.
+// Shows whether the nodes have applied a network record.
 import type { Realized } from "../../src/contract/network.ts";
 import { counted } from "../core/text.ts";
 

@@ -34,7 +34,7 @@ export function giveAliases(found: readonly Labelled[]): Aliased {
 
 /**
  * Merges channels that resolved to the same release into one entry, at the position of the first channel. Throws a
- * VendorFault if two candidates that are not both channels have the same release id.
+ * VendorFault if two candidates have the same release id and one of them is not a channel.
  */
 export function mergeChannels(found: readonly { candidate: Candidate; resolved: ResolvedRelease }[]): Labelled[] {
   const merged = new Map<string, { resolved: ResolvedRelease; labels: Candidate[] }>();

@@ -1,4 +1,4 @@
--- Locks the actors of a kind that have a row, and returns their places.
+-- Locks the rows of actors of kind $1, and returns the positions of these actors in the arguments.
 -- $1: kind, $2 to $5: kinds, ids, incarnations and versions of the call's actors, $6 to $8: the kind's table and its key.
 -- Printed by `deno task schema`: do not edit. See berth_statement.sql.
 create or replace function berth_held(text, text[], text[], uuid[], bigint[], text, text, text) returns bigint[]

@@ -1,5 +1,5 @@
-// The fence of a node that boots. While it was off, its instances may have been evacuated to other nodes. So the VMs
-// that ran before the boot start only if the control plane still has them on this node.
+// The fence of a node that boots. While a node is off, its instances may be evacuated to other nodes. A VM that ran before
+// the boot therefore starts only if the control plane still lists it on this node, or cannot answer (see OwnInstances).
 import type { VmStore } from "./vm-store.ts";
 
 /** Returns the instances of this node; null if the node was never approved, or the server is too old to tell. */

@@ -1,5 +1,5 @@
-// Reads the audit chain, in its table and in its archive. Every query for events first appends the events of transitions that were committed before it
-// began, so a client that sees the effect of a change also finds its event.
+// Reads the audit chain, in its table and in its archive. Every query for events first appends the events of transitions
+// that were committed before it began, so a client that sees the effect of a change also finds its event.
 import type { AuditEvent, AuditHead, AuditPage } from "../contract/audit.ts";
 import { AUDIT_PAGE_ROWS_DEFAULT, AUDIT_SEARCH_EVENTS_MAX } from "../contract/limits.ts";
 import { archivedTo, eventsOf, segmentOf } from "./audit-archive.ts";
@@ -93,11 +93,11 @@ export type AuditSearch = {
   readonly until?: string;
   /** Only events of this tenant: of its users and keys, and permitted changes of its objects. */
   readonly tenant_id?: string;
-  /** Only events of this project and its objects. The object's VPC must still exist if the event names no project. */
+  /** Only events of this project and its objects. An event that names no project is found only while the VPC of its object exists. */
   readonly project?: string;
 };
 
-/** SQL that lists the events of a range, in the table and among archived events that are parameters. */
+/** SQL that lists events. LIVE: the events of a range in the table. ARCHIVED: the archived events that are passed as parameters. */
 const LIVE = "select seq, canonical, hash, canonical::jsonb as event from audit_event where seq >= $1 and seq < $2";
 const ARCHIVED = `
   select seq, canonical, hash, canonical::jsonb from unnest($13::bigint[], $14::text[], $15::text[])

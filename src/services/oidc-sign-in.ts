@@ -17,8 +17,8 @@ import { isLoopback } from "../lib/net/client-address.ts";
 import type { Opening } from "./web-session.ts";
 
 /**
- * Why a sign-in failed. unknown: the tenant has no issuer, or the site no identity service. expired: the browser did not
- * begin the sign-in, or too long ago. denied: the issuer refused. refused: the server does not accept the token.
+ * Why a sign-in failed. unknown: the tenant has no issuer, or the site no identity service. expired: this
+ * browser did not begin the sign-in, or began it too long ago. denied: the issuer refused. refused: the server does not accept the token.
  * unavailable: the issuer does not answer, or its answer is invalid.
  */
 export type OidcFailure = "unknown" | "expired" | "denied" | "refused" | "unavailable";
@@ -107,7 +107,10 @@ export function createOidcSignIn({ kysely, mint, clients, issuers, identity, tls
     return opening === null ? "refused" : { principal, opening, return_path };
   }
 
-  /** Returns the opener of the session. A token of the identity service gives rights that no record has. */
+  /**
+   * Returns who opens the session; null if the user's account does not exist. For an operator it includes the rights from
+   * the token of the identity service, because the account does not store them.
+   */
   async function openingOf(principal: KnownPrincipal, tenant_id: string | null): Promise<Opening | null> {
     const { user_id, is_root, scope } = principal;
     const user_epoch = await findSessionEpoch(kysely, user_id);

@@ -1,4 +1,5 @@
-// Builds what the server needs of other issuers: the check of their tokens, and the sign-in to the web console.
+// Builds the server's parts for external token issuers: the check of their tokens, and the sign-in of their users to the
+// web console.
 import type { createEngine } from "../../actors/engine/engine.ts";
 import { createIssuerKeys } from "../auth/issuer.ts";
 import { createIssuerCredential } from "../auth/issuer-credential.ts";

@@ -45,15 +45,16 @@ const NAMING = new Set([
   "route_table_id",
   "ssh_key_ids",
 ]);
-/** The platform version that only the host reports, so that no other node gets an instance. */
+/** The platform version that only `host` and `spare` report. `spare` is cordoned until the migration. */
 const PLATFORM = "29990101T000000Z";
 
 let t: TestControlPlane;
 let folder: TemporaryFolder;
-/** The node that hosts the instances, and the node that sends the examples of agent routes. */
+/** The node that hosts the instances. */
 let host: Node;
 /** A node that takes a migrating instance. */
 let spare: Node;
+/** The node that sends the examples of agent routes. */
 let agent: Node;
 /** A node that is silent. */
 let dead: Node;
@@ -79,7 +80,7 @@ beforeAll(async () => {
   agent = await addNode(t);
   dead = await addNode(t);
   const objects = await makeObjects(t);
-  // Joins after makeObjects, so that its instance is not placed on this node.
+  // `host` joins after makeObjects: it could also take the instance that makeObjects creates.
   host = await addNode(t, { platform_version: PLATFORM, hvm_supported: true });
   spare = await addNode(t, { platform_version: PLATFORM, hvm_supported: true });
   await spare.alive();
@@ -192,7 +193,8 @@ const STAGES: Readonly<Record<string, () => Stage | Promise<Stage>>> = {
   "POST /v1/system/network-pools": () => ({ fields: { networks: [ids.external_subnet_id] } }),
   "PUT /v1/system/network-pools/{network_pool_id}": () => ({ fields: { networks: [ids.external_subnet_id] } }),
   "POST /v1/instances/{instance_id}/migrate": async () => {
-    // An instance of its own, since a migration occupies it. Its target was cordoned, so that it got no other instance.
+    // This route gets an instance that no other example uses, because a migration occupies the instance. The target node,
+    // `spare`, was cordoned until now, so that it hosts no other instance.
     const body = {
       name: "moves",
       image_id: ids.image_id,

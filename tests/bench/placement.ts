@@ -1,5 +1,5 @@
-// The cost of one placement by the number of nodes: the query, the parsing of its rows, and the choice. Also the drain
-// preview of a node. Run: `deno run -A tests/bench/placement.ts`, with --sizes=20,1000,10000.
+// The cost of one placement by the number of nodes: the query, the parsing of its rows, and the choice.
+// Run: `deno run -A tests/bench/placement.ts`, with --sizes=20,1000,10000.
 import { randomUUID } from "node:crypto";
 import process from "node:process";
 import { parseArgs } from "node:util";
@@ -53,7 +53,7 @@ async function filled(nodes: number): Promise<string> {
   const url = databaseUrl(cluster.url, `placement_${nodes}`);
   await migrate(url);
   const owner = await openClient({ url });
-  // The rows need no API keys and no default tenant.
+  // Turns off foreign keys: the rows refer to API keys and a default tenant that do not exist.
   await owner.query("set session_replication_role = replica");
   const ids = await seedNodes(owner, nodes);
   await owner.query(

@@ -37,7 +37,7 @@ test("a tenant name that several silos have is offered with its silo", async () 
     .toEqual([south.default_tenant_id]);
 });
 
-test("projects are offered for projects and quotas; an ambiguous name is offered with its tenant", async () => {
+test("completion offers projects to the project and quota commands, an ambiguous name with its silo and tenant", async () => {
   for (const tenant of ["shop", "south/default"]) await at.printed(`project create web --tenant ${tenant}`);
   const till = await at.json<Project>("project create till --tenant shop");
   expect(await completed("project delete north")).toEqual(["north/shop/web"]);

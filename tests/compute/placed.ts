@@ -27,7 +27,7 @@ export function report(fields: Partial<CapacityReport> = {}): Partial<CapacityRe
 
 let hosts = 0;
 
-/** Creates an approved node with a capacity report that stays live for every test. */
+/** Creates an approved node with a capacity report. The node stays live during every test. */
 export async function openNode(t: TestControlPlane, fields: Partial<CapacityReport> = {}) {
   hosts += 1;
   const node = await t.approvedNode({ hostname: `n${hosts}` });
@@ -36,7 +36,7 @@ export async function openNode(t: TestControlPlane, fields: Partial<CapacityRepo
   return { id: node.server_uuid, hostname: `n${hosts}`, key: node.api_key };
 }
 
-/** Sets the last heartbeat to `ahead` from now; in the future, so that the node stays live on a slow machine too. */
+/** Sets a node's last heartbeat to a time in the future, `ahead` from now, so that it stays live on a slow machine, too. */
 export async function seen({ db }: TestControlPlane, server_uuid: string, ahead: string): Promise<void> {
   const sql = "update cn_signal set last_seen = berth_now() + $2::interval where server_uuid = $1";
   await db.query(sql, [server_uuid, ahead]);

@@ -48,7 +48,7 @@ export async function openNetworkFixture() {
   const tryPoll = (node: Node, { wait = 0, have = {} }: Poll = {}): Promise<Answer> =>
     node.call("POST", "/v1/agent/network/poll", { wait, have });
   const poll = async (node: Node, given?: Poll): Promise<NetworkPollView> => okOf(await tryPoll(node, given));
-  /** Polls as a node that stores nothing, and returns what it then stores. */
+  /** Polls as a node that stores no document, and returns the generations of the documents that it gets. */
   const stored = async (node: Node): Promise<Record<string, number>> =>
     Object.fromEntries((await poll(node)).vpcs.map(({ vpc_id, generation }) => [vpc_id, generation]));
   const tryReport = (node: Node, vpc_id: string, fields: object): Promise<Answer> =>
@@ -67,7 +67,7 @@ export async function openNetworkFixture() {
   const offered = async ({ server_uuid }: Node): Promise<string[]> =>
     (await t.db.query("select vpc_id from vpc_realization where server_uuid = $1", [server_uuid])).rows
       .map((row) => row.vpc_id);
-  /** Gives held requests the time to reach the wait: the next sweep is later than that. */
+  /** Waits until the server holds a poll. A sweep comes only after 250 ms. */
   const isHeld = () => new Promise((resolve) => setTimeout(resolve, 100));
 
   async function otherTenant() {

@@ -52,14 +52,17 @@ function problemOf(evidence: Evidence, operation: Operation, effects: readonly S
   return null;
 }
 
-/** Messages that may succeed without a change, because they are idempotent. check-refusals.ts and check-lamps.ts check each such case. */
+/**
+ * Messages that may succeed without a change, because they are idempotent. check-refusals.ts and check-lamps.ts check each
+ * such case.
+ */
 const MAY_CHANGE_NOTHING: ReadonlySet<string> = new Set(["remove", "close_window", "key_used", "switch_off"]);
 
 type Note = { readonly action: string; readonly request_id: string | null } | null;
 
 function auditProblem(step: StampedTransition, action: string | null, operation: Operation | undefined): string | null {
   const note = step.audit as Note;
-  if (action === null) return note === null ? null : `it is not audited, but has the note ${note.action}`;
+  if (action === null) return note === null ? null : `it must not be audited, but has the audit note ${note.action}`;
   if (note === null) return `it has no audit note`;
   if (note.action !== action) return `its note says ${note.action}, not ${action}`;
   if (operation !== undefined && note.request_id !== operation.request_id) return `its note names another request`;

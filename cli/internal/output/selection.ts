@@ -1,5 +1,5 @@
-// --columns, --sort-by and --filter of a list. A key is the title of a column in any case, or a member of the record,
-// such as lifecycle.reason.
+// --columns, --sort-by and --filter of a list. A key is the title of a column, in upper or lower case, or a
+// member of the record, such as lifecycle.reason.
 import { usageFailure } from "../failure.ts";
 import type { Column } from "../table.ts";
 import type { Entry } from "./answer.ts";
@@ -56,7 +56,9 @@ function filterOf<T>(text: string, columns: readonly Column<T>[], entries: reado
     const [, key = "", operator, value = ""] = CONDITION.exec(part) ?? [];
     if (operator === undefined) {
       throw usageFailure(
-        `--filter: ${JSON.stringify(part)} is not a condition; write KEY=VALUE with ${OPERATORS.join(" ")}`,
+        `--filter: ${JSON.stringify(part)} is not a condition; write KEY, one of ${
+          OPERATORS.join(" ")
+        }, and VALUE, such as state=running`,
       );
     }
     const read = reader(key, columns, entries);

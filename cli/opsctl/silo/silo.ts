@@ -47,7 +47,7 @@ export const SILO: Kind<Silo> = {
   sample: "acme",
   summaries: {
     list: "List silos, oldest first",
-    delete: 'Delete a silo that holds nothing, with its tenant "default"',
+    delete: 'Delete a silo and its tenant "default", if both are empty',
   },
   columns: [
     ["NAME", (silo) => silo.name],
