@@ -25,10 +25,17 @@ export function whatIsMissing(): string | null {
   if (process.arch !== "x64") return "a rack needs a machine with an x86-64 processor, because its nodes have one";
   if (process.getuid?.() !== 0) return "a rack needs root, because it makes network namespaces: run it with sudo";
   if (!existsSync("/dev/net/tun")) return "/dev/net/tun is missing: load the kernel module with `modprobe tun`";
-  const absent = NEEDED.filter(({ name, file }) => file === undefined ? !isProgram(name) : !existsSync(file));
+  const absent = absentOf(NEEDED);
   if (absent.length === 0) return null;
-  const packages = [...new Set(absent.map((each) => each.package))].join(" ");
-  return `missing: ${absent.map(({ name }) => name).join(", ")}; install with: apt-get install ${packages}`;
+  return `missing: ${absent.map(({ name }) => name).join(", ")}; install with: apt-get install ${packagesOf(absent)}`;
+}
+
+function absentOf(needed: typeof NEEDED): typeof NEEDED {
+  return needed.filter(({ name, file }) => file === undefined ? !isProgram(name) : !existsSync(file));
+}
+
+function packagesOf(needed: typeof NEEDED): string {
+  return [...new Set(needed.map((each) => each.package))].join(" ");
 }
 
 function isProgram(name: string): boolean {
@@ -43,3 +50,6 @@ function isProgram(name: string): boolean {
     }
   });
 }
+
+// The names of the missing packages, for `.ci/run`.
+if (import.meta.main) console.log(packagesOf(absentOf(NEEDED)));
