@@ -19,6 +19,8 @@ export type Output = {
   readonly format: Format["kind"];
   /** True if records are printed whole, or only their ids or names: columns are not shown. */
   readonly is_data: boolean;
+  /** Throws a usage Failure if the output would be only ids or names: a secret that is shown once would be lost. */
+  needSecretShown(): void;
   /** Prints the answer as data, otherwise the text, which must be safe to print. */
   print(answer: unknown, text: string): void;
   /** Prints a list. `rows` show the records of the answer in the same order. */
@@ -101,6 +103,11 @@ export function openOutput(environment: Environment, flags: OutputFlags, fallbac
     json: format.kind !== "table" && format.kind !== "wide",
     format: format.kind,
     is_data: is_quiet || !["table", "wide", "csv"].includes(format.kind),
+    needSecretShown: () => {
+      if (!is_quiet && format.kind !== "name") return;
+      const flag = is_quiet ? "-q" : "-o name";
+      throw usageFailure(`${flag} would not print the secret, which is shown only once; use -o jsonpath=.secret`);
+    },
     print,
     table,
     note,

@@ -22,6 +22,7 @@ export function create(): AnyCommand {
       if (tenant !== undefined && scope !== undefined && !TENANT_KEY_SCOPES.some((each) => each === scope)) {
         throw usageFailure(`a tenant's key takes --scope ${TENANT_KEY_SCOPES.join(" or ")}, not ${scope}`);
       }
+      io.needSecretShown();
       const body: ApiKeyBody = { description, scope, expires_at: expiresAt };
       const key = await io.post<ApiKeyCreated>(await keysPath(io, tenant), body);
       io.print(key, plainText(key.secret));

@@ -26,6 +26,7 @@ export function create(): AnyCommand {
     .option(...LABEL_OPTION)
     .option("--disabled", "send nothing until the webhook is enabled")
     .action(withIo(async (io, { name, url, description, event, label, disabled }) => {
+      io.needSecretShown();
       await needProject(io, "create a webhook");
       const body: Partial<WebhookBody> = {
         name,

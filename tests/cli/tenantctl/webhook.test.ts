@@ -1,5 +1,6 @@
-// Deliveries of webhooks on the command line.
+// Webhooks on the command line: their deliveries and secrets.
 import { expect, test } from "vitest";
+import { opsctl } from "../opsctl.ts";
 import { requestsOf, serving, tenantctl } from "./run.ts";
 
 const WEBHOOK_ID = "019fa000-0000-7000-8000-000000000001";
@@ -20,3 +21,14 @@ test("a list of deliveries on a terminal shows a prefix of an id, which redelive
     "error: no delivery has the name ffff0000; to list them, run: tenantctl webhook deliveries\n",
   ]);
 });
+
+test.each([["-q", ["-q"]], ["-o name", ["-o", "name"]]])(
+  "create with %s, which would lose the secret, sends no request",
+  async (flag, words) => {
+    const error = `error: ${flag} would not print the secret, which is shown only once; use -o jsonpath=.secret\n`;
+    const webhook = await tenantctl(["webhook", "create", "--name", "a", "--url", "https://a.example", ...words]);
+    expect([webhook.code, webhook.err(), webhook.asked]).toEqual([2, error, []]);
+    const key = await opsctl(["api-key", "create", "--description", "a", ...words]);
+    expect([key.code, key.err(), key.asked]).toEqual([2, error, []]);
+  },
+);
