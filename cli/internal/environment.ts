@@ -78,7 +78,8 @@ function sink(fd: number): Sink {
       return terminal(fd) !== null;
     },
     get columns() {
-      return terminal(fd)?.columns ?? PLAIN_COLUMNS;
+      // A terminal that does not know its width has 0 columns.
+      return terminal(fd)?.columns || PLAIN_COLUMNS;
     },
   };
 }

@@ -42,6 +42,15 @@ test("operation wait uses long polls and ends when the operation does", async ()
   expect(ran.asked.map(({ query }) => query.wait)).toEqual(["20", "20", "20"]);
 });
 
+test("on a terminal operation wait shows the steps at once, before a long poll", async () => {
+  const server = states("running", "running", "succeeded");
+  const ran = await opsctl(["operation", "wait", ID], { server, isTTY: true });
+  expect(ran.asked.map(({ query }) => query.wait)).toEqual(["0", "20", "20"]);
+  expect(ran.err().split("\r\u001b[K")[1]).toContain("running: 1 of 2 steps, notify");
+  const whole = await opsctl(["operation", "wait", ID, "-o", "json"], { server: states("succeeded"), isTTY: true });
+  expect(whole.asked.map(({ query }) => query.wait)).toEqual(["20"]);
+});
+
 test("a server without long polls gets at most one request per second", async () => {
   const ran = await opsctl(["operation", "wait", ID], { server: states("running", "running", "succeeded") });
   expect(ran.slept_ms).toEqual([1_000, 1_000]);

@@ -40,11 +40,13 @@ async function untilAtRest(
   const { environment } = io;
   const line = statusLine(io);
   const end_ms = environment.monotonicMs() + limit_ms;
+  // A long poll answers only after a change. On a terminal the first request does not wait, so that progress shows at once.
+  let is_first = environment.stderr.isTTY && !io.json && poll_s_max === undefined;
   try {
     for (;;) {
       const sent_ms = environment.monotonicMs();
       const left_s = Math.floor((end_ms - sent_ms) / 1_000);
-      const poll_s = Math.max(0, Math.min(OPERATION_WAIT_S_MAX, poll_s_max ?? Infinity, left_s));
+      const poll_s = is_first ? 0 : Math.max(0, Math.min(OPERATION_WAIT_S_MAX, poll_s_max ?? Infinity, left_s));
       const operation = await io.send<OperationView>({
         method: "GET",
         path: operationPath(id),
@@ -57,7 +59,8 @@ async function untilAtRest(
       if (now_ms >= end_ms) {
         throw new Failure(`operation ${id} is still ${operation.state} after ${limit_ms / 1_000} s`, EXIT.wait_timeout);
       }
-      await pause(environment, Math.max(0, Math.min(sent_ms + PERIOD_MS_MIN - now_ms, end_ms - now_ms)));
+      if (!is_first) await pause(environment, Math.max(0, Math.min(sent_ms + PERIOD_MS_MIN - now_ms, end_ms - now_ms)));
+      is_first = false;
     }
   } finally {
     line.clear();
