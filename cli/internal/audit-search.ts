@@ -7,16 +7,17 @@ import { actorText, outcomeText } from "./audit-text.ts";
 import type { Query } from "./exchange.ts";
 import type { Io } from "./io.ts";
 import { serverNowMs } from "./server-clock.ts";
-import { type Column, TIME_COLUMN } from "./table.ts";
+import { type Column, TIME_COLUMN, WIDE_COLUMN } from "./table.ts";
 import { TIME_HELP, timeOf } from "./time-text.ts";
 
 export const AUDIT_COLUMNS: readonly Column<AuditEvent>[] = [
   ["SEQ", (event) => event.seq],
   ["TIME", (event) => event.ts, TIME_COLUMN],
   ["ACTOR", (event) => actorText(event.actor)],
-  ["ACTION", (event) => event.action],
+  ["ACTION", (event) => event.action, { whole: true }],
   ["RESOURCE", (event) => event.resource],
-  ["DECISION", (event) => event.decision],
+  // The outcome of a denied request says that it was denied, too.
+  ["DECISION", (event) => event.decision, WIDE_COLUMN],
   ["OUTCOME", (event) => outcomeText(event.outcome)],
 ];
 

@@ -13,6 +13,8 @@ export type ColumnStyle = {
   readonly format?: "id" | "state" | "bytes" | "age" | "time";
   /** Stays on a narrow terminal, which leaves out the columns before it. */
   readonly stays?: boolean;
+  /** Its cells are never cut. */
+  readonly whole?: boolean;
   /** Shown only with `-o wide` and by --columns. */
   readonly wide?: boolean;
 };

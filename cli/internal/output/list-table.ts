@@ -104,7 +104,10 @@ function fit(widths: number[], columns: readonly Cells[], width: number): number
   const total = (at: readonly number[]) => at.reduce((sum, each) => sum + widths[each]!, GAP.length * (at.length - 1));
   const kept = columns.map((_, at) => at);
   const floors = columns.map(({ title, style }, at) =>
-    Math.min(widths[at]!, at === 0 ? Infinity : Math.max(textWidth(title), CELL_COLUMNS_MIN[style.format ?? "text"]))
+    Math.min(
+      widths[at]!,
+      at === 0 || style.whole ? Infinity : Math.max(textWidth(title), CELL_COLUMNS_MIN[style.format ?? "text"]),
+    )
   );
   while (total(kept) > width) {
     const widest = widths.reduce((best, each, at) => each > floors[at]! && each > (widths[best] ?? 0) ? at : best, -1);
