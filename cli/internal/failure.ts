@@ -21,6 +21,11 @@ export class Failure extends Error {
   }
 }
 
+/** Returns the failure with another message, and all else as before. */
+export function reworded({ exit_code, status, error_code, request_id }: Failure, message: string): Failure {
+  return new Failure(message, exit_code, { ...status !== null && { status }, error_code, request_id });
+}
+
 /** Ends a command that has already printed the reason. */
 export class Ended extends Failure {
   constructor(exit_code: ExitCode) {

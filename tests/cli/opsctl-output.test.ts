@@ -167,6 +167,20 @@ test("cn approve approves each of several codes", async () => {
   expect(sent).toEqual([{ code: "4Q79KZ" }, { code: "ABC123" }, { code: "XYZ987" }]);
 });
 
+test("cn approve names the code that the server refuses", async () => {
+  const body = { message: "claim code must be 6 chars", request_id: "r" };
+  const ran = await opsctl(["cn", "approve", "4Q7-9KZ", "NOP-E12", "--yes"], {
+    server: ({ method, body: sent }) =>
+      method === "GET"
+        ? { body: { items: [] } }
+        : (sent as { code: string }).code === "NOPE12"
+        ? { status: 400, body }
+        : { body: node({ state: "approved" }) },
+  });
+  expect(ran.err()).toContain("error: NOPE12: claim code must be 6 chars");
+  expect(ran.out()).toContain(`Approved CN ${NODE_ID}`);
+});
+
 test("cn reservoir set sends both fields, null for an omitted one", async () => {
   const view = { server_uuid: NODE_ID, reservoir_enabled: null, reservoir_percent: 0.5 };
   const answer = answering({ ...view, effective_enabled: true, effective_percent: 0.5 });

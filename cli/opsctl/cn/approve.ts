@@ -2,6 +2,7 @@ import type { CnApproval, CnView } from "../../../src/contract/cn.ts";
 import { CLAIM_CODE_CHARS } from "../../../src/contract/limits.ts";
 import { type AnyCommand, command } from "../../framework.ts";
 import { confirm } from "../../internal/confirmation.ts";
+import { Failure, reworded } from "../../internal/failure.ts";
 import type { Io } from "../../internal/io.ts";
 import { plainText } from "../../internal/plain-text.ts";
 import { withIo } from "../../internal/run.ts";
@@ -12,7 +13,13 @@ export function approve(): AnyCommand {
     .argument("<code...>", "claim code; case, spaces and hyphens do not matter")
     .option("--yes", "do not ask for confirmation")
     .action(withIo(async (io, words, { yes }) => {
-      for (const code of claimCodesOf(words)) await approveOne(io, code, yes === true);
+      const codes = claimCodesOf(words);
+      for (const code of codes) {
+        await approveOne(io, code, yes === true).catch((error) => {
+          const isNamed = codes.length > 1 && error instanceof Failure && error.message !== "";
+          throw isNamed ? reworded(error, `${plainText(code)}: ${error.message}`) : error;
+        });
+      }
     }));
 }
 

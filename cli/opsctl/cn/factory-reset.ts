@@ -2,7 +2,7 @@ import type { CnView } from "../../../src/contract/cn.ts";
 import { type AnyCommand, command, each } from "../../framework.ts";
 import { confirm } from "../../internal/confirmation.ts";
 import { EXIT } from "../../internal/exit-code.ts";
-import { Failure, usageFailure } from "../../internal/failure.ts";
+import { Failure, reworded, usageFailure } from "../../internal/failure.ts";
 import type { Io } from "../../internal/io.ts";
 import { labelFilter } from "../../internal/labels.ts";
 import { plainText } from "../../internal/plain-text.ts";
@@ -55,7 +55,7 @@ async function resetLabel(io: Io, label: string, yes: boolean): Promise<void> {
       if (done.length > 0) io.print(done, done.map(resetText).join("\n"));
       const why = (error as Error).message;
       const stopped = `stopped at ${nodeTitle(node)} after ${done.length} of ${nodes.length} nodes: ${why}`;
-      throw error instanceof Failure ? new Failure(stopped, error.exit_code) : error;
+      throw error instanceof Failure ? reworded(error, stopped) : error;
     }
   }
   io.print(done, done.map(resetText).join("\n"));

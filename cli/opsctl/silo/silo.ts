@@ -1,6 +1,6 @@
 // The description of silos, and the lookup of a silo for other nouns.
 import type { Silo } from "../../../src/contract/tenancy.ts";
-import { Failure } from "../../internal/failure.ts";
+import { Failure, reworded } from "../../internal/failure.ts";
 import type { Io } from "../../internal/io.ts";
 import { AGE_COLUMN, ID_COLUMN, WIDE_COLUMN, WIDE_ID_COLUMN } from "../../internal/table.ts";
 import { isUuid, named, pickRecord, titleOf } from "../../internal/record-name.ts";
@@ -21,8 +21,7 @@ export async function allSilos(io: Io): Promise<Silo[]> {
   } catch (error) {
     if (!(error instanceof Failure) || error.status !== 403) throw error;
     const hint = "only a root operator can look up names; use the UUIDs of silos, tenants and projects";
-    const { exit_code, status, error_code, request_id } = error;
-    throw new Failure(`${error.message}; ${hint}`, exit_code, { status, error_code, request_id });
+    throw reworded(error, `${error.message}; ${hint}`);
   }
 }
 
