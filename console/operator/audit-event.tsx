@@ -1,6 +1,6 @@
 // One event of the audit chain, with its neighbours, and whether the chain verifies there.
 import type { AuditActor, AuditEvent, AuditVerification } from "../../src/contract/audit.ts";
-import { type Action, useActions } from "../core/action.ts";
+import { type Opening, useActions } from "../core/action.ts";
 import { get } from "../core/client.ts";
 import { opsctl } from "../core/command.ts";
 import { Actions } from "../parts/actions.tsx";
@@ -19,19 +19,7 @@ export function actorText(actor: AuditActor): string {
   }
 }
 
-export const verify: Action = {
-  title: "Verify the chain",
-  notice: "Reads the whole chain and checks the hash of every event.",
-  cli: () => opsctl("audit verify"),
-  send: async () => {
-    const { outcome } = await get<AuditVerification>("/v1/audit/verify");
-    return {
-      said: "Ok" in outcome
-        ? `The chain is complete up to event ${outcome.Ok.verified_to ?? 0}`
-        : `Event ${outcome.Mismatch.seq}: ${outcome.Mismatch.message}`,
-    };
-  },
-};
+export const verify: Opening = { title: "Verify the chain", opens: "/audit-verification" };
 
 export function AuditEventPage({ seq }: { readonly seq: string }) {
   const number = Number(seq);
@@ -43,7 +31,7 @@ export function AuditEventPage({ seq }: { readonly seq: string }) {
   const check = useQuery({
     key: `audit ${seq} verified`,
     kinds: [],
-    read: (signal) => get<AuditVerification>("/v1/audit/verify", { from: Math.max(1, number - 1), to: number }, signal),
+    read: (signal) => get<AuditVerification>("/v1/audit/verify", { from: Math.max(0, number - 1), to: number }, signal),
   });
   useActions([verify]);
   const above = <Link to="/audit">Audit</Link>;
@@ -79,10 +67,10 @@ export function AuditEventPage({ seq }: { readonly seq: string }) {
       <Section title="Content">
         <pre>{JSON.stringify({ payload: event.payload, outcome: event.outcome }, null, 2)}</pre>
       </Section>
-      <p>
-        {number > 1 && <Link to={`/audit/${number - 1}`}>Event {number - 1}</Link>}{" "}
+      <nav class="tabs" aria-label="Neighbouring events">
+        {number > 0 && <Link to={`/audit/${number - 1}`}>Event {number - 1}</Link>}
         <Link to={`/audit/${number + 1}`}>Event {number + 1}</Link>
-      </p>
+      </nav>
       <AsCommand line={opsctl("audit verify")} />
     </>
   );

@@ -1,4 +1,5 @@
 // The pages that operators open seldom. They are one file of the build, which is loaded with the first of them.
+export { AuditVerificationPage } from "./audit-verification.tsx";
 export { BootPolicyPage, RosterPage } from "./boot-policy.tsx";
 export { Capacity } from "./capacity.tsx";
 export { Images } from "./images.tsx";

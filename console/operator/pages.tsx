@@ -73,6 +73,11 @@ export const OPERATOR_PAGES: readonly PageRow[] = [
   page("/jobs/:id", { ...operator, title: "Job" }, ({ id }) => <JobPage id={id} />),
   page("/audit", { ...operator, title: "Audit", group: WORK, key: "a" }, () => <Audit />),
   page("/audit/:seq", { ...operator, title: "Audit event" }, ({ seq }) => <AuditEventPage seq={seq} />),
+  page(
+    "/audit-verification",
+    { ...operator, title: "Verify the audit chain" },
+    () => <Later load={more("AuditVerificationPage")} />,
+  ),
   page("/doctor", { ...operator, title: "Doctor", group: WORK, key: "d" }, () => <Doctor />),
   page("/tenants", { ...operator, title: "Tenants", group: TENANCY, key: "t" }, () => <Tenants />),
   page("/tenants/:id", { ...operator, title: "Tenant" }, ({ id }) => <TenantPage id={id} />),

@@ -150,3 +150,25 @@ test("a silo without tenants of its own is deleted", async () => {
   await f.ui().page.getByText("The silo is deleted").waitFor();
   expect((await f.site().call("GET", `/v1/silos/${id}`)).status).toBe(404);
 }, LIMIT_MS);
+
+test("verify the audit chain: the newest hash is shown, and a changed event is named", async () => {
+  await keyboard.open("/audit", "Audit");
+  await keyboard.act("Verify the chain");
+  await keyboard.waitForHeading("Verify the audit chain");
+  await f.ui().page.getByText("opsctl audit verify", { exact: true }).waitFor();
+  await keyboard.focusButton("Verify");
+  await keyboard.press("Enter");
+  await f.ui().page.getByText(/^The chain verifies up to event \d+\.$/).waitFor();
+  expect(await f.ui().page.locator("main").innerText()).toMatch(/[0-9a-f]{64}/);
+
+  await f.site().db.query("update audit_event set canonical = canonical || ' ' where seq = 1");
+  try {
+    await keyboard.fill({ "First event": "0", "Last event": "2" });
+    await f.ui().page.getByText("opsctl audit verify --from 0 --to 2", { exact: true }).waitFor();
+    await keyboard.press("Enter");
+    await f.ui().page.getByText("The chain is broken at event 1", { exact: false }).waitFor();
+    await keyboard.focusLink("event 1");
+  } finally {
+    await f.site().db.query("update audit_event set canonical = rtrim(canonical) where seq = 1");
+  }
+}, LIMIT_MS);

@@ -12,7 +12,7 @@ const LIMIT_MS = 240_000;
 /** A refused page shows the refusal within this time, in milliseconds. */
 const REFUSED_MS = 5_000;
 /** Pages that ask the server only when the user wants it. */
-const ASKS_LATER = new Set(["/doctor", "/placement", "/drain-by-label"]);
+const ASKS_LATER = new Set(["/doctor", "/placement", "/drain-by-label", "/audit-verification"]);
 const PASSWORD = "correct horse battery";
 
 /** A tenant with objects of every kind, and a tenant without any. */
@@ -59,6 +59,7 @@ const f = useConsoleSite(async (site) => {
     `/jobs/${job.id}`,
     `/operations/${operation.id}`,
     "/audit/1",
+    "/audit-verification",
     "/boot-policy",
     "/boot-roster",
     `/tenants/${full.tenant_id}`,

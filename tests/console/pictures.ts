@@ -70,6 +70,7 @@ test("pictures", async () => {
     webhook: `/webhooks/${webhook.id}`,
     operations: "/operations",
     audit: "/audit",
+    verification: "/audit-verification",
     doctor: "/doctor",
     capacity: "/capacity",
     placement: "/placement",
