@@ -23,7 +23,7 @@ test("the key of an approved node cannot be deleted, and the error says what to 
     body: {
       message:
         "cn is approved and this is its API key; disable the node before deleting the key (opsctl cn disable), " +
-        "or approve a new registration of the node, which replaces it",
+        "or approve a new registration of the node, whose key replaces it",
       error_code: "Conflict",
     },
   });
