@@ -1,4 +1,4 @@
-// The list of nodes as a window, and the fleet in numbers.
+// Reads a part of the list of nodes (offset and limit), and counts of the fleet.
 import { type Kysely, sql } from "kysely";
 import type { CnRole, CnState } from "../../src/contract/enums.ts";
 import type { LabelFilter } from "../../src/contract/labels.ts";
@@ -10,7 +10,7 @@ import { hasLabels } from "../record/reads.ts";
 
 type Db = Kysely<Database>;
 
-/** The columns by which the list of operators can be sorted. A minus in front sorts downward. */
+/** The columns by which operators can sort the list of nodes. A minus in front sorts downward. */
 export const NODE_SORTS = [
   "hostname",
   "state",
@@ -101,7 +101,7 @@ type NodeListed = Omit<NodeRow, "last_seen" | "registered_at"> & {
   readonly registered_at: Date;
 };
 
-/** Counts what an operator looks at first. */
+/** Counts nodes, instances, operations, claims, identity conflicts and tenants. */
 export async function summarizeFleet(db: Db): Promise<FleetSummary> {
   const { rows } = await sql<FleetSummary>`
     select (select jsonb_build_object('by_state', coalesce(jsonb_object_agg(state, n), '{}'), 'silent', coalesce(sum(silent), 0))

@@ -1,5 +1,6 @@
-// The key of a node, and the start of node-join, the operation that records the approval of the node. The claim-code
-// path and the netboot path share the key. The netboot path has its own operation, cn-setup.
+// The key of a node, and the start of node-join, the operation that records the approval of the node. Registration
+// and netboot setup both create the key with bindKey. Only registration starts node-join; setup has its own operation,
+// cn-setup.
 import { withActor } from "../engine/effects.ts";
 import type { NewNodeKey } from "./messages.ts";
 import type { On } from "./state.ts";

@@ -1,5 +1,6 @@
 // The placement rules that operators set on a node: reserve, cordon, pin, overprovision, fault domain, labels. They apply to
-// later placements. Placements take the same lock, so a create sees either all of the old rules or all of the new ones.
+// later placements. A change of rules and a placement lock the same node, so the create of an instance sees either all of
+// the old rules or all of the new ones.
 import { fault, isFault } from "../../src/contract/fault.ts";
 import type { CnPlacementPatch, CnPlacementRules } from "../../src/contract/cn-placement.ts";
 import { relabeled } from "../../src/lib/text/labels.ts";

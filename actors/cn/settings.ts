@@ -6,7 +6,7 @@ import type { Msg } from "./messages.ts";
 import { type CnState, resource } from "./state.ts";
 import { reservoirView } from "./view.ts";
 
-/** Sets the role for later placements; placed instances stay. Placements take the same lock. */
+/** Sets the role for later placements; placed instances stay. A placement on the node takes the same lock as this. */
 export function setRole(s: CnState, m: Msg<"set_role">): Out<CnState> {
   const { server_uuid } = s;
   return go(
@@ -45,7 +45,7 @@ export function setRootPassword(s: CnState, m: Msg<"set_root_password">): Out<Cn
   );
 }
 
-/** Upserts all columns of the placement row, including the settings that the message does not change. */
+/** Upserts the reservoir and the traits in the placement row, including those that the message does not change. */
 function placementRow(s: CnState) {
   const { server_uuid, reservoir_enabled, reservoir_percent, traits } = s;
   return upsert("cn_placement", ["server_uuid"], { server_uuid, reservoir_enabled, reservoir_percent, traits });

@@ -1,6 +1,6 @@
 // The states of a console session (docs/instances.md, "Serial console"): a ticket for one connection, then a call that
 // asks the node to connect, then the open connection. The bytes are not stored. The audit chain records who opened the
-// console, and when. One read of a log or a screen is not audited, because reads are not audited.
+// console, and when. A session that reads the log or the screen once (CONSOLE_READS) has no audit entry.
 import { CONSOLE_READS, type ConsoleMode, type ConsoleRead } from "../../src/contract/enums.ts";
 import { NOT_FOUND } from "../../src/contract/fault.ts";
 import { CONSOLE_DIAL_S, CONSOLE_LEASE_S, CONSOLE_TICKET_S } from "../../src/contract/limits.ts";

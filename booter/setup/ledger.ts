@@ -1,6 +1,6 @@
-// Stores on disk the setup runs that this booter began. So a booter that was killed sends no script again whose arrival
-// it has stored, and loses no report of a machine. The files contain the SHA-256 of the run's token, but not the token. They
-// also contain the idempotency key, with which the booter can fetch the same bundle until the machine's first report.
+// Stores on disk the setup runs that this booter began. After a crash, the booter does not send a script again that is
+// stored as arrived, and still accepts the reports of the machine. The files contain the SHA-256 of the run's token, but
+// not the token. They also contain the idempotency key, with which the booter can fetch the same bundle until the machine's first report.
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { readOwn, writeDurably } from "../private-file.ts";
@@ -18,7 +18,7 @@ export type Delivered = {
   /** The machine's IP address. Requests for values and reports are accepted only from this address. */
   readonly address: string;
   readonly mac: string;
-  /** The number of times that the script was sent. A run in a file of an older booter has none. */
+  /** The number of times that the script was sent. Missing in a file that an older booter wrote. */
   readonly deliveries?: number;
   /** The machine acknowledged the script or fetched the values of the run: the script is not repeated. */
   readonly arrived?: boolean;

@@ -114,7 +114,7 @@ function text(value: unknown, what: string): void {
   if (typeof value !== "string") throw new Malformed(`${what} is not text`);
 }
 
-/** Checks a name that becomes part of paths, also on this machine. */
+/** Checks a name that becomes part of paths in the index and of file paths on this machine. */
 function token(value: unknown, what: string): void {
   if (typeof value !== "string" || !isSafeName(value)) {
     throw new Malformed(`${what} is not a plain name`);

@@ -26,7 +26,7 @@ function gatewayQuery(id: string): Query<NatGateway> {
   };
 }
 
-/** The forwards of the gateway: the server lists those of a VPC. */
+/** Reads the gateway's port forwards. The API lists port forwards by VPC, so this filters them by gateway. */
 function forwardsQuery({ id, vpc_id: vpc, project_id: project }: NatGateway): Query<readonly PortForward[]> {
   return {
     key: `port forwards ${id}`,
@@ -134,7 +134,12 @@ function Gateway({ gateway }: { readonly gateway: NatGateway }) {
           query={forwardsQuery(gateway)}
           idOf={(row) => row.id}
           actionsOf={(row) => [renameForward(row, vpc), labelForward(row, vpc), deleteForward(row, vpc)]}
-          empty={<p>The gateway forwards no port. Instances of the VPC can open connections, but get none.</p>}
+          empty={
+            <p>
+              The gateway forwards no port. Instances of the VPC can open connections through it, but receive none from
+              outside.
+            </p>
+          }
         />
       </Section>
       <AsCommand line={tenantctl("port-forward list", [], { "--vpc": vpc })} />

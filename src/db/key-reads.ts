@@ -41,7 +41,9 @@ type Line = { readonly opened: Promise<Pipeline>; readonly ready: Pipeline | nul
 export type KeyReadsOptions = {
   /** Opens a connection that sends statements without waiting for answers. */
   readonly connect: () => Promise<PipelineClient>;
-  /** Closes a connection that was not used for this time, or at the latest after twice this time. */
+  /**
+   * Time between checks. A check closes a connection that runs no statement and has sent none since the check before it.
+   */
   readonly idle_ms: number;
   /** Whether statements are prepared. A pooler that shares sessions loses prepared statements. */
   readonly prepares: boolean;

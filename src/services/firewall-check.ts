@@ -5,7 +5,10 @@ import type { FirewallRule, Vpc } from "../contract/network.ts";
 import { firewallOf, firstPacket } from "../lib/net/firewall-verdict.ts";
 import { inCidr, parseCidr, parseIp } from "../lib/net/ip-address.ts";
 
-/** Judges the packet at the ends that are in the VPC. Returns a 400 for a packet that cannot exist in it. */
+/**
+ * Applies the outbound rules if the source is in the VPC, and the inbound rules if the destination is. Returns a 400 if
+ * neither address is in the VPC, or if the addresses, the protocol and the ports do not fit together.
+ */
 export function checkFirewall(
   vpc: Pick<Vpc, "ipv4_block" | "ipv6_block">,
   rules: readonly FirewallRule[],

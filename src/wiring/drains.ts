@@ -89,7 +89,10 @@ function migrationId(drain_id: string, instance_id: string): string {
   return stepId(drain_id, CN_DRAIN.move, instance_id);
 }
 
-/** Builds the message that starts a migration of a drain. The first try names the target of the preview. */
+/**
+ * Builds the message that starts a migration of a drain. The first try asks for the node that the preview chose. If that
+ * fails, and on later tries, placement chooses the node.
+ */
 async function drainMigration(
   deps: Deps,
   drain: Drain,
@@ -105,7 +108,10 @@ async function drainMigration(
   return isFault(message) ? message : { ...message, from_cn: drain.server_uuid } as InstanceMessage;
 }
 
-/** Builds the message that creates an instance of a dead node elsewhere. Placement chooses the node again. */
+/**
+ * Builds the message that creates an instance of a dead node elsewhere. The target of the preview is not used: placement
+ * chooses the node now.
+ */
 async function evacuation(
   deps: Deps,
   drain: Drain,

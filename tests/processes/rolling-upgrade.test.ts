@@ -193,8 +193,10 @@ async function upgradeAndBack(context: TestContext, commit: string | null, versi
   );
   // The migrations before 0063 were not written for this. A change can wait for one of them, and get 503, or 500 from an old process.
   const allowed = version === "0.1.0" ? / 50[03] after / : null;
+  // A read of the audit log first appends to it, so it can wait like a change.
+  const failed_reads = unread.filter((each) => version !== "0.1.0" || !/^GET \/v1\/audit\/events: 50[03] /.test(each));
   expect(failures(load).filter((failure) => allowed?.test(failure) !== true)).toEqual([]);
-  expect(unread).toEqual([]);
+  expect(failed_reads).toEqual([]);
   expect(load.acknowledged()).toBeGreaterThan(0);
   // The next upgrade begins. A process of this version completes what the older one does not know.
   await replace(site, 0);

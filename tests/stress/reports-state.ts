@@ -51,7 +51,7 @@ const NOTED: readonly (readonly [event: string, kind: ReportKind])[] = [
 ];
 /** Matches the names of the budgets that limit claims. The auto-approve window's budget must not change. */
 const COUNTS_CLAIMS = /^claims|^unproven-nodes$/;
-/** The log entries of an accepted registration: without proof a claim, with the node's key a refresh. */
+/** The log entries of an accepted registration without proof, which creates or renews a claim. */
 const REGISTRATIONS = ["enrolment-claim register absent>live", "enrolment-claim renew live>live"];
 const isRefresh = (what: string) => /^cn refresh (\w+)>\1$/.test(what);
 /** The audit entry of a denied request of a known caller. */

@@ -1,4 +1,4 @@
-// The tokens of a real issuer, as a tenant would use it: a certified OpenID provider with its own discovery, keys and
+// Tests tokens of a real issuer that a tenant configured: a certified OpenID provider with its own discovery, keys and
 // grants.
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -1,4 +1,4 @@
-// The verbs that kinds share, made from the description of a kind.
+// Builds the list, show, delete and update commands of a kind of record from its description (kind.ts).
 import type { NamedPatch } from "../../../src/contract/tenancy.ts";
 import { type AnyCommand, command, listCommand, showCommand } from "../../framework.ts";
 import type { Io } from "../../internal/io.ts";
@@ -38,7 +38,7 @@ export function remove<R>(kind: Changing<R>): AnyCommand {
   }));
 }
 
-/** `changed` returns the row with the record that the API returned. `sample` has the options of the example. */
+/** `changed` returns the row after the update, from the old row and the API's record. `sample` has the options of the help's example. */
 export function update<R, T>(
   kind: Changing<R>,
   { sample, changed }: { readonly sample: string; changed(row: R, record: T): R },

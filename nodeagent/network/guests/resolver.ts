@@ -1,4 +1,4 @@
-// Asks the configured DNS servers for a guest, from the node's own namespace. Each question has a port and an id of its
+// Forwards a guest's DNS query to the configured DNS servers, from the node's own namespace. Each question has a port and an id of its
 // own, so that a stranger cannot guess them and answer first.
 import { randomInt } from "node:crypto";
 import { createSocket } from "node:dgram";
@@ -70,7 +70,7 @@ function isAnswerTo(query: Uint8Array, answer: Uint8Array): boolean {
   return answer.length > 2 && answer[0] === query[0] && answer[1] === query[1] && (answer[2]! & 0x80) !== 0;
 }
 
-/** Returns a message as it is sent by TCP: after its length. */
+/** Returns the message with its length of 2 bytes in front, as DNS over TCP requires. */
 export function framed(message: Uint8Array): Uint8Array {
   return Uint8Array.from([message.length >> 8, message.length & 255, ...message]);
 }

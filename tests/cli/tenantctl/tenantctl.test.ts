@@ -63,7 +63,7 @@ test("an unknown format is a usage error; with -o json or -o yaml failures are J
   expect(plain.err()).toMatch(/^error: no endpoint: pass --endpoint, set TENANTCTL_ENDPOINT/);
 });
 
-test("YAML quotes every string, and every key that is not a plain word, for YAML 1.1 and 1.2; it has no control bytes", () => {
+test("-o yaml quotes every string, and every key that is not a plain word, as YAML 1.1 and 1.2 need, and escapes control bytes", () => {
   const value = {
     no: "no",
     time: "12:30",
