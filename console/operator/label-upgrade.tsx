@@ -106,7 +106,7 @@ export function LabelUpgrade() {
 
 function Plan({ asked, started }: { readonly asked: Asked; readonly started: LabelUpgradeStarted }) {
   const { nodes, current, skipped, unfit } = started;
-  const refused = rootOnly() ?? (unfit.length === 0 ? null : "Mend the nodes that cannot be upgraded first");
+  const refused = rootOnly() ?? (unfit.length === 0 ? null : "First fix the nodes that cannot be upgraded");
   const isNone = nodes.length + current.length + unfit.length === 0;
   return (
     <>

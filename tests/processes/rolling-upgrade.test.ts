@@ -144,7 +144,17 @@ async function replaceAll(site: Upgrade, root?: string): Promise<void> {
 
 async function replace({ servers, ports }: Upgrade, index: number, root?: string): Promise<void> {
   expect(await servers[index]!.stop(), servers[index]!.log()).toBe(0);
+  ended.push(servers[index]!.log());
   servers[index] = await start(ports[index]!, root);
+}
+
+/** The logs of the servers that were replaced. */
+const ended: string[] = [];
+
+/** Returns the lines that servers logged about these failed requests. */
+function logOf(failed: readonly string[], logs: readonly string[]): string {
+  const ids = failed.flatMap((each) => /"request_id":"([^"]+)"/.exec(each)?.[1] ?? []);
+  return logs.flatMap((log) => log.split("\n")).filter((line) => ids.some((id) => line.includes(id))).join("\n");
 }
 
 /** Checks that the older agents run, and that each sends heartbeats. */
@@ -193,10 +203,13 @@ async function upgradeAndBack(context: TestContext, commit: string | null, versi
   );
   // The migrations before 0063 were not written for this. A change can wait for one of them, and get 503, or 500 from an old process.
   const allowed = version === "0.1.0" ? / 50[03] after / : null;
-  // A read of the audit log first appends to it, so it can wait like a change.
-  const failed_reads = unread.filter((each) => version !== "0.1.0" || !/^GET \/v1\/audit\/events: 50[03] /.test(each));
   expect(failures(load).filter((failure) => allowed?.test(failure) !== true)).toEqual([]);
-  expect(failed_reads).toEqual([]);
+  // From 0.1.0, one read of the audit log gets 500 in about a quarter of the runs. The cause is not known, so its log is
+  // printed. No other read may fail, and no second one.
+  const isKnown = version === "0.1.0" && unread.length === 1 && /^GET \/v1\/audit\/events: 500 /.test(unread[0]!);
+  const logged = logOf(unread, [...ended, ...site.servers.map((server) => server.log())]);
+  if (isKnown) console.log(`${unread[0]}\n${logged}`);
+  expect(isKnown ? [] : unread, logged).toEqual([]);
   expect(load.acknowledged()).toBeGreaterThan(0);
   // The next upgrade begins. A process of this version completes what the older one does not know.
   await replace(site, 0);
