@@ -1,20 +1,31 @@
-// Reads passwords from the terminal without echo, or from standard input. The programs never read passwords from the
-// command line, which other users of the machine can read.
+// Reads passwords and other secrets from the terminal without echo, or from standard input. The programs never read
+// secrets from the command line, which other users of the machine can read.
 import { usageFailure } from "./failure.ts";
 import type { Io } from "./io.ts";
 
 export type PasswordSource = { readonly prompt: string; readonly from_stdin: boolean };
+type SecretSource = PasswordSource & {
+  /** The secret in error texts. */
+  readonly noun: string;
+  /** The flag that reads the secret from standard input. */
+  readonly flag: string;
+};
 
 /** Asks once for an existing password. */
-export async function readPassword(io: Io, { prompt, from_stdin }: PasswordSource): Promise<string> {
+export async function readPassword(io: Io, source: PasswordSource): Promise<string> {
+  return await readSecret(io, { ...source, noun: "password", flag: "--password-stdin" });
+}
+
+/** Asks once for a secret of one line. */
+export async function readSecret(io: Io, { prompt, from_stdin, noun, flag }: SecretSource): Promise<string> {
   const keyboard = await io.environment.keyboard();
-  if (from_stdin) return checked((await keyboard.readAll()).replace(/\r?\n$/, ""));
-  if (!keyboard.isTTY) {
-    throw usageFailure(
-      "standard input is not a terminal, so there is no prompt for the password; pass --password-stdin",
-    );
+  if (!from_stdin && !keyboard.isTTY) {
+    throw usageFailure(`standard input is not a terminal, so there is no prompt for the ${noun}; pass ${flag}`);
   }
-  return checked(await keyboard.readSecret(prompt));
+  const secret = from_stdin ? (await keyboard.readAll()).replace(/\r?\n$/, "") : await keyboard.readSecret(prompt);
+  if (secret === "") throw usageFailure(`the ${noun} is empty`);
+  if (/[\r\n]/.test(secret)) throw usageFailure(`the ${noun} must be one line`);
+  return secret;
 }
 
 /** Asks for a new password, on a terminal twice. */
@@ -24,11 +35,5 @@ export async function readNewPassword(io: Io, source: PasswordSource): Promise<s
   if (await (await io.environment.keyboard()).readSecret("Again: ") !== password) {
     throw usageFailure("the two passwords differ");
   }
-  return password;
-}
-
-function checked(password: string): string {
-  if (password === "") throw usageFailure("the password is empty");
-  if (/[\r\n]/.test(password)) throw usageFailure("the password must be one line");
   return password;
 }

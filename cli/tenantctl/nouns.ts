@@ -98,6 +98,11 @@ export const NOUNS: readonly Noun[] = [
     load: async (summary) => group("ssh-key", summary, (await import("./ssh-key/verbs.ts")).sshKeyVerbs()),
   },
   {
+    name: "api-key",
+    summary: "API keys of the tenant",
+    load: async (summary) => group("api-key", summary, (await import("./api-key/verbs.ts")).apiKeyVerbs()),
+  },
+  {
     name: "image",
     summary: "Images of instances, and images of an image index",
     load: async (summary) => group("image", summary, (await import("./image.ts")).tenantImageVerbs()),

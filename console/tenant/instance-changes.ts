@@ -28,7 +28,7 @@ export function resizeInstance({ id, name, cpu, memory_bytes }: Instance, refuse
 }
 
 export function labelInstance({ id, name, labels }: Instance): Action {
-  return labelAction({ path: `/v1/instances/${id}`, argv: ["tenantctl", "instance", "set", name], labels });
+  return labelAction({ path: `/v1/instances/${id}`, argv: ["tenantctl", "instance", "update", name], labels });
 }
 
 export function protectInstance({ id, name, deletion_protection: isProtected }: Instance): Action {
@@ -38,7 +38,7 @@ export function protectInstance({ id, name, deletion_protection: isProtected }: 
       ? "The instance can be deleted again."
       : "Every delete is refused until deletion is allowed again.",
     refused: writersOnly(),
-    cli: () => tenantctl("instance set", [name], { "--protection": isProtected ? "off" : "on" }),
+    cli: () => tenantctl("instance update", [name], { "--protection": isProtected ? "off" : "on" }),
     send: async (_, key) => {
       const body: InstancePatch = { deletion_protection: !isProtected };
       await send("PATCH", `/v1/instances/${id}`, { body, key });

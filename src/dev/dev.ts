@@ -50,6 +50,13 @@ Below, each of ${NODES} simulated nodes prints its claim code until it is approv
   dist/opsctl operation list
   dist/opsctl audit list
   dist/opsctl audit verify
+  dist/opsctl silo create acme && dist/opsctl project create shop --tenant acme/default
+  export TENANTCTL_ENDPOINT=$OPSCTL_ENDPOINT
+  export TENANTCTL_API_KEY=$(dist/opsctl api-key create --tenant acme/default --description "my first key")
+  dist/tenantctl image upload disk.raw --name first --os linux --image-version 1     # any file will do: nodes are simulated
+  dist/tenantctl vpc create --name main --ipv4-block 10.0.0.0/16
+  dist/tenantctl subnet create --vpc main --name front --ipv4-block 10.0.1.0/24
+  dist/tenantctl instance create --name web1 --image first --subnet front --cpu 1 --memory 1GiB
   curl -X POST ${environment.url}/lab/clock -H 'content-type: application/json' -d '{"seconds": 3600}'
 
 Ctrl-C stops everything; the data in ${DATA_DIR} is kept.

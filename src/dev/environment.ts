@@ -39,6 +39,7 @@ export async function startDevEnvironment(options: EnvironmentOptions): Promise<
   const server = spawn(process.execPath, ["run", "-A", "--quiet", join(ROOT, "src/serve.ts")], {
     cwd: ROOT,
     env: {
+      BERTH_IMAGE_DIR: join(options.dataDir, "images"),
       ...env,
       HOST: "127.0.0.1",
       PORT: String(options.port),

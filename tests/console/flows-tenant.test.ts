@@ -150,7 +150,7 @@ test("a data disk is added, detached and deleted; labels and the protection are 
 
   await keyboard.act("Set labels");
   await keyboard.fill({ Labels: "env=test" });
-  await own.page.getByText("tenantctl instance set web1 --label env=test").waitFor();
+  await own.page.getByText("tenantctl instance update web1 --label env=test").waitFor();
   await keyboard.press("Control+Enter");
   await own.page.getByText("env=test", { exact: true }).waitFor();
   await keyboard.act("Protect against deletion");

@@ -1,12 +1,10 @@
 import type { AnyCommand } from "../../framework.ts";
 import { describe, events } from "../../internal/describe.ts";
-import { update } from "../record/update.ts";
 import { actions } from "./action.ts";
 import { consoles, openConsoleVerb } from "./console.ts";
 import { create } from "./create.ts";
 import { remove } from "./delete.ts";
 import { DESCRIBED_INSTANCE } from "./describe.ts";
-import { INSTANCE } from "./instance.ts";
 import { list } from "./list.ts";
 import { load } from "./load.ts";
 import { log } from "./log.ts";
@@ -14,8 +12,8 @@ import { metrics } from "./metrics.ts";
 import { screenshot } from "./screenshot.ts";
 import { rebuild } from "./rebuild.ts";
 import { resize } from "./resize.ts";
-import { set } from "./set.ts";
 import { show } from "./show.ts";
+import { update } from "./update.ts";
 
 export function instanceVerbs(): AnyCommand[] {
   return [
@@ -31,8 +29,7 @@ export function instanceVerbs(): AnyCommand[] {
     metrics(),
     load(),
     screenshot(),
-    update(INSTANCE),
-    set(),
+    update(),
     resize(),
     rebuild(),
     remove(),

@@ -3,7 +3,7 @@ import { type AnyCommand, showCommand } from "../../framework.ts";
 import { operationPath, operationText } from "../../internal/operation/text.ts";
 import { withIo } from "../open-io.ts";
 
-export const OPERATION_ARGUMENT = ["<operation>", "operation id, which --no-wait prints"] as const;
+export const OPERATION_ARGUMENT = ["<operation>", "operation id (tenantctl operation list)"] as const;
 
 export function show(): AnyCommand {
   return showCommand("show", "Show one operation and its steps", "0191b0a2-7c1e-7d2f-9a3b-5c6d7e8f9012")

@@ -1,7 +1,8 @@
 import type { AnyCommand } from "../../framework.ts";
+import { list } from "./list.ts";
 import { show } from "./show.ts";
 import { wait } from "./wait.ts";
 
 export function operationVerbs(): AnyCommand[] {
-  return [show(), wait()];
+  return [list(), show(), wait()];
 }

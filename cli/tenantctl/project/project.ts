@@ -1,13 +1,17 @@
-// Shared by the verbs of one project.
+// Shared by the verbs of projects.
 import type { Project } from "../../../src/contract/tenancy.ts";
 import { labelLines } from "../../internal/labels.ts";
 import { blockText } from "../../internal/table.ts";
 import type { TenantIo } from "../open-io.ts";
 import { needTenant, resolveProject } from "../scope.ts";
 
+export function projectsPath(tenant_id: string): string {
+  return `/v1/tenants/${tenant_id}/projects`;
+}
+
 export async function projectPath(io: TenantIo, name: string): Promise<string> {
   const tenant = await needTenant(io);
-  return `/v1/tenants/${tenant}/projects/${await resolveProject(io, name)}`;
+  return `${projectsPath(tenant)}/${await resolveProject(io, name)}`;
 }
 
 /** Returns the lines that show and update print. */

@@ -133,7 +133,7 @@ test("a tenant labels, resizes and protects an instance, and types its name to d
   const before = await a.dump();
   await done(`${createArgv("db-1")} --label env=test --label tier=db --protect`, "provision");
   const { id } = await json("instance show db-1");
-  const set = await printed("instance set db-1 --label env=live --remove-label tier");
+  const set = await printed("instance update db-1 --label env=live --remove-label tier");
   expect(set).toContain("labels:               env=live\n");
   expect(set).toContain("deletion_protection:  true\n");
   expect(await printed("instance list --label env=live --no-headers -o wide --columns name,labels")).toBe(
@@ -144,7 +144,7 @@ test("a tenant labels, resizes and protects an instance, and types its name to d
   expect(await printed("instance resize db-1 --cpu 3 --memory 5GiB")).toMatch(/^memory: +5GiB$/m);
   const typed = (answer: string) => ({ isTTY: true, typed: answer });
   expect((await at("instance rebuild db-1 --yes")).err()).toContain("db-1 is protected against deletion;");
-  await printed("instance set db-1 --protection off");
+  await printed("instance update db-1 --protection off");
   expect((await at("instance rebuild db-1", typed("db-2"))).err()).toContain(
     "The data on the boot disk of db-1 is lost.",
   );
@@ -154,8 +154,8 @@ test("a tenant labels, resizes and protects an instance, and types its name to d
     a.node.does("rebuild"),
   ]);
   expect(rebuilt).toMatch(/^state: +stopped$/m);
-  await printed("instance set db-1 --protection on");
-  for (const argv of ["instance set db-1", "instance resize db-1", "instance set db-1 --label env"]) {
+  await printed("instance update db-1 --protection on");
+  for (const argv of ["instance update db-1", "instance resize db-1", "instance update db-1 --label env"]) {
     expect((await at(argv)).code).toBe(2);
   }
 

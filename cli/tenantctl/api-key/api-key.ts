@@ -1,0 +1,7 @@
+// Shared by the verbs of the tenant's API keys. A key has no name, so verbs take its id.
+import type { TenantIo } from "../open-io.ts";
+import { needTenant } from "../scope.ts";
+
+export async function keysPath(io: TenantIo): Promise<string> {
+  return `/v1/tenants/${await needTenant(io)}/api-keys`;
+}
