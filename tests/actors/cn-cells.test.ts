@@ -9,8 +9,8 @@ import type { Out } from "../../actors/engine/types.ts";
 import type { SetupApproval } from "../../src/contract/setup.ts";
 import { EPOCH, KEY, NOW, UUID } from "../setup/cells.ts";
 
-// go:STATE: the node changes to this state (go:gone: its row is removed). ignore: nothing is written. 404, 409: the
-// message is refused with this status.
+// go:STATE means that the node changes to this state; go:gone means that its row is removed. ignore: nothing is
+// written. 404, 409: the message is refused with this status.
 const CELLS = `
 message            absent             pending      approved           disabled           awaiting_setup     setting_up
 join               go:approved        409          409                409                409                409
@@ -113,7 +113,7 @@ const PENDING = {
   setup_epoch: null,
   approved_at: null,
 } as const;
-/** A node from an anonymous registration, never approved. */
+/** A node that registered without a key and was never approved. */
 const UNPROVEN: CnState = { ...PENDING, unproven: true };
 const SETTING_UP: CnState = {
   ...BASE,
@@ -307,7 +307,7 @@ describe("approve", () => {
 });
 
 describe("a claim", () => {
-  test("for an unknown server_uuid creates an unproven record, which counts against the limit of unproven nodes", () => {
+  test("for an unknown server_uuid creates an unproven record and takes one from the budget of unproven nodes", () => {
     const { next, parts } = going(null, MESSAGES.claimed);
     expect(next).toMatchObject({ state: "pending", unproven: true, role: "tenant", hostname: "new-name", ...NO_KEY });
     expect(parts).toContainEqual(expect.objectContaining({ part: "take", budget: "unproven-nodes", amount: 1 }));
@@ -317,7 +317,7 @@ describe("a claim", () => {
     expect(going(IN["disabled"] ?? null, MESSAGES.claimed).next).toEqual({ ...IN["disabled"], state: "pending" });
   });
 
-  test("that ends as the last one of its node removes an unproven record, and disables any other record", () => {
+  test("that was the last claim of its node removes the node if it is unproven, and otherwise disables the node", () => {
     expect(going(UNPROVEN, MESSAGES.last_claim_ended).next).toBeNull();
     expect(going(PENDING, MESSAGES.last_claim_ended).next).toMatchObject({ ...PENDING, state: "disabled" });
   });
@@ -332,7 +332,7 @@ describe("join", () => {
 
 describe("refresh", () => {
   test.each([["approved", "new-name"], ["awaiting_setup", "old-name"], ["setting_up", "old-name"]])(
-    "a node that is %s updates its sysinfo, not the inventory that a booter announced; its hostname is then %s",
+    "from a node that is %s replaces its sysinfo and keeps the inventory from the booter; its hostname is then %s",
     (state, hostname) => {
       const before = IN[state];
       const { next } = going(before ?? null, MESSAGES.refresh);
@@ -350,7 +350,7 @@ describe("refresh", () => {
   );
 
   test.each([{ key_id: "another" }, { poll_token_sha256: "ff".repeat(32) }])(
-    "a proof for another node is refused with 409",
+    "with the credential of another node is refused with 409: %j",
     (proof) => {
       for (const state of ["approved", "awaiting_setup", "setting_up"]) {
         expect(word(step(IN[state] ?? null, { ...MESSAGES.refresh, proof }))).toBe("409");

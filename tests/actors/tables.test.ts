@@ -1,4 +1,4 @@
-// Stores the transition tables as text, so that a reviewer sees each change of behaviour as a changed line.
+// Stores the transition tables as text, so that a reviewer sees each changed behaviour as a changed line.
 import { expect, test } from "vitest";
 import { apiKeyTable } from "../../actors/api-key/transition.ts";
 import { bootPolicyTable } from "../../actors/boot-policy/transition.ts";
