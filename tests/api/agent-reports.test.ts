@@ -64,7 +64,8 @@ test("the list of nodes shows the version that the agent reported last", async (
   await report("capacity", { ...capacity(), agent_version: "1.5.0" });
   await report("heartbeat");
   expect([await listed(), (await show()).agent_version]).toEqual(["1.5.0", "1.5.0"]);
-  // An older agent reports no version. It may have replaced a newer one.
+  // An old agent reports no version. After a downgrade to such an agent, the version of the newer agent must not be
+  // shown.
   await report("capacity", capacity());
   expect(await listed()).toBeNull();
 });

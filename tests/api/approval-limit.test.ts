@@ -6,7 +6,7 @@ import { openTestControlPlane, type TestControlPlane } from "../support/control-
 let t: TestControlPlane;
 beforeAll(async () => {
   t = await openTestControlPlane({ env: { BERTH_APPROVE_PER_MINUTE: "" } });
-  // Only the dev clock moves the time, so that buckets refill at the same rate on a machine of any speed.
+  // The database's time advances only when a test moves the dev clock. So a slow machine refills no bucket early.
   await t.db.query(
     `create or replace function berth_now() returns timestamptz language sql volatile parallel safe as
        $$ select timestamptz '${new Date().toISOString()}' + ahead from lab_clock $$`,
@@ -38,7 +38,7 @@ test("S-07: a valid code with a valid key gets 429, too, and the code stays vali
   expect((await t.approve(claim_code, from("198.51.100.3"))).status).toBe(200);
 });
 
-test("S-07: with an empty bucket the answer reveals nothing about credential, permissions or code", async () => {
+test("S-07: while the bucket is empty, the answer reveals nothing about the credential, the permissions or the code", async () => {
   const readOnly = (await t.mintKey("read_only")).secret;
   await drain("198.51.100.4");
   const at = from("198.51.100.4");
@@ -48,7 +48,7 @@ test("S-07: with an empty bucket the answer reveals nothing about credential, pe
   expect((await t.approve("OOO", at)).status).toBe(429);
 });
 
-test("S-07: attempts without a credential and malformed codes take tokens, too", async () => {
+test("S-07: attempts without a credential and attempts with a malformed code take tokens, too", async () => {
   const at = from("198.51.100.5");
   for (let attempt = 1; attempt <= 5; attempt++) {
     expect((await t.approve("000000", { ...at, key: null })).status).toBe(401);

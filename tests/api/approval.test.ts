@@ -61,7 +61,7 @@ describe("a malformed code gets 400 with the specified text", () => {
   );
 });
 
-test("S-08: unknown, used and expired codes and the code of a disabled node get the same 404 with the same headers", async () => {
+test("S-08: an unknown, used or expired code and the code of a disabled node get the same 404 with the same headers", async () => {
   const used = await t.register();
   await t.approve(used.claim_code);
   const disabled = await t.register();
@@ -91,7 +91,7 @@ test("a node whose only claim code expired is deleted; registering creates it ag
   expect((await t.approve(again.claim_code)).status).toBe(200);
 });
 
-test("one of many concurrent approvals of one code succeeds, and one key is created", async () => {
+test("exactly one of many concurrent approvals of one code succeeds, and one key is created", async () => {
   const { server_uuid, claim_code } = await t.register();
   const answers = await Promise.all(Array.from({ length: 10 }, () => t.approve(claim_code)));
   expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(9).fill(404)]);

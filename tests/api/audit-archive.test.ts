@@ -1,4 +1,4 @@
-// A server archives old audit events by itself, and its API reads, searches and verifies them as before.
+// A server archives old audit events by itself. The API reads, searches and verifies archived events like other events.
 import { expect, test } from "vitest";
 import { AUDIT_SEGMENT_EVENTS } from "../../src/contract/limits.ts";
 import { okOf, openTestControlPlane } from "../support/control-plane.ts";
@@ -41,7 +41,7 @@ test(
       expect(audit.map(({ status, found }: { status: string; found: string[] }) => [status, found])).toEqual(
         audit.map(() => ["ok", []]),
       );
-      // Another server's key does not verify.
+      // A server with another secret cannot verify the archive's signature.
       const other = await openTestControlPlane({
         databaseUrl: first.databaseUrl,
         resident: false,

@@ -1,4 +1,4 @@
-// The search of the audit chain: newest first, with filters.
+// The search of the audit chain, with filters and with the newest event first.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { opsctlAt } from "../cli/at-control-plane.ts";
@@ -44,27 +44,27 @@ test("the newest event is first, and pages continue to the first event of the ch
 });
 
 describe("a filter", () => {
-  test("by action, by a part of the resource, and by request finds the event", async () => {
+  test("can name an action, a part of the resource, or a request", async () => {
     expect(await actions("action=create_silo&decision=allow")).toEqual(["create_silo", "create_silo", "create_silo"]);
     expect(await actions(`resource=${node}&action=cn_approve`)).toEqual(["cn_approve"]);
     expect(await actions(`request_id=${request_id}`)).toContain("cn_approve");
     expect(await actions("resource=%25")).toEqual([]);
   });
 
-  test("by decision and by actor finds the refused request of a user", async () => {
+  test("can name a decision or an actor, and finds a user's refused request", async () => {
     expect(await actions("decision=deny")).toEqual(["create_silo"]);
     expect(await actions(`actor=${stranger.id}`)).toEqual(["create_silo"]);
     expect((await actions(`actor=${user_id}`)).length).toBeGreaterThan(3);
   });
 
-  test("by time is exact", async () => {
+  test("since includes an event at exactly that time, and until excludes it", async () => {
     const [event] = (await search("action=cn_approve")).events;
     expect(await actions(`action=cn_approve&since=${event?.ts}`)).toEqual(["cn_approve"]);
     expect(await actions(`action=cn_approve&until=${event?.ts}`)).toEqual([]);
   });
 
   test.each(["action=create_silo", "before_seq=3", "order=desc&after_seq=1"])(
-    "%s with the other order is refused",
+    "%s is refused, because this parameter needs the other order",
     async (query) => {
       const answer = await t.call("GET", `/v1/audit/events?${query}`);
       expect([answer.status, answer.body.message]).toEqual([400, expect.stringContaining("order=")]);

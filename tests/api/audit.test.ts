@@ -17,8 +17,8 @@ const list = async (query = "limit=1000") => (await t.call("GET", `/v1/audit/eve
 const verify = async (query = "") => (await t.call("GET", `/v1/audit/verify${query}`)).body;
 const headSeq = async (): Promise<number> => (await list("limit=1")).head?.seq ?? -1;
 /**
- * Returns the audit events that `act` adds: those between two marker events, which are added before and after it. Waits
- * until both markers are in the chain: a long transaction anywhere in the cluster delays the chain.
+ * Returns the audit events that `act` adds. It adds a marker event before and after `act`, waits until both are in the
+ * chain, and returns the events between them. A long transaction anywhere in the cluster delays the chain.
  */
 async function added(act: () => Promise<unknown>): Promise<Event[]> {
   const from = await mark();
@@ -64,7 +64,7 @@ test("an event has the specified keys, and its hash is the hash of its canonical
   expect(createHash("sha256").update(sorted(hashed)).digest("hex")).toBe(hash);
 });
 
-/** The hashed text: compact JSON with sorted keys at every level. */
+/** Returns the text whose hash is the event's hash: compact JSON with sorted keys at every level. */
 function sorted(value: unknown): string {
   return JSON.stringify(
     value,
@@ -85,7 +85,7 @@ test("events are numbered from 0 without gaps, and each has the hash of the prev
   expect(head).toEqual({ seq: events.at(-1).seq, hash: events.at(-1).hash });
 });
 
-test("after_seq is exclusive, limit is at most 1,000, and an event can be read by its number", async () => {
+test("a list begins after after_seq, limit is at most 1,000, and an event can be read by its number", async () => {
   const { events } = await list();
   expect((await list("after_seq=0&limit=1")).events).toEqual([events[1]]);
   expect((await t.call("GET", "/v1/audit/events?limit=1001")).status).toBe(400);
@@ -217,7 +217,7 @@ describe("verify of more than 1,000 events", () => {
     return outcome.Mismatch;
   }
 
-  test("an unchanged chain is Ok, and so is every part of it", async () => {
+  test("reports Ok for an unchanged chain and for a part of it", async () => {
     const { outcome, head } = await verify();
     expect(head.seq).toBeGreaterThan(1_000);
     expect(outcome).toEqual({ Ok: { verified_to: head.seq } });
@@ -252,17 +252,17 @@ describe("verify of more than 1,000 events", () => {
         order by seq desc limit 1`,
       -1,
     ],
-  ])("%s is a Mismatch at that event", async (_what, change, seq) => {
+  ])("reports a Mismatch at the event of the change: %s", async (_what, change, seq) => {
     const { head } = await verify();
     expect((await tampered(change))?.seq).toBe(seq === -1 ? head.seq + 1 : seq);
   });
 
-  test("a missing tail is a Mismatch at the first missing event", async () => {
+  test("reports a Mismatch at the first missing event when the newest events were deleted", async () => {
     const { head } = await verify();
     expect((await tampered(`delete from audit_event where seq > ${head.seq - 5}`))?.seq).toBe(head.seq - 4);
   });
 
-  test("each of 50 changed bytes is found at its event", async () => {
+  test("reports a Mismatch at each of 50 events in which a byte was changed", async () => {
     for (let seq = 0; seq < 1_000; seq += 20) {
       await t.db.query(
         "update audit_event set canonical = overlay(canonical placing '~' from (seq * 7 % length(canonical) + 1)::int) where seq = $1",

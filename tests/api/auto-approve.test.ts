@@ -21,7 +21,7 @@ test("while no window is open, GET returns JSON null and DELETE gets 204", async
   expect(await t.call("DELETE", PATH)).toMatchObject({ status: 204, text: "" });
 });
 
-test("a window shows its opening time, its expiry, the remaining count and who opened it", async () => {
+test("a window shows when it was opened, when it expires, its remaining count and the user who opened it", async () => {
   const { user_id } = (await t.call("GET", "/v1/auth/whoami")).body;
   const { status, body } = await open({ duration_secs: 600, count: 3 });
   expect(status).toBe(200);
@@ -90,7 +90,7 @@ test("a duration above one day is reduced to one day, and the audit event has th
   const { body } = await open({ duration_secs: 1_000_000, count: 1 });
   expect(Date.parse(body.expires_at) - Date.parse(body.opened_at)).toBe(86_400_000);
   const { events } = (await t.call("GET", "/v1/audit/events?limit=1000")).body;
-  // Claims of earlier tests may expire at any time.
+  // The last event may be another one, because claims of earlier tests can expire at any time.
   expect(events.findLast(({ action }: { action: string }) => action === "auto_approve_set")).toMatchObject({
     action: "auto_approve_set",
     payload: { requested_duration_secs: 1_000_000, effective_duration_secs: 86_400, count: 1 },
@@ -133,7 +133,7 @@ test("a node that registers twice concurrently uses up one approval", async () =
   await open({ duration_secs: 600, count: 2 });
   const server_uuid = randomUUID();
   const twice = await Promise.all([t.register({ server_uuid }), t.register({ server_uuid })]);
-  // The first registration makes the node known, so the second one is a claim.
+  // The window approves only new nodes. The second registration is of a known node, so it only creates a claim.
   expect(twice.map(({ state }) => state).sort()).toEqual(["approved", "pending"]);
   expect((await current()).remaining_count).toBe(1);
   const { rows } = await t.db.query("select from api_key where bound_to_cn = $1", [server_uuid]);

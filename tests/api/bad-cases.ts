@@ -1,4 +1,4 @@
-// Generates requests that a route must refuse, from the route's description.
+// Generates requests that a route must refuse, from the route's entry in the API description.
 import { BODY_BYTES_MAX, JSON_DEPTH_MAX, JSON_ELEMENTS_MAX } from "../../src/contract/limits.ts";
 import type { CallOptions } from "../support/control-plane.ts";
 import type { Parameter, RouteDescription, Schema } from "./description.ts";
@@ -6,9 +6,9 @@ import type { Parameter, RouteDescription, Schema } from "./description.ts";
 export type BadCase = {
   readonly name: string;
   readonly options: CallOptions;
-  /** Values that replace path parameters, by name. */
+  /** Values for path parameters, by the parameter's name. */
   readonly at?: Readonly<Record<string, string>>;
-  /** The query with its question mark. */
+  /** The query, including its question mark. */
   readonly query?: string;
   /** The acceptable statuses, and a word that the message must contain. */
   readonly expected: { readonly statuses: readonly number[]; readonly names?: string };
@@ -18,7 +18,7 @@ type Body = Readonly<Record<string, unknown>>;
 
 const BAD: BadCase["expected"] = { statuses: [400] };
 
-/** Returns requests with an invalid body. `accepted` is a valid body or, for an array, one valid item. */
+/** Returns requests with an invalid body. `accepted` is a valid body, or one valid item if the body is an array. */
 export function badBodies(route: RouteDescription & { readonly accepted: Body }): BadCase[] {
   const { body, accepted } = route;
   if (body === null) return [];
@@ -103,7 +103,7 @@ function wrongField(field: string, schema: Schema, accepted: Body): BadCase[] {
   }));
 }
 
-/** Returns values that the schema refuses; none if it accepts any value. */
+/** Returns values that the schema refuses, or no values if the schema accepts any value. */
 function wrongValues(schema: Schema): unknown[] {
   const types = typesOf(schema);
   if (types.size === 0) return [];
@@ -128,7 +128,10 @@ function typesOf(schema: Schema): Set<string> {
   return new Set([...(schema.type === undefined ? [] : [schema.type]), ...parts.flatMap((part) => [...typesOf(part)])]);
 }
 
-/** Returns cases with an unknown field; none for agents and booters, whose newer versions may send new fields. */
+/**
+ * Returns cases with an unknown field. Routes of agents and booters get no such case, because newer agents and booters
+ * may send new fields.
+ */
 function unknownFields(route: RouteDescription, accepted: Body): BadCase[] {
   if (/^\/v\d\/(?:agent|booter)\//.test(route.path)) return [];
   const fields = ["disk_laoyut", "state", "id", "tenant_id", "is_root", "constructor", "toString"];
@@ -147,7 +150,7 @@ export function badParameters(route: RouteDescription): BadCase[] {
 
 function badPath({ name, schema }: Parameter): BadCase[] {
   const numeric = schema.type === "integer" || schema.type === "number";
-  // The form of a name in a path is not checked, so an invalid name may get 404.
+  // The server does not check the form of a name in a path, so an invalid name may get 404.
   const statuses = numeric || schema.format === "uuid" ? [400] : [400, 404];
   const values = [
     "x",

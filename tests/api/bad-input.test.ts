@@ -47,7 +47,7 @@ beforeAll(async () => {
 });
 afterAll(() => t.close());
 
-/** Tables that any request may change. The audit chain is one of them, because it follows the log in the background. */
+/** Tables that may change during any request. A background worker fills the tables of the audit chain. */
 const SIGNALS = [
   "rate_bucket",
   "api_key_use",
@@ -64,7 +64,7 @@ const pathOf = (route: RouteDescription, given: Readonly<Record<string, string>>
 const targetOf = (route: RouteDescription, given?: Readonly<Record<string, string>>, query?: string) =>
   pathOf(route, given) + selectorsOf(route, existing, query);
 
-/** Returns what is wrong with a refusal, or null. */
+/** Returns the defect of an answer that must be a refusal, or null if it has no defect. */
 function flaw(answer: Answer, expected: BadCase["expected"]): string | null {
   const { status, headers, text, body } = answer;
   if (!expected.statuses.includes(status)) return `status ${status}: ${text.slice(0, 200)}`;
@@ -146,7 +146,7 @@ test("no route accepts an invalid path or query parameter", async () => {
   await unchanged(before);
 });
 
-test("every optional field accepts null, as the description says", () => {
+test("the API description allows null in every optional field", () => {
   const optional = routes.flatMap(({ name, body }) =>
     Object.entries(body?.properties ?? {}).filter(([field]) => !(body?.required ?? []).includes(field))
       .map(([field, schema]) => ({ field: `${name} ${field}`, nullable: schema.nullable ?? schema.type === undefined }))

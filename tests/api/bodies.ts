@@ -1,5 +1,5 @@
-// Valid request bodies, in which tests change one thing. A body is the API description's example, with unique values if
-// the API requires them, and with optional fields.
+// Valid request bodies. Tests make a body invalid by changing one field. A body is the example of the API description,
+// plus some optional fields, and with unique values where the API requires them.
 import { randomBytes } from "node:crypto";
 import { BODY_EXAMPLES } from "../../src/contract/body-examples.ts";
 import { newPublicKey } from "../compute/public-key.ts";
@@ -56,23 +56,23 @@ function freshPort(): number {
 
 type Objects = Readonly<Record<string, string>>;
 
-/** Fields by route that override or complete the route's example. */
+/** Fields that replace fields of a route's example or are added to it, by route. */
 const CHANGES: Readonly<Record<string, (of?: Objects) => Fields>> = {
   // Moves the clock by only one second, so that no claim of another test expires.
   "POST /lab/clock": () => ({ seconds: 1 }),
   "POST /v1/cn-auto-approve": () => ({ duration_secs: 60, count: 1 }),
   "POST /v1/agent/capacity": capacity,
-  // An empty allowlist: any machine may enrol.
+  // With an empty allowlist, any machine may enrol.
   "PUT /v2/cn-boot-policy": () => ({ allowlist: [] }),
-  // Another machine than in the body of POST /v1/agent/register.
+  // This is not the machine in the body of POST /v1/agent/register.
   "POST /v2/booter/announce": () => ({ server_uuid: "3d4c0e2a-7b1f-4c55-9e0a-6b2f8d1c4e78" }),
-  // A real drain would move the instances of the other cells.
+  // Without dry_run, the drain would move instances that other tests use.
   "POST /v1/cns/{server_uuid}/drain": () => ({ dry_run: true }),
   "POST /v1/cn-drains": () => ({ label: "rack=of-no-node", dry_run: true }),
   "POST /v1/cn-upgrades": () => ({ label: "rack=of-no-node", dry_run: true }),
   "POST /v1/cns/{server_uuid}/evacuate": () => ({ dry_run: true }),
   "PATCH /v1/cns/{server_uuid}/placement": () => ({ overprovision_cpu: 2.5, fault_domain: "rack-7" }),
-  // The test must create the image, the subnet and the SSH keys, and set their ids.
+  // A test must also set the ids of an image, a subnet and SSH keys that it created.
   "POST /v1/instances": () => ({
     cpu: 1,
     memory_bytes: 2 ** 30,
@@ -91,7 +91,7 @@ const CHANGES: Readonly<Record<string, (of?: Objects) => Fields>> = {
   "POST /v1/agent/images/{upload_id}": () => ({ size_bytes: 1 }),
   "POST /v1/agent/images/{upload_id}/finish": () => ({ sha256: null }),
   "POST /v1/nics": (of) => ({
-    // A NIC has no description.
+    // A NIC has no description, so the field is removed.
     description: undefined,
     subnet_id: of?.nic_subnet ?? crypto.randomUUID(),
     allowed_cidrs: [],
@@ -126,7 +126,8 @@ const CHANGES: Readonly<Record<string, (of?: Objects) => Fields>> = {
 };
 
 /**
- * Functions by route that return a valid body, or one item of an array. `of` has the ids of the objects in the body.
+ * Functions that return a valid body, or one item if the body is an array, by route. `of` has the ids of the objects
+ * that the body names.
  */
 export const acceptedBodies: Readonly<Record<string, (of?: Objects) => Fields>> = Object.fromEntries(
   Object.entries(BODY_EXAMPLES).map(([route, example]) => {

@@ -1,4 +1,4 @@
-// Capacity and load of the fleet and of one node.
+// The routes that show the capacity and load of the fleet and of one node.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ComputeFixture, GIB, openComputeFixture } from "../compute/compute-fixture.ts";
 import { okOf } from "../support/control-plane.ts";
@@ -16,7 +16,7 @@ afterAll(() => f.t.close());
 
 const get = async (path: string) => okOf(await f.t.call("GET", path));
 
-test("the fleet's capacity counts the nodes that report, what is placed, and the quotas", async () => {
+test("the fleet's capacity contains the nodes that report, the resources of placed instances, and the quotas", async () => {
   const limits = { cpu_limit: 40, memory_bytes: 100 * GIB, disk_bytes: 1_000 * GIB, instance_limit: 7 };
   okOf(await f.t.call("PUT", `/v1/tenants/${f.tenant.tenant_id}/quota`, { body: limits }));
   const { placed, ...rest } = await get("/v1/system/capacity");
@@ -35,7 +35,7 @@ test("the fleet's capacity counts the nodes that report, what is placed, and the
   expect((await get(`/v1/system/cns/${node}/capacity`)).placed).toEqual(placed);
 });
 
-test("a node's capacity is its last report; a node without a report has null", async () => {
+test("a node's capacity contains its last report, or null if the node never reported", async () => {
   const { report, reported_at } = await get(`/v1/system/cns/${node}/capacity`);
   expect(report).toMatchObject({ cpu_threads_logical: 16, ram_total_mb: 65_536 });
   expect(Date.parse(reported_at)).toBeGreaterThan(0);
@@ -47,7 +47,7 @@ test("a node's capacity is its last report; a node without a report has null", a
   });
 });
 
-test("load: the samples and hours of a node, and the mean of the fleet by hour", async () => {
+test("the load of a node has samples and hours; the load of the fleet has the mean of its nodes for each hour", async () => {
   const counts = (...at: readonly number[]) => Array.from({ length: 20 }, (_, index) => at.includes(index) ? 1 : 0);
   const { server_uuid: other } = await f.t.register();
   const insert = `insert into cn_load_hour values ($1, date_trunc('hour', berth_now()) - interval '2 hours', $2, $3)`;
@@ -62,7 +62,7 @@ test("load: the samples and hours of a node, and the mean of the fleet by hour",
   expect(await get(`/v1/system/cns/${(await f.t.register()).server_uuid}/load`)).toEqual({ samples: [], hours: [] });
 });
 
-test("a user with system-read sees all of it, a tenant none", async () => {
+test("a user with system-read can read all these routes; a tenant's key gets 404", async () => {
   const reader = await newLogin(f.t, { capabilities: ["system-read"] });
   for (const path of ["capacity", "load", `cns/${node}/capacity`, `cns/${node}/load`]) {
     expect((await f.t.call("GET", `/v1/system/${path}`, { key: reader.token })).status).toBe(200);

@@ -1,4 +1,4 @@
-// The feed of changes: what each caller sees, and when (docs/web-console.md, "Changes").
+// The feed of changes: which changes each caller gets, and how soon (docs/web-console.md, "Changes").
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { okOf, openTestControlPlane, ROOT_KEY, type TestControlPlane } from "../support/control-plane.ts";
@@ -8,7 +8,7 @@ import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
 type Ref = { readonly kind: string; readonly id: string };
 type Feed = { readonly cursor: string; readonly refs: readonly Ref[]; readonly reset: boolean };
 
-/** The server must answer within this time. Then a page shows a change within 500 ms. */
+/** The server must answer within this time after a change, so that a page shows the change within 500 ms. */
 const ANSWER_MS_MAX = 300;
 
 let t: TestControlPlane;
@@ -39,7 +39,7 @@ const newVpc = async (tenant: TestTenant, on = t): Promise<string> =>
     }),
   ).id;
 describe("an operator", () => {
-  test("gets the present cursor at once, and then each change once", async () => {
+  test("without a cursor gets the current cursor at once; with the cursor gets each later change once", async () => {
     const start = await read(ROOT_KEY);
     expect(start).toEqual({ cursor: expect.any(String), refs: [], reset: false });
     const { server_uuid } = await t.register();
@@ -49,7 +49,7 @@ describe("an operator", () => {
     expect((await read(ROOT_KEY, next.cursor)).refs).toEqual([]);
   });
 
-  test("waits for a change, and gets it soon", async () => {
+  test("that waits gets a change within the time limit", async () => {
     const { cursor } = await read(ROOT_KEY);
     const waiting = read(ROOT_KEY, cursor, 20);
     const id = await newVpc(ours);
@@ -58,14 +58,14 @@ describe("an operator", () => {
     expect(performance.now() - from).toBeLessThan(ANSWER_MS_MAX);
   });
 
-  test("gets the changes of another process", async () => {
+  test("gets changes that another process made", async () => {
     const { cursor } = await read(ROOT_KEY, undefined, 0, second);
     const waiting = read(ROOT_KEY, cursor, 20, second);
     const id = await newVpc(ours);
     expect((await waiting).refs).toContainEqual({ kind: "vpc", id });
   });
 
-  test("without the right to read the system sees only its own objects", async () => {
+  test("without system-read gets only changes of its own objects", async () => {
     const reader = await newLogin(t, { capabilities: ["system-read"] });
     const other = await newLogin(t);
     const [of_reader, of_other] = [await read(reader.token), await read(other.token)];
@@ -77,7 +77,7 @@ describe("an operator", () => {
 });
 
 describe("S-02: a tenant", () => {
-  test("sees changes of its own objects and of public images, and none of another tenant", async () => {
+  test("gets changes of its own objects and of public images, and no change of another tenant", async () => {
     const { cursor } = await read(ours.key);
     await newVpc(theirs);
     await t.register();
@@ -92,7 +92,7 @@ describe("S-02: a tenant", () => {
     expect(new Set(refs.map(({ kind }) => kind))).toEqual(new Set(["vpc", "image", "route-table"]));
   });
 
-  test("is not woken by another tenant's change", async () => {
+  test("that waits gets no earlier answer because of another tenant's change", async () => {
     const { cursor } = await read(ours.key);
     const from = performance.now();
     const waiting = read(ours.key, cursor, 1);
@@ -101,7 +101,7 @@ describe("S-02: a tenant", () => {
     expect(performance.now() - from).toBeGreaterThan(900);
   });
 
-  test("learns that an object that it saw before was deleted", async () => {
+  test("gets the deletion of an object that was in its feed before", async () => {
     const start = await read(ours.key);
     const id = await newVpc(ours);
     const seen = await read(ours.key, start.cursor);
@@ -110,7 +110,7 @@ describe("S-02: a tenant", () => {
     expect((await read(ours.key, seen.cursor)).refs).toContainEqual({ kind: "vpc", id });
   });
 
-  test("cannot count the changes of the site by its cursors", async () => {
+  test("cannot count the changes of the whole site by comparing its cursors", async () => {
     const first = await read(ours.key);
     await newVpc(theirs);
     const next = await read(ours.key, first.cursor);
@@ -119,13 +119,13 @@ describe("S-02: a tenant", () => {
 });
 
 describe("a cursor", () => {
-  test.each(["x", "A".repeat(22), "../..", "%00x"])("%s gets `reset` or a refusal, never a failure", async (after) => {
+  test.each(["x", "A".repeat(22), "../..", "%00x"])("that is invalid (%s) gets `reset` or 400", async (after) => {
     const answer = await t.call("GET", `/v1/changes?after=${after}`);
     if (answer.status === 200) expect(answer.body).toMatchObject({ refs: [], reset: true });
     else expect(answer.status).toBe(400);
   });
 
-  test("of another process gets `reset`, and a cursor that works", async () => {
+  test("of another process gets `reset` and a new cursor that works", async () => {
     const { cursor } = await read(ROOT_KEY, undefined, 0, second);
     const answer = await read(ROOT_KEY, cursor);
     expect(answer).toEqual({ cursor: expect.any(String), refs: [], reset: true });

@@ -1,11 +1,11 @@
-// Tests the cluster settings.
+// The cluster settings, and the environment variables that override them.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readConfig } from "../../src/config.ts";
 import { openTestControlPlane, ROOT_KEY, type TestControlPlane } from "../support/control-plane.ts";
 
 let t: TestControlPlane;
 beforeAll(async () => {
-  // Unsets the variables of the fixture that would override a setting.
+  // The test control plane sets these variables by default. They would override settings.
   t = await openTestControlPlane({
     env: {
       BERTH_LIMITS_CALLER_REQUESTS_PER_MINUTE: undefined,
@@ -25,7 +25,10 @@ const PROFILES = {
 
 const NIC_LIMITS = { cpu_max: 2, connections_max: 16, packets_per_second_max: 100, bytes_per_second_max: 16_384 };
 
-/** One row per setting: key, default, whether a change needs a restart, accepted values, refused values. */
+/**
+ * One row for each setting: its key, its default, whether a change needs a restart, values that it accepts, and values
+ * that it refuses.
+ */
 const KEYS: readonly [string, unknown, boolean, readonly unknown[], readonly unknown[]][] = [
   ["provisioner.inprocess_disabled", false, true, [true], [0, "true", null]],
   ["sweeper.interval_secs", 60, true, [1, 3_600], [0, -1, 3_601, 1.5, "60"]],
@@ -69,7 +72,7 @@ const KEYS: readonly [string, unknown, boolean, readonly unknown[], readonly unk
   ["cn.root_authorized_keys", [], false, [[], [ED25519]], [["not a key"], [`${ED25519}\nssh-rsa AAAA`], ED25519]],
 ];
 
-test("the settings are a bare array with all specified entries", async () => {
+test("the list of settings is an array without an envelope and has all specified settings", async () => {
   const { status, body } = await t.call("GET", "/v1/config");
   expect(status).toBe(200);
   const keys = body.map((entry: { key: string }) => entry.key);
@@ -131,7 +134,7 @@ test("a body without value, or with unknown fields, gets 400", async () => {
   expect(answer).toMatchObject({ status: 400, body: { message: expect.stringContaining("default") } });
 });
 
-test("setting and resetting a value are audited, refused requests are not", async () => {
+test("setting and resetting a value are audited; a refused request is not", async () => {
   const head = async () => (await t.call("GET", "/v1/audit/events?limit=1")).body.head.seq;
   const before = await head();
   await set("imds.hop_limit_default", 3);
@@ -142,7 +145,7 @@ test("setting and resetting a value are audited, refused requests are not", asyn
   expect(events[0].payload).toEqual({ key: "imds.hop_limit_default", value: 3 });
 });
 
-test("an environment variable overrides the stored value without deleting it, and the setting names the variable", async () => {
+test("an environment variable overrides the stored value without deleting it, and the answer names the variable", async () => {
   await set("reservoir.percent_default", 0.4);
   const env = { BERTH_RESERVOIR_PERCENT_DEFAULT: "0.1", BERTH_METRICS_BACKEND: "clickhouse" };
   const other = await openTestControlPlane({ databaseUrl: t.databaseUrl, env });
@@ -159,7 +162,7 @@ test("an environment variable overrides the stored value without deleting it, an
   await t.call("DELETE", at("reservoir.percent_default"));
 });
 
-test("a variable with an invalid value stops the start, and the error names it", async () => {
+test("an invalid value in a variable stops the start, and the error names the variable", async () => {
   const start = openTestControlPlane({ databaseUrl: t.databaseUrl, env: { BERTH_SWEEPER_INTERVAL_SECS: "0" } });
   await expect(start).rejects.toThrow("BERTH_SWEEPER_INTERVAL_SECS");
 });
@@ -172,7 +175,7 @@ test.each([
   [{ BERTH_APPROVE_PER_MINUTE: "0" }, "BERTH_APPROVE_PER_MINUTE"],
   [{ BERTH_TRUSTED_PROXIES: "10.0.0.0/33" }, "BERTH_TRUSTED_PROXIES"],
   [{ BERTH_LOG_LEVEL: "loud" }, "BERTH_LOG_LEVEL"],
-])("the environment %j is refused with an error that states the variable's rule", (env, text) => {
+])("the environment %j is refused with an error that contains %j", (env, text) => {
   expect(() => readConfig(env)).toThrow(text);
 });
 

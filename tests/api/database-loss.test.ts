@@ -1,4 +1,5 @@
-// While the database does not answer, the server answers 503, never 500, and it recovers (docs/reliability.md, S-18).
+// While the database does not answer, the server answers with 503 and never with 500. It recovers when the database
+// answers again (docs/reliability.md, S-18).
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { type OwnCluster, ownCluster } from "../support/cluster.ts";
@@ -14,7 +15,7 @@ afterAll(async () => {
   await cluster.remove();
 });
 
-test("S-18: while the database is down, routes that need it get 503 with Retry-After and health gets 200; after the restart the server serves again", async () => {
+test("S-18: while the database is down, routes that need it get 503 with Retry-After, and health gets 200; after the restart the server gives 200 again", async () => {
   const node = await t.approvedNode();
   const requests: [string, string, unknown?][] = [
     ["GET", "/readyz"],

@@ -1,4 +1,4 @@
-// Reads the API description for tests: one entry per route, with resolved references.
+// Reads the API description for tests. It returns one entry for each route and replaces references by their schemas.
 
 export type Schema = {
   readonly type?: string;
@@ -25,7 +25,7 @@ export type RouteDescription = {
   readonly body: Schema | null;
   /** The statuses of its answers, such as "200" and "404". */
   readonly statuses: readonly string[];
-  /** Whether the body is optional. */
+  /** Whether a request may omit the body. */
   readonly bodyOptional: boolean;
 };
 
@@ -60,7 +60,7 @@ export function readRoutes(document: Document): RouteDescription[] {
   );
 }
 
-/** Replaces references by their schemas at every level. No schema of this API refers to itself. */
+/** Replaces references by their schemas at every level. This ends, because no schema of this API refers to itself. */
 function resolved(schema: Schema, document: Document): Schema {
   if (schema.$ref !== undefined) {
     const name = schema.$ref.split("/").at(-1) ?? "";

@@ -1,5 +1,5 @@
-// Runs every example of the API description: a control plane accepts each body, and each record fits its schema and has
-// the fields of real answers.
+// Tests every example of the API description. A control plane must accept the body of each request. Each example of a
+// record must fit its schema and have the fields of a real answer.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { z } from "zod";
@@ -17,16 +17,16 @@ import { fill, makeObjects, type Objects, selectorsOf } from "./objects.ts";
 import { readRoutes, type RouteDescription } from "./description.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
-/** Values for an example's request: ids for its path, fields with ids of existing objects, and its key. */
+/** The values that replace parts of an example before it is sent: ids in the path, fields of the body, and the key. */
 type Stage = {
   readonly objects?: Objects;
   readonly fields?: Fields;
   readonly key?: string | null;
-  /** The work of a node while the request waits. */
+  /** The work that a node does while the request waits. */
   readonly work?: () => Promise<void>;
 };
 
-/** Fields with ids or secrets; the test replaces no other field of an example. */
+/** Fields that hold ids or secrets. The test may replace only these fields of an example. */
 const NAMING = new Set([
   "claimed_by",
   "server_uuid",
@@ -45,7 +45,10 @@ const NAMING = new Set([
   "route_table_id",
   "ssh_key_ids",
 ]);
-/** The platform version that only `host` and `spare` report. `spare` is cordoned until the migration. */
+/**
+ * The platform version of the examples' image. Only `host` and `spare` report it, and `spare` is cordoned until the
+ * migration.
+ */
 const PLATFORM = "29990101T000000Z";
 
 let t: TestControlPlane;
@@ -56,15 +59,15 @@ let host: Node;
 let spare: Node;
 /** The node that sends the examples of agent routes. */
 let agent: Node;
-/** A node that is silent. */
+/** A node without recent heartbeats. */
 let dead: Node;
 let ids: Objects;
 let routes: readonly RouteDescription[];
-// deno-lint-ignore no-explicit-any -- the tests read fields of the document by path
+// deno-lint-ignore no-explicit-any -- the tests read many different fields of the document
 let document: any;
-/** A record from an answer, by schema name. */
+/** One record from an answer for each schema, by the schema's name. */
 const answered = new Map<string, Fields>();
-/** The id of the created object by route. */
+/** The id of the object that each route created, by route. */
 const made = new Map<string, string>();
 
 const exampleOf = (route: string) => BODY_EXAMPLES[route] as Fields;
@@ -134,7 +137,7 @@ afterAll(async () => {
   await folder.remove();
 });
 
-/** Preparations by route, for the routes that need one. */
+/** Functions that prepare the request of a route and return its values, by route. */
 const STAGES: Readonly<Record<string, () => Stage | Promise<Stage>>> = {
   "POST /v1/cns/{server_uuid}/evacuate": async () => {
     const silent = "update cn_signal set last_seen = berth_now() - interval '1 hour' where server_uuid = $1";
@@ -166,7 +169,7 @@ const STAGES: Readonly<Record<string, () => Stage | Promise<Stage>>> = {
     const upload_id = randomUUID();
     const silo = await make("/v1/silos", { name: upload_id });
     const { id: tenant_id } = await make(`/v1/silos/${silo.id}/tenants`, { name: upload_id });
-    // The example has the digest of these bytes.
+    // The example's sha256 is the digest of these bytes.
     const bytes = new TextEncoder().encode("test");
     await addUpload(t, upload_id, tenant_id, { size_bytes: bytes.length, received_bytes: bytes.length });
     await (await openFolderStore(folder.path)).write(upload_id, 0, bytes);
@@ -219,7 +222,7 @@ const STAGES: Readonly<Record<string, () => Stage | Promise<Stage>>> = {
     key: host.api_key,
   }),
   "POST /v1/agent/images/{upload_id}/finish": async () => {
-    // The example before this one began the upload.
+    // The previous example began the upload.
     const { upload_id, size_bytes } = (await t.db.query(
       "select id as upload_id, size_bytes::int from image_upload where operation_id is not null",
     )).rows[0] as { upload_id: string; size_bytes: number };
@@ -233,7 +236,7 @@ const STAGES: Readonly<Record<string, () => Stage | Promise<Stage>>> = {
     return { objects: { snapshot_id: made.get("POST /v1/snapshots") ?? "" }, work: makesImage };
   },
   "POST /v1/nics": async () => {
-    // The example before this one resized a disk.
+    // The previous example began to resize a disk. The NIC needs a stopped instance.
     await host.does("resize_disk");
     await host.done(t.call("POST", `/v1/instances/${ids.instance_id}/stop`), "stop");
     return { objects: { instance: ids.instance_id! }, fields: { subnet_id: ids.subnet } };
@@ -249,7 +252,7 @@ const STAGES: Readonly<Record<string, () => Stage | Promise<Stage>>> = {
   }),
 };
 
-/** The kinds of jobs that a route waits for, by route. */
+/** The kinds of the jobs that the node must finish before the route answers, by route. */
 const JOBS: Readonly<Record<string, string | readonly string[]>> = {
   "POST /v1/floating-ips/{floating_ip_id}/attach": "fip_claim",
   "POST /v1/tenants/{tenant_id}/projects/{project_id}/floating-ips/{floating_ip_id}/attach": "fip_claim",
@@ -266,21 +269,21 @@ async function settingUp(): Promise<Stage> {
   return { objects: { server_uuid }, fields: { epoch } };
 }
 
-/** Begins to make an image of the snapshot of the examples, and returns the id of its upload. */
+/** Begins to make an image of the examples' snapshot. Returns the id of the image's upload. */
 async function imageInHand(name: string): Promise<string> {
   const path = `/v1/snapshots/${made.get("POST /v1/snapshots")}/image`;
   okOf(await t.call("POST", path, { body: { name }, headers: { prefer: "respond-async" } }));
   return String((await host.take()).kind["upload_id"]);
 }
 
-/** Does the node's job of making an image. */
+/** Does the node's job that makes an image. */
 async function makesImage(): Promise<void> {
   const job = await host.take();
   await sendImage(t, { node: host, job, content: "2" });
   await host.complete(job);
 }
 
-/** Inserts a job that the agent has claimed. */
+/** Inserts a job that `agent` has claimed. */
 async function jobInHand(): Promise<Stage> {
   const job_id = randomUUID();
   await t.db.query(
@@ -308,7 +311,7 @@ async function send(route: RouteDescription): Promise<Answer> {
   return await asked;
 }
 
-test("every route with a body has an example, and every example belongs to a route", () => {
+test("every route with a request body has an example, and every example belongs to a route", () => {
   const takers = routes.filter(({ body }) => body !== null).map(({ name }) => name);
   expect(Object.keys(BODY_EXAMPLES).sort()).toEqual(takers.sort());
   for (const name of takers) {
@@ -336,10 +339,13 @@ describe("the record", () => {
     answered.set("ErrorBody", (await t.call("GET", `/v1/vpcs/${randomUUID()}`)).body);
   });
 
-  test.each(Object.entries(ANSWER_EXAMPLES))("%s fits its schema and has the fields of an answer", (name, example) => {
-    const schema: z.ZodType = namedSchemas[name as keyof typeof namedSchemas];
-    expect(schema.parse(example)).toEqual(example);
-    expect(Object.keys(example as Fields).sort()).toEqual(Object.keys(answered.get(name) ?? {}).sort());
-    expect(document.components.schemas[name].example).toEqual(example);
-  });
+  test.each(Object.entries(ANSWER_EXAMPLES))(
+    "%s fits its schema and has the fields of a real answer",
+    (name, example) => {
+      const schema: z.ZodType = namedSchemas[name as keyof typeof namedSchemas];
+      expect(schema.parse(example)).toEqual(example);
+      expect(Object.keys(example as Fields).sort()).toEqual(Object.keys(answered.get(name) ?? {}).sort());
+      expect(document.components.schemas[name].example).toEqual(example);
+    },
+  );
 });

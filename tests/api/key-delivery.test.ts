@@ -26,12 +26,12 @@ const HEX_32 = expect.stringMatching(/^[0-9a-f]{64}$/);
 
 const holds = () => watchHold(REGISTER_STATUS_HOLD_MS);
 
-test("a status request with an unknown poll token gets 404, and without a token 400", async () => {
+test("a status request with an unknown poll token gets 404, and one without a token gets 400", async () => {
   expect(await status("0".repeat(32))).toMatchObject({ status: 404, body: { error_code: "NotFound" } });
   expect((await t.call("GET", "/v1/agent/register/status", { key: null })).status).toBe(400);
 });
 
-test("after approval the status has the key and three ticket keys, also when the poll token is sent in a header", async () => {
+test("after approval the status contains the key and three ticket keys, also if the poll token is in a header", async () => {
   const { claim_code, poll_token } = await t.register();
   await t.approve(claim_code);
   const { body } = await status(poll_token);
@@ -48,7 +48,7 @@ test("after approval the status has the key and three ticket keys, also when the
   expect((await t.call("GET", "/v1/agent/register/status", { key: null, headers })).body).toEqual(body);
 });
 
-test("S-14: a lost answer can be requested again until the key is first used", async () => {
+test("S-14: an agent that lost the answer can get the key again until the first use of the key", async () => {
   const node = await t.approvedNode();
   const { body } = await status(node.poll_token);
   expect(body.api_key).toBe(node.api_key);
@@ -57,7 +57,7 @@ test("S-14: a lost answer can be requested again until the key is first used", a
   expect((await use(node.api_key)).status).toBe(200);
 });
 
-test("if a node is disabled before its agent fetched the key, the agent gets the state at once, and no key", async () => {
+test("if a node is disabled before its agent fetches the key, the agent gets the state at once and no key", async () => {
   const node = await t.register();
   await t.approve(node.claim_code);
   await t.call("POST", `/v1/cns/${node.server_uuid}/disable`);
@@ -72,7 +72,7 @@ test("a waiting agent is answered as soon as its node is approved", async () => 
   await begun();
   expect(answered).toBe(false);
   await t.approve(claim_code);
-  // The poll never times out here, so only the approval can have answered it.
+  // The test never fires the poll's timer, so only the approval can end the poll.
   const { body } = await waiting;
   expect(body).toMatchObject({ state: "approved", api_key: expect.any(String) });
 });
@@ -95,7 +95,7 @@ test("when another claim is approved, the agent of the losing claim gets 404 and
   const fresh = await other.register({ server_uuid });
   await other.approve(fresh.claim_code);
   expect((await status(fresh.poll_token)).body.api_key).toEqual(expect.any(String));
-  // The approval of the other claim ended this one.
+  // The approval of `fresh` ended the first claim of the node.
   expect((await waiting).status).toBe(404);
   expect((await status(poll_token)).status).toBe(404);
   await other.close();
@@ -125,7 +125,7 @@ test("a long poll lasts exactly 30 s without an event", async () => {
   const waiting = other.call("GET", path, { key: null }).finally(() => answered = true);
   const over = await begun();
   expect(answered).toBe(false);
-  // Fires the timer of 30 s.
+  // Fires the timer of 30 s, and does not wait for it.
   over();
   expect((await waiting).body).toEqual({ state: "pending", ...NOTHING });
   await other.close();
@@ -146,7 +146,7 @@ test("S-09, S-14: the database never contains keys, ticket keys or poll tokens i
     return [
       secret,
       Buffer.from(secret).toString("hex"),
-      // The last characters are left out, because they depend on the text that follows.
+      // The last characters depend on the bytes after the secret, so the search omits them.
       Buffer.from(secret).toString("base64").slice(0, 40),
       bytes.toString("hex"),
       bytes.toString("base64").replace(/=+$/, "").slice(0, -1),

@@ -1,5 +1,5 @@
-// Lists do not read large values: a list of nodes with 1 MiB of sysinfo costs as much as a list of small nodes.
-// Registrations above a limit are refused, and the list still works.
+// A list of nodes does not read large values. So a list of nodes with 1 MiB of sysinfo costs as much as a list of small
+// nodes. The server refuses registrations above a limit, and the list works at the limit.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
@@ -30,7 +30,7 @@ async function nodes(bytes: number): Promise<void> {
                jsonb_build_object('pad', repeat('x', $1::int)), berth_now()) returning server_uuid`,
       [bytes],
     );
-    // Copies the first row, because PostgreSQL does not compress a copied value again.
+    // Copies the first row: this is fast, because PostgreSQL does not compress a copied value again.
     await client.query(
       `insert into cn (server_uuid, incarnation, version, state, hostname, role, sysinfo, registered_at)
        select gen_random_uuid(), gen_random_uuid(), 1, 'disabled', 'node', 'tenant', one.sysinfo, berth_now()
@@ -40,7 +40,7 @@ async function nodes(bytes: number): Promise<void> {
     await client.query(
       "insert into cn_signal (server_uuid, last_seen, last_status) select server_uuid, berth_now(), sysinfo from cn",
     );
-    // Without this, the session could add its own reads to the statistics while a request is measured.
+    // Otherwise this session might add its own reads to the statistics later, during a measurement.
     await client.query("select pg_stat_force_next_flush()");
   });
 }
@@ -58,7 +58,7 @@ async function measured(path: string): Promise<{ readonly answer: Answer; readon
   const own = await openTestControlPlane({ databaseUrl: t.databaseUrl, resident: false });
   const before = await largeBlocks();
   const answer = await own.call("GET", path).finally(() => own.close());
-  // A session adds its reads to the statistics later, at the latest when it ends.
+  // A session adds its reads to the statistics when it ends, or before. So this waits for the end of the new sessions.
   await expect.poll(async () => (await sessions()).filter((pid) => !others.has(pid)), { timeout: 10_000 }).toEqual([]);
   return { answer, blocks: await largeBlocks() - before };
 }
@@ -86,14 +86,14 @@ test(
 );
 
 describe("large columns", () => {
-  test("are in small pages when requested", async () => {
+  test("are in a small page if the request includes them", async () => {
     const { items, next_page } = okOf(await t.call("GET", "/v1/system/cns?include=sysinfo&limit=2"));
     expect(items.map((node: { sysinfo: { pad: string } }) => node.sysinfo.pad.length)).toEqual([MIB, MIB]);
     expect(next_page).toEqual(expect.any(String));
   });
 
   test.each(["", "&limit=51", "&limit=1000"])(
-    "are never in a whole list or a large page: include=sysinfo%s gets 400",
+    "are refused for a whole list or a large page: include=sysinfo%s gets 400",
     async (rest) => {
       const answer = await t.call("GET", `/v1/system/cns?include=sysinfo${rest}`);
       expect(answer).toMatchObject({
@@ -104,7 +104,7 @@ describe("large columns", () => {
   );
 });
 
-describe("a flood of registrations", () => {
+describe("registrations", () => {
   const register = (fields: Record<string, unknown> = {}, address = ADDRESS) =>
     t.call("POST", "/v1/agent/register", {
       key: null,
@@ -132,7 +132,7 @@ describe("a flood of registrations", () => {
     expect(wait_s).toBeLessThanOrEqual(3_600);
   };
 
-  test("of 200 concurrent nodes behind one address, such as a rack, is accepted", async () => {
+  test("of 200 concurrent nodes behind one address, such as a rack, are accepted", async () => {
     const answers = await Promise.all(Array.from({ length: 200 }, () => register()));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
     const { rows } = await t.db.query("select name, remaining from budget order by name");
@@ -143,26 +143,26 @@ describe("a flood of registrations", () => {
     ]);
   });
 
-  test(`of one source ends at ${CLAIMS_PER_SOURCE_MAX} claims; other sources are not affected`, async () => {
+  test(`of one source are refused at ${CLAIMS_PER_SOURCE_MAX} claims; other sources are not affected`, async () => {
     await claims(CLAIMS_PER_SOURCE_MAX - 1, "198.51.100.1");
     expect((await register({}, "198.51.100.1")).status).toBe(200);
     expectFull(await register({}, "198.51.100.1"), "this source address has");
     expect((await register({}, "198.51.100.2")).status).toBe(200);
   });
 
-  test("of one IPv6 network counts as one source", async () => {
+  test("of one IPv6 network count as one source", async () => {
     await claims(CLAIMS_PER_SOURCE_MAX, "2001:db8:1:2::/64");
     expectFull(await register({}, "2001:db8:1:2::77"), "this source address has");
   });
 
-  test(`of many sources ends at ${UNPROVEN_NODES_MAX} unproven nodes, and the list still works`, async () => {
+  test(`of many sources are refused at ${UNPROVEN_NODES_MAX} unproven nodes, and the list still works`, async () => {
     await t.db.query("update budget set remaining = 1 where name = 'unproven-nodes'");
     expect((await register()).status).toBe(200);
     expectFull(await register(), `${UNPROVEN_NODES_MAX} nodes that registered and were never approved`);
     expect((await t.call("GET", "/v1/system/cns")).status).toBe(200);
   });
 
-  test(`of many sources ends at ${CLAIMS_PER_SITE_MAX} claims, also of known nodes`, async () => {
+  test(`of many sources are refused at ${CLAIMS_PER_SITE_MAX} claims, also for known nodes`, async () => {
     const known = (await t.db.query("select server_uuid from cn where state = 'pending' limit 1")).rows[0];
     await t.db.query("update budget set remaining = 0 where name = 'claims'");
     expectFull(await register({ server_uuid: known!.server_uuid }), "the site has");

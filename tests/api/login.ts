@@ -1,4 +1,4 @@
-// A local user with a login session, for tests.
+// Creates a local user with a login session, for tests.
 import { randomUUID } from "node:crypto";
 import { okOf, type TestControlPlane } from "../support/control-plane.ts";
 

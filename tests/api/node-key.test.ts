@@ -50,7 +50,7 @@ test("a pending node has no key", async () => {
   expect(keys.filter((key: { bound_to_cn: string | null }) => key.bound_to_cn === server_uuid)).toEqual([]);
 });
 
-test("deleting a key and disabling its node at the same time leaves no dangling reference, whichever is first", async () => {
+test("deleting a key and disabling its node at the same time leaves no dangling reference, in either order", async () => {
   for (let round = 0; round < 10; round++) {
     const { server_uuid } = await t.approvedNode();
     const { bound_api_key_id } = await show(server_uuid);

@@ -1,5 +1,5 @@
-// Tests what a node's key may do to the objects of another node, on every route that can name a node or one of its
-// objects. rights-matrix.test.ts tests nodes with their own objects.
+// Tests the rights of a node's key over the objects of another node, on every route that can name a node or one of its
+// objects. rights-matrix.test.ts tests a node's key with the node's own objects.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { enqueue } from "../compute/jobs.ts";
@@ -8,9 +8,10 @@ import { changedRows, type Dump, dumpTables } from "../support/dump.ts";
 import { acceptedBodies } from "./bodies.ts";
 import { readRoutes, type RouteDescription } from "./description.ts";
 
-// Each cell is the status for an object of the calling node (own), of another node (other), or of no node (absent). The
-// other node's jobs are requested in every state; one number means that all states get this status.
-// node: the key of an approved node. off: the key of a disabled node.
+// Each cell is the status for an object of the calling node (own), for an object of another node (other), or for a
+// missing object (absent). For the other node, the test requests one job in every state, and all must get the status of
+// the cell. The columns after "node" are for the key of an approved node, those after "off" for the key of a disabled
+// node.
 const TABLE = `
 route                                      node own other absent   off own other absent
 POST /v1/agent/heartbeat                   200 200 200             200 200 200
@@ -85,7 +86,7 @@ const EXPECTED = new Map(
   }),
 );
 
-/** Routes that need no key. A test below checks what a registration changes. */
+/** Routes that need no key. The last test of this file checks a registration. */
 const ANONYMOUS = ["POST /v1/agent/register", "GET /v1/agent/register/status"];
 /** Fields and parameters that name a node, a job, or a MAC address. */
 const NAMES = [
@@ -100,7 +101,7 @@ const NAMES = [
   "running_jobs",
   "target_cn",
 ];
-/** Lists that could include a node's objects; the test sends them with `?cn=`. */
+/** Lists that could contain a node's objects. The test requests them with `?cn=`. */
 const FILTERED = ["GET /v1/system/instances", "GET /v1/system/jobs", "GET /v1/instances"];
 const OBJECTS = ["own", "other", "absent"] as const;
 type Objects = typeof OBJECTS[number];
@@ -145,7 +146,9 @@ async function owner(mac: string): Promise<Owner> {
   return { server_uuid, poll_token, mac, key, jobs };
 }
 
-/** Creates a job of the node in this state. With the suffix `_buried` the node has confirmed the job's tombstone. */
+/**
+ * Creates a job of the node in this state. The suffix `_buried` means that the node has confirmed the job's tombstone.
+ */
 async function jobOf(server_uuid: string, named: string): Promise<string> {
   const id = await enqueue(t, { server_uuid });
   if (named === "pending") return id;
@@ -171,11 +174,14 @@ function namesNode({ path, parameters, body, name }: RouteDescription): boolean 
 
 type Request = { readonly path: string; readonly body?: unknown };
 
-/** Returns the requests of a route for these objects: for a path with a job, one for each job of the other node. */
+/**
+ * Returns the requests of a route for these objects. If the path names a job, there is one for each job of the other
+ * node.
+ */
 async function requestsOf(route: string, caller: Owner, objects: Objects): Promise<readonly Request[]> {
   const [, pattern = ""] = route.split(" ");
   const of = { own: caller, other, absent: ABSENT }[objects];
-  // The first call changes a node's own job, so each call gets a new job.
+  // A request changes the node's own job, so each request gets a new one.
   const jobs = !pattern.includes("{job_id}")
     ? [""]
     : objects === "own"
@@ -230,7 +236,7 @@ function bodyOf(route: string, of: Omit<Owner, "key">): unknown {
   }
 }
 
-/** Tables to which any request may add a row; they are not compared. */
+/** Tables to which any request may add a row. The test does not compare them. */
 const LOGS = ["audit_event", "audit_head", "seen", "idempotency", "failure_count", "transition", "api_key_use"];
 
 /** Returns all rows that name the other node or its objects. */
@@ -292,7 +298,7 @@ describe("S-13: a request that names another node in its query, headers or body 
         expect([path, answer.status, leaked(answer)]).toEqual([path, answer.status, false]);
       }
     }
-    // Fields and parameters that a route does not know are refused or have no effect.
+    // A route refuses or ignores fields and parameters that it does not know.
     expect(statuses.filter((status) => ![200, 400, 403, 404, 409].includes(status))).toEqual([]);
     expect(changedRows(before, await rowsOfOther())).toEqual([]);
   });

@@ -1,4 +1,4 @@
-// The list of nodes as a window, and the fleet in numbers.
+// The list of nodes that the console shows in parts (windows), and the summary of the fleet.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { CN_LIVE_S } from "../../src/contract/limits.ts";
@@ -34,7 +34,7 @@ async function list(query = ""): Promise<{ items: Row[]; total: number }> {
 }
 const names = async (query: string) => (await list(query)).items.map(({ hostname }) => hostname);
 
-test("a row has what a list shows, and its problem", async () => {
+test("a row has the columns of the console's list and the node's problem", async () => {
   const { items, total } = await list();
   expect(total).toBe(5);
   expect(items.find(({ hostname }) => hostname === "rack1-a")).toEqual({
@@ -61,14 +61,14 @@ test("a row has what a list shows, and its problem", async () => {
 describe("a search", () => {
   test.each([
     ["a hostname", "q=RACK1", ["rack1-a", "rack1-b"]],
-    ["a serial, with a character that a pattern would match", "q=ser_", ["rack1-a", "rack2-b"]],
+    ["a serial with an underscore, which is not a wildcard", "q=ser_", ["rack1-a", "rack2-b"]],
     ["an address", "q=192.0.2.31", ["rack1-a"]],
-    ["nothing that exists", "q=%25", []],
+    ["a percent sign, which is not a wildcard", "q=%25", []],
     ["a state", "state=approved", ["rack2-b", "rack2-silent"]],
-    ["a search with a state", "q=rack2&state=pending", ["rack2-a"]],
+    ["a hostname and a state", "q=rack2&state=pending", ["rack2-a"]],
     ["live nodes", "live=true", ["rack2-b"]],
     ["a role", "role=edge", []],
-  ])("for %s finds its nodes", async (_what, query, expected) => {
+  ])("for %s finds exactly the matching nodes", async (_what, query, expected) => {
     expect(await names(query)).toEqual(expected);
     expect((await list(query)).total).toBe(expected.length);
   });
@@ -84,7 +84,7 @@ describe("a sort", () => {
     expect((await names("sort=-cpu_threads")).slice(0, 3)).toEqual(["rack1-b", "rack2-b", "rack1-a"]);
   });
 
-  test("by any column answers all nodes once", async () => {
+  test("by any column returns each node once", async () => {
     for (const column of ["state", "role", "admin_ip", "serial", "ram_mb", "instances", "last_seen", "problem"]) {
       expect(new Set(await names(`sort=-${column}`)).size).toBe(5);
     }
@@ -95,13 +95,13 @@ describe("a sort", () => {
   });
 });
 
-test("windows together are the whole list, and a window behind the end still has the total", async () => {
+test("consecutive windows together are the whole list, and a window beyond the end has the total, too", async () => {
   const parts = await Promise.all([0, 2, 4].map((offset) => list(`sort=-hostname&offset=${offset}&limit=2`)));
   expect(parts.flatMap(({ items }) => items)).toEqual((await list("sort=-hostname")).items);
   expect(await list("offset=100")).toEqual({ items: [], total: 5 });
 });
 
-test("a user with system-read sees it, another user gets 404", async () => {
+test("a user with system-read can read the list and the summary; another user gets 404", async () => {
   const reader = await newLogin(t, { capabilities: ["system-read"] });
   const other = await newLogin(t);
   for (const path of ["/v1/system/nodes", "/v1/system/summary"]) {
@@ -110,7 +110,7 @@ test("a user with system-read sees it, another user gets 404", async () => {
   }
 });
 
-test("the summary counts nodes, registrations and tenants", async () => {
+test("the summary counts nodes, instances, operations, claims, conflicts and tenants", async () => {
   okOf(await t.call("POST", "/v1/silos", { body: { name: `s-${randomUUID()}` } }));
   const summary = okOf(await t.call("GET", "/v1/system/summary"));
   expect(summary).toEqual({

@@ -17,7 +17,7 @@ const act = (server_uuid: string, verb: string, body?: unknown) =>
   t.call("POST", `/v1/cns/${server_uuid}/${verb}`, { body });
 const remove = (server_uuid: string) => t.call("DELETE", `/v1/cns/${server_uuid}`);
 describe("lists", () => {
-  test("without limit the list is complete and in the order of registration, with nodes in all five states", async () => {
+  test("a list without limit has all nodes, of all five states, in the order of registration", async () => {
     const nodes = [await t.register(), await t.register(), await t.register()];
     await t.approve(nodes[1]?.claim_code ?? "");
     await act(nodes[2]?.server_uuid ?? "", "disable");
@@ -43,7 +43,7 @@ describe("lists", () => {
     },
   );
 
-  test("the pages contain each row once, and the last has no next_page", async () => {
+  test("the pages contain each row once, and the last page has no next_page", async () => {
     for (let index = 0; index < 3; index++) await t.register();
     const whole = (await t.call("GET", "/v1/system/cns")).body.items;
     const seen = [];
@@ -57,7 +57,7 @@ describe("lists", () => {
     expect(seen).toEqual(whole);
   });
 
-  test("a list of more than 10,000 rows is refused without limit, and can be read in pages", async () => {
+  test("a list of more than 10,000 rows is refused if the request has no limit, and can be read in pages", async () => {
     await t.db.query(
       `insert into cn (server_uuid, incarnation, version, state, hostname, role, sysinfo, registered_at)
        select gen_random_uuid(), gen_random_uuid(), 1, 'awaiting_setup', 'n', 'tenant', '{}', berth_now()

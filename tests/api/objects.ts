@@ -1,10 +1,10 @@
-// Creates one object of every kind that a path or a selector can name, through the API, for tests of all routes.
+// Creates one object of every kind that a path or a selector can name. It uses the API. For tests of all routes.
 import { addNode } from "../compute/compute-fixture.ts";
 import { okOf, type TestControlPlane } from "../support/control-plane.ts";
 import { acceptedBodies } from "./bodies.ts";
 import type { RouteDescription } from "./description.ts";
 
-/** Ids by path parameter and by selector: `vpc_id` and `vpc` have the same value. */
+/** Ids by path parameter and by selector. Both names of an object have the same id, such as `vpc_id` and `vpc`. */
 export type Objects = Readonly<Record<string, string>>;
 
 /** How to create one object of each kind, parents first. A path may contain the ids of earlier objects. */
@@ -29,8 +29,8 @@ const MADE: readonly (readonly [name: string, path: string, body: string])[] = [
 const EVERY = [...MADE.map(([name]) => name), "instance", "port_forward"];
 
 /**
- * Creates an object of every kind, or of the kinds in `only` and their parents. Objects in `within` are used as parents
- * and not created again. Returns the ids of all objects.
+ * Creates an object of every kind, or only of the kinds in `only` and their parents. It uses the objects in `within` as
+ * parents and does not create these again. Returns the ids of all objects.
  */
 export async function makeObjects(t: TestControlPlane, within: Objects = {}, only = EVERY): Promise<Objects> {
   const made: Record<string, string> = { ...within };
@@ -53,7 +53,7 @@ export async function makePortForward(t: TestControlPlane, of: Objects): Promise
   return { port_forward: id, port_forward_id: id };
 }
 
-/** Adds the parents of the kinds, up to the silo. A disk, a snapshot or a NIC counts as its instance. */
+/** Returns the kinds and all their parents, up to the silo. A disk, a snapshot or a NIC counts as its instance. */
 function withParents(names: readonly string[]): ReadonlySet<string> {
   const wanted = new Set(names.map((name) => ["disk", "snapshot", "nic"].includes(name) ? "instance" : name));
   if (wanted.has("port_forward")) wanted.add("instance").add("nat_gateway");
@@ -73,7 +73,7 @@ let platforms = 0;
  * for a node.
  */
 async function makeInstance(t: TestControlPlane, made: Objects): Promise<Objects> {
-  // Only this node is new enough for the image.
+  // Only this node has the platform version that the image needs.
   const platform = `${2900 + ++platforms}0101T000000Z`;
   const node = await addNode(t, { platform_version: platform, hvm_supported: true });
   const own = async (path: string, fields: object = {}) => {
@@ -85,7 +85,7 @@ async function makeInstance(t: TestControlPlane, made: Objects): Promise<Objects
     image_id: await own("/v1/images", {
       compatibility: { brand: "bhyve", arch: "x86_64", min_platform: platform },
     }),
-    // Both families, so that a gateway of either one can forward to the NIC.
+    // IPv4 and IPv6, so that a gateway of either family can forward to the NIC.
     primary_subnet_id: await own(`/v1/subnets?vpc=${made.vpc}`, {
       ipv6_block: `fd00:10:0:${(0x1000 + platforms).toString(16)}::/64`,
     }),
@@ -136,14 +136,14 @@ async function operationsEnded(t: TestControlPlane, ids: ReadonlySet<string>): P
   }
 }
 
-/** Replaces the parameters of a path by ids. Parameters without an id do not change. */
+/** Replaces the parameters of a path by ids. A parameter without an id stays as it is. */
 export function fill(path: string, objects: Objects): string {
   return path.replace(/\{(\w+)\}/g, (whole, name) => objects[name] ?? whole);
 }
 
 const SELECTORS = ["tenant", "project", "vpc", "route_table", "instance", "disk"];
 
-/** Returns the selectors of a route that are missing in `given`, as a query with its question mark. */
+/** Returns the query of a route, including its question mark, with the selectors that `given` does not have. */
 export function selectorsOf(route: RouteDescription, objects: Objects, given = ""): string {
   const needed = route.parameters.filter(({ name, in: place }) => place === "query" && SELECTORS.includes(name));
   const missing = needed.filter(({ name }) => !new RegExp(`[?&]${name}=`).test(given));

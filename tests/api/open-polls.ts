@@ -1,12 +1,12 @@
-// Controls the timers of long polls. Timers are recorded and never fire by themselves: the test decides when a poll
-// times out, whatever the speed of the machine.
+// Controls the timers of long polls. The timers never fire by themselves. So a test decides when a poll times out, and
+// the speed of the machine does not matter.
 import { vi } from "vitest";
 
 const PATIENT = { timeout: 20_000 };
 
 /**
- * Records the timers of long polls with this duration from now on. The returned function waits for the first one, and
- * returns a function that fires it.
+ * Replaces the timers of this duration from now on. The returned function waits for the first such timer, and returns a
+ * function that fires the timer.
  */
 export function watchHold(hold_ms: number): () => Promise<() => void> {
   const start = globalThis.setTimeout;

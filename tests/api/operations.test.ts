@@ -1,5 +1,5 @@
-// Tests operations. Some tests insert operations of another build into the table, like those that remain after an
-// upgrade or a downgrade.
+// Operations. Some tests insert operations of another build, because such operations remain after an upgrade or a
+// downgrade.
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
@@ -23,8 +23,8 @@ async function joined(): Promise<{ readonly id: string; readonly server_uuid: st
 }
 
 /**
- * Inserts copies of an operation and returns their ids. `columns` has the columns to replace, as pairs of name and
- * value in SQL.
+ * Inserts copies of an operation and returns their ids. `columns` replaces columns of the copies: SQL names and values,
+ * alternately.
  */
 async function put(like: string, count: number, columns: string): Promise<string[]> {
   const { rows } = await t.db.query<{ id: string }>(
@@ -36,7 +36,7 @@ async function put(like: string, count: number, columns: string): Promise<string
   return rows.map(({ id }) => id);
 }
 
-/** Inserts an operation of a kind that this build does not know, in its second step. */
+/** Inserts an operation of a kind that this build does not know. The operation is in its second step. */
 async function foreign(state: "running" | "stuck"): Promise<string> {
   const like = await joined();
   await show(like.id, "?wait=10");
@@ -80,7 +80,7 @@ test("the operation of an approval succeeds and shows its step", async () => {
   }]);
 });
 
-test("the list is a bare array, newest first, at most 50 without limit", async () => {
+test("the list is an array with the newest operation first, and has at most 50 operations if the request has no limit", async () => {
   const like = await joined();
   await show(like.id, "?wait=10");
   await put(like.id, 250, "'created_at', berth_now() - interval '1 hour' - n * interval '1 second'");
@@ -103,12 +103,12 @@ test("the list is a bare array, newest first, at most 50 without limit", async (
   expect(await list("?limit=200")).toHaveLength(200);
 });
 
-test("pages that continue with after_id contain each operation once", async () => {
+test("pages that after_id selects contain each operation once", async () => {
   const whole = await list("?limit=200");
   const seen = await list("?limit=77");
   seen.push(...await list(`?limit=77&after_id=${seen.at(-1).id}`));
   seen.push(...await list(`?limit=46&after_id=${seen.at(-1).id}`));
-  // The newest operation may still have been running when the whole list was read.
+  // The newest operation may end between the reads, so the test compares only ids.
   const ids = (operations: readonly { id: string }[]) => operations.map(({ id }) => id);
   expect(ids(seen)).toEqual(ids(whole));
 });
@@ -121,7 +121,7 @@ test.each(["limit=0", "limit=201", "limit=x", "after_id=x", "resource_scope=plan
 );
 
 test.each(["resource_scope=cn", `resource_id=${randomUUID()}`])(
-  "one half of a resource filter alone (%s) gets 400 InvalidRequest",
+  "a resource filter with only one of its two parameters (%s) gets 400 InvalidRequest",
   async (query) => {
     expect(await t.call("GET", `/v1/operations?${query}`)).toMatchObject({
       status: 400,
@@ -131,7 +131,7 @@ test.each(["resource_scope=cn", `resource_id=${randomUUID()}`])(
 );
 
 test.each([2, 20])(
-  "a request with wait=%i for a running operation is answered after that many seconds, not before",
+  "a request with wait=%i for a running operation gets its answer after exactly that many seconds",
   async (wait) => {
     const id = await foreign("running");
     const begun = watchHold(wait * 1_000);
@@ -144,25 +144,25 @@ test.each([2, 20])(
   },
 );
 
-test("a wait ends when the operation ends, and wait=21 gets 400", async () => {
+test("a request that waits gets its answer when the operation ends, and wait=21 gets 400", async () => {
   const id = await foreign("running");
   const begun = watchHold(20_000);
   const waiting = show(id, "?wait=20");
   await begun();
   await t.db.query("update saga set state = 'unwound', done_at = berth_now() where id = $1", [id]);
-  // The wait never times out here, so only the end of the operation can have answered it.
+  // The test never fires the timer of the wait, so only the end of the operation can end the wait.
   expect((await waiting).body.state).toBe("unwound");
   expect((await show(id, "?wait=21")).status).toBe(400);
 });
 
-test("a wait for an operation that is not running is answered at once", async () => {
+test("a request with wait for an operation that is not running gets its answer at once", async () => {
   const id = await foreign("stuck");
   const timers = vi.spyOn(globalThis, "setTimeout");
   expect((await show(id, "?wait=20")).body).toMatchObject({ state: "stuck", stuck_reason: "undo of step second: no" });
   expect(timers.mock.calls.filter(([, ms]) => ms === 20_000)).toEqual([]);
 });
 
-test("an operation of another build is not changed, and shows its recorded steps", async () => {
+test("the server does not change an operation of another build, and shows its recorded steps", async () => {
   const id = await foreign("running");
   await t.plane.pass();
   const { body } = await show(id);

@@ -1,4 +1,4 @@
-// The caller's sessions: listed, ended, and hidden from others.
+// A caller can list and end its own sessions. Others cannot see them.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { openTenant } from "../tenancy/tenant.ts";
@@ -19,7 +19,7 @@ const webSession = async (body: object) =>
   (await t.call("POST", "/v1/console/session", { key: null, body })).headers
     .get("set-cookie")!.split(";")[0]!;
 
-test("a user sees the own sessions, and which of them the request uses", async () => {
+test("a user sees only the user's own sessions, and which of them the request uses", async () => {
   const own = await sessions(alice.token);
   expect(own).toEqual([{
     id: own[0].id,
@@ -38,7 +38,7 @@ test("a user sees the own sessions, and which of them the request uses", async (
   ]);
 });
 
-test("a session that its user ends is refused from then on", async () => {
+test("a session is refused after its user has ended it", async () => {
   const cookie = await webSession({ username: alice.username, password: "a long enough password" });
   const [web] = await sessions(alice.token);
   expect((await t.call("DELETE", `/v1/auth/sessions/${web.id}`, { key: alice.token })).status).toBe(204);
@@ -46,14 +46,14 @@ test("a session that its user ends is refused from then on", async () => {
   expect((await t.call("DELETE", `/v1/auth/sessions/${web.id}`, { key: alice.token })).status).toBe(404);
 });
 
-test("another user's session gets the same 404 as a missing one, and stays", async () => {
+test("ending another user's session gets 404, and the session continues", async () => {
   const [own] = await sessions(bob.token);
   expect((await t.call("DELETE", `/v1/auth/sessions/${own.id}`, { key: alice.token })).status).toBe(404);
   expect((await t.call("DELETE", `/v1/auth/sessions/${own.id}`)).status).toBe(404);
   expect(await sessions(bob.token)).toHaveLength(1);
 });
 
-test("a tenant's key sees only the sessions that it opened, not the sessions of its owner, an operator", async () => {
+test("a tenant's key sees only the sessions that were opened with it, not other sessions of the operator who owns it", async () => {
   const tenant = await openTenant(t);
   const { secret } = await t.mintKey("full");
   const cookie = await webSession({ api_key: secret });

@@ -1,5 +1,5 @@
-// Requests of the rights matrix for routes of public addresses: a new object for each cell. All objects are in one VPC
-// and use IPv6 addresses, of which the pool has enough.
+// Requests of the rights matrix for the routes of public addresses. Each cell gets a new object. All objects are in one
+// VPC and use IPv6 addresses, because a pool has enough of these.
 import { randomUUID } from "node:crypto";
 import { okOf, type TestControlPlane } from "../support/control-plane.ts";
 import { acceptedBodies, NIC_TAG } from "./bodies.ts";
@@ -103,7 +103,7 @@ export function publicAddressTargets(
 
 /** Returns the requests for the deliveries of a webhook. */
 function deliveryTargets(plane: () => TestControlPlane, target: (objects: Objects) => Promise<Target>) {
-  // A project may have few webhooks.
+  // A project may have only a few webhooks, so all requests for an existing webhook use the same one.
   let made: Promise<Target> | undefined;
   const one = (objects: Objects) => objects === "existing" ? made ??= target(objects) : target(objects);
   const below = (rest: string) => async (objects: Objects) => ({ path: `${(await one(objects)).path}${rest}` });

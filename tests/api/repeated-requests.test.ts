@@ -1,6 +1,6 @@
-// Tests every DELETE route of the API description except those in UNTESTED. A request that is repeated with its Idempotency-Key
-// gets the same answer, although its object is already deleted. Other callers do not get that answer (docs/wire.md,
-// "Repeating a request").
+// Tests every DELETE route of the API description except the routes in UNTESTED. A repeated request with the same
+// Idempotency-Key gets the first answer, although the object is already deleted. Other callers do not get this answer
+// (docs/wire.md, "Repeating a request").
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { scopedTargets } from "../compute/scoped-targets.ts";
@@ -20,15 +20,15 @@ import { readRoutes } from "./description.ts";
 import { publicAddressTargets } from "./public-address-targets.ts";
 import { addUser } from "./user.ts";
 
-/** The request id of all requests, so that answers can be compared byte by byte. */
+/** All requests have this request id, so that the test can compare answers byte by byte. */
 const REQUEST_ID = randomUUID();
 /** Routes that this test leaves out. */
 const UNTESTED: ReadonlySet<string> = new Set([
-  // It ends the session of the request itself, so the repeated request has no credential.
+  // The request ends its own session, so the repeated request has no credential.
   "/v1/console/session",
-  // Only a login has sessions; own-sessions.test.ts tests it.
+  // The caller of this test has no session. own-sessions.test.ts tests this route.
   "/v1/auth/sessions/{session_id}",
-  // These need a node; replayed-scope.test.ts tests the first.
+  // These routes need a node. replayed-scope.test.ts tests the first one.
   "/v1/instances/{instance_id}",
   "/v1/disks/{disk_id}",
   "/v1/snapshots/{snapshot_id}",
@@ -49,7 +49,7 @@ afterAll(() => t.close());
 const make = async (path: string, body: unknown = { name: randomUUID() }): Promise<string> =>
   okOf(await t.call("POST", path, { body })).id;
 
-/** Creates the object of a DELETE route and returns its path, by route. */
+/** Functions that create an object to delete and return its path, by DELETE route. */
 const OBJECTS: Readonly<Record<string, () => Promise<string>>> = {
   "/v1/cns/{server_uuid}": async () => `/v1/cns/${(await t.register()).server_uuid}`,
   "/v1/cn-auto-approve": () => Promise.resolve("/v1/cn-auto-approve"),

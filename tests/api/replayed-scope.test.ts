@@ -1,5 +1,5 @@
-// Requests that are repeated with their Idempotency-Key after their object was deleted. A caller that still has
-// permission gets the same answer. Any other caller is answered as for a missing object (docs/wire.md, "Repeating a
+// Requests that are repeated with the same Idempotency-Key after their object was deleted. A caller that still has
+// permission gets the first answer. Any other caller gets the answer for a missing object (docs/wire.md, "Repeating a
 // request").
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -8,7 +8,7 @@ import { type Answer, type CallOptions, okOf, type TestControlPlane } from "../s
 import { acceptedBodies } from "./bodies.ts";
 import { addUser } from "./user.ts";
 
-/** The request id of all requests, so that answers can be compared byte by byte. */
+/** All requests have this request id, so that the test can compare answers byte by byte. */
 const REQUEST_ID = randomUUID();
 
 let a: ComputeFixture;
@@ -40,7 +40,7 @@ test("a repeated DELETE of an instance gets the same answer after the node has d
   expect((await ask({ ...request, key: randomUUID() }, { key: a.tenant.key })).status).toBe(404);
 });
 
-test("a repeated create gets the same answer after its object and the parents were deleted", async () => {
+test("a repeated create gets the same answer after the created object and its project were deleted", async () => {
   const projects = `/v1/tenants/${a.tenant.tenant_id}/projects`;
   const project = `${projects}/${await make(projects, { name: randomUUID() })}`;
   const path = `/v1/vpcs?tenant=${a.tenant.tenant_id}&project=${project.split("/").at(-1)}`;

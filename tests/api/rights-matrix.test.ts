@@ -20,11 +20,11 @@ const UPLOAD_ROUTES = [
   "DELETE /v1/image-uploads/{upload_id}",
 ];
 
-// 200/404: the status for an object that exists, then for one that does not. One number: both get this status. The
-// columns are the callers:
+// A cell such as 200/404 has the status for an existing object, then the status for a missing object. If a cell has one
+// number, both get this status. The columns are the callers:
 //
 // - anon: no credential.
-// - query: the root key in the query only.
+// - query: the root key, only in the query.
 // - bad: each credential of BAD.
 // - root: the root operator's full key.
 // - read, audit, agent, booter, enroll: the root operator's key with that scope. The agent key is bound to no node.
@@ -419,7 +419,7 @@ GET /metrics                          401   401   401     200     200     403   
 `;
 const [HEAD = "", ...ROWS] = TABLE.trim().replace(/\n(?=\s)/g, "").split("\n");
 const COLUMNS = HEAD.split(/\s+/).slice(1);
-/** The expected cells in the order of the columns, by `METHOD /path`. */
+/** The expected cells of each route, in the order of the columns. The key is `METHOD /path`. */
 const EXPECTED = new Map(ROWS.map((row) => {
   const [method, path, ...cells] = row.split(/\s+/);
   return [`${method} ${path}`, cells];
@@ -428,13 +428,13 @@ const EXPECTED = new Map(ROWS.map((row) => {
 type Target = { readonly path: string; readonly body?: unknown };
 type Objects = "existing" | "absent";
 
-/** The request id of all requests, so that answers can be compared byte by byte. */
+/** All requests have this request id, so that the test can compare answers byte by byte. */
 const REQUEST_ID = randomUUID();
 
 let t: TestControlPlane;
 let nodeToken: string;
 let operation: string;
-/** The request headers of each column. If a column has several, each must get the same status. */
+/** The request headers of each column. A column can have several credentials; each must get the same status. */
 const callers = new Map<string, Headers[]>();
 const userKeys = new Map<string, string>();
 /** The node of each column's key. */
@@ -497,7 +497,7 @@ afterAll(() => t.close());
 
 const node = async (objects: Objects) => objects === "existing" ? (await t.register()).server_uuid : randomUUID();
 
-/** Returns the request of a route. The request can fail only because of permissions or a missing object. */
+/** Functions that return the request of a route. It can fail only because of permissions or a missing object. */
 const TARGETS: Record<string, (objects: Objects, column: string) => Promise<Target> | Target> = {
   "POST /v1/agent/register": async (objects) => ({
     path: "/v1/agent/register",
@@ -563,7 +563,7 @@ async function usual(route: string, objects: Objects): Promise<Target> {
   return { path, body: acceptedBodies[route]?.() };
 }
 
-/** Returns a path below a new silo and tenant; the quotas that the path needs are set. */
+/** Returns a path below a new silo and tenant, and sets the quotas that the path needs. */
 async function tenancyPath(pattern: string, objects: Objects): Promise<string> {
   const ids: Record<string, string> = { silo_id: randomUUID(), tenant_id: randomUUID(), project_id: randomUUID() };
   if (objects === "existing") {
@@ -581,7 +581,7 @@ async function tenancyPath(pattern: string, objects: Objects): Promise<string> {
   return pattern.replace(/\{(\w+)\}/g, (whole, name) => ids[name] ?? whole);
 }
 
-/** Returns a new MAC address. If it must exist, it gets an enrolling boot record without a node. */
+/** Returns a new MAC address. For an existing object, it also creates an enrolling boot record without a node. */
 async function mac(objects: Objects): Promise<string> {
   const address = `02${randomBytes(5).toString("hex")}`.replace(/..(?=.)/g, "$&:");
   if (objects === "existing") okOf(await t.call("POST", "/v2/booter/seen", { body: { mac: address } }));
@@ -592,7 +592,7 @@ function setting(objects: Objects): Target {
   return { path: `/v1/config/${objects === "existing" ? "reservoir.percent_default" : "no.such_setting"}` };
 }
 
-/** Returns the request for an upload. This site has no store, so an upload is a row that the test adds. */
+/** Returns the request for an upload. This control plane has no image store, so the test inserts the upload's row. */
 async function uploadTarget(route: string, objects: Objects): Promise<Target> {
   const id = randomUUID();
   if (objects === "existing") {
@@ -615,8 +615,8 @@ async function ownKey(column: string): Promise<string> {
 }
 
 /**
- * How many credentials of a column are tried on the missing object; all are tried on the existing one. The credential
- * is checked first, so a few are enough.
+ * The number of a column's credentials that are tried on a missing object. A few are enough, because the server checks
+ * the credential first. All credentials are tried on an existing object.
  */
 const ABSENT_MAX = 3;
 
@@ -635,7 +635,7 @@ async function cell(route: string, column: string): Promise<string> {
   return existing === absent ? existing : `${existing}/${absent}`;
 }
 
-/** The one answer to missing, malformed, expired, revoked and unknown credentials. */
+/** The same answer for missing, malformed, expired, revoked and unknown credentials. */
 const UNAUTHENTICATED = refusal401("the API key or token is missing, not recognized, expired or revoked");
 const WRONG_LOGIN = refusal401("wrong user name or password");
 
@@ -649,7 +649,9 @@ function refusalsOf401(route: string): string[] {
     : [UNAUTHENTICATED];
 }
 
-/** Returns whether a cell needs its own object, because its caller may change the object or is a node. */
+/**
+ * Returns whether a cell needs its own object. It does if its caller may change the object, or if its caller is a node.
+ */
 function needsItsOwn(route: string, column: string): boolean {
   if (route.includes(" /v1/agent/")) return true;
   const expected = EXPECTED.get(route)?.[COLUMNS.indexOf(column)] ?? "";
@@ -664,7 +666,7 @@ async function targetOf(route: string, objects: Objects, column: string): Promis
 const answered = new Set<string>();
 const shared = new Map<string, Promise<Target>>();
 
-/** Returns the request for one object that is shared by all callers that only read it or are refused. */
+/** Returns the request for an object that several cells share. Their callers only read it or are refused. */
 function sharedTarget(route: string, objects: Objects): Promise<Target> {
   const key = `${route} ${objects}`;
   const target = shared.get(key) ?? targetOf(route, objects, "root");
@@ -680,7 +682,7 @@ async function ask(route: string, column: string, objects: Objects, headers: Hea
   const secret = column === "query" ? `${target.path.includes("?") ? "&" : "?"}access_token=${ROOT_KEY}` : "";
   const answer = await t.call(method, target.path + secret, { key: null, headers: sent, body: target.body });
   answered.add(`${route} ${answer.status}`);
-  // An open window would approve the nodes of later cells.
+  // Closes the window, because it would approve the nodes of later cells.
   if (route === "POST /v1/cn-auto-approve" && answer.status === 200) await t.call("DELETE", "/v1/cn-auto-approve");
   return answer;
 }

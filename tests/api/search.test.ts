@@ -1,4 +1,4 @@
-// The search across kinds: what is found, by whom.
+// The search across all kinds of objects, and which objects each caller finds.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { SearchHit } from "../../src/contract/search.ts";
@@ -40,13 +40,13 @@ test("an operator finds a node by name, serial, address, UUID and claim code", a
 test("an operator finds silos, tenants and projects; names that begin with the text come first", async () => {
   const [first, ...others] = await kinds("orange");
   expect(first).toBe("tenant orange");
-  // The number at the end of the silo's name depends on the tests before this one.
+  // The silo's name ends with a number that depends on earlier tests.
   expect(others.sort()).toEqual(["project orange-project", expect.stringMatching(/^silo orange-silo-\d+$/)]);
   okOf(await t.call("POST", "/v1/silos", { body: { name: "an-orange" } }));
   expect((await kinds("orange")).at(-1)).toBe("silo an-orange");
 });
 
-test("S-02: a tenant finds only its own objects, also by the id of another tenant's object", async () => {
+test("S-02: a tenant finds only its own objects, even if it searches for the id of another tenant's object", async () => {
   expect(await search("front", ours.key)).toEqual([{ kind: "vpc", id: vpc, name: "front", hint: null }]);
   expect(await search(vpc, theirs.key)).toEqual([]);
   expect(await kinds("rack7", ours.key)).toEqual([]);
@@ -54,14 +54,14 @@ test("S-02: a tenant finds only its own objects, also by the id of another tenan
   expect(await kinds("orange", theirs.key)).toEqual([]);
 });
 
-test("a user with system-read finds everything, a user without a tenant nothing", async () => {
+test("a user with system-read finds the objects of all tenants; a user without a tenant finds none", async () => {
   const reader = await newLogin(t, { capabilities: ["system-read"] });
   const other = await newLogin(t);
   expect(await search("front", reader.token)).toHaveLength(2);
   expect(await search("front", other.token)).toEqual([]);
 });
 
-test("a pattern is text, and the limit holds", async () => {
+test("the characters of SQL patterns match only themselves, and the limit is obeyed", async () => {
   expect(await search("%")).toEqual([]);
   expect(await search("_")).toEqual([]);
   expect(await search("\\")).toEqual([]);

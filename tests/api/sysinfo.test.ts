@@ -6,7 +6,7 @@ const CANARY = "canary-7Qm2xZ";
 const KEPT = "kept-4Tn8wP";
 const NAMES = ["root_shadow", "ROOT_SHADOW", "root-shadow", " rabbitmq ", "rabbitmq", "RabbitMQ", "boot.root_shadow"];
 
-/** Returns sysinfo with the canary value under every name, in objects and arrays, and 40 levels deep. */
+/** Returns sysinfo that has the canary value under every name of NAMES: in objects, in arrays, and 40 levels deep. */
 function hidden(): unknown {
   const secrets = Object.fromEntries(NAMES.map((name, index) => [name, `${CANARY}-${index}`]));
   let deep: unknown = { ...secrets, plain: KEPT };

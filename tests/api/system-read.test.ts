@@ -65,17 +65,17 @@ describe("reading", () => {
     expect(found).toEqual(paths.map((path) => [path, 200]));
   });
 
-  test("without the capability nothing of them is visible, also to members of another tenant", async () => {
+  test("a user without the capability and a member of another tenant see none of these objects", async () => {
     for (const key of [stranger, member]) {
       const found = await Promise.all(paths.map(async (path) => [path, (await f.t.call("GET", path, { key })).status]));
-      // Their own operations are a list of their own.
+      // This route lists each caller's own operations. The member's list is empty, as the next check shows.
       const seen = found.filter(([path, status]) => status === 200 && path !== "/v1/operations");
       expect(seen).toEqual([]);
     }
     expect(okOf(await f.t.call("GET", "/v1/operations", { key: member }))).toEqual([]);
   });
 
-  test("the lists have the objects of every tenant", async () => {
+  test("the lists contain the objects of every tenant", async () => {
     const operations = okOf(await f.t.call("GET", "/v1/operations", { key: reader }));
     expect(operations).toEqual(okOf(await f.t.call("GET", "/v1/operations")));
     const silos = okOf(await f.t.call("GET", "/v1/silos", { key: reader }));

@@ -86,7 +86,7 @@ describe("the description", () => {
     expect(await new Validator().validate(body)).toEqual({ valid: true });
   });
 
-  test("gives every route a summary, its permissions, its successes and its errors", () => {
+  test("has the summary, permissions, successful statuses and errors of every route", () => {
     const flaws = operations.flatMap(([route, { summary, responses, tags, "x-rights": rights }]) => {
       const statuses = Object.keys(responses);
       return [
@@ -102,7 +102,7 @@ describe("the description", () => {
     expect(operations.length).toBeGreaterThan(30);
   });
 
-  test("shows the optional header Prefer for the routes that begin an operation or may wait for the nodes", () => {
+  test("has the optional header Prefer at exactly the routes that begin an operation or may wait for nodes", () => {
     const prefers = ([, { parameters = [] }]: (typeof operations)[number]) =>
       parameters.some(({ name, description = "" }) => name === "Prefer" && description.includes("wait=N"));
     const waits = operations.filter(prefers).map(([route]) => route);
@@ -115,7 +115,7 @@ describe("the description", () => {
   test.each([
     ["If-Match", "412", "compares versions"],
     ["Idempotency-Key", "422", "writes one message"],
-  ])("shows the optional header %s for exactly the routes that answer %s: such a route %s", (name, status) => {
+  ])("has the optional header %s at exactly the routes that can answer with %s: such a route %s", (name, status) => {
     const where = (is: (operation: Operation) => boolean) =>
       operations.filter(([, each]) => is(each)).map(([at]) => at);
     const honoured = where(({ responses }) => status in responses);
@@ -138,7 +138,7 @@ describe("the description", () => {
     }
   });
 
-  test("is also served as a page, which shows every route and loads no other resource", async () => {
+  test("is also available as a page, which shows every route and loads no other resource", async () => {
     const answer = await anonymous("/docs");
     expect(answer.headers.get("content-type")).toMatch(/^text\/html/);
     expect(answer.headers.get("content-security-policy")).toContain("default-src 'none'");

@@ -1,4 +1,4 @@
-// Inserts a non-root user with a key and without a password into the database, since the API requires a password.
+// Inserts a non-root user into the database. The user has a key and no password; the API requires a password.
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import type { Db } from "../../src/db/pool.ts";
 import { formatApiKey } from "../../src/lib/ids/api-key.ts";

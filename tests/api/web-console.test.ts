@@ -1,4 +1,4 @@
-// The address of the server in a browser, and the files of the web console.
+// The answers at the server's root path, and the files of the web console.
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -21,8 +21,8 @@ afterAll(async () => {
   await folder.remove();
 });
 
-describe("the address of the server", () => {
-  test("a program gets the version and the addresses", async () => {
+describe("the root path", () => {
+  test("shows a program the version and the paths of the console and the documents", async () => {
     const greeting = okOf(await get("/"));
     expect(greeting).toEqual({
       name: "Berth",
@@ -35,13 +35,13 @@ describe("the address of the server", () => {
     for (const path of [greeting.docs, greeting.openapi]) expect((await get(path)).status).toBe(200);
   });
 
-  test("a browser is sent to the console", async () => {
+  test("redirects a browser to the console", async () => {
     const answer = await get("/", { accept: "text/html,application/xhtml+xml,*/*;q=0.8" });
     expect([answer.status, answer.headers.get("location")]).toEqual([302, "/console/"]);
     expect(answer.headers.get("vary")).toBe("accept");
   });
 
-  test("/console leads to /console/", async () => {
+  test("of the console without its slash, /console, redirects to /console/", async () => {
     const answer = await get("/console");
     expect([answer.status, answer.headers.get("location")]).toEqual([302, "/console/"]);
   });
@@ -65,7 +65,7 @@ describe("with a build", () => {
   });
 
   test.each(["/console/", "/console/nodes", "/console/t/web/p/shop/", "/console/go/node-1.example"])(
-    "%s is the page, which is checked for changes at every load",
+    "%s gets the console's page, which a browser checks for changes at every load",
     async (path) => {
       const page = await get(path);
       expect([page.status, page.text]).toEqual([200, "<!doctype html><title>Berth</title>"]);
@@ -75,7 +75,7 @@ describe("with a build", () => {
     },
   );
 
-  test("a file whose name has its hash is kept for ever, another one is checked", async () => {
+  test("a browser keeps a file whose name contains its hash, and checks any other file for changes", async () => {
     const script = await get(`/console/${SCRIPT}`);
     expect([script.status, script.text]).toEqual([200, "console.log(1)"]);
     expect(script.headers.get("content-type")).toBe("text/javascript; charset=utf-8");
@@ -83,7 +83,7 @@ describe("with a build", () => {
     expect((await get("/console/icon.svg")).headers.get("cache-control")).toBe("no-cache");
   });
 
-  test("S-34: every answer has the policy: only own scripts, no markup from strings", async () => {
+  test("S-34: every answer has a policy that allows only the server's own scripts and no markup from strings", async () => {
     for (const path of ["/console/", `/console/${SCRIPT}`]) {
       const { headers } = await get(path);
       const policy = headers.get("content-security-policy") ?? "";
