@@ -1,5 +1,5 @@
-// When the database cannot be reached to check a credential, the request fails: the caller is never treated as
-// anonymous.
+// If the server cannot reach the database to check a credential, the request fails. The server never treats the caller
+// as anonymous instead.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type OwnCluster, ownCluster } from "../support/cluster.ts";
 import { okOf, openTestControlPlane, ROOT_KEY, type TestControlPlane } from "../support/control-plane.ts";

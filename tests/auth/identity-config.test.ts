@@ -1,15 +1,15 @@
-// The configuration of the identity service, and the errors that stop the start.
+// The configuration of the identity service, and errors in it that stop the start.
 import { expect, test } from "vitest";
 import { readConfig } from "../../src/config.ts";
 
 const ISSUER = "https://id.example";
 
-test("without variables there is no identity service", () => {
+test("without its variables the site has no identity service", () => {
   expect(readConfig({}).identity).toBeNull();
   expect(readConfig({ BERTH_IDENTITY_ISSUER: "", BERTH_IDENTITY_AUDIENCE: "" }).identity).toBeNull();
 });
 
-test("an issuer and an audience configure the identity service; its keys are found by discovery or at a given address", () => {
+test("an issuer and an audience configure the identity service; the address of its keys and a client are optional", () => {
   const env = { BERTH_IDENTITY_ISSUER: ISSUER, BERTH_IDENTITY_AUDIENCE: "site" };
   expect(readConfig(env).identity).toEqual({ issuer: ISSUER, audience: "site", jwks_url: null, client: null });
   const jwks_url = "https://keys.example/jwks";

@@ -1,4 +1,4 @@
-// How the keys of an issuer are found, cached and read again.
+// The server finds the keys of an issuer, caches them, and reads them again.
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createIssuerKeys } from "../../src/auth/issuer.ts";
 import { IssuerUnavailable } from "../../src/auth/issuer-document.ts";
@@ -20,7 +20,7 @@ afterEach(() => issuer.close());
 
 const verify = (token: string) => keys.verify(token, { issuer: issuer.issuer, jwks_url: null }, ["RS256"]);
 
-test("keys are read once for many tokens, also for concurrent ones, and again when they are old", async () => {
+test("the server reads the keys once for many tokens, also for concurrent ones, and again when the cache expires", async () => {
   const token = await issuer.sign({ sub: "s" });
   expect(await Promise.all([verify(token), verify(token), verify(token)])).toEqual(
     Array(3).fill(expect.objectContaining({ sub: "s" })),
@@ -33,7 +33,7 @@ test("keys are read once for many tokens, also for concurrent ones, and again wh
   expect(issuer.keyReads()).toBe(2);
 });
 
-test("a token with an unknown key id makes the server read the keys again, but not more often than allowed", async () => {
+test("a token with an unknown key id makes the server read the keys again, once in each cooldown", async () => {
   await verify(await issuer.sign({ sub: "s" }));
   await issuer.rotate();
   const token = await issuer.sign({ sub: "s" });
@@ -46,7 +46,7 @@ test("a token with an unknown key id makes the server read the keys again, but n
   expect(issuer.keyReads()).toBe(2);
 });
 
-test("discovery is skipped when the address of the keys is configured", async () => {
+test("the server uses a configured address of the keys without discovery", async () => {
   issuer.behave({ discovery: "nothing" });
   const token = await issuer.sign({ sub: "s" });
   const named = { issuer: issuer.issuer, jwks_url: issuer.jwks_url };
@@ -56,14 +56,17 @@ test("discovery is skipped when the address of the keys is configured", async ()
 test.each([
   ["an error status", () => ({ status: 500 })],
   ["a redirect", () => ({ status: 302 })],
-  ["a document of another issuer", () => ({ discovery: { issuer: "https://a.invalid", jwks_uri: issuer.jwks_url } })],
-  ["no address of keys", () => ({ discovery: { issuer: issuer.issuer } })],
-  ["an http address of keys", () => ({
+  [
+    "the discovery document of another issuer",
+    () => ({ discovery: { issuer: "https://a.invalid", jwks_uri: issuer.jwks_url } }),
+  ],
+  ["a discovery document without jwks_uri", () => ({ discovery: { issuer: issuer.issuer } })],
+  ["a jwks_uri with the scheme http", () => ({
     discovery: { issuer: issuer.issuer, jwks_uri: "http://192.0.2.1/keys" },
   })],
-  ["no list of keys", () => ({ keys: { keys: "none" } })],
+  ["keys that are not a list", () => ({ keys: { keys: "none" } })],
   ["more bytes than allowed", () => ({ keys: { keys: [], filler: "x".repeat(ISSUER_BYTES_MAX) } })],
-])("an issuer that answers %s is unavailable, and gets no further request for a while", async (_name, how) => {
+])("an issuer that answers with %s is unavailable, and gets no further request during a pause", async (_name, how) => {
   const token = await issuer.sign({ sub: "s" });
   issuer.behave(how());
   await expect(verify(token)).rejects.toThrow(IssuerUnavailable);
@@ -80,7 +83,7 @@ test("an issuer that does not answer is unavailable", async () => {
   issuer = await openLocalIssuer(() => Promise.resolve(0));
 });
 
-test("a key that is too short is a failure of the issuer", async () => {
+test("an issuer that publishes a key that is too short is unavailable", async () => {
   issuer.behave({ keys: { keys: [{ ...issuer.jwk("RS256"), n: "AQAB" }] } });
   const token = await issuer.sign({ sub: "s" });
   await expect(verify(token)).rejects.toThrow(IssuerUnavailable);

@@ -1,4 +1,4 @@
-// The allowed URLs of issuers and their keys (docs/reliability.md, S-25; OpenID Connect Discovery, 3).
+// The allowed URLs of issuers and of their keys (docs/reliability.md, S-25; OpenID Connect Discovery, 3).
 import { expect, test } from "vitest";
 import { isIssuerUrl, mayFollow } from "../../src/auth/issuer-url.ts";
 
@@ -20,7 +20,7 @@ test.each([
   ["file:///etc/passwd", false],
   ["id.example", false],
   ["", false],
-])("S-25: whether %j is accepted as the URL of an issuer: %j", (url, good) => {
+])("S-25: isIssuerUrl(%j) is %j", (url, good) => {
   expect(isIssuerUrl(url)).toBe(good);
 });
 
@@ -33,6 +33,6 @@ test.each([
   ["https://id.example", "https://u:p@keys.example/jwks", false],
   ["https://id.example", "file:///etc/passwd", false],
   ["http://127.0.0.1:1", "http://192.0.2.1/jwks", false],
-])("whether the keys of the issuer %s may be at %s: %j", (from, to, good) => {
+])("mayFollow: an issuer at %j may have its keys at %j: %j", (from, to, good) => {
   expect(mayFollow(from, to)).toBe(good);
 });

@@ -1,4 +1,4 @@
-// An OpenID issuer on a loopback address: discovery, keys of every accepted algorithm, and signed tokens.
+// An OpenID issuer on a loopback address. It answers discovery, has keys of every accepted algorithm, and signs tokens.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK, type JWTPayload, SignJWT } from "jose";
@@ -11,12 +11,12 @@ export type LocalIssuer = {
   readonly jwks_url: string;
   /** Returns how often the keys were requested. */
   readonly keyReads: () => number;
-  /** Overrides the status or the bodies of all later answers; `{}` ends this. */
+  /** Overrides the status or the bodies of all later answers. `{}` ends the override. */
   readonly behave: (how: { status?: number; discovery?: unknown; keys?: unknown }) => void;
   readonly jwk: (algorithm: Algorithm) => JWK;
-  /** Replaces the keys; tokens that were signed with the old keys become invalid. */
+  /** Replaces the keys. So tokens that were signed with the old keys become invalid. */
   readonly rotate: () => Promise<void>;
-  /** Signs the claims, by default with `iss` and an expiry in one hour. */
+  /** Signs a token with the claims. It adds `iss` and an expiry in one hour if the claims have none. */
   readonly sign: (claims: JWTPayload, how?: { algorithm?: Algorithm; kid?: string }) => Promise<string>;
   readonly close: () => Promise<void>;
 };

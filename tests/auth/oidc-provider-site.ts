@@ -1,5 +1,5 @@
-// A certified OpenID provider as a tenant or a site runs it, and a browser that signs in there: cookies per host, and
-// redirects one at a time. The provider's own login and consent pages are used.
+// A certified OpenID provider, as a tenant or a site would run it, and a browser that signs in there. The browser keeps
+// the provider's cookies and follows its redirects. It fills in the provider's own login and consent pages.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import Provider, { type Configuration } from "oidc-provider";
@@ -39,7 +39,9 @@ export async function openProvider(
   };
 }
 
-/** Follows the redirects within the provider, signs in as `user` and consents. Returns the address after the provider. */
+/**
+ * Follows redirects at the provider, signs in as `user` and consents. Returns the first address outside the provider.
+ */
 export async function signInAt({ issuer }: ProviderSite, location: string, user: string): Promise<string> {
   const cookies = new Map<string, string>();
   let next = new URL(location);

@@ -1,5 +1,5 @@
-// Sign-in to the web console at a real OpenID provider, over HTTP: the redirects, the cookies, and what is refused
-// (docs/web-console.md, "Sign-in with an identity provider").
+// Sign-in to the web console at a real OpenID provider over HTTP: the redirects, the cookies, and the sign-ins that the
+// server refuses (docs/web-console.md, "Sign-in with an identity provider").
 import { createHash, randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Answer, okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
@@ -9,7 +9,7 @@ import { CLIENT, openProvider, type ProviderSite, signInAt } from "./oidc-provid
 
 const HOST = "console.example";
 const CALLBACK = `https://${HOST}/v1/auth/oidc/callback`;
-/** A sign-in lasts 10 minutes. */
+/** A user has 10 minutes for a sign-in. */
 const TOO_LATE_S = 601;
 
 let provider: ProviderSite;
@@ -48,7 +48,7 @@ const cookiesOf = (answer: Answer) =>
 const location = (answer: Answer) => answer.headers.get("location") ?? "";
 const pair = (text = "") => text.split(";", 1)[0] ?? "";
 
-/** Begins a sign-in. Returns the issuer's address and the cookie. */
+/** Begins a sign-in. Returns the address at the issuer, and the cookie without and with its attributes. */
 async function begin(query: string): Promise<{ readonly at: string; readonly cookie: string; readonly whole: string }> {
   const answer = await browse(`/v1/auth/oidc/start${query}`);
   expect([answer.status, answer.headers.get("cache-control")]).toEqual([302, "no-store"]);
@@ -65,7 +65,7 @@ async function finish(address: string, cookie: string): Promise<Answer> {
 const ofTenant = (suffix = "") => begin(`?tenant=${tenant.tenant_id}${suffix}`);
 
 describe("a user of a tenant", () => {
-  test("signs in at the tenant's issuer, and returns to the page", async () => {
+  test("signs in at the tenant's issuer and returns to the page where the sign-in began", async () => {
     const { at, cookie, whole } = await ofTenant("&return=/console/t/web/p/shop/%3Ftab=disks");
     const asked = new URL(at);
     expect(Object.fromEntries(asked.searchParams)).toMatchObject({
@@ -90,7 +90,7 @@ describe("a user of a tenant", () => {
       username: `alice@${provider.issuer}`,
       tenant_id: tenant.tenant_id,
       is_root: false,
-      // All rights of the user.
+      // The session has all rights of the user.
       scope: null,
     });
   });
@@ -110,7 +110,7 @@ describe("a user of a tenant", () => {
   });
 });
 
-test("an operator signs in at the identity service, with the rights of its claims", async () => {
+test("an operator signs in at the identity service and gets the rights that the token's claims state", async () => {
   expect(okOf(await t.call("GET", "/", { key: null })).identity_service).toBe(true);
   const { at, cookie } = await begin("");
   const ended = await finish(await signInAt(service, at, "carol"), cookie);
@@ -132,18 +132,18 @@ describe("a sign-in is refused, and no session is opened:", () => {
     expect(cookiesOf(answer).has("__Host-berth")).toBe(false);
   };
 
-  test("without the cookie, with another sign-in's cookie, and with a changed cookie", async () => {
+  test("without the cookie, with the cookie of another sign-in, or with a changed cookie", async () => {
     const { at, cookie } = await ofTenant();
     const address = await signInAt(provider, at, "alice");
     expectRefused(await finish(address, ""), "expired");
     expectRefused(await finish(address, (await ofTenant()).cookie), "expired");
     const last = cookie.at(-5) === "A" ? "B" : "A";
     expectRefused(await finish(address, cookie.slice(0, -5) + last + cookie.slice(-4)), "expired");
-    // The code is still good: the refusals above did not reach the issuer.
+    // The code is still valid, because the refused requests did not send it to the issuer.
     expect(location(await finish(address, cookie))).toBe("/console/");
   });
 
-  test("with a code that was used", async () => {
+  test("with a code that was used before", async () => {
     const { at, cookie } = await ofTenant();
     const address = await signInAt(provider, at, "alice");
     expect(location(await finish(address, cookie))).toBe("/console/");
@@ -158,7 +158,7 @@ describe("a sign-in is refused, and no session is opened:", () => {
     expectRefused(await finish(address.href, two.cookie), "refused");
   });
 
-  test("with the answer of another issuer (RFC 9207)", async () => {
+  test("with the iss of another issuer, or without iss (RFC 9207)", async () => {
     const { at, cookie } = await ofTenant();
     const address = new URL(await signInAt(provider, at, "alice"));
     address.searchParams.set("iss", service.issuer);
@@ -167,20 +167,20 @@ describe("a sign-in is refused, and no session is opened:", () => {
     expectRefused(await finish(address.href, cookie), "refused");
   });
 
-  test("when the user refuses at the issuer", async () => {
+  test("when the user denies it at the issuer", async () => {
     const { at, cookie } = await ofTenant();
     const state = new URL(at).searchParams.get("state");
     expectRefused(await finish(`${CALLBACK}?error=access_denied&state=${state}`, cookie), "denied");
   });
 
-  test("for a tenant that does not exist, and for one without an issuer", async () => {
+  test("for a tenant that does not exist or has no issuer", async () => {
     const { tenant_id } = await openTenant(t, "bare");
     for (const id of [tenant_id, crypto.randomUUID()]) {
       expectRefused(await browse(`/v1/auth/oidc/start?tenant=${id}`), "unknown");
     }
   });
 
-  test("when the issuer does not accept the client's secret, and when it does not answer", async () => {
+  test("when the issuer does not accept the client's secret or does not answer", async () => {
     const other = await openProvider(CALLBACK);
     const { tenant_id } = await openTenant(t, "wrong");
     const body = { issuer_url: other.issuer, client_id: CLIENT.client_id, client_secret: "not the secret" };
@@ -214,7 +214,7 @@ describe("a sign-in is refused, and no session is opened:", () => {
   });
 });
 
-test("an ID token for the console is no bearer token of the identity service", async () => {
+test("the server refuses the console's ID token as a bearer token of the identity service", async () => {
   const verifier = randomBytes(32).toString("base64url");
   const own = new URL((await begin("")).at);
   own.searchParams.set("code_challenge", createHash("sha256").update(verifier).digest("base64url"));

@@ -1,4 +1,4 @@
-// The hashing of passwords.
+// Passwords are hashed and verified in a queue of limited length.
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createPasswords, type Passwords, PASSWORDS_BUSY } from "../../src/auth/password.ts";
 
@@ -22,7 +22,7 @@ test("a user without a password cannot log in with any password, not even an emp
   for (const password of ["", " ", "anything"]) expect(await passwords.verify(password, null)).toBe(false);
 });
 
-test("a task beyond the limit of the queue is refused at once, and closing fails the queued tasks", async () => {
+test("a full queue refuses further tasks at once, and close() rejects the queued tasks", async () => {
   const waiting = Array.from({ length: 64 }, () => passwords.verify("p", null));
   const settled = Promise.allSettled(waiting);
   expect(await passwords.verify("p", null)).toBe(PASSWORDS_BUSY);

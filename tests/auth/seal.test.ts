@@ -5,7 +5,7 @@ import { derive, open, seal } from "../../src/auth/seal.ts";
 const secret = randomBytes(32);
 const context = { purpose: "pending-key", id: "cn-1" };
 
-test("a sealed text can be opened, and two seals of one text differ", () => {
+test("a sealed text can be opened, and the same text sealed twice has different sealed forms", () => {
   for (const text of ["", "opsk_secret", "é\u2028💡".repeat(1_000)]) {
     const sealed = seal(secret, text, context);
     expect(open(secret, sealed, context)).toBe(text);
@@ -29,7 +29,7 @@ test("a sealed text cannot be opened with another secret, purpose or record", ()
   expect(() => open(secret, sealed, { ...context, id: "cn-2" })).toThrow("pending-key of cn-2");
 });
 
-test("a changed bit, a truncation and a wrong format are detected", () => {
+test("a sealed text with a changed bit, without its end, or in a wrong format cannot be opened", () => {
   const sealed = seal(secret, "text", context);
   const bytes = Buffer.from(sealed.slice(3), "base64url");
   for (let bit = 0; bit < bytes.length * 8; bit++) {
@@ -42,13 +42,13 @@ test("a changed bit, a truncation and a wrong format are detected", () => {
   }
 });
 
-test("contexts differ even if purpose and id, joined, are the same text", () => {
+test("two contexts differ even if the joined text of purpose and id is the same", () => {
   const sealed = seal(secret, "text", { purpose: 'a","b', id: "c" });
   expect(() => open(secret, sealed, { purpose: "a", id: 'b","c' })).toThrow("cannot open");
   expect(derive(secret, { purpose: "ab", id: "c" }, 16)).not.toEqual(derive(secret, { purpose: "a", id: "bc" }, 16));
 });
 
-test("a derived value is constant for a secret, purpose and id, and differs if one of them changes", () => {
+test("a derived value is the same for the same secret, purpose and id, and differs if one of these differs", () => {
   const value = derive(secret, context, 24);
   expect(value).toHaveLength(24);
   expect(derive(secret, context, 24)).toEqual(value);

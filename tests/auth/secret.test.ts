@@ -27,7 +27,7 @@ afterAll(async () => {
 const from = (env: { BERTH_SECRET_KEY?: string; DATABASE_URL?: string }, dataDir = folder.path) =>
   serverSecret({ env, dataDir, db });
 
-test("the secret in the environment may be hex, base64url or base64, and has precedence", async () => {
+test("a secret in the environment may be hex, base64url or base64, and the server uses it instead of a stored one", async () => {
   const bytes = randomBytes(33);
   for (const text of [bytes.toString("hex"), bytes.toString("base64url"), ` ${bytes.toString("base64")}\n`]) {
     const { secret, ...rest } = await from({ BERTH_SECRET_KEY: text, DATABASE_URL: database.url });
@@ -37,7 +37,7 @@ test("the secret in the environment may be hex, base64url or base64, and has pre
   expect(await readdir(folder.path)).toEqual([]);
 });
 
-test("a malformed secret stops the start, and the error names the form but not the value", async () => {
+test("a malformed secret stops the start, and the error states the required form but not the value", async () => {
   for (const text of ["hunter2", "a".repeat(62), "correct horse battery staple correct horse battery"]) {
     const error = await from({ BERTH_SECRET_KEY: text }).catch((error: Error) => error);
     expect(String(error)).toContain("BERTH_SECRET_KEY must be at least 32 random bytes as hex or base64url");
@@ -45,7 +45,7 @@ test("a malformed secret stops the start, and the error names the form but not t
   }
 });
 
-test("with the embedded database the secret is a file that only its owner can read, and is the same at each start", async () => {
+test("with the embedded database the secret is in a file that only its owner can read, and is the same at each start", async () => {
   const dataDir = join(folder.path, "new");
   const starts = await Promise.all([1, 2, 3].map(() => from({}, dataDir)));
   expect(starts[0]).toMatchObject({ from: "file", warning: null });
@@ -65,7 +65,7 @@ test("a secret file that other users may read, or that contains no secret, stops
   await expect(from({})).rejects.toThrow("Restore it from a backup");
 });
 
-test("with an external database the secret is created in the database, once for all servers, with a warning", async () => {
+test("with an external database all servers use one secret in the database, and each start has a warning", async () => {
   const starts = await Promise.all([1, 2, 3].map(() => from({ DATABASE_URL: database.url })));
   const hex = (await db.query("select encode(secret, 'hex') as hex from server_secret")).rows[0].hex;
   for (const { secret, ...rest } of starts) {

@@ -1,4 +1,4 @@
-// Invalid credentials (docs/reliability.md, S-10). Every invalid token gets the same 401, whatever its claims.
+// Invalid credentials (docs/reliability.md, S-10). Every invalid token gets the same 401, independent of its claims.
 import { Buffer } from "node:buffer";
 import { createHmac, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -54,7 +54,7 @@ const ask = (authorization: string) =>
 const encode = (value: unknown) =>
   Buffer.from(typeof value === "string" ? value : JSON.stringify(value)).toString("base64url");
 const claimsOf = (token: string) => JSON.parse(Buffer.from(token.split(".")[1]!, "base64url").toString());
-/** Returns the key of the server's own tokens, derived in the same way as in the server. */
+/** Returns the key of the server's own tokens. The server derives its key in the same way. */
 const ownKey = () => derive(Buffer.from(SECRET_KEY, "hex"), { purpose: "session-token", id: "" }, 32);
 
 /** Returns a token that is signed with HMAC. Objects are encoded as JSON. */
@@ -71,7 +71,7 @@ async function expectRefused(tokens: Readonly<Record<string, string>>): Promise<
   }
 }
 
-test("valid tokens are accepted, so that the others are refused for their defects", async () => {
+test("valid tokens are accepted; so the tokens of the other tests are refused for their defects", async () => {
   const own = claimsOf(session.access_token);
   const good = [session.access_token, hmac(ownKey(), own), await identity.sign({ sub: "s", aud: AUDIENCE })];
   for (const algorithm of ["RS256", "ES256", "EdDSA"] as const) {
@@ -80,7 +80,7 @@ test("valid tokens are accepted, so that the others are refused for their defect
   for (const token of good) expect((await ask(`Bearer ${token}`)).status).toBe(200);
 });
 
-test("S-10: only `Bearer`, one space and the token is a credential", async () => {
+test("S-10: a credential is exactly `Bearer`, one space and the token", async () => {
   const token = session.access_token;
   for (
     const header of [
@@ -105,7 +105,7 @@ test("S-10: only `Bearer`, one space and the token is a credential", async () =>
 });
 
 describe("S-10: tokens of sessions", () => {
-  test("are refused with a changed byte, a missing part or an additional one", async () => {
+  test("are refused with a changed byte, a missing part or an additional part", async () => {
     const [head = "", body = "", sign = ""] = session.access_token.split(".");
     const other = sign.startsWith("A") ? "B" : "A";
     await expectRefused({
@@ -138,7 +138,7 @@ describe("S-10: tokens of sessions", () => {
     });
   });
 
-  test("are refused with other claims than the server's, although the signature is valid", async () => {
+  test("are refused with claims that the server would not issue, although the signature is valid", async () => {
     const claims = claimsOf(session.access_token);
     const signed = (change: object) => hmac(ownKey(), { ...claims, ...change });
     const { exp: _exp, ...endless } = claims;
@@ -168,12 +168,12 @@ describe.each(["the identity service", "the issuer of a tenant"])("S-10: tokens 
   const issuer = () => (which === "the identity service" ? identity : ofTenant);
   const sign = (claims: object, how = {}) => issuer().sign({ sub: "s", aud: AUDIENCE, ...claims }, how);
 
-  test("are refused with another audience, without a subject, or with another issuer", async () => {
+  test("are refused with another audience, another issuer, or an invalid subject", async () => {
     const other = issuer() === identity ? ofTenant : identity;
     await expectRefused({
       "another audience": await sign({ aud: "another" }),
       "no audience": await sign({ aud: undefined }),
-      "audiences with one character more or less": await sign({ aud: [`${AUDIENCE}2`, AUDIENCE.slice(0, -1)] }),
+      "audiences with one character too many or too few": await sign({ aud: [`${AUDIENCE}2`, AUDIENCE.slice(0, -1)] }),
       "no subject": await sign({ sub: undefined }),
       "an empty subject": await sign({ sub: "" }),
       "a long subject": await sign({ sub: "s".repeat(256) }),
@@ -185,7 +185,7 @@ describe.each(["the identity service", "the issuer of a tenant"])("S-10: tokens 
     });
   });
 
-  test("are refused when expired or not valid yet, and with times that are not numbers", async () => {
+  test("are refused if they are expired or not valid yet, or if their times are not numbers", async () => {
     const now_s = Math.floor(await now_ms() / 1_000);
     await expectRefused({
       expired: await sign({ exp: now_s }),
@@ -197,7 +197,7 @@ describe.each(["the identity service", "the issuer of a tenant"])("S-10: tokens 
     expect((await ask(`Bearer ${await sign({ nbf: now_s + 5 })}`)).status).toBe(200);
   });
 
-  test("are refused without a signature, with another key, and with the public key as a secret", async () => {
+  test("are refused without a signature, with another key, or with the public key as an HMAC secret", async () => {
     const token = await sign({});
     const [head = "", body = "", signature = ""] = token.split(".");
     const claims = claimsOf(token);

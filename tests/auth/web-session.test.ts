@@ -1,4 +1,5 @@
-// Sessions of the web console: the cookie, the requests that it may send, and its end (docs/web-console.md, "Sessions").
+// Sessions of the web console: the cookie, the requests that may use it, and the end of a session (docs/web-console.md,
+// "Sessions").
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   SESSION_LIFETIME_S_DEFAULT,
@@ -41,7 +42,7 @@ const withCookie = (method: string, path: string, cookie: string, headers: Recor
 const statusOf = async (cookie: string) => (await withCookie("GET", "/v1/auth/whoami", cookie)).status;
 
 describe("signing in", () => {
-  test("with a password, the answer is the caller and a cookie that only this server gets", async () => {
+  test("with a password returns the user and a cookie that a browser sends only to this server", async () => {
     const user = await newUser();
     const answer = await signIn({ username: user.username, password: PASSWORD });
     expect(okOf(answer)).toMatchObject({ user_id: user.id, username: user.username, is_root: false, key_id: null });
@@ -53,7 +54,7 @@ describe("signing in", () => {
     expect(await statusOf(value ?? "")).toBe(200);
   });
 
-  test("with the root key, the session has the key's rights and knows its actions", async () => {
+  test("with the root key opens a session that has the key's rights and lists its actions", async () => {
     const cookie = await cookieOf({ api_key: ROOT_KEY });
     const who = okOf(await withCookie("GET", "/v1/auth/whoami", cookie));
     expect(who).toMatchObject({ is_root: true, scope: "full", key_id: expect.any(String) });
@@ -61,7 +62,7 @@ describe("signing in", () => {
     expect(who.version).toMatch(/^\d/);
   });
 
-  test("a read-only key of a tenant gives a session with just its rights", async () => {
+  test("with a read-only key of a tenant opens a session that has only the key's rights", async () => {
     const tenant = await openTenant(t, "web-session");
     const key = okOf(
       await t.call("POST", `/v1/tenants/${tenant.tenant_id}/api-keys`, {
@@ -79,20 +80,20 @@ describe("signing in", () => {
   test.each([
     ["a wrong password", { username: "nobody", password: "wrong" }, 401],
     ["a wrong key", { api_key: `${ROOT_KEY.slice(0, -1)}0` }, 401],
-    ["a text that is no key", { api_key: "x" }, 401],
-    ["neither", {}, 400],
-    ["both", { username: "a", password: "b", api_key: ROOT_KEY }, 400],
-  ])("%s is refused without a cookie", async (_what, body, status) => {
+    ["a text that is not a key", { api_key: "x" }, 401],
+    ["neither a password nor a key", {}, 400],
+    ["both a password and a key", { username: "a", password: "b", api_key: ROOT_KEY }, 400],
+  ])("with %s is refused, and the answer has no cookie", async (_what, body, status) => {
     const answer = await signIn(body);
     expect(answer.status).toBe(status);
     expect(answer.headers.get("set-cookie")).toBeNull();
   });
 
-  test.each(["agent", "booter", "ur_enroll"] as const)("a key with the scope %s is refused", async (scope) => {
+  test.each(["agent", "booter", "ur_enroll"] as const)("with a key of the scope %s is refused", async (scope) => {
     expect((await signIn({ api_key: (await t.mintKey(scope)).secret })).status).toBe(403);
   });
 
-  test("a page of another site cannot sign its visitor in", async () => {
+  test("from a page of another site is refused", async () => {
     const body = { api_key: ROOT_KEY };
     expect((await signIn(body, { "sec-fetch-site": "cross-site" })).status).toBe(403);
     expect((await signIn(body, { "sec-fetch-site": "same-site" })).status).toBe(403);
@@ -101,7 +102,7 @@ describe("signing in", () => {
   });
 });
 
-describe("a request with the cookie that writes", () => {
+describe("a write with the session's cookie", () => {
   const write = (cookie: string, headers: Record<string, string>) =>
     t.call("POST", "/v1/silos", {
       key: null,
@@ -113,19 +114,19 @@ describe("a request with the cookie that writes", () => {
     ["from a page of this server", SAME, 201],
     ["from another site", { "sec-fetch-site": "cross-site" }, 403],
     ["from another host of the site", { "sec-fetch-site": "same-site" }, 403],
-    ["that a person typed", { "sec-fetch-site": "none" }, 403],
-    ["of an unknown page", {}, 403],
+    ["of an address that a person typed", { "sec-fetch-site": "none" }, 403],
+    ["without a header that names its page", {}, 403],
     ["with this server's origin", { origin: "http://berth.test", host: "berth.test" }, 201],
     ["with another origin", { origin: "http://evil.test", host: "berth.test" }, 403],
     ["with an opaque origin", { origin: "null", host: "berth.test" }, 403],
-    ["that a form can send", { ...SAME, "content-type": "text/plain" }, 403],
-  ])("%s gets its status", async (_what, headers, status) => {
+    ["with a content type that an HTML form can send", { ...SAME, "content-type": "text/plain" }, 403],
+  ])("%s, with the headers %j, gets %i", async (_what, headers, status) => {
     const answer = await write(await cookieOf({ api_key: ROOT_KEY }), headers);
     expect(answer.status).toBe(status);
     if (status === 403) expect(answer.body.message).toBe("a browser's session acts only for pages of this server");
   });
 
-  test("a read needs no such header, so a link can open a download", async () => {
+  test("a read with the cookie needs no header that names its page, so a link can open a download", async () => {
     expect((await withCookie("GET", "/v1/silos", await cookieOf({ api_key: ROOT_KEY }), {})).status).toBe(200);
   });
 });
@@ -143,7 +144,7 @@ describe("S-10: the token of the cookie and the tokens of programs", () => {
     expect((await t.call("POST", "/v1/auth/refresh", { key: null, body: { refresh_token: token } })).status).toBe(401);
   });
 
-  test("the Authorization header has precedence", async () => {
+  test("the Authorization header has precedence over the cookie", async () => {
     const cookie = await cookieOf({ api_key: ROOT_KEY });
     const user = await newUser();
     const login = { username: user.username, password: PASSWORD };
@@ -157,7 +158,7 @@ describe("the sign-in link of the development environment", () => {
   const newLink = async (): Promise<string> => okOf(await t.call("POST", "/lab/sign-in")).path;
   const follow = (path: string, address = "127.0.0.1") => t.call("GET", path, { key: null, address });
 
-  test("signs a browser on this machine in, once", async () => {
+  test("signs a browser on the server's machine in, and works only once", async () => {
     const path = await newLink();
     const answer = await follow(path);
     expect([answer.status, answer.headers.get("location")]).toEqual([302, "/console/"]);
@@ -165,7 +166,7 @@ describe("the sign-in link of the development environment", () => {
     expect((await follow(path)).status).toBe(404);
   });
 
-  test("is refused from another machine, and is then still unused", async () => {
+  test("is refused for another machine, and can still be used after this refusal", async () => {
     const path = await newLink();
     expect((await follow(path, "192.0.2.7")).status).toBe(404);
     expect((await follow(path)).status).toBe(302);
@@ -179,7 +180,7 @@ describe("the sign-in link of the development environment", () => {
 });
 
 describe("the end of a session", () => {
-  test("after signing out, the cookie is deleted and refused", async () => {
+  test("after a sign-out, the browser deletes the cookie and the server refuses it", async () => {
     const cookie = await cookieOf({ api_key: ROOT_KEY });
     const out = await withCookie("DELETE", "/v1/console/session", cookie);
     expect([out.status, out.headers.get("set-cookie")]).toEqual([204, expect.stringContaining("Max-Age=0")]);
@@ -187,14 +188,14 @@ describe("the end of a session", () => {
     expect([refused.status, refused.headers.get("set-cookie")]).toEqual([401, expect.stringContaining("Max-Age=0")]);
   });
 
-  test("an ended session prevents neither an open route nor the next sign-in", async () => {
+  test("a browser with the cookie of an ended session can still use an anonymous route and sign in again", async () => {
     const cookie = await cookieOf({ api_key: ROOT_KEY });
     await withCookie("DELETE", "/v1/console/session", cookie);
     expect((await withCookie("GET", "/v1/health", cookie)).status).toBe(200);
     expect((await signIn({ api_key: ROOT_KEY }, { ...SAME, cookie })).status).toBe(200);
   });
 
-  test("S-11: it ends with its key, with its user's password, and with its user", async () => {
+  test("S-11: a session ends when its key is deleted, or when its user is deleted or gets a new password", async () => {
     const { id, secret } = await t.mintKey("full");
     const ofKey = await cookieOf({ api_key: secret });
     okOf(await t.call("DELETE", `/v1/auth/api-keys/${id}`));
@@ -209,7 +210,7 @@ describe("the end of a session", () => {
     expect(await statusOf(ofUser)).toBe(401);
   });
 
-  test("sessions of a tenant's key do not displace the sessions of the operator who created the key", async () => {
+  test("the limit of sessions of a tenant's key ends no session of the operator who created the key", async () => {
     const tenant = await openTenant(t, "displace");
     const key = okOf(
       await t.call("POST", `/v1/tenants/${tenant.tenant_id}/api-keys`, { body: { description: "d" } }),
@@ -221,7 +222,7 @@ describe("the end of a session", () => {
     expect(rows).toEqual([{ n: 50 }]);
   });
 
-  test("it ends after the idle time, and each use moves the end", async () => {
+  test("a session ends after the idle time without a request", async () => {
     const cookie = await cookieOf({ api_key: ROOT_KEY });
     await t.advance(WEB_SESSION_IDLE_S_DEFAULT - 60);
     expect(await statusOf(cookie)).toBe(200);
@@ -234,7 +235,7 @@ describe("the end of a session", () => {
   });
 });
 
-/** Returns the seconds since the recorded use of the session. */
+/** Returns the seconds since the last recorded use of the session. */
 async function used(cookie: string): Promise<number> {
   const claims = JSON.parse(atob((cookie.split(".")[1] ?? "").replaceAll("-", "+").replaceAll("_", "/")));
   const { rows } = await t.db.query<{ s: string }>(
