@@ -1,5 +1,5 @@
-// The IP address of a boot record: the lowest free one of the admin network, chosen inside the commit, and kept while
-// the record exists. docs/reliability.md INV-7.
+// A boot record gets the lowest free IP address of the admin network. The commit chooses the address, and the record
+// keeps it while it exists. docs/reliability.md INV-7.
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { expectInvariants } from "../setup/invariants.ts";
@@ -17,7 +17,9 @@ afterAll(async () => {
 });
 afterEach(() => expectInvariants(t.db));
 
-/** Returns a policy's network 10.30.<third>.0/24, whose address range is .10 to .200 unless changed. */
+/**
+ * Returns the network 10.30.<third>.0/24 for a policy. Its address range is .10 to .200 unless `changes` replaces it.
+ */
 function block(third: number, changes: Record<string, unknown> = {}) {
   const at = (last: number) => `10.30.${third}.${last}`;
   return {
@@ -41,7 +43,7 @@ test("addresses are assigned in ascending order, except the gateway's address", 
   expect(got).toEqual(["10.30.1.10", "10.30.1.11", "10.30.1.13", "10.30.1.14"]);
 });
 
-test("in the smallest network every address is assigned except network, gateway and broadcast", async () => {
+test("in the smallest network all addresses are assigned except the network, gateway and broadcast addresses", async () => {
   await use(block(2, {
     ipv4_block: "10.30.2.4/30",
     provision_start_ipv4: "10.30.2.5",
@@ -68,7 +70,7 @@ test("a record keeps its address through decommission and reactivation; no other
   expect(okOf(await t.call("POST", `/v2/cn-boot/${mac}/authorize`)).address).toBe("10.30.4.10");
 });
 
-test("after a change of the range, the next machine gets the lowest free address of the new range; assigned addresses stay assigned", async () => {
+test("after a change of the range, the next machine gets the lowest free address of the new range; records keep their addresses", async () => {
   await use(block(5));
   for (const last of [10, 11, 12]) expect(await nextAddress()).toBe(`10.30.5.${last}`);
   await use(block(5, { provision_start_ipv4: "10.30.5.12" }));
@@ -101,7 +103,7 @@ test("64 machines that two processes see at once, each twice, get 64 addresses w
   expect(lasts).toEqual(Array.from({ length: 64 }, (_, index) => 10 + index));
 });
 
-test("64 machines are seen while the policy switches between two networks: every record fits one of the networks", async () => {
+test("while the policy switches between two networks, each of 64 new records fits one of the networks", async () => {
   await use(block(9));
   const changes = (async () => {
     for (let n = 0; n < 8; n += 1) await use(block(n % 2 === 0 ? 10 : 9));
@@ -116,7 +118,7 @@ test("64 machines are seen while the policy switches between two networks: every
   expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(32);
 });
 
-test("a decision made just before a change of the network is made again, and never mixes both networks", async () => {
+test("a decision from just before a change of the network is repeated, and its result does not mix the networks", async () => {
   await use(block(11));
   const held = await t.db.withClient(async (client) => {
     await client.query("begin");

@@ -5,7 +5,7 @@ import type { BootRecordState } from "../../actors/boot-record/state.ts";
 import { bootRecord, bootRecordTable } from "../../actors/boot-record/transition.ts";
 import type { Out } from "../../actors/engine/types.ts";
 
-// "same": the record does not change. A text with spaces: the message of a 409.
+// "same" means that the record does not change. A text with spaces is the message of a 409.
 const EXPECTED: Record<string, Record<string, string>> = {
   seen: { absent: "enrolling", discovered: "same", enrolling: "same", enrolled: "same", decommissioned: "same" },
   authorize: {
@@ -149,7 +149,7 @@ test("EXPECTED has exactly the cells of the transition table", () => {
   expect(CELLS.map(([message, state]) => `${message}/${state}`).sort()).toEqual(cells.sort());
 });
 
-test.each(CELLS)("the message %s to a record that is %s: %s", (message, state, expected) => {
+test.each(CELLS)("the message %s to a record that is %s has the result: %s", (message, state, expected) => {
   expect(describeOut(step(IN[state] ?? null, MESSAGES[message as BootRecordMessage["type"]]))).toBe(expected);
 });
 
@@ -162,7 +162,7 @@ test.each(["enroll", "rearm", "retire"] as const)(
   },
 );
 
-test("an enrolment uses the record's assigned image, otherwise the policy's image, and is refused without either", () => {
+test("an enrolment uses the record's assigned image, or else the policy's image, and is refused without an image", () => {
   const enrolling = IN["enrolling"] as BootRecordState;
   const without = { ...MESSAGES.enroll, enrollment_pi: null };
   const assigned: BootRecordState = { ...BASE, ...HELD, server_uuid: null, assigned_pi: "own", state: "enrolling" };
@@ -175,7 +175,7 @@ test("an enrolment uses the record's assigned image, otherwise the policy's imag
 });
 
 test.each([["rearm"], ["retire"], ["decommission"]] as const)(
-  "%s of an enrolled record clears the assigned image; address, networking, provenance and binding stay",
+  "%s of an enrolled record clears the assigned image and keeps address, networking, provenance and binding",
   (type) => {
     const enrolled = IN["enrolled"] as BootRecordState;
     const state = type === "rearm" ? "enrolling" : "decommissioned";
@@ -183,7 +183,7 @@ test.each([["rearm"], ["retire"], ["decommission"]] as const)(
   },
 );
 
-test("only a record without an address allocates one", () => {
+test("a record allocates an address only if it has none", () => {
   const allocates = (out: Out<BootRecordState>) =>
     out.out === "go" && out.parts.some((part) => part.part === "allocate");
   expect(allocates(step(null, MESSAGES.seen))).toBe(true);

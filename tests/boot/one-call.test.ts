@@ -1,5 +1,5 @@
-// Messages that one process commits in one call. All conditions are checked before the call's first row is written, so
-// messages that exclude each other must not share a call.
+// Concurrent messages in one process. The process can commit several messages in one database call. The call checks all
+// conditions before it writes the first row. So messages that exclude each other must not share a call.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Outcome } from "../../actors/engine/types.ts";
 import { expectInvariants } from "../setup/invariants.ts";
@@ -45,7 +45,7 @@ function seen(second: number): Promise<Outcome> {
 }
 
 test.each([["policy"], ["machine"]])(
-  "a policy change and a report of a machine at once, the %s first: the record fits one policy",
+  "with a concurrent policy change and report of a machine, the %s first, the record fits one policy",
   async (first) => {
     const base = first === "policy" ? 1 : 101;
     expect((await put(base)).ok).toBe(true);

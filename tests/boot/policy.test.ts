@@ -1,4 +1,4 @@
-// The site's boot policy. docs/booting.md, "Boot policy"; docs/reliability.md S-22.
+// The site's boot policy (docs/booting.md, "Boot policy"; docs/reliability.md, S-22).
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { expectInvariants } from "../setup/invariants.ts";
@@ -33,7 +33,7 @@ test("the default policy lets every machine enrol, but has no admin network and 
   await own.close();
 });
 
-test("a PUT replaces the whole policy; a missing field is an error and removes nothing", async () => {
+test("a PUT replaces the whole policy; a PUT without one of the fields gets an error and changes nothing", async () => {
   const full = {
     auto_enroll: false,
     allowlist: [{ kind: "mac_prefix", value: "02:be" }, { kind: "service_tag", value: "TAG1" }],
@@ -61,7 +61,7 @@ test("a PUT replaces the whole policy; a missing field is an error and removes n
   expect((await show()).body).toEqual({ ...full, rack_networks: [], label_arguments: [] });
 });
 
-test("enrollment_pi and admin_network can be null, other fields cannot", async () => {
+test("only enrollment_pi and admin_network can be null", async () => {
   const none = { ...POLICY, enrollment_pi: null, admin_network: null };
   expect(okOf(await t.call("PUT", "/v2/cn-boot-policy", { body: none }))).toEqual({
     ...none,
@@ -121,7 +121,7 @@ describe("If-Match", () => {
     expect(new Set(answers.map(({ headers }) => headers.get("etag"))).size).toBe(3);
   });
 
-  test("a PUT that is repeated with its Idempotency-Key gets the ETag of the first one", async () => {
+  test("a PUT that is repeated with its Idempotency-Key gets the ETag of the first PUT", async () => {
     const headers = { "idempotency-key": "put once" };
     const first = await putPolicy(t, { enrollment_pi: "once" }, { headers });
     const again = await putPolicy(t, { enrollment_pi: "once" }, { headers });
@@ -133,7 +133,7 @@ describe("If-Match", () => {
 
 const network = (changes: Record<string, unknown>) => ({ admin_network: { ...POLICY.admin_network, ...changes } });
 
-describe("a policy is refused with the name of the field, and nothing changes, if it has this invalid value:", () => {
+describe("a policy with this invalid value changes nothing and gets an error that names the field:", () => {
   test.each<[string, object]>([
     ["allowlist", { allowlist: [{ kind: "mac_prefix", value: "02:BE" }] }],
     ["allowlist", { allowlist: [{ kind: "mac_prefix", value: "02-be" }] }],

@@ -1,4 +1,5 @@
-// Racks behind relays: the relay of a request selects the network of the machine. docs/booting.md, "Racks behind relays".
+// Racks behind DHCP relays. The relay of a request selects the network of the machine (docs/booting.md, "Racks behind
+// relays").
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { expectInvariants } from "../setup/invariants.ts";
@@ -36,7 +37,7 @@ describe("with two racks", () => {
     okOf(await put([rack(1), rack(2, { relays: ["10.99.0.3"] })]));
   });
 
-  test("a machine gets address, prefix, gateway and resolvers of the network of its relay", async () => {
+  test("a machine gets the address, prefix, gateway and resolvers from the network of its relay", async () => {
     const { address, networking } = okOf(await seenBy("10.40.1.1"));
     expect(address).toBe("10.40.1.10");
     expect(networking).toMatchObject({ prefix_len: 24, gateway: "10.40.1.1", resolvers: ["10.40.1.2"] });
@@ -52,20 +53,20 @@ describe("with two racks", () => {
     },
   );
 
-  test("a rack without a free address takes none of another rack", async () => {
+  test("a machine in a rack without a free address gets no address of another rack", async () => {
     for (const last of [10, 11]) expect(okOf(await seenBy("10.40.1.1")).address).toBe(`10.40.1.${last}`);
     expect(okOf(await seenBy("10.40.1.1"))).toMatchObject({ state: "discovered", address: null });
     expect(okOf(await seenBy("10.40.2.1")).address).toBe("10.40.2.10");
   });
 
-  test("an operator's authorize uses the relay of the last request", async () => {
+  test("an operator's authorize uses the relay of the machine's last request", async () => {
     const mac = newMac();
     okOf(await put([rack(1)], { auto_enroll: false }));
     expect(okOf(await seenBy("10.40.1.1", mac)).state).toBe("discovered");
     expect(okOf(await t.call("POST", `/v2/cn-boot/${mac}/authorize`)).address).toBe("10.40.1.10");
   });
 
-  test("records keep their addresses when their rack is removed; it can be added again", async () => {
+  test("records keep their addresses when their rack is removed, and the rack can be added again", async () => {
     const mac = newMac();
     const { address } = okOf(await seenBy("10.40.1.1", mac));
     okOf(await put([]));

@@ -1,5 +1,4 @@
-// Operators' calls on boot records: show, list, reactivate, decommission, rescue, assign. docs/booting.md, "Boot
-// records".
+// The calls with which operators show and change boot records (docs/booting.md, "Boot records").
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { expectInvariants } from "../setup/invariants.ts";
@@ -87,7 +86,7 @@ describe("reactivate", () => {
 
 describe("rescue", () => {
   test.each(STATES)(
-    "can be set and cleared on a record that is %s; nothing else changes, but a record without an address gets one",
+    "can be set and cleared on a record that is %s; the only other change is that a record without an address gets one",
     async (state) => {
       const mac = await recordIn(state);
       const { updated_at: _before, ...before } = await showRecord(t, mac);
@@ -174,7 +173,7 @@ describe("assign", () => {
     async (body) => expect((await post(await recordIn("discovered"), "assign", body)).status).toBe(400),
   );
 
-  test("before a setup decides which image the node boots after the setup; without an assignment it boots the policy's", async () => {
+  test("before a setup selects the image that the node boots after it; without an assignment the node boots the policy's image", async () => {
     const machine = newMachine();
     const [first = "", second = ""] = machine.macs;
     okOf(await seen(t, first));
@@ -214,7 +213,7 @@ describe("decommission", () => {
     });
   });
 
-  test("is refused for a record of a node that is set up again, until that setup ends", async () => {
+  test("is refused for a record of a node that is being set up again, until the setup ends", async () => {
     const run = await setUp(t);
     const [mac = ""] = run.macs;
     okOf(await onNode(t, "POST", run, "/factory-reset"));
@@ -226,7 +225,7 @@ describe("decommission", () => {
     expect(okOf(await post(mac, "decommission")).state).toBe("decommissioned");
   });
 
-  test("during a setup is permanent; the machine's other records are enrolled at the end of the setup", async () => {
+  test("of one record during a setup is permanent; the end of the setup enrols only the machine's other records", async () => {
     const run = await settingUp(t);
     okOf(await post(run.macs[0] ?? "", "decommission"));
     okOf(
@@ -264,7 +263,7 @@ describe("list", () => {
     expect(items.length).toBe(rows[0]?.n);
   });
 
-  test.each(STATES)("with state=%s contains only these records", async (state) => {
+  test.each(STATES)("with state=%s contains only records in this state", async (state) => {
     const mac = await recordIn(state);
     const { items } = await list(`?state=${state}`);
     expect(items.map((item: { mac: string }) => item.mac)).toContain(mac);

@@ -5,8 +5,8 @@ import { okOf, openTestControlPlane, type TestControlPlane } from "../support/co
 import { changedRows, dumpTables } from "../support/dump.ts";
 import { awaitingSetup, HISTORY, newMac, putPolicy, settle } from "../setup/machine.ts";
 
-// Paths name objects that do not exist, so any status except 401 and 403 means "permitted". Columns: anon is without a
-// credential, root is the root operator's full key, and the others are the root operator's keys with that scope.
+// The paths name missing objects, so every status except 401 and 403 means "permitted". Columns: anon has no
+// credential, root is the root operator's full key, and each other column is the root operator's key with that scope.
 const TABLE = `
 call                                               anon root read audit agent booter enroll
 GET /v1/cns/{uuid}/setup-layout-proposal            401  404  404   403   403    403    403
@@ -47,7 +47,7 @@ const CELLS = ROWS.map((row) => {
   return { call: `${method} ${path}`, expected: expected.map(Number) };
 });
 
-/** Request bodies. They are valid, except for calls that would create something. */
+/** The request bodies. They are valid, except for calls that would create something. */
 const BODIES: Record<string, unknown> = {
   "POST /v1/cns/{uuid}/approve-setup": { disk_layout: "single" },
   "POST /v1/cns/{uuid}/root-password": {},
@@ -100,7 +100,7 @@ test("the table contains exactly the routes of booting and setup", async () => {
   const ours = Object.entries<object>(paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replace("{server_uuid}", "{uuid}")}`)
   ).filter((call) =>
-    // tests/api/rights-matrix.test.ts has the doctor of a record.
+    // tests/api/rights-matrix.test.ts tests the route of a record's doctor.
     !call.endsWith("/doctor") &&
     / \/v2\/(cn-boot|platform-images|booter)|\{uuid\}\/(setup|approve|factory|root|traits)/.test(call)
   );

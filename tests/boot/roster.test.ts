@@ -1,4 +1,4 @@
-// The roster of declared machines, its effect on boot records, and staged platform images.
+// The roster in which operators declare machines, its effect on boot records, and staged platform images.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { expectInvariants } from "../setup/invariants.ts";
@@ -17,7 +17,7 @@ const show = async () => (await t.call("GET", "/v2/cn-boot-roster")).body;
 const converge = async () => okOf(await t.call("POST", "/v2/cn-boot-roster/converge"));
 const sorted = (macs: readonly string[]) => [...macs].sort();
 
-test("the default roster is empty, and converge with it changes nothing", async () => {
+test("the default roster is empty, and converge then changes nothing", async () => {
   expect(await show()).toEqual([]);
   expect(await converge()).toEqual({ converged: [], unchanged: [], unknown: [] });
 });
@@ -98,7 +98,7 @@ describe("a record gets the declared values of its MAC address", () => {
     expect(okOf(await seen(t, member))).toMatchObject({ hostname: null, networking: { nic_tags: [] } });
   });
 
-  test("only by converge if the record existed before the roster; the record changes once, and its other fields stay", async () => {
+  test("only by converge if the record is older than the roster; the record changes once, and only in these values", async () => {
     const [mac, quiet, never] = [newMac(), newMac(), newMac()];
     okOf(await seen(t, mac));
     const before = await showRecord(t, mac);
@@ -139,7 +139,7 @@ describe("a record gets the declared values of its MAC address", () => {
     expect((await converge()).unchanged).toEqual([mac]);
   });
 
-  test("in every state; converge does not change the state", async () => {
+  test("in every state, and keeps its state", async () => {
     const mac = newMac();
     okOf(await seen(t, mac));
     okOf(await t.call("POST", `/v2/cn-boot/${mac}/decommission`));

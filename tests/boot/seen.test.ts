@@ -74,13 +74,13 @@ test.each([
   ["auto_enroll is off", { auto_enroll: false }],
   ["no allowlist entry matches", { allowlist: [{ kind: "mac_prefix", value: "0a:0b" }] }],
   ["there is no admin network", { admin_network: null }],
-])("a machine is only discovered, without an address, if %s", async (_why, changes) => {
+])("a machine becomes only discovered and gets no address if %s", async (_why, changes) => {
   okOf(await putPolicy(t, changes));
   const { body } = await seen(t, newMac());
   expect(body).toMatchObject({ state: "discovered", address: null, networking: null });
 });
 
-test("repeated reports of a machine return its record unchanged, also after a change of the policy", async () => {
+test("a repeated report of a machine returns its record unchanged, also after a change of the policy", async () => {
   const mac = newMac();
   const first = okOf(await seen(t, mac));
   okOf(await putPolicy(t, { auto_enroll: false, admin_network: null }));
@@ -146,7 +146,7 @@ describe("allowlist", () => {
     expect(okOf(await seen(t, mac)).state).toBe("enrolling");
   });
 
-  test("a service_tag admits a machine that announced the tag: discovered records at once, other ports when they are seen", async () => {
+  test("a service_tag admits a machine that announced the tag: its discovered records at once, its other ports when seen", async () => {
     const allowlist = [{ kind: "service_tag", value: "TAG123" }];
     okOf(await putPolicy(t, { allowlist }));
     const machine = newMachine();
@@ -162,7 +162,7 @@ describe("allowlist", () => {
     expect(okOf(await seen(t, other.macs[0] ?? "")).state).toBe("discovered");
   });
 
-  test("an announce admits only by a service_tag, only the machine's discovered ports, and only with auto_enroll on", async () => {
+  test("an announce admits only discovered ports of the machine, only by a service_tag, and only if auto_enroll is on", async () => {
     const machine = newMachine(3);
     const [first = "", second = "", third = ""] = machine.macs;
     okOf(await putPolicy(t, { auto_enroll: false }));
@@ -209,7 +209,7 @@ describe("allowlist", () => {
     ["in printed order", "4c4c4544-0033-3410-8036-C4C04F32334A"],
   ] as const;
   test.each(GUIDS)(
-    "a service_tag admits a machine whose GUID contains the tag (%s) at its first packet",
+    "a service_tag admits a machine at its first packet if its GUID contains the tag %s",
     async (_how, guid) => {
       okOf(await putPolicy(t, { allowlist: [{ kind: "service_tag", value: "D34623J" }] }));
       const request = { mac: newMac(), client: { guid } };
@@ -242,7 +242,7 @@ describe("authorize", () => {
     expect(after.networking.address).toBe(after.address);
   });
 
-  test("creates a record for an unseen machine, with the operator as its source", async () => {
+  test("creates a record for a machine that was never seen, with the operator as its source", async () => {
     const mac = newMac();
     expect(okOf(await authorize(mac))).toMatchObject({
       mac,
@@ -272,7 +272,7 @@ describe("authorize", () => {
     });
   });
 
-  test("without an admin network gets 409 for seen and unseen machines, and creates no record", async () => {
+  test("without an admin network gets 409 for a machine that was or was not seen, and creates no record", async () => {
     const mac = await discovered();
     okOf(await putPolicy(t, { admin_network: null }));
     const text = "no admin_network is configured in the boot policy; there is no address to reserve";
@@ -282,7 +282,7 @@ describe("authorize", () => {
     expect((await t.call("GET", `/v2/cn-boot/${unseen}`)).status).toBe(404);
   });
 
-  test("without a free address gets 409 PoolExhausted; a machine that is then seen becomes only discovered", async () => {
+  test("without a free address gets 409 PoolExhausted, and a machine that is seen after this becomes only discovered", async () => {
     const mac = await discovered();
     const tiny = { provision_start_ipv4: "10.20.0.1", provision_end_ipv4: "10.20.0.2", gateway: "10.20.0.1" };
     okOf(await putPolicy(t, { admin_network: { ...POLICY.admin_network, ...tiny } }));
@@ -295,7 +295,7 @@ describe("authorize", () => {
     expect((await authorize(newMac())).status).toBe(409);
   });
 
-  test("of a reactivated record keeps its address, also without an admin network", async () => {
+  test("of a reactivated record keeps the record's address, also without an admin network", async () => {
     const mac = newMac();
     const { address, networking } = okOf(await seen(t, mac));
     okOf(await post(mac, "decommission"));
@@ -334,7 +334,7 @@ describe("the last netboot request of a machine", () => {
   const report = (mac: string, client: Record<string, unknown>) =>
     t.call("POST", "/v2/booter/seen", { body: { mac, client } });
 
-  test("is shown with the record and in the list; a later request replaces it", async () => {
+  test("is in the record and in the list; a later request replaces it", async () => {
     const mac = newMac();
     okOf(await report(mac, REQUEST));
     const shown = {
@@ -353,7 +353,7 @@ describe("the last netboot request of a machine", () => {
     expect((await showRequest(t, mac)).arch).toBe(7);
   });
 
-  test("is kept without its malformed values", async () => {
+  test("is stored without its malformed values", async () => {
     const mac = newMac();
     okOf(
       await report(mac, {
@@ -374,7 +374,7 @@ describe("the last netboot request of a machine", () => {
     });
   });
 
-  test("without a boot file makes the record discovered, without an address, and the doctor names the architecture", async () => {
+  test("from an architecture without a boot file makes the record only discovered, and the doctor names the architecture", async () => {
     const mac = newMac();
     expect(okOf(await report(mac, { ...REQUEST, has_boot_file: false }))).toMatchObject({
       state: "discovered",
@@ -391,7 +391,7 @@ describe("the last netboot request of a machine", () => {
   });
 
   test.each([["as SMBIOS stores it", true], ["as it is printed", false]])(
-    "with the UUID of a node, %s, from a port that the node does not have, is a finding of the node",
+    "with the UUID of a node (%s) from a port that the node does not have is a problem in the node's doctor",
     async (_how, stored) => {
       const machine = newMachine();
       okOf(await announce(t, machine));
