@@ -7,7 +7,7 @@ import type { Host } from "./host.ts";
 import type { Artifact } from "./model.ts";
 import { FINGERPRINT, KEY, picking, SIGNATURE, TRUST_INDEX } from "./options.ts";
 import { findImage, imageName, pickArtifact } from "./pick.ts";
-import { sizeText } from "./size-text.ts";
+import { sizeText } from "../internal/byte-size.ts";
 import { fileName, openSource } from "./source.ts";
 import { proofText, trustPolicyOf } from "./trust.ts";
 

@@ -11,7 +11,7 @@ import { hashFile, knownDigests, mismatch } from "./digest.ts";
 import type { Artifact, Image } from "./model.ts";
 import { openPart, type Part, sizeOfFile } from "./part.ts";
 import { imageName } from "./pick.ts";
-import { sizeText } from "./size-text.ts";
+import { sizeText } from "../internal/byte-size.ts";
 import type { Origin, Source } from "./source.ts";
 import { transfer } from "./transfer.ts";
 import { type Proof, proveListing, type TrustPolicy } from "./trust.ts";

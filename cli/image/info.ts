@@ -8,7 +8,7 @@ import type { Artifact, Image } from "./model.ts";
 import { picking } from "./options.ts";
 import { findImage, imageName } from "./pick.ts";
 import { checkText } from "./search.ts";
-import { sizeText } from "./size-text.ts";
+import { sizeText } from "../internal/byte-size.ts";
 import { openSource } from "./source.ts";
 
 const ARTIFACT_COLUMNS: readonly Column<Artifact>[] = [

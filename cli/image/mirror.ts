@@ -19,7 +19,7 @@ import { mirrorDocuments, withMirrorFirst } from "./mirror-tree.ts";
 import { type Artifact, type Distro, distroOf, type Image } from "./model.ts";
 import { filtering, FINGERPRINT, KEY, SIGNATURE, TRUST_INDEX } from "./options.ts";
 import { imageName } from "./pick.ts";
-import { sizeText } from "./size-text.ts";
+import { sizeText } from "../internal/byte-size.ts";
 import { documentPath, imagePath, openSource, type Source } from "./source.ts";
 import { trustPolicyOf } from "./trust.ts";
 import { documentsOf } from "./vendor-check.ts";

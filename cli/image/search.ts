@@ -5,7 +5,7 @@ import type { Host } from "./host.ts";
 import type { Artifact, Image } from "./model.ts";
 import { filtering } from "./options.ts";
 import { imageName } from "./pick.ts";
-import { sizeText } from "./size-text.ts";
+import { sizeText } from "../internal/byte-size.ts";
 import { openSource } from "./source.ts";
 import { traceable } from "./vendor-check.ts";
 

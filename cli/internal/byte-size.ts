@@ -1,4 +1,4 @@
-// Sizes such as 64GiB, in powers of 1024. Printed sizes are exact and can be parsed again.
+// Sizes such as 64GiB, in powers of 1024. A printed size is one word, which scripts can cut from a table.
 import { usageFailure } from "./failure.ts";
 
 const UNITS = ["KiB", "MiB", "GiB", "TiB", "PiB"] as const;
@@ -14,9 +14,17 @@ export function parseByteSize(text: string, source: string): number {
   return bytes;
 }
 
-/** Prints bytes in the largest unit that gives a whole number. */
+/** Prints bytes exactly, in the largest unit that gives a whole number. parseByteSize reads the text again. */
 export function byteSizeText(bytes: number): string {
   const powers = UNITS.map((_, at) => at + 1).filter((power) => bytes > 0 && bytes % 1024 ** power === 0);
   const power = powers.at(-1) ?? 0;
   return `${bytes / 1024 ** power}${power === 0 ? "" : UNITS[power - 1]}`;
+}
+
+/** Prints bytes rounded for people: `512B`, `4GiB` or `1.5TiB`. */
+export function sizeText(bytes: number): string {
+  let power = 0;
+  while (power < UNITS.length && Math.abs(bytes) >= 1024 ** (power + 1)) power++;
+  const value = bytes / 1024 ** power;
+  return `${Number.isInteger(value) ? value : value.toFixed(1)}${power === 0 ? "B" : UNITS[power - 1]}`;
 }

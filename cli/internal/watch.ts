@@ -27,11 +27,12 @@ export async function watch<I extends Io>(
   const calls = open(environment);
   let after: string | undefined;
   let shown: string | null = null;
+  const notes = eachOnce(environment.stderr);
   for (;;) {
     try {
       // The cursor is older than the reads of the body, so no change is missed between them.
       after ??= (await calls.get<Changes>("/v1/changes")).cursor;
-      const text = await outputOf(environment, open, body);
+      const text = await outputOf({ ...environment, stderr: notes }, open, body);
       // Ages change without a change of a record, so a terminal shows every output.
       if (stdout.isTTY) stdout.write(`${CLEAR}${text}`);
       else if (text !== shown) stdout.write(text);
@@ -70,4 +71,16 @@ async function outputOf<I extends Io>(
   const stderr = stdout.isTTY ? kept(environment.stderr) : environment.stderr;
   await body(open({ ...environment, stdout, stderr }));
   return text;
+}
+
+/** Writes each text only once, so that a pipe does not get the same note again with each output. */
+function eachOnce(sink: Sink): Sink {
+  const written = new Set<string>();
+  return {
+    ...sink,
+    write: (text) => {
+      if (!written.has(text)) sink.write(text);
+      written.add(text);
+    },
+  };
 }

@@ -24,7 +24,7 @@ test("cn-instances shows name, state, tenant, project and size", async () => {
   const { name: project } = okOf(await a.t.call("GET", path));
   const [head, row = ""] = (await at.printed(`system cn-instances ${a.node.server_uuid}`)).split("\n");
   expect(head).toMatch(/^NAME +ID +STATE +TENANT +PROJECT +CPU +MEMORY +DISK$/);
-  expect(row.split(/ {2,}/)).toEqual(["web-1", id, "running", `${silo}/${tenant}`, project, "3", "6 GiB", "20 GiB"]);
+  expect(row.split(/ {2,}/)).toEqual(["web-1", id, "running", `${silo}/${tenant}`, project, "3", "6GiB", "20GiB"]);
   const [shown] = (await at.json<{ items: unknown[] }>(`system cn-instances ${a.node.server_uuid}`)).items;
   expect(shown).toMatchObject({ tenant_id: a.tenant.tenant_id, project_id: a.tenant.project_id, cpu: 3 });
 });

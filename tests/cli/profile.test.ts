@@ -68,6 +68,10 @@ test("an alias is one command line of its profile, with more words behind it", a
   expect((await run("version")).asked[0]!.headers.authorization).toBe("Bearer opsk_key_lab");
   expect((await run("version", "--profile=lab-2")).code).toBe(0);
 
+  const quoted = await run("profile", "alias", "set", "me", "api GET /v1/version");
+  expect(quoted.out()).toBe("Alias me of profile lab-2 is: opsctl api GET /v1/version\n");
+  expect((await run("me")).asked[0]!.path).toBe("/v1/version");
+
   expect((await run("profile", "alias", "delete", "version")).out()).toBe("Deleted alias version\n");
   expect((await run("version")).code).toBe(2);
   expect((await run("profile", "alias", "delete", "version")).code).toBe(3);
@@ -79,6 +83,8 @@ test.each([
   [["nodes", "--", "other"], "an alias begins with a command such as cn, not with other"],
   [["nodes", "--", "cn", "list", "--api-key", "opsk_secret"], "an alias contains no API key"],
   [["nodes", "--", "cn", "list", "--api-key=opsk_secret"], "an alias contains no API key"],
+  [["nodes", "cn list --api-key opsk_secret"], "an alias contains no API key"],
+  [["nodes", "cn list --filter 'state=approved'"], "a command line with quotes inside is given word by word"],
 ])("the alias %j is refused and not saved", async (words, message) => {
   const home_dir = await home();
   const run = (...more: string[]) => opsctl(["profile", "alias", ...more], { home_dir, env: {} });

@@ -101,7 +101,7 @@ test("the load of an instance has a bar for each minute and each hour, and says 
   await sum();
   const table = await printed(`instance load ${name}`);
   expect(table).toMatch(/VCPUS BUSY +CHART/);
-  expect(table).toMatch(/ #+\.* +1 GiB/);
+  expect(table).toMatch(/ #+\.* +1GiB/);
   const hours = okOf(await a.call("GET", `/v1/instances/${id}/load`));
   expect(hours.by).toBe("hour");
   expect(hours.samples).toHaveLength(1);

@@ -62,6 +62,15 @@ test("on a terminal each output replaces the one before it", async () => {
   expect(fake.out()).toBe(`${CLEAR}first\nsecond\n${CLEAR}first\nsecond\nthird\n`);
 });
 
+test("in a pipe, a note is printed only once", async () => {
+  const { fake } = await watched("audit list --after-seq 0 --limit 1 -o json --watch", async ({ fake, number }) => {
+    if (number === 1) await silo("noted");
+    if (number === 2) fake.abort();
+  });
+  expect(fake.asked.filter(({ path }) => path === "/v1/audit/events").length).toBeGreaterThan(1);
+  expect(fake.err().match(/More events follow/g)).toHaveLength(1);
+});
+
 test("show ends with exit code 3 when the record is deleted", async () => {
   const { id } = await silo("short");
   const { fake, code } = await watched(`silo show ${id} -o name --watch`, async () => {

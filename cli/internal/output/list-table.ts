@@ -1,5 +1,6 @@
 // The table of a list. On a terminal it fits the width: ids are shortened to unique prefixes, then the widest cells are
 // truncated, then columns are left out, the last one first. In a pipe it is whole.
+import { sizeText } from "../byte-size.ts";
 import { cellText, type Column, type ColumnStyle, fitted, pad, textWidth } from "../table.ts";
 import { ageText } from "./age.ts";
 import { colouredState } from "./state-colour.ts";
@@ -79,16 +80,6 @@ function cellsOf(values: readonly unknown[], { format }: ColumnStyle, { wide, wi
 
 /** The fraction of a second in an ISO 8601 time. */
 const FRACTION = /\.[0-9]+(?=Z$)/;
-
-const BYTE_UNITS = ["KiB", "MiB", "GiB", "TiB", "PiB"] as const;
-
-/** Returns `512 B`, `4 GiB` or `1.5 TiB`. */
-export function sizeText(bytes: number): string {
-  let power = 0;
-  while (power < BYTE_UNITS.length && Math.abs(bytes) >= 1024 ** (power + 1)) power++;
-  const value = bytes / 1024 ** power;
-  return `${Number.isInteger(value) ? value : value.toFixed(1)} ${power === 0 ? "B" : BYTE_UNITS[power - 1]}`;
-}
 
 /** Shortens ids to prefixes of one length that tell the ids apart. */
 function shortened(ids: readonly string[]): string[] {

@@ -1,6 +1,6 @@
 import type { FleetCapacity, NodeCapacity } from "../../../src/contract/capacity.ts";
 import { type AnyCommand, showCommand } from "../../framework.ts";
-import { sizeText } from "../../internal/output/list-table.ts";
+import { sizeText } from "../../internal/byte-size.ts";
 import { withIo } from "../../internal/run.ts";
 import { blockText, type Column, tableText } from "../../internal/table.ts";
 import { resolveNode } from "../node-name.ts";

@@ -38,8 +38,9 @@ function list(): AnyCommand {
 function set(): AnyCommand {
   return command("set", "Save the words of a command line under a name", "silent -- cn list --filter ready!=yes")
     .argument("<alias>", "1 to 64 small letters, digits or hyphens; not the name of a command")
-    .argument("<words...>", "the command line after opsctl; write -- before its options")
-    .action(withIo(async (io, name, words, _, member: AnyCommand) => {
+    .argument("<words...>", "the command line after opsctl, in quotes or after --")
+    .action(withIo(async (io, name, given, _, member: AnyCommand) => {
+      const words = wordsOf(given);
       const { profiles, profile, aliases } = await ofProfile(io, member);
       const nouns = (await import("../nouns.ts")).NOUNS.map((noun) => noun.name);
       if (!/^[a-z][a-z0-9-]{0,63}$/.test(name)) {
@@ -56,6 +57,18 @@ function set(): AnyCommand {
       await writeProfiles(io.environment, profiles);
       io.print({ name, words }, `Alias ${name} of profile ${plainText(profile)} is: opsctl ${commandText(words)}`);
     }));
+}
+
+/** Splits a command line that is one quoted argument. */
+function wordsOf(given: readonly string[]): readonly string[] {
+  const [line = "", second] = given;
+  if (second !== undefined || !/\s/.test(line)) return given;
+  if (/["'\\]/.test(line)) {
+    throw usageFailure(
+      "a command line with quotes inside is given word by word: opsctl profile alias set NAME -- WORDS",
+    );
+  }
+  return line.trim().split(/\s+/);
 }
 
 function remove(): AnyCommand {

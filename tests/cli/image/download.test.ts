@@ -63,9 +63,9 @@ test("an image is downloaded, verified against the vendor's list and saved under
 test("on a terminal the proof is printed and the progress erased", async () => {
   const ran = await download([], { isTTY: true });
   expect(ran.out()).toBe(
-    `${join(to, NAME)}: ubuntu/noble/20261001, 293.0 KiB, verified against the vendor's checksums\n`,
+    `${join(to, NAME)}: ubuntu/noble/20261001, 293.0KiB, verified against the vendor's checksums\n`,
   );
-  expect(ran.err()).toMatch(/100 % of 293\.0 KiB, .*\/s {2}downloading ubuntu\/noble\/20261001/);
+  expect(ran.err()).toMatch(/100 % of 293\.0KiB, .*\/s {2}downloading ubuntu\/noble\/20261001/);
   expect(ran.err().endsWith("\r\u001b[K")).toBe(true);
 });
 

@@ -18,10 +18,10 @@ function image(...argv: string[]) {
 test("search lists every file in the order of the index", async () => {
   const ran = await image("search", "-o", "table");
   expect(ran.out()).toBe(
-    `IMAGE         VERSION  ALIASES     BUILD      VARIANT  ARCH     FORMAT  SIZE       CHECK
-ubuntu/noble  24.04    latest,lts  20261001   server   x86_64   qcow2   293.0 KiB  vendor
-ubuntu/noble  24.04    latest,lts  20261001   server   aarch64  qcow2   4.9 KiB    vendor
-alpine/v3.24  3.24.2   latest      3.24.2-r0  server   x86_64   qcow2   -          vendor
+    `IMAGE         VERSION  ALIASES     BUILD      VARIANT  ARCH     FORMAT  SIZE      CHECK
+ubuntu/noble  24.04    latest,lts  20261001   server   x86_64   qcow2   293.0KiB  vendor
+ubuntu/noble  24.04    latest,lts  20261001   server   aarch64  qcow2   4.9KiB    vendor
+alpine/v3.24  3.24.2   latest      3.24.2-r0  server   x86_64   qcow2   -         vendor
 `,
   );
   expect((await image("search", "-o", "table", "--no-headers")).out().split("\n")).toHaveLength(4);

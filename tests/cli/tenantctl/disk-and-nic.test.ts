@@ -17,7 +17,7 @@ const ANSWERS = {
 const server = serving(ANSWERS);
 const run = (...argv: string[]) => tenantctl(argv, { env, server });
 
-const DISKS = `NAME  ID        INSTANCE  KIND  SIZE    ATTACHED\nboot  dddddddd  99999999  boot  20 GiB  yes\n`;
+const DISKS = `NAME  ID        INSTANCE  KIND  SIZE   ATTACHED\nboot  dddddddd  99999999  boot  20GiB  yes\n`;
 const DISK_LINES = `id:          ${DISK.id}\nname:        boot\ninstance:    ${INSTANCE.id}\nkind:        boot\n` +
   `size_bytes:  21474836480\nattached:    true\n`;
 const NICS = `NAME     ID        INSTANCE  IPV4      IPV6  MAC                FLOATING_IPS\n` +

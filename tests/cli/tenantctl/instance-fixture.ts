@@ -7,7 +7,7 @@ export const SCOPED = { ...TOKEN_ENV, TENANTCTL_PROJECT: PROJECT };
 export const BY_ID = `/v1/instances/${INSTANCE.id}`;
 export const STATE = "running";
 export const TABLE = `NAME   ID        STATE    ADDRESSES  CPU  MEMORY  AGE  HOST\n` +
-  `web-1  99999999  ${STATE}  10.0.1.2   2    4 GiB   3h   eeeeeeee\n`;
+  `web-1  99999999  ${STATE}  10.0.1.2   2    4GiB    3h   eeeeeeee\n`;
 export const WALL_MS = 3 * 3_600_000 + Date.parse(INSTANCE.created_at);
 export const NICS_OF_PROJECT = `GET /v1/nics?${IN_PROJECT}`;
 export const SHOWN = [

@@ -92,9 +92,9 @@ describe("list", () => {
     const host = INSTANCE.host_cn_uuid;
     expect(rows).toEqual([
       ["NAME", "ID", "STATE", "ADDRESSES", "CPU", "MEMORY", "AGE", "IMAGE", "HOST", "HOST_PROBLEM", "LABELS"],
-      ["web-1", INSTANCE.id, STATE, "10.0.1.2,fd00::2,10.0.2.9", "2", "4 GiB", "3h", IMAGE_ID, host, "-", "-"],
-      ["web-2", second.id, STATE, "10.0.1.3", "2", "4 GiB", "3h", IMAGE_ID, host, "its node sends no heartbeat", "-"],
-      ["web-3", third.id, STATE, "-", "2", "4 GiB", "3h", IMAGE_ID, "-", "-", "-"],
+      ["web-1", INSTANCE.id, STATE, "10.0.1.2,fd00::2,10.0.2.9", "2", "4GiB", "3h", IMAGE_ID, host, "-", "-"],
+      ["web-2", second.id, STATE, "10.0.1.3", "2", "4GiB", "3h", IMAGE_ID, host, "its node sends no heartbeat", "-"],
+      ["web-3", third.id, STATE, "-", "2", "4GiB", "3h", IMAGE_ID, "-", "-", "-"],
     ]);
   });
 

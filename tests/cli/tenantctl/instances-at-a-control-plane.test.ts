@@ -87,7 +87,7 @@ test("a tenant creates an instance by name, finds its address, uses it and delet
   const [disk] = (await json("disk list --instance web-1")).items;
   expect((await json("disk list")).items).toContainEqual(disk);
   expect(await printed("disk list --instance web-1 --no-headers -o wide")).toBe(
-    `boot  ${disk.id}  ${id}  boot  3 GiB  yes\n`,
+    `boot  ${disk.id}  ${id}  boot  3GiB  yes\n`,
   );
   expect(await done("disk resize boot --instance web-1 --size-bytes 4GiB", "resize_disk")).toMatch(
     new RegExp(`^Disk ${disk.id} resized to ${4 * GIB} bytes\\.\nReboot required: `),
