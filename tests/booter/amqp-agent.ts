@@ -4,7 +4,10 @@ import { type AmqpClient, bind, consume, declare, openChannel } from "../../cli/
 
 export type AgentIdentity = { readonly server_uuid: string; readonly mac: string };
 
-/** Repeats the agent's steps after its login in the same order: three channels, the request queue, the ping queue. */
+/**
+ * Does what the agent does after its login, in the same order: it opens three channels, the request queue and the ping
+ * queue.
+ */
 export async function actAsAgent(client: AmqpClient, { server_uuid, mac }: AgentIdentity): Promise<void> {
   for (const channel of [1, 2, 3]) await openChannel(client, channel);
   const request = `ur.request.${server_uuid}.${mac}`;
@@ -14,7 +17,7 @@ export async function actAsAgent(client: AmqpClient, { server_uuid, mac }: Agent
     `ur.execute.${server_uuid}.*`,
     "ur.broadcast.*.*",
   ];
-  // Binds twice, as the agent does after a broken connection.
+  // Binds the key twice, because the agent does so after a broken connection.
   for (const key of [...keys, ...keys]) await bind(client, 2, request, key);
   client.send(2, 60, 10, u32(0), u16(1), u8(0));
   await client.expect("60.11");

@@ -1,4 +1,4 @@
-// The AMQP broker: the agent's connection, other clients, forbidden actions, and hostile frames.
+// The AMQP broker: connections of the agent and of other clients, forbidden actions, and hostile frames.
 import { Buffer } from "node:buffer";
 import { randomUUID } from "node:crypto";
 import { connect } from "node:net";
@@ -28,7 +28,7 @@ const counters = newCounters();
 const logged: Record<string, unknown>[] = [];
 const peers = new Map<string, AmqpPeer>();
 let broker: AmqpBroker;
-/** A broker whose time limit is too short for any login. */
+/** A broker with a time limit that is too short for any login. */
 let hasty: AmqpBroker;
 beforeAll(async () => {
   const options: AmqpOptions = {
@@ -83,7 +83,7 @@ describe("the agent", () => {
     await expect.poll(() => events, { timeout: 20_000 }).toContain(`gone ${server_uuid}`);
   });
 
-  test("gets a message once, although each binding exists twice, and gets the next one after it acknowledged the first", async () => {
+  test("gets a message once, although each binding exists twice, and gets the next message after it acknowledged the first", async () => {
     const { made, server_uuid } = await agent();
     const peer = peers.get(server_uuid)!;
     expect(peer.deliver(`ur.execute.${server_uuid}.one`, '{"n":1}')).toBe(1);
@@ -113,7 +113,7 @@ describe("the agent", () => {
     await expect.poll(() => events.includes(`ur.startup.${server_uuid} ${body}`), { timeout: 20_000 }).toBe(true);
   });
 
-  test("gets 'locked' for its queue if its identity is already connected", async () => {
+  test("gets the error 'locked' for its queue if an agent with the same UUID is already connected", async () => {
     const { server_uuid } = await agent();
     const second = await client();
     await login(second, LOGIN);
@@ -141,7 +141,7 @@ describe("a machine may not", () => {
     ["log in with another password", { ...LOGIN, password: "0".repeat(32) }, "127.0.0.7"],
     ["log in with another machine's name", { ...LOGIN, user: "525400aa0002" }, "127.0.0.7"],
     ["log in from an address that is not its own", LOGIN, "127.0.0.8"],
-  ])("%s: its connection ends", async (_name, with_login, from) => {
+  ])("%s; the broker ends its connection", async (_name, with_login, from) => {
     const made = await client(from);
     await expect(login(made, with_login)).rejects.toThrow("ended");
   });
@@ -183,7 +183,7 @@ describe("a machine may not", () => {
     },
   );
 
-  test("reach another machine with a message that it publishes to itself", async () => {
+  test("send a message to another machine by publishing with its own UUID", async () => {
     const [one, two] = [await agent(), await agent()];
     one.made.publish(1, `ur.execute.${one.server_uuid}.z`, "{}");
     expect((await one.made.delivery()).key).toBe(`ur.execute.${one.server_uuid}.z`);
@@ -227,7 +227,7 @@ describe("another client", () => {
     expect(readerOf((await made.expect("60.80")).args).u64()).toBe(1);
   });
 
-  test("gets the unacknowledged messages of a closed channel again on another channel", async () => {
+  test("gets the unacknowledged messages of its closed channel again on another channel", async () => {
     const { made, queue } = await plain();
     await openChannel(made, 2);
     await consume(made, 2, queue);
@@ -264,7 +264,7 @@ describe("a connection ends at once on", () => {
     made.socket.write(bytes);
     return made;
   };
-  test("another protocol header, after the broker sent the right one", async () => {
+  test("another protocol header; the broker sends the header that it accepts first", async () => {
     const socket = connect({ host: "127.0.0.1", port: broker.port });
     const received: Buffer[] = [];
     socket.on("data", (bytes) => received.push(bytes as Buffer));
@@ -280,7 +280,7 @@ describe("a connection ends at once on", () => {
   test.each(
     [
       ["a frame that is longer than frame-max", Buffer.from([1, 0, 0, 0xff, 0xff, 0xff, 0xff]), 501],
-      ["a frame without its end", frame(METHOD, 0, Buffer.from("x")).fill(0, 8), 501],
+      ["a frame without the end byte", frame(METHOD, 0, Buffer.from("x")).fill(0, 8), 501],
       ["an unknown method", frame(METHOD, 0, Buffer.from([0, 99, 0, 99])), 540],
       ["a method that ends too early", frame(METHOD, 0, Buffer.from([0, 10])), 502],
       ["a method before the login", frame(METHOD, 1, Buffer.from([0, 20, 0, 10, 0])), 504],
@@ -328,7 +328,7 @@ test("a content header with a size above the limit closes the channel", async ()
 describe("a fault of an AMQP connection is logged and counted", () => {
   const FAULTS = "bus_faults_total";
 
-  test("two machines with one server UUID", async () => {
+  test("two machines with the same server UUID", async () => {
     const { server_uuid } = await agent();
     const labels = { scope: "channel", code: "405" };
     const before = counters.valueOf(FAULTS, labels);

@@ -1,5 +1,5 @@
-// Kills the booter's process while it delivers a setup to a machine. The setup completes, at whatever moment the booter
-// is killed, and only the newest script that the machine got can report.
+// Kills the booter's process at different moments while it delivers a setup to a machine. After each kill the setup
+// must complete, and the booter must accept reports only from the newest script that the machine got.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ack, type AmqpClient, login, openClient } from "../../cli/internal/amqp/client.ts";
@@ -11,7 +11,9 @@ import { discover, dotted, httpAsk, loginIn, openRelay, scriptPath } from "./sit
 
 const WAIT = { timeout: 120_000, interval: 100 };
 let site: ProcessSite;
-/** When to kill the booter in the next call for a bundle: before the call runs, or before its answer is sent. */
+/**
+ * Kills the booter in its next call for a bundle: `asked` before the call runs, `answered` before its answer is sent.
+ */
 let next_kill: { readonly moment: "asked" | "answered"; readonly kill: () => Promise<void> } | null = null;
 
 beforeAll(async () => {
@@ -26,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => site.close());
 
-/** Starts a machine whose agent reconnects whenever its connection ends. */
+/** Starts a machine. Its agent connects again each time that its connection ends. */
 async function machine() {
   const mac = newMac();
   const server_uuid = randomUUID();
@@ -86,7 +88,7 @@ const MOMENTS = [
 const ROUNDS = 3;
 
 test.each(MOMENTS.flatMap((moment) => Array.from({ length: ROUNDS }, (_, round) => [moment, round + 1] as const)))(
-  "a booter is killed %s, round %i: the setup completes with the newest script",
+  "if the booter is killed %s (round %i), the setup completes with the newest script",
   async (moment) => {
     const bare = await machine();
     try {

@@ -1,4 +1,5 @@
-// Kernel arguments and the console of a machine and of a label, from the operator's call to the boot script.
+// Kernel arguments and the console that an operator sets for a machine or for a label, and their effect on the boot
+// script.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { awaitingSetup, newMac, putPolicy, setUp } from "../setup/machine.ts";
 import { okOf } from "../support/control-plane.ts";
@@ -25,7 +26,7 @@ afterAll(async () => {
   await site.close();
 });
 
-/** Boots the machine and returns the kernel's line of its script, from the arguments on. */
+/** Boots the machine. Returns the arguments of the kernel's line in its script. */
 async function kernelLine(mac: string): Promise<string> {
   const reply = await relay.ask(discover(mac));
   const { text } = await httpAsk(site.booter.ports.http, scriptPath(reply), { from: dotted(reply.yiaddr) });
@@ -34,7 +35,7 @@ async function kernelLine(mac: string): Promise<string> {
 
 const put = (mac: string, body: unknown) => site.t.call("PUT", `/v2/cn-boot/${mac}/arguments`, { body });
 
-test("a machine boots with its own kernel arguments and console, from its next boot on", async () => {
+test("a machine uses its own kernel arguments and console from its next boot on", async () => {
   const mac = newMac();
   expect(await kernelLine(mac)).toBe(`-B admin_nic=${mac},console=text`);
   const body = { kernel_args: ["-v", "disable-mpt=true"], console: { port: "ttyb", speed: 57_600 } };
@@ -46,7 +47,7 @@ test("a machine boots with its own kernel arguments and console, from its next b
   expect(await kernelLine(mac)).toBe(`-B admin_nic=${mac},console=text`);
 });
 
-test("a node boots with the arguments of its labels and then its own; its own console replaces the labels'", async () => {
+test("a node boots with its labels' arguments, then its own arguments; its own console replaces the console of its labels", async () => {
   const machine = await awaitingSetup(site.t);
   const [mac = ""] = machine.macs;
   const label_arguments = [
@@ -67,7 +68,7 @@ test("a node boots with the arguments of its labels and then its own; its own co
     boot_arguments: { kernel_args: ["a=label", "-k", "a=own"], console: { port: "ttyc", speed: 9_600 } },
   });
 
-  // While the control plane is unreachable, the cached record has the arguments.
+  // The cached record also has the arguments, for boots while the control plane is unreachable.
   okOf(await site.t.call("PUT", `/v2/cn-boot/${mac}/arguments`, { body: { kernel_args: ["z=9"], console: null } }));
   await site.booter.records.refresh();
   site.link.away = true;
@@ -81,7 +82,7 @@ test.each([
   [{ kernel_args: [], console: { port: "ttyz" } }, "console.port"],
   [{ kernel_args: [], console: { port: "ttya", speed: 1_200 } }, "console.speed"],
   [{ kernel_args: [] }, "console"],
-])("arguments %j get 400 that names %s", async (body, field) => {
+])("arguments %j get 400 with an error that names %s", async (body, field) => {
   const mac = newMac();
   await kernelLine(mac);
   const answer = await put(mac, body);

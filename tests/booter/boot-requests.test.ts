@@ -1,4 +1,4 @@
-// Which netboot requests the booter reports to the control plane, and how often.
+// The booter reports netboot requests to the control plane. These tests are about which requests, and how often.
 import { expect, test } from "vitest";
 import type { DhcpClient } from "../../booter/dhcp/client.ts";
 import { openBootRequests } from "../../booter/dhcp/requests.ts";
@@ -40,7 +40,7 @@ test("an unchanged request is reported again only after REPORT_AGAIN_MS", () => 
   expect(sent).toHaveLength(2);
 });
 
-test("a changed request is reported at once, but iPXE's request does not replace the firmware's", () => {
+test("a changed request is reported at once, but a request of iPXE does not replace the request of the firmware", () => {
   const { requests, sent } = fixture();
   requests.received(MAC, UEFI);
   requests.received(MAC, IPXE);
@@ -49,7 +49,7 @@ test("a changed request is reported at once, but iPXE's request does not replace
   expect(sent[1]).toMatchObject({ arch: 11, has_boot_file: false });
 });
 
-test("a request that a lookup reports, and one of a client that does not netboot, are not reported", () => {
+test("a request is not reported if a lookup already reported it or if its client does not netboot", () => {
   const { requests, sent } = fixture();
   requests.lookedUp(MAC, UEFI);
   requests.received(MAC, UEFI);

@@ -1,4 +1,4 @@
-// A machine's boot from its first packet to its script, through real sockets and the real control plane.
+// The boot of a machine, from its first packet to its script, with real sockets and the real control plane.
 import { writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { join } from "node:path";
@@ -71,7 +71,7 @@ test("a new machine enrols and gets an address of the admin network and its own 
   ].join("\n"));
 });
 
-test("a machine gets every file of its script by HEAD and then GET, both with the exact Content-Length", async () => {
+test("a machine gets every file of its script by HEAD and by GET, both with the exact Content-Length", async () => {
   const { address, path } = await offered();
   const paths = [path];
   for (let each = paths.shift(), text = ""; each !== undefined; each = paths.shift()) {
@@ -90,7 +90,7 @@ test("a machine gets every file of its script by HEAD and then GET, both with th
   expect((await http(`/os/${STAMP}/platform/i86pc/amd64/boot_archive`, address)).body).toEqual(archiveBytes());
 });
 
-test("a shim's path of its second program has backslashes, and names the same file", async () => {
+test("backslashes in the path with which a shim requests its second program name the same file as slashes", async () => {
   const { address } = await offered();
   const names = ["grubx64.efi", "\\\\grubx64.efi", "/\\grubx64.efi", "%5C%5cgrubx64.efi"];
   for (const name of names) expect((await http(`/firmware/${name}`, address)).status).toBe(404);
@@ -142,7 +142,7 @@ describe("S-21: a boot script", () => {
   const alarms = (reason: string, mac: string) =>
     site.log.filter(({ event, fields }) => event === "http.refused" && fields.reason === reason && fields.mac === mac);
 
-  test("is served once: until the machine's next DISCOVER, later GET and HEAD requests get 404 and raise an alarm", async () => {
+  test("is served once; later GET and HEAD requests get 404 and raise an alarm until the machine's next DISCOVER", async () => {
     const { mac, address, path } = await offered();
     expect((await http(path, address, { method: "HEAD" })).status).toBe(200);
     const [first, ...rest] = await Promise.all([1, 2, 3].map(() => http(path, address)));
@@ -193,14 +193,14 @@ describe("S-21: a boot script", () => {
     expect((await http(path, address)).status).toBe(200);
   });
 
-  test("is served once; networking.json is served any number of times, because it contains no secret", async () => {
+  test("is served once, but networking.json is served any number of times, because it contains no secret", async () => {
     const { address, path } = await offered();
     const { text } = await http(path, address);
     const own = new URL(/module (\S+networking\.json) /.exec(text)![1]!).pathname;
     for (let times = 0; times < 3; times += 1) expect((await http(own, address)).status).toBe(200);
   });
 
-  test("is not served after ten minutes or for a guessed MAC address; the booter counts both refusals", async () => {
+  test("is not served after ten minutes or for a guessed MAC address, and the booter counts both refusals", async () => {
     const { mac, address, path } = await offered();
     const [forged, expired] = [refusals("ticket_forged"), refusals("ticket_expired")];
     const other = newMac().replaceAll(":", "");
@@ -246,7 +246,7 @@ test("rescue is served to a decommissioned machine, without networking.json, has
   expect(text).not.toMatch(/rabbitmq|networking\.json|type=hash/);
 });
 
-test("a discovered machine, a machine of another architecture and one that does not netboot get no answer", async () => {
+test("a discovered machine, a machine of another architecture and a machine that does not netboot get no answer", async () => {
   okOf(await putPolicy(site.t, { enrollment_pi: STAMP, admin_network: ADMIN_NETWORK, auto_enroll: false }));
   try {
     const quiet = [discover(newMac()), discover(newMac(), "arm64"), discover(newMac(), "plain")];
@@ -270,7 +270,7 @@ test("a discovered machine, a machine of another architecture and one that does 
   }
 });
 
-test("the control plane shows the request of a machine that boots, and of one that has no boot file", async () => {
+test("the control plane shows the request of a machine that boots, and of a machine without a boot file", async () => {
   const shown = async (mac: string) => (await site.t.call("GET", `/v2/cn-boot/${mac}`)).body;
   const known = newMac();
   await offered(known);
@@ -291,7 +291,7 @@ test("the control plane shows the request of a machine that boots, and of one th
   });
 });
 
-test("a machine behind the relay of a rack gets the rack's address, gateway and resolvers by DHCP", async () => {
+test("a machine behind the relay of a rack gets an address, the gateway and the resolvers of the rack's network by DHCP", async () => {
   const rack = {
     name: "a3",
     ipv4_block: "127.21.0.0/24",
@@ -318,7 +318,7 @@ test("a machine behind the relay of a rack gets the rack's address, gateway and 
   }
 });
 
-test("a REQUEST without a vendor class gets the answer for the kind of client that sent the DISCOVER", async () => {
+test("a REQUEST without a vendor class gets the answer for the kind of client of the machine's DISCOVER", async () => {
   const { mac, asked, reply } = await offered();
   const acknowledged = await relay.ask({
     mac,
@@ -370,7 +370,7 @@ test("the booter reports its staged images to the control plane", async () => {
   await expect.poll(items, { timeout: 20_000 }).toMatchObject([{ stamp: STAMP }]);
 });
 
-test("S-45: metrics and health are served on loopback", async () => {
+test("S-45: the booter serves metrics and health on the loopback interface", async () => {
   const { metrics } = site.booter.ports;
   const text = (await httpAsk(metrics, "/metrics")).text;
   expect(text).toMatch(/^booter_dhcp_offers_total\{client="ipxe"\} \d+$/m);

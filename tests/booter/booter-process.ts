@@ -1,4 +1,5 @@
-// Starts the booter as a process that can be killed, and serves this process's control plane to the booter on a socket.
+// Starts the booter as a process, so that a test can kill it. Serves this process's control plane to the booter on a
+// socket.
 import { spawn } from "node:child_process";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -11,7 +12,7 @@ const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 export type BooterProcess = {
   readonly pid: number;
   readonly ports: { readonly dhcp: number; readonly http: number; readonly bus: number; readonly metrics: number };
-  /** Returns the first line of the log that matches; waits for it if necessary. */
+  /** Waits for a line of the log that matches, and returns the first such line. */
   line(pattern: RegExp): Promise<string>;
   text(): string;
   /** Kills the process with SIGKILL and waits for its end. */
@@ -20,9 +21,9 @@ export type BooterProcess = {
 
 export type BooterProcessOptions = {
   readonly config: string;
-  /** The words before the program's command line, for example [ip, netns, exec, NAME]. */
+  /** A command that starts the program, for example [ip, netns, exec, NAME]. */
   readonly prefix?: readonly string[];
-  /** The compiled booter. Default: the booter runs from source. */
+  /** The path of a compiled booter. By default, the booter runs from its source. */
   readonly executable?: string;
 };
 
@@ -80,7 +81,10 @@ export async function startBooter({ config, prefix = [], executable }: BooterPro
   };
 }
 
-/** Called before each API call runs, and again before its answer is sent. The call waits for the returned promise. */
+/**
+ * A function that is called before each API call runs, and again before the answer is sent. The API call waits for the
+ * returned promise.
+ */
 export type Watch = (call: string, moment: "asked" | "answered") => Promise<void> | void;
 
 export type ApiSocket = { readonly url: string; close(): Promise<void> };

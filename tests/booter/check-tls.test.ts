@@ -1,4 +1,4 @@
-// The findings of `booter check` about the certificate of HTTPS boot.
+// The results of `booter check` for the certificate of HTTPS boot.
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -21,14 +21,14 @@ async function findings({ cert, key }: { readonly cert: string; readonly key: st
   return found.map(({ level, text }) => `${level} ${text.replaceAll(`${folder.path}/`, "")}`);
 }
 
-test("a good certificate is good for the addresses that it names", async () => {
+test("a valid certificate is ok for the addresses that it names and fails for other addresses", async () => {
   expect(await findings(authority.issue("10.0.0.1"))).toEqual([
     expect.stringMatching(/^ok https: cert is valid for 10\.0\.0\.1 until \d{4}-/),
     "fail https: cert does not name the address 10.9.0.1; add it as an IP subjectAltName",
   ]);
 });
 
-test("an expired certificate, another key, and files that cannot be parsed are named", async () => {
+test("an expired certificate, a key of another certificate, and a file that cannot be parsed each get their own error", async () => {
   const good = authority.issue("10.0.0.1");
   expect(await findings(authority.issue("10.0.0.1", expired()))).toEqual([
     expect.stringMatching(/^fail https: cert expired at .*; renew it$/),

@@ -1,4 +1,4 @@
-// The configuration file: the message for a wrong value names its key, and an unknown key is never ignored.
+// The configuration file. The message about a wrong value names its key. An unknown key is an error.
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { chmod, readFile, writeFile } from "node:fs/promises";
@@ -44,7 +44,7 @@ function refusal(text: string): string[] {
   }
 }
 
-test("the shortest file means: netboot clients only, no AMQP broker, well-known ports", () => {
+test("the defaults of the shortest file are: answer only netboot clients, no AMQP broker, well-known ports", () => {
   expect(readBooterConfig(BASE, "booter.toml")).toMatchObject({
     console: "text",
     dhcp: { listen: "0.0.0.0", port: 67, answer_only_pxe: true, relays: [], relay_reply: "giaddr" },
@@ -55,7 +55,7 @@ test("the shortest file means: netboot clients only, no AMQP broker, well-known 
   expect(readBooterConfig(BASE, "booter.toml").ur).toBeUndefined();
 });
 
-test("the HTTPS key must be the booter's own, and both files must be PEM", async () => {
+test("only the booter's user may read the HTTPS key, and both HTTPS files must be PEM", async () => {
   const folder = await temporaryFolder("tls");
   const [certificate_file, key_file] = ["cert", "key"].map((name) => join(folder.path, name)) as [string, string];
   const read = () => readTls({ certificate_file, key_file }).then(() => "read", (error) => error.message);
@@ -81,7 +81,7 @@ describe("the shipped configuration file", () => {
     expect(readBooterConfig(shipped, "booter.toml").ur).toBeUndefined();
   });
 
-  test("contains a complete [ur] block as a comment, and the command that enables it", async (context) => {
+  test("contains a complete [ur] block as a comment; the command in the file enables the block", async (context) => {
     needs(context, "sed");
     const folder = await temporaryFolder("shipped-config");
     const path = join(folder.path, "booter.toml");
@@ -103,7 +103,7 @@ describe("the shipped configuration file", () => {
     });
   });
 
-  test("shows the optional keys of [ur.setup] in valid form", () => {
+  test("shows the optional keys of [ur.setup] in a valid form", () => {
     const optional = shipped.replace(/^#(?=[^ \n])/gm, "").replace(/^# (?=(ntp_server|upstream_\w+) = )/gm, "");
     expect(readBooterConfig(optional, "booter.toml").ur?.setup).toMatchObject({
       ntp_server: "10.77.0.2",
@@ -165,11 +165,11 @@ describe("a file is refused if it has", () => {
     expect(refusal(text)[0]).toMatch(message);
   });
 
-  test("several problems: there is one message for each", () => {
+  test("several problems, with one message for each", () => {
     expect(refusal(`a = 1\nb = 2\n${BASE}[http]\nport = -1\n`)).toHaveLength(3);
   });
 
-  test("a password in an address: the message does not contain the password", () => {
+  test("a password in an address, and the message does not contain the password", () => {
     expect(refusal(BASE.replace("https://", "https://user:secret@")).join()).not.toContain("secret");
   });
 });
@@ -193,7 +193,7 @@ describe("booter check", () => {
     return findings.map((each) => `${each.level} ${each.text.replace(folder.path, "")}`);
   }
 
-  test("accepts a correct site, and shows what a machine would boot", async () => {
+  test("accepts a correct site, and shows the image that each machine would boot", async () => {
     expect(await checked(SETUP_BLOCK, {}, "52:54:00:aa:00:01")).toEqual([
       "ok undionly.kpxe: found",
       "ok snponly.efi: found",
@@ -229,7 +229,7 @@ describe("booter check", () => {
       ]);
     });
 
-    test("a UDP port that another DHCP server shares, and a TCP port of another program", async () => {
+    test("a UDP port of another DHCP server, although that server allows sharing, and a TCP port of another program", async () => {
       const other = await openUdp({
         address: "127.0.0.1",
         port: 0,
@@ -250,7 +250,7 @@ describe("booter check", () => {
       await new Promise((resolve) => server.close(resolve));
     });
 
-    test("a port of a running booter is only a warning", async () => {
+    test("but only as a warning if a running booter has the port open", async () => {
       const metrics = await openMetrics({ port: 0, counters: newCounters(), healthy: () => true });
       expect(await found((text) => text.replace("[metrics]\nport = 0", `[metrics]\nport = ${metrics.port}`))).toEqual([
         `warn metrics: 127.0.0.1 TCP port ${metrics.port} is in use; a booter is running here`,

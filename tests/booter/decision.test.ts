@@ -1,5 +1,5 @@
-// Tests whether a machine boots, and what it boots. This depends on its boot record, rescue, address and client, and on
-// the setting answer_only_pxe. See docs/booting.md, "Boot records".
+// The decision whether a machine boots, and which image. It depends on the machine's boot record, rescue, address and
+// client, and on the setting answer_only_pxe (docs/booting.md, "Boot records").
 import { describe, expect, test } from "vitest";
 import { type BootSettings, CLIENT_KINDS, type ClientKind, decide, type Decision } from "../../booter/decision.ts";
 import { BOOT_RECORD_STATES } from "../../src/contract/enums.ts";
@@ -83,21 +83,24 @@ test("the decision is the same for every netboot client, so no protocol serves a
   }
 });
 
-test.each(["discovered", "decommissioned"] as const)("a %s record gets nothing from any client", (state) => {
-  for (const client of CLIENT_KINDS) {
-    for (const only_pxe of [true, false]) {
-      expect(cell({ state, rescue: false, addressed: true }, client, { only_pxe }).kind).toBe("nothing");
+test.each(["discovered", "decommissioned"] as const)(
+  "a machine with a %s record gets nothing, whatever its client is",
+  (state) => {
+    for (const client of CLIENT_KINDS) {
+      for (const only_pxe of [true, false]) {
+        expect(cell({ state, rescue: false, addressed: true }, client, { only_pxe }).kind).toBe("nothing");
+      }
     }
-  }
-});
+  },
+);
 
-test.each(BOOT_RECORD_STATES)("rescue is served in state %s, and never without an address", (state) => {
+test.each(BOOT_RECORD_STATES)("a %s record in rescue boots the rescue image, but not without an address", (state) => {
   expect(cell({ state, rescue: true, addressed: true }, "bios").kind).toBe("rescue");
   expect(cell({ state, rescue: true, addressed: false }, "bios")).toEqual({ kind: "nothing", reason: "no_address" });
 });
 
 describe("while the control plane is away", () => {
-  test("an enrolled node boots its own image, or rescue", () => {
+  test("an enrolled node boots its own image or the rescue image", () => {
     expect(cell({ state: "enrolled", rescue: false, addressed: true }, "ipxe", { verified: false })).toEqual({
       kind: "local",
       stamp: "own-image",
@@ -105,7 +108,7 @@ describe("while the control plane is away", () => {
     expect(cell({ state: "enrolled", rescue: true, addressed: true }, "ipxe", { verified: false }).kind).toBe("rescue");
   });
 
-  test("all other machines get nothing: none enrols from a cached record", () => {
+  test("all other machines get nothing, because no machine enrols from a cached record", () => {
     for (const row of ROWS.filter(({ state }) => state !== "enrolled")) {
       for (const client of CLIENT_KINDS) {
         expect(cell(row, client, { verified: false, only_pxe: false }).kind).toBe("nothing");
@@ -119,11 +122,11 @@ describe("images", () => {
   const ask = (record: Parameters<typeof decide>[0]["record"], changes: Partial<BootSettings>) =>
     decide({ client: "ipxe", architecture: "x86_64", record, verified: true, policy: { ...POLICY, ...changes } });
 
-  test("a machine that enrols gets the policy's image, even if another is assigned", () => {
+  test("a machine that enrols gets the policy's image, even if another image is assigned to it", () => {
     expect(ask(enrolling, {})).toEqual({ kind: "enrol", stamp: "enrol-image" });
   });
 
-  test("no machine enrols when the policy has no image, or one that is not staged", () => {
+  test("no machine enrols if the policy has no image or its image is not staged", () => {
     expect(ask(enrolling, { enrollment_pi: null })).toEqual({ kind: "nothing", reason: "no_enrollment_image" });
     expect(ask(enrolling, { staged: new Set(["own-image"]) })).toEqual({ kind: "nothing", reason: "image_not_staged" });
   });
@@ -135,27 +138,27 @@ describe("images", () => {
     },
   );
 
-  test("rescue falls back to the policy's image when the assigned one is not staged", () => {
+  test("rescue uses the policy's image if the assigned image is not staged", () => {
     const record = { ...enrolling, rescue: true, assigned_pi: "gone-image" };
     expect(ask(record, {})).toEqual({ kind: "rescue", stamp: "enrol-image" });
   });
 });
 
-describe("a machine of another architecture than the boot policy's image", () => {
+describe("a machine whose architecture differs from the policy's image", () => {
   const record = (state: "enrolling" | "enrolled", assigned_pi: string | null) => (
     { state, rescue: false, address: "10.0.0.10", assigned_pi }
   );
   const asked = (architecture: "x86_64" | "arm64" | null, of: ReturnType<typeof record>) =>
     describeDecision(decide({ client: "ipxe", architecture, record: of, verified: true, policy: POLICY }));
 
-  test("enrols with the image that is assigned to it, if that fits", () => {
+  test("enrols with its assigned image if that image has the machine's architecture", () => {
     expect(asked("arm64", record("enrolling", "arm64-image"))).toBe("enrol arm64-image");
     expect(asked("arm64", record("enrolling", "own-image"))).toBe("image_of_other_architecture");
     expect(asked("arm64", record("enrolling", null))).toBe("image_of_other_architecture");
     expect(asked("x86_64", record("enrolling", "arm64-image"))).toBe("enrol enrol-image");
   });
 
-  test("boots only an image of its architecture; an unknown architecture is not compared", () => {
+  test("boots only an image of its architecture, or any image if its architecture is unknown", () => {
     expect(asked("arm64", record("enrolled", "arm64-image"))).toBe("local arm64-image");
     expect(asked("x86_64", record("enrolled", "arm64-image"))).toBe("image_of_other_architecture");
     expect(asked(null, record("enrolled", "arm64-image"))).toBe("local arm64-image");

@@ -1,4 +1,4 @@
-// DHCP replies and their destinations: netboot clients, relays, and every refused REQUEST.
+// DHCP replies and their destinations, for netboot clients and relays, and every REQUEST that gets no reply.
 import { describe, expect, test } from "vitest";
 import { answerDhcp, type DhcpRules, type Segment } from "../../booter/dhcp/answer.ts";
 import { readClient } from "../../booter/dhcp/client.ts";
@@ -52,7 +52,7 @@ function sent(...given: Parameters<typeof ask>) {
 
 const discover = (client: keyof typeof CLIENTS): PacketParts => ({ options: [DISCOVER_TYPE, ...CLIENTS[client]] });
 
-describe("the boot file and the class, by kind of client", () => {
+describe("the boot file and the vendor class for each kind of client", () => {
   test.each(
     [
       ["bios", "bios.file", "PXEClient", [6, 1, 8, 255]],
@@ -86,7 +86,7 @@ describe("the boot file and the class, by kind of client", () => {
   });
 });
 
-test("a reply contains the record's network and the options copied from the packet, the relay's option last", () => {
+test("a reply contains the record's network and options that are copied from the packet; the relay's option is last", () => {
   const relayed = Uint8Array.of(1, 4, 9, 9, 9, 9);
   const identity = Uint8Array.of(1, 0x52, 0x54, 0, 0xaa, 0, 1);
   const { reply } = sent({
@@ -108,7 +108,7 @@ test("a reply contains the record's network and the options copied from the pack
   expect(reply.order.at(-1)).toBe(82);
 });
 
-test("option 66 is dropped to make room for copied options; a reply that still does not fit is not sent", () => {
+test("a reply that is too large omits option 66, and is not sent if it is still too large", () => {
   const long = { options: [DISCOVER_TYPE, ...CLIENTS.uefi, [61, new Uint8Array(215)]] } as const;
   const { reply } = sent(long);
   expect(reply.options.get(61)).toHaveLength(215);
@@ -150,7 +150,7 @@ describe("the destination of a reply", () => {
     expect(answer.reply).toMatchObject({ giaddr: number("10.0.0.254"), flags: 0x8000 });
   });
 
-  test("a relayed reply goes to the source address and port of the relay's packet, if so configured", () => {
+  test("with the setting relay_reply = source, a relayed reply goes to the source address and port of the relay's packet", () => {
     const parts = { giaddr: number("10.0.0.254"), ...discover("bios") };
     expect(sent(parts, { rules: { relay_reply: "source" } })).toMatchObject({ address: "10.0.0.99", port: 4_011 });
   });
@@ -177,15 +177,19 @@ describe("a REQUEST", () => {
     [
       ["names another server", request([54, address("10.0.0.9")], [50, address("10.0.0.10")]), "other_server"],
       ["asks for another address", request([50, address("10.0.0.11")]), "other_address"],
-      ["asks for no address", request(), "other_address"],
+      ["does not ask for an address", request(), "other_address"],
       ["has another address", { ...request(), ciaddr: 167_772_171 }, "other_address"],
-      ["asks for the record's address but has another", {
+      ["asks for the record's address but has another address", {
         ...request([50, address("10.0.0.10")]),
         ciaddr: number("44.0.0.1"),
       }, "other_address"],
-      ["has a malformed server", request([54, Uint8Array.of(1)], [50, address("10.0.0.10")]), "other_server"],
+      [
+        "has a malformed server identifier",
+        request([54, Uint8Array.of(1)], [50, address("10.0.0.10")]),
+        "other_server",
+      ],
     ] as const,
-  )("that %s gets no answer: there is no NAK", (_name, parts, reason) => {
+  )("that %s gets no answer, not even a NAK", (_name, parts, reason) => {
     expect(ask(parts)).toEqual({ kind: "silent", reason });
   });
 });
@@ -199,7 +203,7 @@ test("only DISCOVER and REQUEST are answered", () => {
   }
 });
 
-test("a URL longer than 127 characters is only in option 67", () => {
+test("a URL of more than 127 characters is in option 67 and not in the field file", () => {
   const packet = readPacket(clientPacket(discover("ipxe")));
   if (typeof packet === "string") throw new Error(packet);
   const long = `http://10.0.0.1/${"x".repeat(150)}`;

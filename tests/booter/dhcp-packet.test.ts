@@ -1,4 +1,4 @@
-// The DHCP codec: well-formed packets are read completely, malformed ones are refused.
+// The DHCP codec reads well-formed packets completely and refuses malformed packets.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { readClient } from "../../booter/dhcp/client.ts";
@@ -16,10 +16,10 @@ describe("a packet is refused when", () => {
   const options = [DISCOVER_TYPE];
   test.each(
     [
-      ["its op is a reply's", { op: 2, options }, "not_a_request"],
-      ["its hardware is not Ethernet", { htype: 6, options }, "not_ethernet"],
-      ["its address length is 0", { hlen: 0, options }, "not_ethernet"],
-      ["its address length is 255", { hlen: 255, options }, "not_ethernet"],
+      ["its op is the op of a reply", { op: 2, options }, "not_a_request"],
+      ["its hardware type is not Ethernet", { htype: 6, options }, "not_ethernet"],
+      ["its hardware address length is 0", { hlen: 0, options }, "not_ethernet"],
+      ["its hardware address length is 255", { hlen: 255, options }, "not_ethernet"],
       ["the cookie is wrong", { cookie: 0x63825362, options }, "bad_cookie"],
       ["it has no message type", { options: CLIENTS.bios }, "bad_message_type"],
       ["its message type has two bytes", { options: [[53, Uint8Array.of(1, 1)]] }, "bad_message_type"],
@@ -60,7 +60,7 @@ describe("the kind of client", () => {
       ["arm64", "uefi"],
       ["plain", "plain"],
     ] as const,
-  )("%s is %s", (name, kind) => {
+  )("of the packet %s is %s", (name, kind) => {
     expect(readClient(parsed(clientPacket({ options: [DISCOVER_TYPE, ...CLIENTS[name]] })))?.kind).toBe(kind);
   });
 
@@ -70,11 +70,11 @@ describe("the kind of client", () => {
       [11, "PXEClient", "uefi", "arm64"],
       [16, "HTTPClient", "uefi_http", "x86_64"],
       [19, "HTTPClient", "uefi_http", "arm64"],
-      // UEFI for 32-bit x86, and for RISC-V.
+      // 6 is UEFI for 32-bit x86; 27 is UEFI for RISC-V.
       [6, "PXEClient", "foreign", "x86_64"],
       [27, "PXEClient", "foreign", "x86_64"],
     ] as const,
-  )("architecture %i of %s is %s for %s", (arch, vendor_class, kind, architecture) => {
+  )("with the architecture %i and the class %s is %s for %s", (arch, vendor_class, kind, architecture) => {
     const options = [DISCOVER_TYPE, [60, new TextEncoder().encode(vendor_class)], [
       93,
       Uint8Array.of(0, arch),
@@ -83,18 +83,18 @@ describe("the kind of client", () => {
   });
 
   test.each([[new Uint8Array(16)], [Uint8Array.of(1, ...new Uint8Array(16))], [new Uint8Array(0)]])(
-    "a malformed identity in option 97 is refused: %j",
+    "is not determined if the identity in option 97 is malformed: %j",
     (guid) => {
       expect(readClient(parsed(clientPacket({ options: [DISCOVER_TYPE, [97, guid]] })))).toBeNull();
     },
   );
 
-  test("an identity of zeros is accepted: firmware without an identity sends it", () => {
+  test("is determined if the identity consists of zeros, because firmware without an identity sends these", () => {
     expect(readClient(parsed(clientPacket({ options: [DISCOVER_TYPE, ...CLIENTS.uefi] })))?.guid).toBe("0".repeat(32));
   });
 });
 
-test("written replies are read back unchanged, with options above 255 bytes split", () => {
+test("a written reply is read back unchanged, also with options of more than 255 bytes, which are split", () => {
   const option = fc.tuple(fc.integer({ min: 1, max: 254 }), fc.uint8Array({ maxLength: 600 }));
   fc.assert(fc.property(
     fc.uniqueArray(option, { selector: ([code]) => code, maxLength: 12 }),
@@ -140,6 +140,6 @@ test("100,000 mutated packets: nothing is thrown, and every accepted packet has 
     expect(packet.mac).toMatch(/^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/);
     readClient(packet);
   }
-  // Enough mutated packets must pass the first checks.
+  // The test proves something only if enough mutated packets are accepted.
   expect(taken).toBeGreaterThan(1_000);
 });

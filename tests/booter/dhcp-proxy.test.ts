@@ -1,4 +1,4 @@
-// The replies of a booter beside another DHCP server: no address, and only the boot file.
+// A booter can be a proxy beside another DHCP server. Its replies contain only the boot file and no address.
 import { expect, test } from "vitest";
 import { answerDhcp, type DhcpAsked } from "../../booter/dhcp/answer.ts";
 import { readClient } from "../../booter/dhcp/client.ts";
@@ -47,7 +47,7 @@ const request = (client: keyof typeof CLIENTS): PacketParts => ({
 
 test.each(
   [["bios", "bios.file"], ["uefi", "uefi.file"], ["uefi_http", "uefi_http.file"], ["ipxe", ""]] as const,
-)("an offer to %s has no address, no lease and no network, and the file %j", (client, file) => {
+)("an offer to %s has the file %j, and no address, lease or network", (client, file) => {
   const { reply, address, port } = replyTo(discover(client), "dhcp");
   expect([reply.yiaddr, reply.siaddr, reply.file]).toEqual([0, SERVER, file]);
   expect([1, 3, 6, 51].filter((code) => reply.options.has(code))).toEqual([]);
@@ -56,7 +56,7 @@ test.each(
 });
 
 test.each(["bios", "uefi", "ipxe"] as const)(
-  "a request of %s at port 4011 gets its file, at its own address",
+  "a request of %s at port 4011 gets the file, sent to the request's source address",
   (client) => {
     const { reply, address, port } = replyTo(request(client), "proxy");
     expect([reply.yiaddr, reply.file, textOf(reply.options.get(67))]).toEqual([
@@ -68,7 +68,7 @@ test.each(["bios", "uefi", "ipxe"] as const)(
   },
 );
 
-test("a request to the other server, a DISCOVER at port 4011, and a machine that may not boot get no reply", () => {
+test("a request to the other server, a DISCOVER at port 4011, and a request of a machine that may not boot get no reply", () => {
   expect(ask(request("ipxe"), "dhcp")).toEqual({ kind: "silent", reason: "other_server" });
   expect(ask(discover("ipxe"), "proxy")).toEqual({ kind: "silent", reason: "no_proxy" });
   expect(ask(request("ipxe"), "proxy", "decommissioned")).toEqual({ kind: "silent", reason: "decommissioned" });

@@ -1,5 +1,5 @@
-// Takes a bare machine from its announce over AMQP to an approved node, through the real control plane. Some tests
-// restart the booter in between.
+// A bare machine becomes an approved node, from its announce over AMQP on, with the real control plane. Some tests
+// restart the booter during the enrolment.
 import { randomUUID } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -63,7 +63,7 @@ async function netbooted(): Promise<Bare> {
   return { mac, address, server_uuid, sysinfo, login: amqp_login };
 }
 
-/** Connects the machine's agent, which listens and publishes its inventory. */
+/** Connects the machine's agent. The agent listens and publishes its inventory. */
 async function listening(bare: Bare): Promise<AmqpClient> {
   const client = await openClient(site.booter.ports.amqp!, bare.address);
   open.push(client);
@@ -114,7 +114,7 @@ const setup = (bare: Bare, { token }: { token: string }, path: string, body?: st
   });
 
 describe("a bare machine", () => {
-  test("goes from its announce to an approved node, and its record is enrolled", async () => {
+  test("becomes an approved node after its announce, and its record becomes enrolled", async () => {
     const bare = await netbooted();
     const client = await listening(bare);
     const run = await shipped(bare, client);
@@ -137,13 +137,13 @@ describe("a bare machine", () => {
       server_uuid: bare.server_uuid,
       assigned_pi: STAMP,
     });
-    // The agent's message about the end of the script changes nothing now.
+    // After the report, the agent's message about the end of the script changes nothing.
     client.publish(1, `ur.execute-reply.${bare.server_uuid}.setup-${run.epoch}`, JSON.stringify({ exit_status: 0 }));
     expect((await setup(bare, run, "report", "failed\tcomplete\t0\nlate")).status).toBe(404);
     expect(await stateOf(bare)).toBe("approved");
   });
 
-  test("is announced without its secrets, with its host name", async () => {
+  test("is announced with its host name and without its secrets", async () => {
     const bare = await netbooted();
     await listening(bare);
     await announced(bare);
@@ -165,7 +165,7 @@ describe("a bare machine", () => {
     expect(await stateOf(bare)).toBeUndefined();
   });
 
-  test("cannot log in from another address than its record's", async () => {
+  test("can log in only from the address of its record", async () => {
     const bare = await netbooted();
     const other = await netbooted();
     const client = await openClient(site.booter.ports.amqp!, other.address);
@@ -176,7 +176,7 @@ describe("a bare machine", () => {
 });
 
 describe("a setup", () => {
-  test("that fails is reported with the machine's message, cut to 512 bytes, and no API key is bound to the node", async () => {
+  test("that fails is reported with the machine's message of at most 512 bytes, and no API key is bound to the node", async () => {
     const bare = await netbooted();
     const run = await shipped(bare, await listening(bare));
     const message = "ä".repeat(400);
@@ -186,7 +186,7 @@ describe("a setup", () => {
     expect((await setup(bare, run, "values")).status).toBe(404);
   });
 
-  test("that ends without a report fails with the exit status from the agent", async () => {
+  test("whose script ends without a report fails with the exit status that the agent sends", async () => {
     const bare = await netbooted();
     const client = await listening(bare);
     const run = await shipped(bare, client);
@@ -205,7 +205,7 @@ describe("a setup", () => {
     await announced(bare);
   });
 
-  test("can be approved again after a failure, and is delivered again with a new epoch", async () => {
+  test("can be approved again after a failure, and is then delivered with a new epoch", async () => {
     const bare = await netbooted();
     const client = await listening(bare);
     const first = await shipped(bare, client);
@@ -216,7 +216,7 @@ describe("a setup", () => {
     expect((await setup(bare, second, "report", "complete\tcomplete\t100\n")).status).toBe(200);
   });
 
-  test("serves its values only to its machine, until the first report", async () => {
+  test("serves its values only to its machine, and only until the machine's first report", async () => {
     const bare = await netbooted();
     const other = await netbooted();
     const run = await shipped(bare, await listening(bare));
@@ -228,7 +228,7 @@ describe("a setup", () => {
     expect((await setup(bare, run, "values")).status).toBe(404);
   });
 
-  test("waits while its machine does not listen: the bundle is not fetched", async () => {
+  test("waits while its machine does not listen, and the booter does not fetch the bundle", async () => {
     const bare = await netbooted();
     const client = await listening(bare);
     await announced(bare);
@@ -244,7 +244,7 @@ describe("a setup", () => {
 });
 
 describe("a script that was sent into a connection that broke", () => {
-  /** Approves the setup, and returns the script, which the machine does not acknowledge. */
+  /** Receives the script and returns its key and token. Does not acknowledge it. */
   const unacknowledged = async (bare: Bare, client: AmqpClient) => {
     const delivery = await client.delivery();
     expect(delivery.key).toMatch(new RegExp(`^ur\\.execute\\.${bare.server_uuid}\\.setup-`));
@@ -258,7 +258,7 @@ describe("a script that was sent into a connection that broke", () => {
     await approve(bare);
     await site.booter.enrolment.pass();
     const lost = await unacknowledged(bare, client);
-    // The same connection does not get it twice.
+    // On the same connection, the booter does not repeat the script.
     await site.booter.enrolment.pass();
     client.close();
     const again = await listening(bare);
@@ -267,7 +267,7 @@ describe("a script that was sent into a connection that broke", () => {
     ack(again, second.delivery);
     expect((await setup(bare, lost, "values")).status).toBe(404);
     expect((await setup(bare, lost, "report", "failed\tvalues\t0\nlost")).status).toBe(404);
-    // The end of the earlier script is not the end of the run.
+    // The end of the first script must not end the run.
     const end = JSON.stringify({ exit_status: 1, stderr: "no values" });
     again.publish(1, `ur.execute-reply.${bare.server_uuid}.${lost.key.split(".").at(-1)}`, end);
     expect((await setup(bare, second, "values")).status).toBe(200);
@@ -275,7 +275,7 @@ describe("a script that was sent into a connection that broke", () => {
     expect(await stateOf(bare)).toBe("approved");
   });
 
-  test("is repeated by a booter that restarted", async () => {
+  test("is repeated after a restart of the booter", async () => {
     const bare = await netbooted();
     const client = await listening(bare);
     await announced(bare);
@@ -324,12 +324,12 @@ describe("a booter", () => {
     again.close();
   });
 
-  test("that stopped between fetching and delivering a bundle gets the same bundle again, and delivers it", async () => {
+  test("that stopped after it fetched a bundle gets the same bundle again and delivers it", async () => {
     const bare = await netbooted();
     const client = await listening(bare);
     await announced(bare);
     await approve(bare);
-    // Creates the state that a killed booter leaves: the idempotency key is on disk, the bundle is fetched, and nothing
+    // This is the state after a kill of the booter: the idempotency key is on disk, the bundle is fetched, and nothing
     // is delivered.
     const idempotency_key = `setup-${randomUUID()}`;
     const bundle = await site.api().bundle(bare.server_uuid, idempotency_key);
@@ -344,7 +344,7 @@ describe("a booter", () => {
     expect(key).toBe(`ur.execute.${bare.server_uuid}.setup-${bundle.epoch}`);
   });
 
-  test("writes neither the API key nor the token to disk, and logs neither the API key nor the AMQP password", async () => {
+  test("does not write the API key or the token to disk, and does not log the API key or the AMQP password", async () => {
     const bare = await netbooted();
     const run = await shipped(bare, await listening(bare));
     const { text } = await setup(bare, run, "values");
@@ -361,7 +361,7 @@ describe("a booter", () => {
   });
 });
 
-test("while the control plane is away a report gets 503; a later retry succeeds", async () => {
+test("answers a report with 503 while the control plane is away, and accepts the report later", async () => {
   const bare = await netbooted();
   const run = await shipped(bare, await listening(bare));
   site.link.away = true;

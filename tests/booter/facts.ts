@@ -1,4 +1,4 @@
-/** Returns a boot record as the control plane sends it. `changes` replace whole fields. */
+/** Returns a boot record in the form that the control plane sends. `changes` replaces whole fields. */
 export function factsOf(changes: Record<string, unknown> = {}) {
   return {
     mac: "52:54:00:aa:00:01",

@@ -1,4 +1,4 @@
-// Machines with ARM64 firmware, and machines with Secure Boot, boot through the real booter.
+// Machines with ARM64 firmware and machines with Secure Boot boot from the real booter.
 import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -15,7 +15,7 @@ describe("a machine with Secure Boot", () => {
   beforeEach((context) => context.skip(why_not !== null, why_not ?? ""));
 
   test.each(["secure", "secure_http"] as const)(
-    "boots by %s: the shim, and then the signed iPXE",
+    "boots by %s: first the shim, then the signed iPXE",
     async (mode) => {
       const fixture = await openNetbootFixture({ prepare: stageSecure });
       try {
@@ -59,7 +59,8 @@ describe("an ARM64 machine", () => {
   }, 300_000);
 });
 
-// OVMF of Debian 12 offers only old key exchanges, which the compiled booter has and the runtime of the tests lacks.
+// OVMF of Debian 12 offers only old key exchanges. The compiled booter supports them, the runtime of the tests does
+// not.
 describe("a machine that boots by HTTPS, with the compiled booter", () => {
   const why_not = no_netboot ?? lacking("openssl");
   let folder: TemporaryFolder;

@@ -1,4 +1,5 @@
-// Machines with other firmware: ARM64, and Secure Boot with the test keys of OVMF, whose private key is public.
+// Machines with ARM64 firmware, and machines with Secure Boot. Secure Boot uses the test keys of OVMF. Their private
+// key is public.
 import { execFile } from "node:child_process";
 import { Buffer } from "node:buffer";
 import { chmod, copyFile, readFile, writeFile } from "node:fs/promises";
@@ -26,7 +27,7 @@ export const SECURE_NEEDS = [
   "the key of the test keys",
 ] as const satisfies readonly Optional[];
 
-/** The password of OVMF's key for tests. */
+/** The password of OVMF's private test key. */
 const TEST_KEY_PASSWORD = "snakeoil";
 
 /** Signs the shim and iPXE with the test keys, as a site does with its own keys. */
@@ -44,15 +45,15 @@ export async function stageArm64(files: string): Promise<void> {
   await copyFile(present("iPXE for ARM64"), join(files, "ipxe-arm64.efi"));
 }
 
-/** The type of an X.509 certificate in a signature list, and an owner of no meaning (UEFI 2.10, 32.4.1), as GUIDs. */
+/** Two GUIDs of a signature list (UEFI 2.10, 32.4.1): the type "X.509 certificate", and an arbitrary owner. */
 const X509 = "a159c0a5e494a74a87b5ab155c2bf072";
 const OWNER = "00112233445566778899aabbccddeeff";
 
-/** Makes a certificate for this address, and the file by which QEMU lets OVMF trust it. Returns the file's path. */
+/** Makes a certificate for this address, and the file with which QEMU makes OVMF trust it. Returns the file's path. */
 export async function stageHttps(folder: string, address: string): Promise<string> {
   const [cert, key, der] = ["https.pem", "https.key", "https.der"].map((name) => join(folder, name));
   const subject = ["-subj", "/CN=booter", "-addext", `subjectAltName=IP:${address}`, "-days", "2"];
-  // OVMF of Debian 12 knows no elliptic curves for certificates.
+  // OVMF of Debian 12 does not support elliptic curves in certificates, so this is RSA.
   const openssl = present("openssl");
   await run(openssl, ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key!, "-out", cert!, ...subject]);
   await chmod(key!, 0o600);
@@ -66,7 +67,7 @@ export async function stageHttps(folder: string, address: string): Promise<strin
   return trusted;
 }
 
-/** Returns the flash devices of a machine with this firmware and a copy of the variables. */
+/** Returns QEMU's arguments for a machine's flash: the firmware `code`, and the file with the machine's `variables`. */
 export function flash(code: string, variables: string): string[] {
   return [
     "-drive",

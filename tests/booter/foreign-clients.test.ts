@@ -1,5 +1,5 @@
-// The AMQP broker with other clients: amqplib, pika, and the amqp-tools of rabbitmq-c. The last two are installed from
-// Debian packages.
+// The AMQP broker with other clients: amqplib, pika, and the amqp-tools of rabbitmq-c. pika and the amqp-tools come
+// from Debian packages.
 import { Buffer } from "node:buffer";
 import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -17,7 +17,7 @@ const SECRET = new Uint8Array(32).fill(9);
 const MAC = "52:54:00:aa:00:01";
 const { user, password } = amqpLogin(SECRET, MAC);
 const AGENT = fileURLToPath(new URL("agent.py", import.meta.url));
-/** A message that is longer than two frames. */
+/** A message that needs more than two frames. */
 const BODY = JSON.stringify({ type: "script", script: "x".repeat(300_000) });
 
 let broker: AmqpBroker;
@@ -52,7 +52,7 @@ async function run(program: string, argv: readonly string[], env: Record<string,
 const url = (given = password) => `amqp://${user}:${given}@127.0.0.1:${broker.port}/%2F`;
 
 describe("amqplib", () => {
-  test("works as an agent: gets its message once and complete, answers, and cannot bind the key #", async () => {
+  test("can act as an agent: it gets its message once and complete, answers, and cannot bind the key #", async () => {
     const server_uuid = randomUUID();
     const connection = await connect(url());
     const channel = await connection.createConfirmChannel();
@@ -61,7 +61,7 @@ describe("amqplib", () => {
       exclusive: true,
       autoDelete: true,
     });
-    // Binds the first key twice, as the agent does after a broken connection.
+    // Binds the first key twice, because the agent does so after a broken connection.
     for (const key of [`ur.execute.${server_uuid}.*`, "ur.broadcast.*.*", `ur.execute.${server_uuid}.*`]) {
       await channel.bindQueue(queue, "amq.topic", key);
     }
@@ -80,7 +80,7 @@ describe("amqplib", () => {
     expect(messages[0]!.properties.contentType).toBe("application/json");
     expect(messages[0]!.content.toString()).toBe(BODY);
 
-    // The channel confirms messages: the promise rejects if the broker refuses this one.
+    // The channel confirms messages, so waitForConfirms() rejects if the broker refuses the message.
     channel.publish("amq.topic", `ur.execute-reply.${server_uuid}.1`, messages[0]!.content, {
       contentType: "application/json",
     });
@@ -108,7 +108,7 @@ describe("amqplib", () => {
 describe("pika", () => {
   beforeEach((context) => needs(context, "python3 with pika"));
 
-  test("works as an agent: gets its message complete, answers, and cannot bind the key #", async () => {
+  test("can act as an agent: it gets its message complete, answers, and cannot bind the key #", async () => {
     const server_uuid = randomUUID();
     const env = { AMQP_URL: url(), SERVER_UUID: server_uuid, MAC };
     const { code, out, err } = await run(present("python3 with pika"), [AGENT], env);
@@ -149,7 +149,7 @@ describe("rabbitmq-c", () => {
 
   test.each([
     ["with another password", () => ["-u", url("0".repeat(32)), "-q", ""]],
-    ["a queue name that no machine may use", () => ["-u", url(), "-q", "ur.requests"]],
+    ["for a queue name that no machine may use", () => ["-u", url(), "-q", "ur.requests"]],
   ])("is refused %s", async (_name, argv) => {
     const { code, err } = await run(present("amqp-declare-queue"), argv());
     expect([code, err === ""]).toEqual([1, false]);

@@ -1,5 +1,5 @@
-// A DHCP server that is not Berth's: dnsmasq in a namespace of its own, on the bridge of the machines. It gives
-// addresses and knows no boot file.
+// A DHCP server that is not part of Berth: dnsmasq in its own namespace, on the machines' bridge. It gives addresses
+// and names no boot file.
 import { execFile, spawn } from "node:child_process";
 import { promisify } from "node:util";
 import { present } from "../support/optional-programs.ts";
@@ -9,12 +9,12 @@ const run = promisify(execFile);
 export type ForeignDhcp = { text(): string; close(): Promise<void> };
 
 export type ForeignDhcpOptions = {
-  /** The namespace with the bridge. */
+  /** The namespace that contains the bridge. */
   readonly space: string;
   readonly bridge: string;
-  /** The server's own address, with the length of the prefix. */
+  /** The server's own address with its prefix length. */
   readonly address: string;
-  /** The first and the last address that it gives, with a comma. */
+  /** The first and the last address that the server gives, separated by a comma. */
   readonly range: string;
 };
 
@@ -35,7 +35,7 @@ export async function openForeignDhcp(
   let text = "";
   child.stderr.on("data", (part) => void (text += part));
   const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
-  // dnsmasq logs this line when its sockets are open.
+  // dnsmasq logs this line after it has opened its sockets.
   for (let tries = 0; !/DHCP, IP range/.test(text) && tries < 100; tries++) {
     await new Promise((resolve) => setTimeout(resolve, 50));
   }

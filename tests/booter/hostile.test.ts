@@ -1,6 +1,6 @@
-// Hostile packets and streams through the DHCP and AMQP servers without their sockets: no exception escapes, and only
-// machines that the control plane admits get a reply. Also tests a booter whose control plane is away, slow, and then
-// available again.
+// Hostile packets and streams for the DHCP and AMQP servers, without sockets. No exception may escape, and only
+// machines that the control plane admits may get a reply. The last tests use a booter whose control plane is away, then
+// slow, then available again.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Sent } from "../../booter/dhcp/server.ts";
 import { LOOKUP_LATE_MS, LOOKUP_MS } from "../../booter/limits.ts";
@@ -11,16 +11,16 @@ import { discover, dotted, httpAsk, openRelay, openSite, type Relay, relayed, sc
 
 const SOURCE = { address: "10.0.0.99", port: 68 };
 
-test("S-43: after 20,000 mutated packets, replies went only to the machine that may boot, and none is a NAK", () => {
+test("S-43: 20,000 mutated packets cause replies only to the machine that may boot, and no NAK", () => {
   const { reached, violations } = mutatedDhcp(20_000);
   expect(violations).toEqual([]);
   expect(reached).toBeGreaterThan(1_000);
 }, 120_000);
 
-test("10,000 mutated AMQP streams: each session ends or continues, and no session throws", () => {
+test("10,000 mutated AMQP streams make no session throw; each session ends or continues", () => {
   const { reached, violations } = mutatedAmqp(10_000);
   expect(violations).toEqual([]);
-  // Enough mutated streams must pass the login.
+  // The test proves something only if enough mutated streams pass the login.
   expect(reached).toBeGreaterThan(1_000);
 }, 120_000);
 
@@ -51,7 +51,7 @@ describe("a booter", () => {
     await site.close();
   });
 
-  test("boots enrolled nodes from its cache while the control plane is away, without a secret, and enrols no machine", async () => {
+  test("whose control plane is away boots enrolled nodes from its cache, without secrets, and enrols no machine", async () => {
     site.link.away = true;
     await site.restart();
     const { counters } = site.booter;
@@ -67,13 +67,13 @@ describe("a booter", () => {
   });
 
   test(
-    "enrols a machine although the control plane is slow, if the machine still asks when the answer comes",
+    "whose control plane is slow enrols a machine if the machine still sends requests when the answer comes",
     async () => {
       site.link.away = false;
       site.link.late_ms = LOOKUP_MS + 500;
       await site.restart();
       const asked = discover(newMac());
-      // Repeats the packet, as firmware does until it gets an answer.
+      // Repeats the packet, because firmware does so until it gets an answer.
       const again = setInterval(() => relay.send(relayed(asked)), 1_000);
       const reply = await relay.ask(asked).finally(() => clearInterval(again));
       expect(okOf(await site.t.call("GET", `/v2/cn-boot/${asked.mac}`))).toMatchObject({
@@ -84,7 +84,7 @@ describe("a booter", () => {
     120_000,
   );
 
-  test("boots an enrolled node from its cache if the control plane answers too late", async () => {
+  test("whose control plane answers too late boots an enrolled node from its cache", async () => {
     site.link.late_ms = LOOKUP_LATE_MS * 20;
     await site.restart();
     const reply = await relay.ask(discover(enrolled.mac));
@@ -93,7 +93,7 @@ describe("a booter", () => {
     expect(text).not.toMatch(/rabbitmq|root_shadow/);
   }, 120_000);
 
-  test("enrols machines again when the control plane is back", async () => {
+  test("whose control plane is available again enrols machines again", async () => {
     site.link.late_ms = 0;
     await site.booter.records.refresh();
     const reply = await relay.ask(discover(enrolling));

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { ipv4Number, ipv4Text } from "../../booter/ipv4.ts";
 import { seeded } from "./seeded.ts";
 
-test("20,000 texts are read as addresses if and only if node:net does so, and each address is written back unchanged", () => {
+test("of 20,000 texts, ipv4Number accepts exactly those that node:net accepts, and ipv4Text writes them back unchanged", () => {
   const random = seeded(5);
   const pieces = [
     "0",

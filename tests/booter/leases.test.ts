@@ -1,4 +1,4 @@
-// The addresses that another DHCP server gave to machines.
+// The booter remembers the addresses that another DHCP server gave to machines.
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -13,7 +13,7 @@ let folder: TemporaryFolder;
 beforeEach(async () => void (folder = await temporaryFolder("leases")));
 afterEach(() => folder.remove());
 
-test("an address belongs to the machine that got it last, also after a restart", async () => {
+test("an address belongs to the machine that got it last, also after the file is read again", async () => {
   const leases = await openLeases(folder.path);
   leases.learned(A, "10.0.0.1");
   leases.learned(B, "10.0.0.2");
@@ -26,7 +26,7 @@ test("an address belongs to the machine that got it last, also after a restart",
   }
 });
 
-test("after the largest number of machines, the oldest is forgotten", async () => {
+test("when the number of machines exceeds its maximum, the oldest machine is forgotten", async () => {
   const leases = await openLeases(folder.path, 2);
   for (const [index, mac] of [A, B, C].entries()) leases.learned(mac, `10.0.0.${index}`);
   expect([A, B, C].map((mac) => leases.addressOf(mac))).toEqual([null, "10.0.0.1", "10.0.0.2"]);
@@ -34,7 +34,7 @@ test("after the largest number of machines, the oldest is forgotten", async () =
 });
 
 test.each(["", "{", "{}", '[["x", "10.0.0.1"], ["52:54:00:aa:00:0a", "no"], 7]'])(
-  "a damaged file %j has no addresses",
+  "a damaged file (%j) counts as empty",
   async (text) => {
     await writeFile(join(folder.path, "leases.json"), text);
     expect((await openLeases(folder.path)).addressOf(A)).toBeNull();

@@ -1,4 +1,5 @@
-// A Linux node image for tests: the manifest and its signature are by the code of `task node-image`, the files are small.
+// A Linux node image for tests. The code of `task node-image` makes the manifest and its signature. The files are
+// small.
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { writeManifest } from "../../cli/release/node-manifest.ts";
@@ -7,7 +8,7 @@ import { writeReleaseKey } from "../release/release-key.ts";
 
 export const LINUX_STAMP = "20261101T000000Z";
 
-/** Writes the image and its public key below the folder. Returns the setting of the booter that names the key. */
+/** Writes the image and its public key below the folder. Returns the booter's setting that names the key's file. */
 export async function stageLinuxImage(
   folder: string,
   kernel = "a Linux kernel",

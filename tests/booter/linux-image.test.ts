@@ -1,4 +1,4 @@
-// Linux node images: the booter serves only verified ones, each machine gets a script and its own files, and the control
+// Linux node images. The booter serves only verified images. Each machine gets a script and its own files. The control
 // plane shows the kind of each image.
 import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
@@ -15,7 +15,7 @@ import { newMac } from "../setup/machine.ts";
 import { LINUX_STAMP, stageLinuxImage } from "./linux-files.ts";
 import { discover, dotted, httpAsk, openRelay, openSite, type Relay, scriptPath, type Site, STAMP } from "./site.ts";
 
-describe("an image is refused, and the reason is known, if", () => {
+describe("the booter refuses an image and states the reason if", () => {
   let folder: TemporaryFolder;
   const image = (name: string) => join(folder.path, "files/os", LINUX_STAMP, name);
   beforeEach(async () => {
@@ -41,7 +41,7 @@ describe("an image is refused, and the reason is known, if", () => {
       const other = await readReleaseKey(join(folder.path, "other"), null);
       await writeFile(join(folder.path, "image-key.asc"), armoredPublicKey(other));
     }, /^manifest\.json: /],
-    ["it is another image's folder", async () => {
+    ["its folder has the name of another image", async () => {
       await rename(image("."), join(folder.path, "files/os/20990101T000000Z"));
     }, /^manifest\.json: is the manifest of the image 20261101T000000Z/],
   ])("%s", async (_name, damage, reason) => {
@@ -56,7 +56,7 @@ describe("an image is refused, and the reason is known, if", () => {
     expect(await again.imageFile(`/os/${LINUX_STAMP}/initramfs`)).toBeNull();
   });
 
-  test("a good image becomes bad while the booter runs, and is good again later", async () => {
+  test("the booter stops serving an image that is damaged while the booter runs, and serves it again after its repair", async () => {
     const files = open();
     await files.scan();
     const whole = await readFile(image("initramfs"));
@@ -88,7 +88,7 @@ describe("a machine that enrols with a Linux node image", () => {
     return { mac, address: dotted(reply.yiaddr), path: scriptPath(reply) };
   }
 
-  test("gets a script without secrets that loads kernel, archive and its own files", async () => {
+  test("gets a script without secrets that loads the kernel, the archive and the machine's own files", async () => {
     const { address, path } = await offered();
     const origin = `http://127.0.0.1:${site.booter.ports.http}`;
     const { text } = await http(path, address);
@@ -106,7 +106,7 @@ describe("a machine that enrols with a Linux node image", () => {
     expect((await http(`/os/${LINUX_STAMP}/manifest.json`, address)).status).toBe(404);
   });
 
-  test("gets its own files one time, and another machine never gets them", async () => {
+  test("gets its own files only once, and another machine never gets them", async () => {
     const { mac, address, path } = await offered();
     const own = `/bootfs/${path.slice("/script/".length)}/machine.cpio`;
     const other = await offered();
@@ -125,7 +125,7 @@ describe("a machine that enrols with a Linux node image", () => {
     expect(JSON.parse(files.get("etc/berth/networking.json")!).vnics[0]).toMatchObject({ mac, ip: address });
   });
 
-  test("is announced by its agent with its disks, and its agent waits for the setup", async () => {
+  test("is announced by its agent with the machine's disks, and the agent then waits for the setup", async () => {
     const { mac, address, path } = await offered();
     const { body } = await http(`/bootfs/${path.slice("/script/".length)}/machine.cpio`, address);
     const folder = await temporaryFolder("announce");
@@ -162,7 +162,7 @@ describe("a machine that enrols with a Linux node image", () => {
   });
 });
 
-/** Reads the regular files of an archive as the kernel does, and checks that only root may read them. */
+/** Reads the regular files of an archive in the way that the kernel does, and checks that only root may read them. */
 function unpacked(bytes: Uint8Array): Map<string, string> {
   const files = new Map<string, string>();
   const text = new TextDecoder("latin1").decode(bytes);

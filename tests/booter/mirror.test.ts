@@ -1,4 +1,4 @@
-// The mirror of the install channel: it serves only verified files, and keeps serving them when the upstream is broken.
+// The mirror of the install channel serves only verified files, and continues to serve them if the upstream is broken.
 import { createHash } from "node:crypto";
 import { readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -45,7 +45,7 @@ const entry = (name: string, text: string) => ({
 
 type Upstream = { web: Map<string, Uint8Array>; asked: string[] };
 
-/** Publishes a signed channel with these files. `listed` replaces the list of files in channel.json. */
+/** Publishes a signed channel with `files`. `listed` replaces the list of files in channel.json. */
 async function publish(
   upstream: Upstream,
   given: { key?: Key; at?: number; files?: Record<string, string>; listed?: unknown[] } = {},
@@ -97,7 +97,7 @@ async function served(mirror: Mirror, path: string) {
   }
 }
 
-test("the mirror serves the install script, the channel and the tarballs after all of them are verified", async () => {
+test("the mirror serves the install script, the channel and the tarballs only after it has verified all of them", async () => {
   const upstream = upstreamOf();
   await publish(upstream);
   const { mirror } = open(upstream);
@@ -159,7 +159,7 @@ describe("S-26: the mirror serves nothing of a channel", () => {
   });
 });
 
-test("the mirror keeps serving its channel if the next one is invalid or older", async () => {
+test("the mirror continues to serve its channel if the next channel is invalid or older", async () => {
   const upstream = upstreamOf();
   await publish(upstream);
   const { mirror, log } = open(upstream);
@@ -175,7 +175,7 @@ test("the mirror keeps serving its channel if the next one is invalid or older",
   expect((await served(mirror, "/install.sh")).text).toBe("a newer one");
 });
 
-test("after a restart the mirror serves its stored channel without fetching files, and serves none if one was changed on disk", async () => {
+test("after a restart the mirror serves its stored channel without fetching files, or no channel if a stored file was changed", async () => {
   const upstream = upstreamOf();
   await publish(upstream);
   await open(upstream).mirror.refresh();
@@ -192,7 +192,7 @@ test("after a restart the mirror serves its stored channel without fetching file
   expect((await served(third.mirror, "/install.sh")).status).toBe(404);
 });
 
-test("an older channel is also refused after a restart, even if a stored file was lost", async () => {
+test("the mirror also refuses an older channel after a restart, even if it lost a stored file", async () => {
   const upstream = upstreamOf();
   await publish(upstream);
   await open(upstream).mirror.refresh();
@@ -207,7 +207,7 @@ test("an older channel is also refused after a restart, even if a stored file wa
   expect(await again.mirror.refresh()).toBe(true);
 });
 
-test("the mirror deletes the files of an earlier channel", async () => {
+test("the mirror deletes the files of the previous channel", async () => {
   const upstream = upstreamOf();
   await publish(upstream);
   const { mirror } = open(upstream);
@@ -217,7 +217,7 @@ test("the mirror deletes the files of an earlier channel", async () => {
   expect((await readdir(folder.path)).sort()).toEqual([entry("", "a newer one").sha256, "taken.json"].sort());
 });
 
-test("the mirror refuses an endless channel.json after about a megabyte", async () => {
+test("the mirror refuses an endless channel.json before it has read 2 MB", async () => {
   const upstream = upstreamOf();
   await publish(upstream);
   let sent = 0;

@@ -1,5 +1,5 @@
-// Passes packets of real clients, in which some bytes were changed, to the DHCP handler, to AMQP sessions, and to the
-// parser of TFTP requests. Tests use up to 100,000 packets of each kind, the stress test a million.
+// Mutates packets of real clients by changing some bytes. Passes them to the DHCP handler, to AMQP sessions, and to the
+// parser of TFTP requests. Tests use up to 100,000 packets of each kind; the stress test uses a million.
 import { Buffer } from "node:buffer";
 import { frame, METHOD, PROTOCOL_HEADER } from "../../cli/internal/amqp/frame.ts";
 import { newSession } from "../../booter/amqp/session.ts";
@@ -22,7 +22,10 @@ const MUTATED_MAC = "52:54:00:aa:00:01";
 const SOURCE = { address: "10.0.0.99", port: 68 };
 
 export type Mutated = {
-  /** The number of DHCP replies, opened AMQP sessions or valid TFTP requests. If it is 0, the test proves nothing. */
+  /**
+   * The number of mutated packets that got a DHCP reply, opened an AMQP session or were valid TFTP requests. If it is
+   * 0, the test proves nothing.
+   */
   readonly reached: number;
   readonly violations: readonly string[];
 };
@@ -63,7 +66,8 @@ export function dhcpFixture(send: (sent: Sent) => void) {
 }
 
 /**
- * Checks that every reply goes to the machine that may boot, directly or by a relay of its network, and is not a NAK.
+ * Checks that every reply goes to the machine that may boot, directly or through a relay of its network. Also checks
+ * that no reply is a NAK.
  */
 export function mutatedDhcp(count: number): Mutated {
   const violations: string[] = [];
@@ -82,7 +86,7 @@ export function mutatedDhcp(count: number): Mutated {
   for (let round = 0; round < count; round++) {
     const bytes = Uint8Array.from(corpus[round % corpus.length]!);
     for (let change = 0; change < 2; change++) {
-      // Changes bytes in the fixed part up to the MAC address, or in the options.
+      // Changes bytes before the end of the MAC address, or bytes of the options.
       const at = random() < 0.4
         ? Math.floor(random() * 34)
         : OPTIONS_AT + Math.floor(random() * (bytes.length - OPTIONS_AT));
@@ -106,7 +110,7 @@ function replyFault(bytes: Uint8Array, address: string): string | null {
   return reply.giaddr === 0 || relay.startsWith("10.0.0.") ? null : `a reply to the foreign relay ${relay}`;
 }
 
-/** Checks that a session ends or continues, throws nothing, and releases all memory. */
+/** Checks that a session ends or continues, does not throw, and releases all memory. */
 export function mutatedAmqp(count: number): Mutated {
   const whole = amqpStream();
   const random = seeded(3);

@@ -1,6 +1,6 @@
-// A network namespace with a real control plane, a real booter on the real ports, and QEMU machines that boot from the
-// booter. In place of a kernel they load an iPXE script, which prints on the console that the machine booted, and
-// stops.
+// A network namespace with a real control plane, a real booter on its usual ports, and QEMU machines that boot from the
+// booter. The machines load an iPXE script as their kernel. The script prints on the console that the machine booted,
+// and stops.
 import { execFile, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { copyFile, cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
@@ -26,15 +26,18 @@ const KERNEL =
   "#!ipxe\necho booted ${net0/mac} ${net0/ip} on ${platform} end\necho the last bytes before it stops may get lost\nreboot\n";
 
 export const MODES = ["bios", "uefi", "uefi_http"] as const;
-/** Firmware that few machines of the tests have: ARM64, and Secure Boot. */
+/** Firmware that only some tests use: ARM64, Secure Boot, and boot by HTTPS. */
 export const MORE_MODES = ["arm64", "arm64_http", "secure", "secure_http", "uefi_https"] as const;
 export type Mode = (typeof MODES)[number] | (typeof MORE_MODES)[number];
 
 export type Vm = {
-  /** Returns whether the pattern appears on the machine's console before the machine ends. */
+  /**
+   * Waits until the pattern appears on the machine's console, or the machine ends. Returns whether the pattern
+   * appeared.
+   */
   prints(pattern: RegExp): Promise<boolean>;
   console(): Promise<string>;
-  /** Returns the number of bytes that were sent to the machine so far. */
+  /** Returns the number of bytes that the machine has received. */
   received(): Promise<number>;
   off(): Promise<void>;
 };
@@ -42,11 +45,11 @@ export type Vm = {
 export type NetbootFixture = {
   readonly t: TestControlPlane;
   booter(): BooterProcess;
-  /** Starts a second booter with its own key, state, files and address, 10.77.0.2, on the same network. */
+  /** Starts a second booter on the same network. It has its own key, state, files and address (10.77.0.2). */
   second(): Promise<BooterProcess>;
   /** Kills the running booter and starts it again with the same state. */
   restart(): Promise<void>;
-  /** Starts a machine. `uuid` is its SMBIOS UUID as text. */
+  /** Starts a machine. `uuid` is its SMBIOS UUID in text form. */
   power(mac: string, mode: Mode, uuid?: string): Promise<Vm>;
   close(): Promise<void>;
 };
@@ -69,17 +72,17 @@ export async function whyNoNetboot(modes: readonly Mode[]): Promise<string | nul
 }
 
 export type NetbootFixtureOptions = {
-  /** The boot policy's allowlist; an empty one admits every machine. */
+  /** The boot policy's allowlist. An empty allowlist admits every machine. */
   readonly allowlist?: readonly unknown[];
-  /** The kind of the image that machines enrol with. */
+  /** The kind of the image with which machines enrol. */
   readonly kind?: "smartos" | "linux" | "arm64";
-  /** Another DHCP server gives the addresses 10.77.0.150 to 10.77.0.199, and the booter is a proxy. */
+  /** Whether another DHCP server gives the addresses (10.77.0.150 to 10.77.0.199), and the booter is a proxy. */
   readonly is_proxy?: boolean;
-  /** The booter serves HTTPS, and the machines trust its certificate. */
+  /** Whether the booter serves HTTPS. The machines trust its certificate. */
   readonly is_https?: boolean;
-  /** The compiled booter. Default: the booter runs from source. */
+  /** The path of a compiled booter. By default, the booter runs from its source. */
   readonly executable?: string;
-  /** Adds files to the folder that the booter serves. */
+  /** A function that adds files to the folder that the booter serves. */
   readonly prepare?: (files: string) => Promise<void>;
 };
 
@@ -283,7 +286,7 @@ ${SETUP_BLOCK}`;
 
 const FIRMWARE = {
   uefi: ["UEFI firmware", "UEFI variables", ["-machine", "q35"]],
-  // Without this property the system could change the variables, among them the keys.
+  // Without this property, the system could change the UEFI variables, which contain the keys.
   secure: [
     "UEFI firmware with Secure Boot",
     "UEFI variables with test keys",
@@ -297,7 +300,7 @@ type Resources = { readonly mac: string; readonly tap: string; readonly files: s
 async function machineArgv(mode: Mode, { mac, tap, files }: Resources): Promise<string[]> {
   const common = ["-accel", "tcg", "-m", "512", "-no-reboot", "-nodefaults", "-display", "none", "-monitor", "none"];
   const wire = ["-serial", `file:${files}/console`, "-netdev", `tap,id=n0,ifname=${tap},script=no,downscript=no`];
-  // Without graphics the BIOS uses the serial port. Its network card contains iPXE.
+  // Without graphics, the BIOS uses the serial port. iPXE is in the ROM of the network card.
   if (mode === "bios") {
     return [
       ...common,
@@ -321,7 +324,7 @@ async function machineArgv(mode: Mode, { mac, tap, files }: Resources): Promise<
     ...off("IPv6PXESupport", "IPv6Support", ...(/_https?$/.test(mode) ? ["IPv4PXESupport"] : [])),
     ...wire,
     "-device",
-    // The card has no ROM, so the firmware's own network boot is used.
+    // The network card has no ROM, so the firmware uses its own network boot.
     `virtio-net-pci,netdev=n0,mac=${mac},romfile=`,
     "-device",
     "virtio-rng-pci",
@@ -340,7 +343,7 @@ const GAVE_UP = /No more network devices|No bootable device|Shell>|BdsDxe: faile
 
 export type Booted = { readonly mac: string; readonly mode: Mode; readonly uuid?: string; readonly running?: Vm };
 
-/** Returns whether the machine boots before it gives up. Starts it unless it is `running`. */
+/** Waits until the machine boots or gives up. Returns whether it booted. Starts the machine if `running` is missing. */
 export async function boots(fixture: NetbootFixture, { mac, mode, uuid, running }: Booted): Promise<boolean> {
   const booted = new RegExp(`booted ${mac} 10\\.77\\.0\\.\\d+ on ${platformOf(mode)} end`);
   const vm = running ?? await fixture.power(mac, mode, uuid);

@@ -1,5 +1,5 @@
-// A booter process whose network to the control plane fails: silence, half-open connections, answers cut in the
-// middle, delays. During a failure the booter must not answer unknown machines and must serve enrolled ones. Then it
+// A booter process whose network to the control plane fails: silence, half-open connections, cut answers, delays.
+// During a failure the booter must not answer unknown machines, and must serve enrolled machines. After it, the booter
 // must recover by itself.
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { LOOKUP_LATE_MS } from "../../booter/limits.ts";
@@ -12,7 +12,7 @@ const WAIT = { timeout: 120_000, interval: 100 };
 const STRANGERS = 1_000;
 const MACHINES = 30;
 const DELAY_MS = 300;
-/** The number of bytes after which an answer is cut. The cut is within the answer's header. */
+/** An answer is cut after this number of bytes, which is within its header. */
 const CUT_AFTER_BYTES = 40;
 
 let site: ProcessSite;
@@ -49,7 +49,7 @@ const enrols = (mac = newMac()) => expect.poll(() => answers(mac), WAIT).toBe(tr
 const pause = (duration_ms: number) => new Promise((wake) => setTimeout(wake, duration_ms));
 
 test(
-  "silence: unknown machines never get an answer; enrolled nodes boot; afterwards machines enrol again",
+  "during silence unknown machines get no answer and enrolled nodes boot; after it, machines enrol again",
   async () => {
     await expect.poll(() => answers(enrolled), WAIT).toBe(true);
     const { swallowed } = network.counters;
@@ -70,7 +70,7 @@ test(
 );
 
 test.each(["server", "client"] as const)(
-  "connections that lost their %s and stay half open: machines still enrol",
+  "machines enrol although connections lost their %s and stay half open",
   async (side) => {
     const { half_open } = network.counters;
     await expect.poll(() => network.open(), WAIT).toBeGreaterThan(0);
@@ -81,7 +81,7 @@ test.each(["server", "client"] as const)(
   180_000,
 );
 
-test("answers cut in the middle: every machine enrols eventually, with one record and one address", async () => {
+test("although answers are cut, every machine enrols eventually, with one record and one address", async () => {
   const { cut } = network.counters;
   const macs = Array.from({ length: MACHINES }, newMac);
   for (const mac of macs) {
@@ -101,7 +101,7 @@ test("answers cut in the middle: every machine enrols eventually, with one recor
   expect(new Set(rows.map(({ address }) => address)).size).toBe(MACHINES);
 }, 300_000);
 
-test("a slow control plane: machines enrol", async () => {
+test("machines enrol although the control plane is slow", async () => {
   const { delayed } = network.counters;
   network.delay(DELAY_MS);
   await enrols();

@@ -1,4 +1,4 @@
-// Builds DHCP packets as clients send them.
+// Builds DHCP packets like the packets of real clients.
 import { ascii, COOKIE, OPTIONS_AT } from "../../booter/dhcp/packet.ts";
 
 export type PacketParts = {
@@ -42,7 +42,7 @@ export function clientPacket(parts: PacketParts): Uint8Array {
 export const DISCOVER_TYPE: readonly [number, Uint8Array] = [53, Uint8Array.of(1)];
 export const REQUEST_TYPE: readonly [number, Uint8Array] = [53, Uint8Array.of(3)];
 
-/** The options that real clients send, by kind. */
+/** The options that each kind of client sends. */
 export const CLIENTS = {
   bios: [[60, ascii("PXEClient:Arch:00000:UNDI:002001")], [93, Uint8Array.of(0, 0)], [97, new Uint8Array(17)]],
   uefi: [[60, ascii("PXEClient:Arch:00007:UNDI:003000")], [93, Uint8Array.of(0, 7)], [97, new Uint8Array(17)]],
@@ -68,7 +68,7 @@ export type Reply = {
   readonly giaddr: number;
   readonly file: string;
   readonly options: ReadonlyMap<number, Uint8Array>;
-  /** Option codes in the order of the packet. */
+  /** The option codes in the order of the packet. */
   readonly order: readonly number[];
 };
 

@@ -1,5 +1,5 @@
-// Fake platform tools for a scratch root. They keep a state of pools and datasets, log every call, fail at the call
-// that a test chooses, and refuse arguments that the real tools would not accept.
+// Fake platform tools for a scratch root. They keep a state of pools and datasets and log every call. They fail at the
+// call that a test chooses, and refuse arguments that the real tools would refuse.
 import { chmod, mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
@@ -113,7 +113,7 @@ case "$name $1" in
 esac
 `.replaceAll("@{", "${");
 
-/** Two mirrors of two disks, a log, two cache disks and a spare, as the layout tool prints it. */
+/** The output of the layout tool for two mirrors of two disks each, a log, two cache disks and a spare. */
 export const LAYOUT = {
   spares: [{ name: "c1t4d0", vid: "V", pid: "P", size: 4_000_000_000_000, solid_state: false }],
   vdevs: [["c1t0d0", "c1t1d0"], ["c1t2d0", "c1t3d0"]].map((names) => ({
@@ -127,14 +127,14 @@ export const LAYOUT = {
 
 export type Platform = { readonly bin: string; readonly state: string };
 
-/** Installs the fake tools in a folder. `state` is the folder of their state. */
+/** Installs the fake tools in a folder. Returns the folder of the programs and the folder of their state. */
 export async function installTools(folder: string, stamp: string): Promise<Platform> {
   const [bin, state] = [join(folder, "bin"), join(folder, "state")];
   await mkdir(bin, { recursive: true });
   await mkdir(join(state, "datasets"), { recursive: true });
   await writeFile(join(bin, "tool"), PROGRAM);
   await chmod(join(bin, "tool"), 0o755);
-  // The fake `sleep` returns at once and is not in the log of calls, because tests do not need it there.
+  // The fake `sleep` returns at once and logs no call.
   await writeFile(join(bin, "sleep"), "#!/bin/sh\n");
   await chmod(join(bin, "sleep"), 0o755);
   for (const name of TOOLS) await symlink("tool", join(bin, name));

@@ -1,4 +1,5 @@
-// Machines with several ports: any member of a declared aggregate boots the machine, and the admin network may be tagged.
+// Machines with several ports. A machine can boot from any member of a declared aggregate. The admin network can have a
+// VLAN.
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { awaitingSetup, newMac, newMachine, putPolicy, setUp, sysinfoOf } from "../setup/machine.ts";
 import { okOf } from "../support/control-plane.ts";
@@ -26,7 +27,7 @@ afterAll(async () => {
   await site.close();
 });
 
-/** Boots from this port. Returns the machine's address, and the text of its script. */
+/** Boots a machine from this port. Returns its address and the text of its script. */
 async function boot(mac: string) {
   const reply = await relay.ask(discover(mac));
   const address = dotted(reply.yiaddr);
@@ -39,7 +40,7 @@ async function networkingOf({ address, text }: { address: string; text: string }
   return JSON.parse((await httpAsk(site.booter.ports.http, path, { from: address })).text);
 }
 
-/** Declares an aggregate of two ports, and returns them. */
+/** Declares an aggregate of two new ports. Returns the ports. */
 async function declared(): Promise<[string, string]> {
   const macs: [string, string] = [newMac(), newMac()];
   const aggregate = { name: "aggr0", mode: "active", macs };
@@ -47,7 +48,7 @@ async function declared(): Promise<[string, string]> {
   return macs;
 }
 
-test("the second member of an aggregate boots with the record of the first: one address, one script", async () => {
+test("the second member of an aggregate boots with the record and the address of the first member", async () => {
   const [first, second] = await declared();
   const by_second = await boot(second);
   const record = okOf(await site.t.call("GET", `/v2/cn-boot/${first}`));
@@ -61,7 +62,7 @@ test("the second member of an aggregate boots with the record of the first: one 
   expect((await boot(first)).address).toBe(by_second.address);
 });
 
-test("a node boots from its second member while the control plane is unreachable", async () => {
+test("while the control plane is unreachable, the booter finds a node's record by the second member of its aggregate", async () => {
   const macs = await declared();
   const machine = await awaitingSetup(site.t, { ...newMachine(), macs, sysinfo: sysinfoOf(macs) });
   await setUp(site.t, machine);
@@ -75,7 +76,7 @@ test("a node boots from its second member while the control plane is unreachable
   }
 });
 
-test("a booter of an earlier release gets a record for each port", async () => {
+test("a booter of an earlier release, which does not send follow_aggregate, gets a record for each port", async () => {
   const [first, second] = await declared();
   const seen = okOf(await site.t.call("POST", "/v2/booter/seen", { body: { mac: second, client: {} } }));
   expect(seen.mac).toBe(second);
@@ -86,7 +87,7 @@ test("a booter of an earlier release gets a record for each port", async () => {
   });
 });
 
-test("the networking of a machine has the VLAN of its network", async () => {
+test("the networking of a machine contains the VLAN of the admin network", async () => {
   okOf(await putPolicy(site.t, { admin_network: { ...ADMIN_NETWORK, vlan_id: 120 } }));
   const mac = newMac();
   const booted = await boot(mac);

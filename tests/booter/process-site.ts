@@ -1,4 +1,4 @@
-// A booter process with the control plane of this process, for tests that kill the booter or break its network.
+// A booter process that uses a control plane in this process. For tests that kill the booter or break its network.
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { loopbackConfig } from "../../src/dev/booter-config.ts";
@@ -10,17 +10,17 @@ import { ADMIN_NETWORK, SETUP_BLOCK, stageFiles, STAMP } from "./site.ts";
 
 export type ProcessSite = {
   readonly t: TestControlPlane;
-  /** Returns the running booter, which is another one after `restart`. */
+  /** Returns the running booter. After `restart` it is another process. */
   booter(): BooterProcess;
-  /** Starts the booter again with the same state, after it was killed. */
+  /** Starts the booter again with the same state after a kill. */
   restart(): Promise<void>;
   close(): Promise<void>;
 };
 
 export type ProcessSiteOptions = {
-  /** Called before each API call of the booter and before its answer. */
+  /** A function that is called before each API call of the booter runs, and again before its answer is sent. */
   readonly watch?: Watch;
-  /** Returns the URL that the booter uses instead of the control plane's, for example a proxy's. */
+  /** Returns the URL that the booter uses instead of the control plane's URL, for example the URL of a proxy. */
   readonly route?: (url: string) => Promise<string>;
 };
 

@@ -1,4 +1,5 @@
-// Machines boot beside another DHCP server: dnsmasq gives the addresses, and the booter only names the boot files.
+// Machines boot on a network with another DHCP server. dnsmasq gives the addresses, and the booter names the boot
+// files.
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { lacking } from "../support/optional-programs.ts";
 import { boots, MODES, type NetbootFixture, openNetbootFixture, pause, whyNoNetboot } from "./netboot-fixture.ts";
@@ -12,7 +13,7 @@ afterAll(() => fixture?.close());
 beforeEach((context) => context.skip(why_not !== null, why_not ?? ""));
 
 test.each(MODES.map((mode, index) => [mode, `52:54:00:aa:04:0${index}`] as const))(
-  "a machine boots by %s with the other server's address",
+  "a machine boots by %s with an address of the other server",
   async (mode, mac) => {
     expect(await boots(fixture, { mac, mode }), fixture.booter().text()).toBe(true);
     const { body } = await fixture.t.call("GET", `/v2/cn-boot/${mac}`);
@@ -22,11 +23,15 @@ test.each(MODES.map((mode, index) => [mode, `52:54:00:aa:04:0${index}`] as const
   300_000,
 );
 
-test("a machine survives the kill of the booter during its download: the booter remembers its address", async () => {
-  const mac = "52:54:00:aa:04:0f";
-  const running = await fixture.power(mac, "bios");
-  while (await running.received() < 1_500_000) await pause(5);
-  await fixture.restart();
-  expect(await running.console()).not.toContain("booted");
-  expect(await boots(fixture, { mac, mode: "bios", running }), fixture.booter().text()).toBe(true);
-}, 300_000);
+test(
+  "a machine boots although the booter is killed and restarted during its download, because the booter remembers its address",
+  async () => {
+    const mac = "52:54:00:aa:04:0f";
+    const running = await fixture.power(mac, "bios");
+    while (await running.received() < 1_500_000) await pause(5);
+    await fixture.restart();
+    expect(await running.console()).not.toContain("booted");
+    expect(await boots(fixture, { mac, mode: "bios", running }), fixture.booter().text()).toBe(true);
+  },
+  300_000,
+);

@@ -1,5 +1,5 @@
-// Machines of every kind with the real booter: normal boots, records that get nothing, rescue in every state, and a
-// booter that is killed during a boot. The machine must boot in spite of the kill.
+// Machines with each kind of firmware and the real booter. They boot normally, get nothing because of their record, or
+// boot into rescue in every state. If the booter is killed during a boot, the machine must boot nevertheless.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { BOOT_RECORD_STATES, type BootRecordState } from "../../src/contract/enums.ts";
 import { okOf, type TestControlPlane } from "../support/control-plane.ts";
@@ -22,7 +22,7 @@ test.each(MODES)("a machine boots by %s", async (mode) => {
 });
 
 test.each(["discovered", "decommissioned"] as const)(
-  "a %s machine gets no address, and gives up",
+  "a machine with a %s record gets no address and gives up",
   async (state) => {
     const mac = newMac();
     await makeRecord(fixture.t, mac, state);
@@ -34,7 +34,7 @@ test.each(["discovered", "decommissioned"] as const)(
   },
 );
 
-test.each(BOOT_RECORD_STATES)("a %s machine boots into rescue", async (state) => {
+test.each(BOOT_RECORD_STATES)("a machine with a %s record boots into rescue", async (state) => {
   const mac = newMac();
   await makeRecord(fixture.t, mac, state);
   okOf(await fixture.t.call("POST", `/v2/cn-boot/${mac}/rescue`));
@@ -50,20 +50,20 @@ describe("the booter is killed", () => {
       ["TFTP", "uefi", 60_000],
       ["HTTP", "bios", 1_500_000],
     ] as const,
-  )("in the middle of %s, and the machine boots eventually", async (_name, mode, bytes) => {
+  )("during a download by %s, and the machine boots eventually", async (_name, mode, bytes) => {
     const mac = newMac();
     const running = await fixture.power(mac, mode);
     while (await running.received() < bytes) await pause(5);
     await fixture.restart();
     expect(await running.console()).not.toContain("booted");
-    // A machine whose firmware gave up is restarted, as an operator would do.
+    // If the firmware gave up, the machine is started again, because an operator would do so.
     const booted = await boots(fixture, { mac, mode, running }) || await boots(fixture, { mac, mode });
     expect(booted, fixture.booter().text()).toBe(true);
   });
 });
 
 async function makeRecord(t: TestControlPlane, mac: string, state: BootRecordState): Promise<void> {
-  // Every record gets its address first, since rescue assigns none.
+  // Every record gets its address first, because a rescue boot needs one.
   okOf(await seen(t, mac));
   switch (state) {
     case "enrolling":

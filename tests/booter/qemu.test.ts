@@ -8,7 +8,7 @@ const MAC = "52:54:00:aa:00:01";
 const why_not = await whyNoNetboot(["bios"]);
 
 test(
-  "a new BIOS machine enrols: DHCP, script, kernel and archive come from the booter",
+  "a new BIOS machine enrols with DHCP, script, kernel and archive from the booter",
   async (context) => {
     context.skip(why_not !== null, why_not ?? "");
     const fixture = await openNetbootFixture();
@@ -25,7 +25,7 @@ test(
 );
 
 test(
-  "a machine whose SMBIOS UUID contains its service tag enrols by an allowlist of tags, and fetches its script once",
+  "an allowlist of service tags admits a machine whose SMBIOS UUID contains its tag, and the machine fetches its script once",
   async (context) => {
     context.skip(why_not !== null, why_not ?? "");
     const fixture = await openNetbootFixture({ allowlist: [{ kind: "service_tag", value: "D34623J" }] });
@@ -62,7 +62,7 @@ test(
   300_000,
 );
 
-// The image's kernel is an iPXE script here; `deno task test:nightly` boots a real one.
+// The kernel of this image is an iPXE script. `deno task test:nightly` boots a real kernel.
 test(
   "iPXE loads the kernel, the archive and the machine's own files of a Linux node image",
   async (context) => {

@@ -1,4 +1,4 @@
-// The BMC of `task rack`, used as `booter redfish` uses a BMC. The machine is a shell that waits.
+// The BMC of `task rack` with the calls that `booter redfish` makes. Its machine is a shell that waits.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
@@ -106,7 +106,7 @@ test("the BMC of the rack switches the machine on, restarts it, and cuts its pow
   await bmc.close();
 });
 
-test("the machine ends with its BMC", async (context) => {
+test("the machine ends when its BMC ends", async (context) => {
   needs(context, "openssl");
   await startBmc();
   const bmc = await login("secret");

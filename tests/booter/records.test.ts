@@ -1,4 +1,4 @@
-// The cache of boot records while the control plane is reachable, slow, away and back.
+// The booter's cache of boot records while the control plane is reachable, slow, away, and reachable again.
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
@@ -72,7 +72,7 @@ describe("a record that the control plane confirmed", () => {
     expect(records.fresh(MAC)).toBeNull();
   });
 
-  test("is requested once, even if many packets of its machine arrive meanwhile", async () => {
+  test("is requested once, even if many packets of its machine arrive during the request", async () => {
     const { site, open } = fixture([enrolled()]);
     const records = open();
     const found = await Promise.all(Array.from({ length: 50 }, () => records.find(MAC, {})));
@@ -80,7 +80,7 @@ describe("a record that the control plane confirmed", () => {
     expect(found.every(({ verified }) => verified)).toBe(true);
   });
 
-  test("that changes its address is found by the new address; the old address belongs to no machine", async () => {
+  test("whose address changed is found by the new address, and the old address belongs to no machine", async () => {
     const { site, open } = fixture([enrolled()]);
     const records = open();
     await records.refresh();
@@ -103,7 +103,7 @@ describe("a record that the control plane confirmed", () => {
 });
 
 describe("while the control plane is away", () => {
-  test("a cached record is used, marked as not verified, until its age limit", async () => {
+  test("a cached record is used until its age limit, and is marked as not verified", async () => {
     const { site, open } = fixture([enrolled()]);
     const records = open();
     await records.refresh();
@@ -140,7 +140,7 @@ describe("while the control plane is away", () => {
     expect(await hash()).toBeNull();
   });
 
-  test("a cached record has no hash if it changed to another node, is not enrolled, or is too old", async () => {
+  test("a cached record has no password hash if its node changed, if it is not enrolled, or if it is too old", async () => {
     const { site, open } = fixture([enrolled({ root_password_hash: HASH })]);
     const records = open();
     const cached = () => JSON.stringify(records.cached());
@@ -168,7 +168,7 @@ describe("while the control plane is away", () => {
     expect(records.cached()).toHaveLength(0);
   });
 
-  test("the first lookup after the control plane is back uses its answer", async () => {
+  test("the first lookup after the return of the control plane uses the control plane's answer", async () => {
     const { site, open } = fixture([enrolled()]);
     const records = open();
     site.away = true;
@@ -178,7 +178,7 @@ describe("while the control plane is away", () => {
   });
 });
 
-test("with a control plane that hangs, pending lookups are limited, and beyond the limit a cached record is used at once", async () => {
+test("while the control plane hangs, the number of pending lookups is limited; a lookup beyond the limit uses the cache at once", async () => {
   const { site, open } = fixture([enrolled()]);
   const records = open([], 10);
   await records.refresh();
@@ -203,7 +203,7 @@ describe("a late answer", () => {
     return { site, records: open(), hold, go: () => go() };
   }
 
-  test("is awaited for an unknown machine, up to the limit", async () => {
+  test("is awaited for an unknown machine until the time limit", async () => {
     const { records, hold, go } = late([enrolled({ state: "enrolling", server_uuid: null })]);
     hold();
     const found = records.find(MAC, {});
@@ -223,7 +223,7 @@ describe("a late answer", () => {
     expect(await found).toMatchObject({ verified: true, facts: { state: "enrolling" } });
   });
 
-  test("is not awaited for an enrolled node with a cached record, and is used for the node's next packet", async () => {
+  test("is not awaited for an enrolled node with a cached record, but is used for the node's next packet", async () => {
     const { site, records, hold, go } = late([enrolled()]);
     await records.find(MAC, {});
     site.now += RECORD_FRESH_MS + 1;
@@ -237,7 +237,7 @@ describe("a late answer", () => {
     expect([records.fresh(MAC)?.verified, records.pending()]).toEqual([true, 0]);
   });
 
-  test("that does not arrive within the limit is no longer awaited", async () => {
+  test("is no longer awaited after the time limit", async () => {
     const { records, hold } = late([enrolled()]);
     hold();
     const found = records.find(MAC, {});
@@ -270,7 +270,7 @@ describe("cached records on disk", () => {
     }
   });
 
-  test("let a booter that starts while its control plane is away boot enrolled nodes", async () => {
+  test("are used by a booter that starts while its control plane is away, to boot enrolled nodes", async () => {
     const { site, open } = fixture();
     site.away = true;
     const records = open([{ facts: enrolled(), verified_at: site.now }]);

@@ -1,4 +1,5 @@
-// `booter redfish inventory`: from a BMC to the control plane, and from there to `opsctl cn hardware`.
+// `booter redfish inventory` reads the hardware from a BMC and can send it to the control plane. `opsctl cn hardware`
+// shows it.
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
@@ -47,7 +48,7 @@ afterAll(async () => {
 const link = (path: string) => ({ "@odata.id": path });
 const members = (...paths: string[]) => ({ Members: paths.map(link) });
 
-/** The resources of a rack server, by their paths. A drive is refused, and a slot of memory is empty. */
+/** The resources of a rack server, by their paths. The BMC refuses one drive, and one memory slot is empty. */
 function resources(uuid: string): Readonly<Record<string, Record<string, unknown>>> {
   return {
     "/redfish/v1/": { ...ROOT, UpdateService: link("/redfish/v1/UpdateService") },
@@ -118,7 +119,7 @@ async function inventory(...more: string[]) {
 const report = ["--report", "--config"] as const;
 const hardwareOf = async (uuid: string) => (await t.call("GET", `/v1/cns/${uuid}/hardware`)).body;
 
-test("prints what the BMC shows; parts that it refuses or that are absent are left out", async () => {
+test("prints the hardware that the BMC shows, without parts that the BMC refuses or that are absent", async () => {
   const { server_uuid } = newMachine();
   peer = await bmcOf(server_uuid);
   const { code, out } = await inventory();
@@ -151,7 +152,7 @@ test("prints what the BMC shows; parts that it refuses or that are absent are le
   expect(peer.asked.at(-1)?.method).toBe("DELETE");
 });
 
-test("--report stores the hardware of the node with the system's UUID, and opsctl shows it", async () => {
+test("--report stores the hardware at the node with the system's UUID, and opsctl shows it", async () => {
   const { server_uuid } = await awaitingSetup(t);
   expect(await hardwareOf(server_uuid)).toBeNull();
   peer = await bmcOf(server_uuid);

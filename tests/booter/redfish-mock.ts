@@ -1,4 +1,4 @@
-// A fake BMC with a switch for each quirk of real ones.
+// A fake BMC with a switch for each quirk of real BMCs.
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 
@@ -9,7 +9,7 @@ export type Quirks = {
   /** Refuses a change with the ETag that it returned itself. */
   readonly refuses_etag?: boolean;
   readonly no_sessions?: boolean;
-  /** Accepts the one-time boot only at the settings resource. */
+  /** Accepts a one-time boot only at the settings resource. */
   readonly settings_only?: boolean;
   readonly targets?: readonly string[];
   readonly resets?: readonly string[];
@@ -19,13 +19,13 @@ export type Quirks = {
   /** The number of requests after which a power change is visible. */
   readonly slow?: number;
   readonly bios?: Readonly<Record<string, string>>;
-  /** The values that the BIOS attribute registry allows. Others are refused, as HPE's BMCs do. */
+  /** The values that the BIOS attribute registry allows. The BMC refuses other values, like BMCs of HPE. */
   readonly bios_allows?: Readonly<Record<string, readonly string[]>>;
   /** Answers errors with status 200. */
   readonly refuses_with_200?: boolean;
-  /** Accepts the change, but does not apply it. */
+  /** Accepts a change and does not apply it. */
   readonly forgets?: boolean;
-  /** Takes a change with HttpBootUri, and ignores the URI. */
+  /** Accepts a change with HttpBootUri and ignores the URI. */
   readonly ignores_boot_uri?: boolean;
   readonly systems?: number;
 };

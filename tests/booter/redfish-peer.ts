@@ -1,4 +1,4 @@
-// A BMC that a test describes by its answers, for the behaviours of real BMCs.
+// A BMC for tests of the behaviours of real BMCs. Each test defines the answers.
 import { Buffer } from "node:buffer";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createSecureServer } from "node:https";
@@ -60,7 +60,10 @@ export async function openPeer(behaviour: Behaviour, { tls, address = "127.0.0.1
   };
 }
 
-/** Answers the root, the list of systems and the login, and asks `more` first. */
+/**
+ * Returns a behaviour that asks `more` first. If `more` has no answer, it answers the root, the list of systems, the
+ * login and the logout.
+ */
 export function usual(more: Behaviour): Behaviour {
   return (asked) => {
     const told = more(asked);
@@ -76,7 +79,7 @@ export function usual(more: Behaviour): Behaviour {
 
 export type Waits = { readonly slept: number[]; readonly sleep: (ms: number) => Promise<void> };
 
-/** A clock that does not wait and remembers the pauses. */
+/** Returns a `sleep` that does not wait and records the pauses. */
 export function waits(): Waits {
   const slept: number[] = [];
   return { slept, sleep: (ms) => Promise.resolve(void slept.push(ms)) };

@@ -1,4 +1,4 @@
-// The redfish commands with BMCs that behave as real ones do. Each test names the behaviour that it models.
+// The redfish commands with BMCs that behave like real BMCs. Each title states the behaviour.
 import { afterEach, describe, expect, test } from "vitest";
 import { ensureUefi } from "../../booter/redfish/boot-mode.ts";
 import { systemOf } from "../../booter/redfish/system.ts";
@@ -40,14 +40,14 @@ describe("login", () => {
     expect(methods()).not.toContain(`DELETE ${SESSIONS}/7`);
   });
 
-  test("a password that is also refused without a session is an error", async () => {
+  test("fails if the BMC refuses the password both with and without a session", async () => {
     peer = await openPeer(usual(({ path }) => path === "/redfish/v1/" ? undefined : { status: 401 }));
     await expect(connect(`http://127.0.0.1:${peer.port}`, waits())).rejects.toThrow(
       "the BMC refused the user name or the password",
     );
   });
 
-  test("uses the session service that the service root names, and a session path that is relative", async () => {
+  test("uses the session service that the service root names, and accepts a relative session path", async () => {
     const sessions = "/redfish/v1/Managers/1/Sessions";
     const { bmc } = await opened(({ method, path }) => {
       if (path === "/redfish/v1/") return { body: { ...ROOT, Links: { Sessions: { "@odata.id": sessions } } } };
@@ -60,7 +60,7 @@ describe("login", () => {
     expect(methods().slice(1)).toEqual([`POST ${sessions}`, `DELETE ${sessions}/9`]);
   });
 
-  test("a session path with another host name, as iLO sends it, is used on the given host", async () => {
+  test("uses the path of a session URL on the given host if the URL has another host name, as on iLO", async () => {
     const location = `https://ilo-17.example/redfish/v1/SessionService/Sessions/admin1`;
     const { bmc } = await opened(
       usual(({ method, path }) =>
@@ -72,7 +72,7 @@ describe("login", () => {
   });
 
   test.each([301, 302, 307, 308])(
-    "follows a redirect %i of the POST as a POST, as older Supermicro need",
+    "repeats the POST after a redirect %i, as older Supermicro BMCs need",
     async (status) => {
       const { bmc } = await opened(usual(({ method, path }) => {
         if (method === "POST" && path === SESSIONS) return { status, headers: { location: `${SESSIONS}/` } };
@@ -87,7 +87,7 @@ describe("login", () => {
     },
   );
 
-  test("follows no redirect to another host", async () => {
+  test("does not follow a redirect to another host", async () => {
     peer = await openPeer(
       usual(({ method }) =>
         method === "POST" ? { status: 308, headers: { location: "http://127.0.0.2:1/x" } } : undefined
@@ -98,7 +98,7 @@ describe("login", () => {
     );
   });
 
-  test.each(["[::1]:", "http://[::1]:"])("an IPv6 host can be given as %sPORT", async (prefix) => {
+  test.each(["[::1]:", "http://[::1]:"])("accepts an IPv6 host as %sPORT", async (prefix) => {
     peer = await openPeer(usual(() => undefined), { address: "::1" });
     const host = `${prefix.startsWith("http") ? prefix : `http://${prefix}`}${peer.port}`;
     await (await connect(host, waits())).close();
@@ -120,14 +120,14 @@ describe("several systems", () => {
   });
 
   test.each(["2c0a1f36-0000-4000-8000-0000000000ab", "DGX", "System_0", "/redfish/v1/Systems/System_0"])(
-    "%s chooses one",
+    "--system %s selects the second system",
     async (wanted) => {
       const { bmc } = await opened(systems);
       expect((await systemOf(bmc, wanted)).body.Name).toBe("DGX");
     },
   );
 
-  test("without a choice, and with a wrong one, the error lists them", async () => {
+  test("without --system, or with an unknown system, the error lists the systems", async () => {
     const { bmc } = await opened(systems);
     const list = "/redfish/v1/Systems/HGX_Baseboard_0 (HGX_Baseboard_0); /redfish/v1/Systems/System_0 (DGX, 2C0A1F36-";
     await expect(systemOf(bmc, null)).rejects.toThrow(`the BMC has 2 systems; choose one with --system: ${list}`);
@@ -136,7 +136,7 @@ describe("several systems", () => {
 });
 
 describe("requests", () => {
-  test("503 with Retry-After is repeated after that time", async () => {
+  test("a request that gets 503 with Retry-After is repeated after that time", async () => {
     let busy = 2;
     const { bmc, clock } = await opened(usual(({ path }) => {
       if (path !== SYSTEM) return undefined;
@@ -147,16 +147,20 @@ describe("requests", () => {
   });
 
   test.each<[string, readonly { status: number; body?: unknown }[], RegExp | null]>([
-    ["until it has ended", [{ status: 202, body: { TaskState: "Running" } }, { status: 200, body: {} }], null],
-    ["until the task's state is Completed", [{ status: 200, body: { TaskState: "Running" } }, {
+    [
+      "is polled until it has ended",
+      [{ status: 202, body: { TaskState: "Running" } }, { status: 200, body: {} }],
+      null,
+    ],
+    ["is polled until its state is Completed", [{ status: 200, body: { TaskState: "Running" } }, {
       status: 200,
       body: { TaskState: "Completed" },
     }], null],
-    ["and its failure is an error", [{
+    ["fails the request if the task fails", [{
       status: 200,
       body: { TaskState: "Exception", Messages: [{ Message: "no power" }] },
     }], /the task \/tasks\/1 failed: Exception no power/],
-  ])("202 is polled %s", async (_name, states, message) => {
+  ])("the task of a 202 %s", async (_name, states, message) => {
     let at = 0;
     const { bmc, clock } = await opened(usual(({ method, path }) => {
       if (method === "POST" && path === "/reset") return { status: 202, headers: { location: "/tasks/1" } };
@@ -168,7 +172,7 @@ describe("requests", () => {
     expect([at, clock.slept.length]).toEqual([states.length, states.length - 1]);
   });
 
-  test("a change that the next restart applies does not wait for that restart, as on Dell", async () => {
+  test("a change that the next restart applies does not wait for its task, which on Dell ends only after that restart", async () => {
     const { bmc, clock } = await opened(usual(({ method, path }) => {
       if (method === "PATCH") return { status: 202, headers: { location: "/tasks/1" } };
       if (path === "/tasks/1") return { body: { TaskState: "Starting" } };
@@ -178,19 +182,22 @@ describe("requests", () => {
     expect(clock.slept).toEqual([]);
   });
 
-  test.each([400, 428])("PreconditionHeaderMissing with %i is repeated with If-Match", async (status) => {
-    const { bmc } = await opened(usual(({ method, path, headers }) => {
-      if (path !== SYSTEM) return undefined;
-      if (method === "GET") return { body: {} };
-      const MessageId = "Base.1.8.PreconditionHeaderMissing";
-      return headers["if-match"] === "*"
-        ? { status: 204 }
-        : { status, body: { error: { "@Message.ExtendedInfo": [{ MessageId }] } } };
-    }));
-    expect((await bmc.patch(SYSTEM, {})).status).toBe(204);
-  });
+  test.each([400, 428])(
+    "a request that gets PreconditionHeaderMissing with %i is repeated with If-Match",
+    async (status) => {
+      const { bmc } = await opened(usual(({ method, path, headers }) => {
+        if (path !== SYSTEM) return undefined;
+        if (method === "GET") return { body: {} };
+        const MessageId = "Base.1.8.PreconditionHeaderMissing";
+        return headers["if-match"] === "*"
+          ? { status: 204 }
+          : { status, body: { error: { "@Message.ExtendedInfo": [{ MessageId }] } } };
+      }));
+      expect((await bmc.patch(SYSTEM, {})).status).toBe(204);
+    },
+  );
 
-  test("a MessageId without a text is spelled out, as iLO sends it", async () => {
+  test("the error spells out a MessageId without a text, as iLO sends it", async () => {
     const MessageId = "iLO.2.14.InvalidOperationForSystemState";
     const body = { error: { code: "iLO.0.10.ExtendedInfo", "@Message.ExtendedInfo": [{ MessageId }] } };
     const { bmc } = await opened(usual(({ path }) => path === "/reset" ? { status: 400, body } : undefined));
@@ -199,7 +206,7 @@ describe("requests", () => {
     );
   });
 
-  test("iLO's message that a restart is required is no error", async () => {
+  test("iLO's message that a restart is required does not fail the request", async () => {
     const { bmc } = await opened(usual(({ method, path }) => {
       if (path !== SYSTEM) return undefined;
       const info = [{ MessageId: "iLO.2.14.SystemResetRequired" }];
@@ -209,7 +216,7 @@ describe("requests", () => {
   });
 });
 
-/** The system of the emulator of sushy-tools: changes are visible late, and every override is shown as Continuous. */
+/** A system like the emulator of sushy-tools. It shows changes late, and shows every boot override as Continuous. */
 function sushy(boot: Record<string, unknown>, { uri_needed = false, late = 0 } = {}): Behaviour {
   let shown = { ...boot };
   let looks = 0;
@@ -236,7 +243,7 @@ describe("one-time boot", () => {
     return await setOnetimeBoot(bmc, await systemOf(bmc, null), { target, pause: pauseOf(clock) });
   };
 
-  test("is accepted if the BMC shows it late, and as permanent", async () => {
+  test("is accepted if the BMC shows the change late and as permanent", async () => {
     expect(await boot(sushy({ BootSourceOverrideTarget: "Hdd" }, { late: 5 }), "pxe")).toContain(
       "the next start boots from Pxe; the BMC shows this as permanent",
     );
@@ -248,7 +255,7 @@ describe("one-time boot", () => {
     );
   });
 
-  test("is accepted, and said to be unproven, if the BMC shows no boot override", async () => {
+  test("is accepted with a warning if the BMC does not show its boot override", async () => {
     const silent = usual(({ method, path }) => {
       if (path !== SYSTEM) return undefined;
       return method === "GET" ? { body: { Boot: {} } } : { status: 204 };
@@ -266,7 +273,7 @@ describe("UEFI", () => {
     expect(await ensureUefi(bmc, await systemOf(bmc, null))).toContain("already UEFI");
   });
 
-  test("is already set if the attribute is UEFI, although iLO refuses to change the override mode", async () => {
+  test("counts as set if the BIOS attribute says UEFI, even if the BMC shows a legacy override mode, as on iLO", async () => {
     const { bmc } = await opened(usual(({ method, path }) => {
       if (path === `${SYSTEM}/Bios`) return { body: { Attributes: { BootMode: "Uefi" } } };
       if (path !== SYSTEM) return undefined;
@@ -277,7 +284,7 @@ describe("UEFI", () => {
   });
 });
 
-test("a power cycle waits for the task of a reset", async () => {
+test("a power cycle waits for the task of the reset", async () => {
   let looks = 0;
   const { bmc, clock } = await opened(usual(({ method, path }) => {
     if (method === "POST" && path === "/reset") return { status: 202, headers: { location: "/tasks/1" } };

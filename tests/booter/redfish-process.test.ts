@@ -1,4 +1,4 @@
-// The compiled booter against BMCs that are slow, that never end an answer, and whose TLS is wrong.
+// The compiled booter with BMCs that are slow, that never end an answer, or whose TLS fails.
 import { spawn } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
@@ -10,7 +10,7 @@ import { compiled } from "../support/compiled.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 import { type Behaviour, openPeer, type Peer, SESSIONS, SYSTEM, usual } from "./redfish-peer.ts";
 
-/** The time that a command may need to end after a signal, on a busy machine. */
+/** The time limit for the end of a command after a signal, on a busy machine. */
 const PROMPT_MS = 10_000;
 const COMPILE_MS = 180_000;
 
@@ -40,7 +40,7 @@ function start(host: string, ...more: string[]) {
   return { child, ended };
 }
 
-/** A system whose answer arrives byte by byte and has no end. */
+/** A system whose answer arrives byte by byte and never ends. */
 function trickle(step_ms: number, asked: () => void): Behaviour {
   return usual(({ path }) =>
     path !== SYSTEM ? undefined : (res) => {
@@ -52,15 +52,15 @@ function trickle(step_ms: number, asked: () => void): Behaviour {
   );
 }
 
-describe("an answer of one byte every 3 s", () => {
-  test.each(["SIGINT", "SIGTERM"] as const)("%s ends the command at once and deletes the session", async (signal) => {
+describe("a command that gets one byte of an answer every 3 s", () => {
+  test.each(["SIGINT", "SIGTERM"] as const)("ends at once and deletes its session after %s", async (signal) => {
     let reached = () => {};
     const asked = new Promise<void>((resolve) => reached = resolve);
     peer = await openPeer(trickle(3_000, () => reached()));
     const { child, ended } = start(`http://127.0.0.1:${peer.port}`, "power-cycle");
     await asked;
     const from = performance.now();
-    // ChildProcess.kill of Deno reports the signal in place of the exit code.
+    // ChildProcess.kill would make Deno report the signal instead of the exit code.
     process.kill(child.pid!, signal);
     expect((await ended).code).toBe(130);
     expect(performance.now() - from).toBeLessThan(PROMPT_MS);
@@ -78,7 +78,7 @@ describe("an answer of one byte every 3 s", () => {
     expect(performance.now() - from).toBeLessThan(5_000 + PROMPT_MS);
   }, 60_000);
 
-  test("does not prevent an answer that ends in time", async () => {
+  test("accepts an answer that ends before the deadline", async () => {
     const bytes = [...'{"x":1}'];
     peer = await openPeer(usual(({ path }) =>
       path !== SYSTEM ? undefined : (res) => {
@@ -95,12 +95,12 @@ describe("an answer of one byte every 3 s", () => {
   }, 90_000);
 });
 
-test("a deadline that is no number of seconds is refused", async () => {
+test("a deadline that is not a number of seconds is refused", async () => {
   const { code, text } = await start("http://127.0.0.1:1", "--deadline", "soon", "power-cycle").ended;
   expect([code, text]).toEqual([2, expect.stringContaining("--deadline: must be a whole number of seconds from 1")]);
 });
 
-describe("TLS failures are named in words", () => {
+describe("the error names the failure of the connection in words:", () => {
   const authority = newAuthority();
   test.each([
     [
@@ -109,7 +109,7 @@ describe("TLS failures are named in words", () => {
       /its certificate is not trusted; to accept it, use --accept-invalid-certs/,
     ],
     ["of an unknown authority", authority.issue("127.0.0.1"), /its certificate is not trusted/],
-    // Without trust the validity is not looked at by every TLS library.
+    // Some TLS libraries do not check the validity of an untrusted certificate.
     ["expired", authority.issue("127.0.0.1", expired()), /its certificate (has expired|is not trusted)/],
   ])("a certificate that is %s", async (_name, tls, message) => {
     peer = await openPeer(usual(() => undefined), { tls });
@@ -121,7 +121,7 @@ describe("TLS failures are named in words", () => {
     expect(peer.asked.length).toBeGreaterThan(0);
   });
 
-  test("a port without TLS, and a port without a service", async () => {
+  test("a port without TLS, or without a service", async () => {
     peer = await openPeer(usual(() => undefined));
     expect((await start(`127.0.0.1:${peer.port}`, "power-cycle").ended).text).toContain("the port does not use TLS");
     const { port } = peer;

@@ -1,4 +1,4 @@
-// The redfish commands with a fake BMC that has a switch for each vendor's quirk.
+// The redfish commands with a fake BMC that has a switch for the quirk of each vendor.
 import { Buffer } from "node:buffer";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -87,7 +87,7 @@ describe("ensure-uefi", () => {
     expect(changes()[0]?.body).toMatchObject({ "@Redfish.SettingsApplyTime": { ApplyTime: "OnReset" } });
   });
 
-  test("the value for UEFI is the one that the BMC's registry allows", async () => {
+  test("uses the value for UEFI that the BMC's registry allows, and fails if the registry allows none", async () => {
     const bios = { BootMode: "LegacyBios" };
     await doing({ bios, bios_allows: { BootMode: ["LegacyBios", "Uefi"] } }, ensureUefi);
     expect(mock.state.bios).toEqual({ BootMode: "Uefi" });
@@ -101,14 +101,14 @@ describe("ensure-uefi", () => {
   });
 
   test.each([[{ BootMode: "Uefi" }], [{ BootMode: "UefiOptimized" }], [{ BootModes_SystemBootMode: "UEFIMode" }]])(
-    "with %j no setting is changed",
+    "changes no setting if the settings are %j",
     async (bios) => {
       expect(await doing({ bios }, ensureUefi)).toContain("already");
       expect(changes()).toEqual([]);
     },
   );
 
-  test("settings without a known attribute for the boot mode are an error", async () => {
+  test("fails if the settings have no known attribute for the boot mode", async () => {
     await expect(doing({ bios: { Something: "x" } }, ensureUefi)).rejects.toThrow("in the machine's setup screen");
   });
 });
@@ -181,7 +181,7 @@ describe("the command", () => {
     });
   });
 
-  test("refuses a password file that others can read, and never repeats a password", async () => {
+  test("refuses a password file that others can read, and prints no password", async () => {
     const open = await command(PASSWORD, 0o644, "power-cycle");
     expect([open.code, open.err]).toEqual([1, expect.stringContaining("is accessible to other users")]);
     await mock.close();

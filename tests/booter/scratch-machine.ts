@@ -1,5 +1,5 @@
-// Bare machines for the setup script: scratch roots with fake platform tools, and one fake booter for all of
-// them. Each machine has its own token, so that many can run side by side.
+// Bare machines for the setup script. Each machine is a scratch root with fake platform tools. All machines share one
+// fake booter. Each machine has its own token, so that many can run at the same time.
 import { execFile, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
@@ -28,7 +28,7 @@ export type Reported = { readonly kind: string; readonly step: string; readonly 
 export type ScratchMachine = {
   readonly root: string;
   readonly token: string;
-  /** The values that the booter serves to the machine's run. Tests change them. */
+  /** The values that the booter serves to the run. Tests may change them. */
   readonly values: Map<string, string>;
   /** The run's reports, oldest first. */
   readonly reports: readonly Reported[];
@@ -41,7 +41,7 @@ export type ScratchMachine = {
   forget(name: string): Promise<void>;
   /** Reads a file on the machine's disk. */
   disk(path: string): Promise<string>;
-  /** Returns how many times the machine's pool was created. */
+  /** Returns how many times the run created the machine's pool. */
   created(): Promise<number>;
 };
 
@@ -51,7 +51,7 @@ export type ScratchMachineFixture = {
   close(): Promise<void>;
 };
 
-/** Programs that the script needs on the machine that runs the tests. */
+/** The programs that the script needs on the machine that runs the tests. */
 export const NEEDED = ["bash", "curl", "tar", "gzip", "awk", "sed", "grep"] as const;
 
 type Served = { readonly values: Map<string, string>; readonly reports: Reported[]; answer: (step: string) => number };
@@ -153,7 +153,7 @@ export function kindsOfCalls(calls: readonly string[]): { readonly call: string;
   });
 }
 
-/** Fails one call of a new machine's run, then repeats the run. Returns null, or a violation. */
+/** Runs the script on a new machine and makes one call fail, then runs it again. Returns a violation, or null. */
 export async function failedOnce(
   fixture: ScratchMachineFixture,
   { call, at }: { call: string; at: number },
@@ -163,7 +163,7 @@ export async function failedOnce(
   const first = await machine.start();
   await machine.forget("fail_at");
   if (!first.err.includes("made to fail") && first.code !== 113) return `${call}: something else failed: ${first.err}`;
-  // A query whose failure means "does not exist" does not fail the run.
+  // Some queries fail if a thing does not exist. Such a failure does not end the run, so its code is 113.
   if (first.code !== 113) {
     const last = machine.reports.at(-1);
     if (last?.kind !== "failed") return `${call}: the failure was not reported`;

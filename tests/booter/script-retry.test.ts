@@ -1,5 +1,5 @@
-// The boot script in real iPXE: QEMU's network card has it as its ROM. The server of the files stops in the middle of the
-// archive and starts again 3 s later, as a booter that restarts.
+// The boot script in the real iPXE of QEMU's network card. The server of the files stops in the middle of the archive
+// and starts again 3 s later, like a booter that restarts.
 import { spawn } from "node:child_process";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -12,7 +12,7 @@ import { factsOf } from "./facts.ts";
 const AWAY_MS = 3_000;
 const LIMIT_MS = 240_000;
 const STAMP = "20260901T000000Z";
-/** QEMU's own network shows this machine's loopback address as this address. */
+/** The address that QEMU's own network uses for the loopback address of this machine. */
 const HOST = "10.0.2.2";
 const PLATFORM = `/os/${STAMP}/platform/i86pc`;
 
@@ -40,7 +40,7 @@ test(
       asked.push(path);
       if (path === "/booted") booted();
       if (path === "/script") return void res.end(script(port));
-      // iPXE runs this text in place of a kernel: the test is about the script, not about the platform.
+      // iPXE runs this text as its kernel. The test is about the script and needs no platform.
       if (path.endsWith("/unix")) return void res.end(`#!ipxe\nchain http://${HOST}:${port}/booted\n`);
       if (!path.endsWith("/boot_archive") || broken) return void res.end("x".repeat(64));
       broken = true;

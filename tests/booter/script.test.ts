@@ -1,4 +1,4 @@
-// The content of boot scripts, and 100,000 hostile values that must not appear in one.
+// The content of boot scripts, and 100,000 hostile values that no script may contain.
 import { describe, expect, test } from "vitest";
 import { bootFacts, policyFacts } from "../../booter/api-client/wire.ts";
 import { networkingJson } from "../../booter/script/networking.ts";
@@ -36,19 +36,19 @@ describe("the kernel line", () => {
     );
   });
 
-  test("contains the policy's arguments only for enrolment, flags first and sorted", () => {
+  test("contains the policy's arguments only for enrolment; flags are sorted and come first", () => {
     const extra = ["-v", "-Ba=1,b=2", "smt_enabled=false", "-kd"];
     expect(kernelOf({ extra })).toContain("/unix -kd -v -B a=1,b=2,smt_enabled=false,admin_nic=");
     expect(kernelOf({ extra, kind: "local" })).not.toMatch(/smt_enabled|-v/);
   });
 
-  test("contains the booter's own argument if the policy has one with the same name", () => {
+  test("contains the booter's own argument instead of a policy's argument with the same name", () => {
     expect(kernelOf({ extra: ["admin_nic=00:00:00:00:00:01", "console=ttya"] })).toContain(
       "admin_nic=52:54:00:aa:00:01,console=text",
     );
   });
 
-  test("contains the arguments of the machine after the policy's, and in a rescue boot only the console", () => {
+  test("contains the machine's arguments after the policy's arguments, but in a rescue boot only the machine's console", () => {
     const boot_arguments = { kernel_args: ["-k", "-Ba=2,smt_enabled=true"], console: { port: "ttyb", speed: 57_600 } };
     const facts = bootFacts(factsOf({ boot_arguments }));
     const common = 'admin_nic=52:54:00:aa:00:01,ttyb-mode="57600,8,n,1,-",console=ttyb';
@@ -71,13 +71,13 @@ describe("the kernel line", () => {
     );
   });
 
-  test("is refused if a policy's argument sets a password, the AMQP broker or destroy_zpools", () => {
+  test("is refused if an argument of the policy sets a password, the AMQP broker or destroy_zpools", () => {
     for (const each of ["root_shadow=x", "rabbitmq=a:b:c:1", "destroy_zpools=true", "-Bx=1,Root-Shadow=y"]) {
       expect(() => kernelOf({ extra: [each] })).toThrow(ScriptFault);
     }
   });
 
-  test("contains the password hash if there is one, and a serial console with its mode", () => {
+  test("contains the password hash if the site has one, and a serial console with its mode", () => {
     expect(kernelOf({ root_password_hash: HASH, console: "ttyb" })).toContain(
       `console=ttyb,root_shadow=${HASH}`,
     );
@@ -140,7 +140,7 @@ const BAD = [
   "\x7f",
 ];
 
-/** Returns a valid value with one character or sequence added that a script could misinterpret. */
+/** Returns a valid value to which a character or sequence is added that a script could misinterpret. */
 function hostile(random: () => number): string {
   const good = Array.from({ length: 1 + Math.floor(random() * 12) }, () => "abcXYZ019.-_:"[Math.floor(random() * 13)])
     .join("");
@@ -148,7 +148,7 @@ function hostile(random: () => number): string {
   return good.slice(0, at) + BAD[Math.floor(random() * BAD.length)] + good.slice(at);
 }
 
-test("S-22: 100,000 hostile values are refused when they arrive and when a script is written", () => {
+test("S-22: 100,000 hostile values are refused when the booter gets them and when it writes a script", () => {
   const random = seeded(5);
   const ways: readonly ((text: string) => [() => unknown, () => unknown])[] = [
     (text) => [

@@ -1,4 +1,4 @@
-/** Returns a seeded random generator (mulberry32), so that every run tests the same packets. */
+/** Returns a random generator with a seed (mulberry32), so that every run of a test uses the same values. */
 export function seeded(seed: number): () => number {
   let state = seed;
   return () => {

@@ -1,5 +1,5 @@
-// The setup script, run completely on scratch roots with fakes of the platform's tools and of the booter. Here calls of
-// some steps fail once, and the script is run again. `deno task trial` does this for every kind of call.
+// Runs the complete setup script on scratch roots with fake platform tools and a fake booter. Some tests make a call of
+// the script fail once and run the script again. `deno task trial` does this for every kind of call.
 import { access } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -21,10 +21,10 @@ import {
 
 const why_not = lacking(...NEEDED);
 let fixture: ScratchMachineFixture;
-/** A run without failures, which several tests check. */
+/** A run without failures. Several tests check it. */
 let plain: ScratchMachine;
 let ended: Ended;
-/** A run with a value for every option. */
+/** A run in which every option has a value. */
 let chosen: ScratchMachine;
 let chosen_calls: readonly string[];
 const CHOICES = {
@@ -46,7 +46,7 @@ afterAll(() => fixture?.close());
 beforeEach((context) => needs(context, ...NEEDED));
 
 describe("a bare machine", () => {
-  test("is set up in the specified order, and the run ends with 113", async () => {
+  test("is set up in the specified order, and the run exits with 113", async () => {
     const { code, calls, err } = ended;
     expect([code, err.includes("made to fail"), await plain.state("unknown")]).toEqual([113, false, null]);
     expect(plain.reports.map(({ kind, step }) => kind === "progress" ? step : `${kind} ${step}`)).toEqual([
@@ -70,14 +70,14 @@ describe("a bare machine", () => {
     expect(work.map((each) => each.replaceAll(plain.root, "ROOT"))).toMatchSnapshot();
   });
 
-  test("gets a pool with exactly the arguments of the dry run: mirrors, log, cache, and the spares last", async () => {
+  test("gets a pool with exactly the arguments of the dry run: mirrors, log, cache and, at the end, the spares", async () => {
     expect(await chosen.state("dry")).toBe(
       `-f -B -o ashift=12 -O org.smartos:server_uuid=${UUID} -O compression=lz4 zones ` +
         "mirror c1t0d0 c1t1d0 mirror c1t2d0 c1t3d0 log c2t9d0 cache c2t0d0 c2t1d0 spare c1t4d0",
     );
   });
 
-  test("has its boot tree, name, keys and agent on disk", async () => {
+  test("has its boot files, name, keys and agent on disk", async () => {
     expect(await plain.disk(`zones/boot/platform-${STAMP}/i86pc/kernel/amd64/unix`)).toBe("the kernel");
     expect(await plain.disk("zones/boot/platform/i86pc/kernel/amd64/unix")).toBe("the kernel");
     expect(await plain.disk(`zones/boot/os/${STAMP}/platform/i86pc/kernel/amd64/unix`)).toBe("the kernel");
@@ -86,7 +86,7 @@ describe("a bare machine", () => {
       `fstype="ufs"\nconsole="text"\nos_console="text"\nroot_shadow='${HASH}'\n`,
     );
     expect(await plain.disk("zones/config/node.config")).toBe(`hostname='node-7'\nserver_uuid='${UUID}'\n`);
-    // A value stays text, even if it looks like a command.
+    // The script must not run a value that looks like a command.
     expect(await plain.disk("zones/config/authorized_keys")).toBe(
       "ssh-ed25519 AAAA operator's key $(reboot) `reboot`\n",
     );
@@ -103,14 +103,14 @@ describe("a bare machine", () => {
     await expect(access(join(plain.root, "disk/var/tmp/setup"))).rejects.toThrow();
   });
 
-  test("S-23: passes no secret as an argument of a platform tool, and prints none", () => {
+  test("S-23: passes no secret as an argument of a platform tool, and prints no secret", () => {
     for (const secret of [KEY, plain.token, HASH]) {
       expect(ended.calls.join("\n")).not.toContain(secret);
       expect(ended.err).not.toContain(secret);
     }
   });
 
-  test("gets the boot loader once on every device of its pool: data, log, cache and spare", () => {
+  test("gets the boot loader once on every device of its pool, also on log, cache and spare devices", () => {
     const disks = ended.calls.filter((each) => each.startsWith("installboot ")).map((each) => each.split("/").at(-1));
     expect(disks).toEqual(["c1t0d0s1", "c1t1d0s1", "c2t9d0s1", "c2t0d0s1", "c2t1d0s1", "c1t4d0s1"]);
   });
@@ -126,7 +126,7 @@ describe("a bare machine", () => {
   });
 });
 
-describe("a run fails, and no disk is changed, when", () => {
+describe("a run fails and changes no disk if", () => {
   const refusals: readonly [string, (machine: ScratchMachine) => Promise<unknown> | unknown, string, RegExp, number][] =
     [
       [
@@ -260,8 +260,8 @@ describe("a pool of this machine", () => {
   );
 });
 
-describe("a call fails once: the next run succeeds, the pool is created once, and the failure is reported", () => {
-  // A call before the pool's creation, the creation, the first after it, and the last call.
+describe("after a failed call the failure is reported, the next run succeeds, and the pool was created once:", () => {
+  // A call before the creation of the pool, the creation, the first call after it, and the last call.
   const PREFIXES = ["disklayout", "zpool create -f", "zfs create", "installboot"];
   test.concurrent.for(PREFIXES)("%s", async (prefix, { expect }) => {
     const failing = ended.calls.findIndex((each) => each.startsWith(prefix));
@@ -274,7 +274,7 @@ test("a run has more than 18 kinds of calls that the stress test can fail", () =
   expect(kindsOfCalls(ended.calls).length).toBeGreaterThan(18);
 });
 
-test.concurrent("a run whose end could not be reported ends with 1, so the machine does not restart", async ({ expect }) => {
+test.concurrent("a run that cannot report its end exits with 1, so the machine does not restart", async ({ expect }) => {
   const machine = await fixture.machine();
   machine.answer = (step) => step === "complete" ? 503 : 200;
   const { code } = await machine.start();

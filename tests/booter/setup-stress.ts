@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { needs } from "../support/optional-programs.ts";
 import { failedOnce, kindsOfCalls, NEEDED, openScratchMachine } from "./scratch-machine.ts";
 
-test("every kind of call fails once: the next run succeeds, the pool is created once, and every failure is reported", async (context) => {
+test("after a failure of each kind of call, the failure is reported, the next run succeeds, and the pool was created once", async (context) => {
   needs(context, ...NEEDED);
   const fixture = await openScratchMachine();
   try {

@@ -1,5 +1,5 @@
-// A booter on loopback with a real control plane in the same process. Machines use addresses of 127.20.0.0/16, which
-// Linux treats as its own, so that each machine sends from the address of its record.
+// A booter on the loopback interface with a real control plane in the same process. Each machine sends from the address
+// of its record. The addresses are in 127.20.0.0/16, because Linux treats these as local addresses.
 import { createHash } from "node:crypto";
 import { createSocket } from "node:dgram";
 import { mkdir, writeFile } from "node:fs/promises";
@@ -34,7 +34,7 @@ export type Site = {
   readonly config: BooterConfig;
   readonly log: readonly Line[];
   booter: Booter;
-  /** The link from the booter to the control plane: `away` makes every call fail, `late_ms` delays every call. */
+  /** The link from the booter to the control plane. `away` makes every call fail, and `late_ms` delays every call. */
   readonly link: { away: boolean; late_ms: number; calls: string[] };
   api(): ApiClient;
   restart(): Promise<void>;
@@ -78,7 +78,10 @@ export function archiveBytes(): Uint8Array {
 
 export type SiteOptions = {
   readonly more?: string;
-  /** Adds files to the folder, and returns settings outside of all blocks of the configuration. */
+  /**
+   * A function that adds files to the folder. It returns settings that belong before the first block of the
+   * configuration.
+   */
   readonly prepare?: (folder: string) => Promise<string>;
   readonly enrollment_pi?: string;
 };
@@ -149,7 +152,7 @@ export type Relay = {
   /** Sends a packet and waits for the reply with the same xid. */
   ask(parts: PacketParts): Promise<Reply>;
   send(bytes: Uint8Array): void;
-  /** The replies that were received so far. */
+  /** The replies that the relay has received. */
   readonly replies: Reply[];
   close(): void;
 };
@@ -178,7 +181,7 @@ export async function openRelay(site: { readonly booter: Pick<Booter, "ports"> |
   };
 }
 
-/** Returns a packet as a relay of the admin network forwards it. */
+/** Returns a packet in the form in which a relay of the admin network forwards it. */
 export function relayed(parts: PacketParts): Uint8Array {
   return clientPacket({ giaddr: 0x7f140003, ...parts });
 }

@@ -1,6 +1,6 @@
 // `deno run -A npm:vitest run --config tests/booter/stress-config.ts` runs the stress tests of the booter and of the
-// server's sockets, a part of `deno task trial`. Files run one after the other, since emulated machines need a whole
-// processor.
+// server's sockets. They are a part of `deno task trial`. The files run one after the other, because an emulated
+// machine needs a whole processor.
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 

@@ -1,4 +1,4 @@
-// TFTP over real sockets: files arrive complete with every set of options, hostile packets get errors, and machines
+// TFTP over real sockets. Files arrive complete with every set of options, hostile packets get errors, and machines
 // that may not boot get no file.
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -19,7 +19,7 @@ import { mutatedTftp } from "./mutations.ts";
 const FILE = programBytes(3);
 const EVEN = FILE.subarray(0, 1_468 * 4);
 let server: TftpServer;
-/** A server that gives up quickly on silent clients. */
+/** A server with a short time limit for silent clients. */
 let hasty: TftpServer;
 const asked: string[] = [];
 const counters = newCounters();
@@ -74,12 +74,12 @@ async function client(address = "127.0.0.1"): Promise<Client> {
       while (queue.length === 0) await new Promise<void>((resolve) => wake = resolve);
       return queue.shift()!;
     },
-    // Waits until the last packet is sent, because the server waits for it.
+    // The server waits for the last packet, so this waits until the packet is sent.
     close: () => void Promise.all(sending).then(() => socket.close()),
   };
 }
 
-/** Fetches a file. `lose` contains the numbers of received packets to drop. */
+/** Fetches a file. `lose` has the numbers of the received packets that the client drops. */
 async function fetchFile(name: string, options: string[], lose: ReadonlySet<number> = new Set()) {
   const me = await client();
   try {
@@ -139,7 +139,7 @@ describe("a file arrives complete", () => {
     expect(await fetchFile("undionly.kpxe", options)).toEqual([...FILE]);
   });
 
-  test("with an empty block at its end, if its length is zero or a multiple of the block size", async () => {
+  test("and ends with an empty block if its length is zero or a multiple of the block size", async () => {
     expect(await fetchFile("even", ["blksize", "1468"])).toEqual([...EVEN]);
     expect(await fetchFile("empty", [])).toEqual([]);
   });
@@ -170,10 +170,10 @@ describe("an error packet is the answer to", () => {
     ["a write", packet(2, strings("undionly.kpxe", "octet")), 2],
     ["a mode other than octet", packet(1, strings("undionly.kpxe", "netascii")), 0],
     ["an unknown file", rrq("autoexec.ipxe"), 1],
-    ["a path out of the folder", rrq("../../etc/passwd"), 1],
+    ["a path to a file outside the folder", rrq("../../etc/passwd"), 1],
     ["an absolute path", rrq("/etc/passwd"), 1],
-    ["a request without its end", rrq("undionly.kpxe").subarray(0, -1), 0],
-    ["a name without an end", packet(1, "x".repeat(5_000)), 0],
+    ["a request without its last byte", rrq("undionly.kpxe").subarray(0, -1), 0],
+    ["a name without its end byte", packet(1, "x".repeat(5_000)), 0],
   ])("%s", async (_name, bytes, code) => {
     expect(await answer(bytes)).toEqual([5, code]);
   });
@@ -197,7 +197,7 @@ test("a packet from another port gets an error and does not affect the transfer"
   stranger.close();
 });
 
-test("a client that never acknowledged gets only one packet for its request", async () => {
+test("a client that never acknowledges gets only one packet for its request", async () => {
   const me = await client();
   const before = counters.valueOf("tftp_abandoned_total");
   me.send(rrq("undionly.kpxe"), hasty.port);
@@ -220,7 +220,7 @@ test("the number of transfers per client is limited, and an error packet of a cl
 });
 
 describe("a transfer", () => {
-  test("ignores a repeated acknowledgement: no block is sent twice", () => {
+  test("ignores a repeated acknowledgement, so no block is sent twice", () => {
     const transfer = newTransfer(FILE, agree(new Map(), FILE.length));
     expect(transfer.start()).toHaveLength(1);
     expect(transfer.acknowledged(1)).toHaveLength(1);
@@ -229,7 +229,7 @@ describe("a transfer", () => {
     expect(transfer.acknowledged(2)).toHaveLength(1);
   });
 
-  test("with any acknowledgements sends at most 16 blocks at once, sends every byte, and ends", () => {
+  test("sends at most 16 blocks at once, sends every byte and ends, whatever the client acknowledges", () => {
     fc.assert(fc.property(
       fc.uint8Array({ maxLength: 3_000 }),
       fc.integer({ min: 8, max: 600 }),
@@ -245,7 +245,7 @@ describe("a transfer", () => {
           expect(packets.length).toBeLessThanOrEqual(16);
           for (const each of packets) got.set(each[2]! * 256 + each[3]!, each.subarray(4));
           while (got.has(next)) next++;
-          // Acknowledges blocks that were not sent, which must have no effect.
+          // Acknowledgements of blocks that were not sent must have no effect.
           for (const each of noise) {
             if (!got.has(each & 65_535)) expect(transfer.acknowledged(each & 65_535)).toEqual([]);
           }
@@ -272,7 +272,7 @@ describe("a transfer", () => {
   });
 });
 
-test("S-24: 100,000 mutated requests: nothing is thrown, and no name begins with a slash", () => {
+test("S-24: reading 100,000 mutated requests throws nothing and returns no name that begins with a slash", () => {
   const { reached, violations } = mutatedTftp(100_000);
   expect(violations).toEqual([]);
   expect(reached).toBeGreaterThan(10_000);

@@ -10,6 +10,6 @@ test.each([
   ["#", "", true],
   ["a.b", "a.b.c", false],
   [Array(200).fill("#").join(".") + ".x", Array(200).fill("a").join("."), false],
-])("the pattern %s matches %s: %s", (pattern, key, is) => {
+])("topicMatches(%j, %j) is %j", (pattern, key, is) => {
   expect(topicMatches(pattern, key)).toBe(is);
 });

@@ -1,4 +1,4 @@
-// Two booters on one network: a machine boots from one of them, and from the other if that one is gone.
+// Two booters on one network. A machine boots from one of them, and from the other booter after the first one ended.
 import { expect, test } from "vitest";
 import { boots, openNetbootFixture, whyNoNetboot } from "./netboot-fixture.ts";
 
@@ -7,7 +7,7 @@ const SERVED = new RegExp(`script\\.served mac=${MAC}`, "g");
 const why_not = await whyNoNetboot(["bios"]);
 
 test(
-  "a machine boots from exactly one of two booters, with one address, and from the other after its end",
+  "a machine boots from exactly one of two booters, and with the same address from the other booter after that one ended",
   async (context) => {
     context.skip(why_not !== null, why_not ?? "");
     const fixture = await openNetbootFixture();
@@ -20,7 +20,7 @@ test(
       expect([...first_boot].sort()).toEqual([0, 1]);
       const { address } = (await fixture.t.call("GET", `/v2/cn-boot/${MAC}`)).body;
 
-      // The one that served the machine ends, and the other takes its place.
+      // Kills the booter that served the machine. Then the other booter must serve it.
       await (first_boot[0] === 1 ? fixture.booter() : second).kill();
       expect(await boots(fixture, { mac: MAC, mode: "bios" }), logs()).toBe(true);
       expect(served()).toEqual([1, 1]);

@@ -1,4 +1,4 @@
-// Wake-on-LAN: the packet, where it goes, and what the command says.
+// Wake-on-LAN: the packet, its destination, and the output of the command.
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
@@ -11,7 +11,7 @@ import { fakeEnvironment } from "../cli/fake-environment.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const MAC = "02:00:5e:00:53:01";
-/** The loopback network has a broadcast address, so the packet needs no other network. */
+/** The loopback network has a broadcast address, so the tests need no other network. */
 const LOOPBACK = { address: "127.0.0.1", prefix_len: 8 };
 
 test("the packet is 6 bytes of 255 and 16 times the MAC address", () => {
@@ -26,7 +26,7 @@ test.each([
   ["10.77.3.9", 22, "10.77.3.255"],
   ["192.168.1.1", 30, "192.168.1.3"],
   ["127.0.0.1", 8, "127.255.255.255"],
-])("the packet of %s/%i goes to %s", (address, prefix_len, to) => {
+])("the packet from the network %s/%i goes to %s", (address, prefix_len, to) => {
   expect(broadcastOf({ address, prefix_len })).toBe(to);
 });
 
@@ -40,13 +40,13 @@ test("a machine on the network gets the packet", async () => {
   machine.close();
 });
 
-test("an address that this machine does not have is named", async () => {
+test("the error about an address that this machine does not have names the address", async () => {
   await expect(wake([MAC], [{ address: "192.0.2.1", prefix_len: 24 }])).rejects.toThrow(
     /^cannot send from 192\.0\.2\.1 to 192\.0\.2\.255: /,
   );
 });
 
-test("the command sends to each network of the configuration, and refuses a wrong MAC address first", async () => {
+test("the command sends a packet to each network of the configuration; it sends none if a MAC address is malformed", async () => {
   const folder = await temporaryFolder("wake");
   const config = join(folder.path, "booter.toml");
   const segment = `[[segment]]\naddress = "${LOOPBACK.address}"\nprefix_len = ${LOOPBACK.prefix_len}\n`;

@@ -1,6 +1,6 @@
-// A link between this machine's network and a namespace, like the one between a booter's site and its control plane.
-// Its addresses are reserved for documentation, so no real network uses them (RFC 5737). Each open link has its own
-// addresses. If two links had the same ones, the kernel would answer on the wrong link.
+// A link between this machine's network and a namespace, like the link between a booter's site and its control plane.
+// The addresses are reserved for documentation, so no real network uses them (RFC 5737). Each open link has its own
+// addresses, because the kernel could answer on the wrong link if two links had the same addresses.
 import { execFile } from "node:child_process";
 import process from "node:process";
 import { promisify } from "node:util";
@@ -11,13 +11,13 @@ export type Wire = {
   /** The IP addresses on this side and in the namespace. */
   readonly here: string;
   readonly there: string;
-  /** Deletes the link now. Otherwise it would exist until the last connection in its namespace has ended. */
+  /** Deletes the link at once. Otherwise it would exist until the last connection in its namespace has ended. */
   close(): Promise<void>;
 };
 
 const WIRES_MAX = 64;
 
-/** @param name of the device on this side, at most 15 characters */
+/** Opens a link to the namespace `space`. `name` is the device's name on this side, at most 15 characters. */
 export async function openWire(space: string, name: string): Promise<Wire> {
   for (let tries = 0; tries < WIRES_MAX; tries++) {
     const base = 4 * ((process.pid + tries) % WIRES_MAX);
