@@ -57,10 +57,14 @@ export function schemaRules(schema: SchemaObject): string {
     Array.isArray(schema.enum) && `One of ${schema.enum.filter((value) => value !== null).join(", ")}`,
     schema.minimum !== undefined && `at least ${schema.minimum}`,
     schema.maximum !== undefined && `at most ${schema.maximum}`,
-    schema.minLength !== undefined && `at least ${schema.minLength} characters`,
-    schema.maxLength !== undefined && `at most ${schema.maxLength} characters`,
+    schema.minLength !== undefined && `at least ${characters(schema.minLength)}`,
+    schema.maxLength !== undefined && `at most ${characters(schema.maxLength)}`,
     schema.pattern !== undefined && `pattern ${schema.pattern}`,
     schema.default !== undefined && `default ${JSON.stringify(schema.default)}`,
   ];
   return facts.filter(Boolean).join("; ");
+}
+
+function characters(count: unknown): string {
+  return `${count} ${count === 1 ? "character" : "characters"}`;
 }

@@ -11,8 +11,13 @@ import { serveJobs, useConsoleSite } from "./site.ts";
 const LIMIT_MS = 240_000;
 /** A refused page shows the refusal within this time, in milliseconds. */
 const REFUSED_MS = 5_000;
-/** Pages that ask the server only when the user wants it. */
-const ASKS_LATER = new Set(["/doctor", "/placement", "/drain-by-label", "/audit-verification"]);
+/** Pages that ask the server only when the user presses the button with this name. */
+const ASKS_LATER: ReadonlyMap<string, string> = new Map([
+  ["/doctor", "Run the checks"],
+  ["/placement", "Explain"],
+  ["/drain-by-label", "Show the plan"],
+  ["/audit-verification", "Verify"],
+]);
 const PASSWORD = "correct horse battery";
 
 /** A tenant with objects of every kind, and a tenant without any. */
@@ -190,8 +195,13 @@ describe("the states of a page", () => {
     await own.page.goto(`${f.site().url}/console/nowhere`);
     await own.page.getByRole("navigation", { name: "Main" }).waitFor();
     const silent: string[] = [];
-    for (const path of [...links, ...objects].filter((each) => !ASKS_LATER.has(each))) {
+    for (const path of new Set([...links, ...objects, "/upgrade-by-label", ...ASKS_LATER.keys()])) {
       await own.show(path);
+      const button = ASKS_LATER.get(path);
+      if (button !== undefined) {
+        for (const field of await own.page.locator("main input[name=label]").all()) await field.fill("rack=a3");
+        await own.page.getByRole("main").getByRole("button", { name: button }).click();
+      }
       const problem = own.page.locator(".problem").filter({ hasText: "refused for a test" });
       const hasId = problem.filter({ hasText: "11111111-2222" }).first().waitFor({ timeout: REFUSED_MS });
       await hasId.catch(() => silent.push(path));
