@@ -1,4 +1,5 @@
-// Runs opsctl command lines against the test's control plane: real verbs and a real server, without sockets.
+// Runs opsctl command lines against the test's control plane. The verbs and the server are real, but there are no
+// sockets.
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
 import { ROOT_KEY, type TestControlPlane } from "../support/control-plane.ts";
@@ -6,9 +7,9 @@ import { ENDPOINT, type FakeOptions, type Server } from "./fake-environment.ts";
 import { opsctl, type Ran } from "./opsctl.ts";
 
 export type OpsctlRunner = {
-  /** Uses the root key unless `env` has another credential. */
+  /** Runs a command line. Uses the root key if `env` has no other credential. */
   run(argv: string | readonly string[], options?: FakeOptions): Promise<Ran>;
-  /** Returns stdout. The exit code must be 0. */
+  /** Runs a command line and returns its stdout. The exit code must be 0. */
   printed(argv: string | readonly string[], options?: FakeOptions): Promise<string>;
   json<T>(argv: string, options?: FakeOptions): Promise<T>;
 };

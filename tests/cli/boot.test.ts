@@ -9,7 +9,7 @@ import { bootPolicy, bootRecord, MAC, NODE_ID, PI } from "./records.ts";
 
 const record: Server = () => ({ body: bootRecord() });
 
-test("boot list prints its columns, or that there are no records", async () => {
+test("boot list prints its columns, or a note if no record exists", async () => {
   const items = [bootRecord(), bootRecord({ mac: "02:00:00:00:00:02", state: "discovered", address: null })];
   const ran = await opsctl(["cn", "boot", "list"], { server: () => ({ body: { items } }) });
   expect(ran.out()).toBe(
@@ -23,7 +23,7 @@ test("boot list prints its columns, or that there are no records", async () => {
   expect(none.asked[0]).toMatchObject({ path: "/v2/cn-boot", query: { state: "enrolled" } });
 });
 
-test("boot list and show name a machine without a boot file, and escape its class", async () => {
+test("boot list and show mark a machine without a boot file, and escape its vendor class", async () => {
   const client = {
     arch: 11,
     architecture: "ARM 64-bit UEFI",
@@ -76,7 +76,7 @@ test("boot assign sends the image and prints the record", async () => {
   expect(ran.out()).toBe(`Assigned platform image ${PI} to ${MAC}; applied at its next netboot\n`);
 });
 
-test("boot arguments replaces arguments and console, clears them, and refuses other consoles", async () => {
+test("boot arguments replaces or clears arguments and console, and refuses an unknown console", async () => {
   const server: Server = ({ body }) => ({ body: bootRecord(body as object) });
   const set = await opsctl(
     ["cn", "boot", "arguments", MAC, "--kernel-arg", "-v", "--kernel-arg", "a=1", "--console", "ttyb:57600"],
@@ -122,7 +122,7 @@ const ROSTER: Roster = [
   { hostname: "n3", macs: ["02:00:00:00:00:03"], nic_tags: [], aggregate: undefined },
 ];
 
-test("boot declared finds records by boot MAC (an aggregate's first member), and shows whether each has converged", async () => {
+test("boot declared finds each record by its boot MAC (an aggregate's first member), and shows whether it has converged", async () => {
   const n1 = bootRecord({ hostname: "n1", server_uuid: NODE_ID });
   const live = { ...n1.networking!, hostname: "n1", nic_tags: ["admin"] };
   const items = [{ ...n1, networking: live }, bootRecord({ mac: "02:00:00:00:00:02", hostname: "old" })];
@@ -148,7 +148,7 @@ test("boot declared finds records by boot MAC (an aggregate's first member), and
   expect(ran.err()).toContain("opsctl cn boot converge");
 });
 
-test("boot converge lists rewritten and missing records", async () => {
+test("boot converge lists the rewritten and the missing records", async () => {
   const body = { converged: [MAC], unchanged: ["02:00:00:00:00:02"], unknown: ["02:00:00:00:00:03"] };
   const ran = await opsctl(["cn", "boot", "converge"], { server: () => ({ body }) });
   expect(ran.asked[0]).toMatchObject({ method: "POST", path: "/v2/cn-boot-roster/converge" });
@@ -177,7 +177,7 @@ test("boot roster apply sends the file unchanged", async () => {
   expect(ran.out()).toBe("Declared machines: 3\n");
 });
 
-/** Returns a server whose policy other operators change: it applies one of `rivals` before each PUT. */
+/** Returns a server whose policy other operators change. It applies one change of `rivals` before each PUT. */
 function policyServer(...rivals: object[]) {
   const held = { policy: bootPolicy(), version: 3 };
   const server: Server = ({ method, path, headers, body }): FakeAnswer => {
@@ -220,7 +220,7 @@ test("policy set exits 5 if another operator changes the policy before each of i
   expect([ran.code, held.policy.enrollment_pi]).toEqual([5, PI]);
 });
 
-test("policy set clears the kernel arguments if passed an empty one, and is a usage error without options", async () => {
+test("policy set clears the kernel arguments if it gets an empty argument, and is a usage error without options", async () => {
   const { server, held } = policyServer({ enrollment_kernel_args: ["a"] });
   await opsctl(["cn", "boot", "policy", "set", "--enrollment-kernel-arg", ""], { server });
   expect(held.policy.enrollment_kernel_args).toEqual([]);

@@ -1,4 +1,4 @@
-// Parsing and printing of sizes, and percentages of a quota.
+// Sizes are parsed and printed, and a usage is printed as a percentage of its limit.
 import { expect, test } from "vitest";
 import { byteSizeText, parseByteSize } from "../../cli/internal/byte-size.ts";
 import { quotaText } from "../../cli/internal/quota.ts";

@@ -1,4 +1,4 @@
-// Lists for operators: the instances on a node with owners and sizes, and nodes by state.
+// Lists for operators: the instances on a node with their owners and sizes, and the nodes in a state.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { CN_STATES } from "../../src/contract/enums.ts";
 import { bareMachine } from "../api/bare-machine.ts";
@@ -29,7 +29,7 @@ test("cn-instances shows name, state, tenant, project and size", async () => {
   expect(shown).toMatchObject({ tenant_id: a.tenant.tenant_id, project_id: a.tenant.project_id, cpu: 3 });
 });
 
-test("cn disable names the instances on the node and asks; cn enable returns the node", async () => {
+test("cn disable names the instances on the node and asks for confirmation; cn enable makes the node approved again", async () => {
   const { id } = await a.running({ name: "web-2" });
   const { server_uuid } = a.node;
   const refused = await at.run(`cn disable ${server_uuid}`);
@@ -44,7 +44,7 @@ test("cn disable names the instances on the node and asks; cn enable returns the
   expect(okOf(await a.node.call("GET", "/v1/agent/config")).state).toBe("approved");
 });
 
-test("cn list --state takes each of the five states, and no other", async () => {
+test("cn list --state accepts exactly the five states of nodes", async () => {
   await a.t.register();
   const disabled = await a.t.approvedNode();
   okOf(await a.t.call("POST", `/v1/cns/${disabled.server_uuid}/disable`));

@@ -16,14 +16,14 @@ async function complete(argv: string[], options: FakeOptions = {}): Promise<stri
   return ran.out().split("\n").filter((line) => line !== "").map((line) => line.split("\t")[0]!);
 }
 
-test("nouns and verbs are completed, hidden verbs are not", async () => {
+test("nouns and verbs are completed, but hidden verbs are not", async () => {
   expect(await complete([""])).toContain("operation");
   expect(await complete([""])).not.toContain("__complete");
   expect(await complete(["cn", "a"])).toEqual(["approve", "auto-approve"]);
   expect(await complete(["cn", "auto-approve", ""])).toEqual(expect.arrayContaining(["status", "open", "close"]));
 });
 
-test("options of the command and of the root are completed", async () => {
+test("options of the command and of the program are completed", async () => {
   expect(await complete(["cn", "list", "--"])).toEqual(expect.arrayContaining(["--state", "--json", "--endpoint"]));
 });
 
@@ -32,7 +32,7 @@ test("the values of a closed set are completed", async () => {
   expect(await complete(["completion", "z"])).toEqual(["zsh"]);
 });
 
-test("the value of an option is not mistaken for a command", async () => {
+test("the value of an option does not count as a command", async () => {
   expect(await complete(["--profile", "cn", "cn", "sh"])).toEqual(["show"]);
 });
 
@@ -42,7 +42,7 @@ test("nodes are completed by hostname and UUID", async () => {
   expect(await complete(["cn", "disable", "3f"], { server })).toEqual([NODE_ID]);
 });
 
-test("boot records are completed by MAC, platform images are offered once, and nodes also complete option values", async () => {
+test("boot records are completed by MAC, each platform image is offered once, and nodes are also offered as option values", async () => {
   const records = () => ({ body: { items: [bootRecord()] } });
   expect(await complete(["cn", "boot", "show", "02"], { server: records })).toEqual([MAC]);
   const images = () => ({ body: { items: [{ stamp: PI }, { stamp: PI }] } });
@@ -56,7 +56,7 @@ test("a name with characters that are special in a shell is not offered", async 
   expect((await complete(["cn", "show", ""], { server })).every((value) => value === NODE_ID)).toBe(true);
 });
 
-test("an unreachable server gives no candidates and no message after one try", async () => {
+test("if the server is unreachable, completion tries once and prints neither candidates nor a message", async () => {
   const ran = await opsctl(["__complete", "--", "cn", "show", ""], {});
   expect([ran.code, ran.out(), ran.err(), ran.asked.length]).toEqual([0, "", "", 1]);
 });
@@ -74,7 +74,9 @@ function shell(program: keyof typeof SHELL_ARGS, script: string): string {
   return ran.stdout;
 }
 
-/** Replaces opsctl: writes its arguments to a file and prints two candidates, one with a colon and a summary. */
+/**
+ * A replacement for opsctl. It writes its arguments to a file and prints two candidates. One has a colon and a summary.
+ */
 const FAKE = `printf '[%s]' "$@" > "$SEEN"; printf 'aa:bb\tShow one *\nset\n'`;
 
 function seenArguments(): { file: string; read(): string } {

@@ -74,7 +74,7 @@ test("an unknown profile is an error that names the command to create it", async
   await expect(resolveConnection(environment, { profile: "none" })).rejects.toThrow("opsctl login --profile none");
 });
 
-test("the credentials file has mode 0600, and no draft of the file is left", async () => {
+test("the credentials file has mode 0600, and its draft is deleted", async () => {
   const { environment } = await withProfiles();
   const folder = configFolder(environment);
   expect((await stat(join(folder, "credentials.toml"))).mode & 0o777).toBe(0o600);
@@ -112,7 +112,7 @@ test.each(["ftp://x", "nonsense", "http://user:pw@x", "https://x/?a=1", "https:/
   (text) => expect(() => parseEndpoint(text, "--endpoint")).toThrow("--endpoint"),
 );
 
-test("for an empty --endpoint, as from an unset shell variable, the error is that it is empty", () => {
+test("the error says that --endpoint is empty, for example because a shell variable is unset", () => {
   for (const text of ["", " "]) expect(() => parseEndpoint(text, "--endpoint")).toThrow("--endpoint is empty");
 });
 
@@ -175,13 +175,13 @@ test("env prints exports from which a shell reads the same values", async () => 
   );
 });
 
-test("env also unsets OPSCTL_PROFILE, which is an error together with an endpoint", async () => {
+test("env also prints a line that unsets OPSCTL_PROFILE, because this variable together with an endpoint is an error", async () => {
   const { home_dir } = await withProfiles();
   const ran = await opsctl(["env"], { env: { OPSCTL_PROFILE: "lab" }, home_dir });
   expect(ran.out().split("\n")[0]).toBe("unset OPSCTL_PROFILE");
 });
 
-test("a folder in place of the credentials file is an error, not a crash", async () => {
+test("reading the credentials fails if their path is a folder", async () => {
   const { environment } = fakeEnvironment();
   await mkdir(join(configFolder(environment), "credentials.toml"), { recursive: true });
   await expect(readCredentials(environment)).rejects.toThrow();

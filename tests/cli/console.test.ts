@@ -1,4 +1,5 @@
-// Parts of the console client: the escape, and the conversion of a guest's output to text that is safe to print.
+// Parts of the console client: the escape character ~, and the conversion of a guest's output to text that is safe to
+// print.
 import { describe, expect, test } from "vitest";
 import { createConsoleText } from "../../cli/internal/console-text.ts";
 import { createEscape } from "../../cli/internal/console-escape.ts";
@@ -14,18 +15,18 @@ describe("the escape", () => {
     });
   };
 
-  test("leaves the console at ~. at the beginning of a line", () => {
+  test("ends the console if ~. is at the beginning of a line", () => {
     expect(typed("~.")).toEqual([["", "leave"]]);
     expect(typed("ls\r", "~", ".")).toEqual([["ls\r", null], ["", null], ["", "leave"]]);
     expect(typed("ls\n~.rest")).toEqual([["ls\n", "leave"]]);
   });
 
-  test("is not recognized inside a line, and ~~ sends one ~", () => {
+  test("has no effect inside a line, and ~~ sends one ~", () => {
     expect(typed("a~.")).toEqual([["a~.", null]]);
     expect(typed("~~.")).toEqual([["~.", null]]);
   });
 
-  test("shows help at ~? and passes on ~ before other keys", () => {
+  test("shows help if ? follows, and is sent to the guest if any other key follows", () => {
     expect(typed("~?", "ls")).toEqual([["", "help"], ["ls", null]]);
     expect(typed("~", "x~.")).toEqual([["", null], ["~x~.", null]]);
     expect(typed("~\r~.")).toEqual([["~\r", "leave"]]);
@@ -42,7 +43,7 @@ describe("the text of a guest", () => {
     ["\x1b(Bcharset", "charset"],
     ["\x9b31mred", "red"],
     ["bell\x07\x00\x7f", "bell"],
-  ])("%j is printed as %j, whole or piece by piece", (given, printed) => {
+  ])("%j is printed as %j, also if it arrives in pieces", (given, printed) => {
     expect(createConsoleText()(given)).toBe(printed);
     const safe = createConsoleText();
     expect([...given].map(safe).join("")).toBe(printed);

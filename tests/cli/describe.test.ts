@@ -19,7 +19,7 @@ afterAll(() => a.t.close());
 
 type Event = { at: string; source: string; event: string; detail: string };
 
-test("events of an instance puts operations, jobs and audit events on one time line", async () => {
+test("events of an instance prints operations, jobs and audit events in one list, ordered by time", async () => {
   const { items } = await at.json<{ items: Event[] }>("instance events web1");
   expect(items.map(({ at }) => Date.parse(at))).toEqual(
     items.map(({ at }) => Date.parse(at)).toSorted((x, y) => x - y),
@@ -55,7 +55,7 @@ test("describe of a node shows its instances and its events", async () => {
   expect(text).not.toContain("sysinfo:");
 });
 
-test("an operator who may only read gets the events of every source", async () => {
+test("an operator with only system-read gets the events of every source", async () => {
   const reader = await newLogin(a.t, { capabilities: ["system-read"] });
   const ran = await at.run(`cn events ${a.node.server_uuid} -o json`, {
     env: { OPSCTL_ENDPOINT: ENDPOINT, OPSCTL_ACCESS_TOKEN: reader.token },
@@ -65,7 +65,7 @@ test("an operator who may only read gets the events of every source", async () =
   expect(sources).toEqual(new Set(["job", "operation", "audit"]));
 });
 
-test("a tenant sees the operations of its instance and causes no denial", async () => {
+test("a tenant sees the operations of its instance, and the command causes no audited denial", async () => {
   const fake = fakeEnvironment({
     env: { TENANTCTL_ENDPOINT: ENDPOINT, TENANTCTL_API_KEY: a.tenant.key },
     server: serverOf(a.t),

@@ -1,4 +1,4 @@
-// opsctl cn doctor against a control plane. tests/lib/node-findings.test.ts has every finding.
+// opsctl cn doctor against a control plane. tests/lib/node-findings.test.ts tests every finding.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ComputeFixture, openComputeFixture } from "../compute/compute-fixture.ts";
 import { okOf } from "../support/control-plane.ts";
@@ -28,7 +28,7 @@ test("cn doctor exits 0 on a usable node", async () => {
   expect([ran.code, ran.err()]).toEqual([0, ""]);
 });
 
-test("cn doctor judges a silent node by the server's clock, exits 1 and names a step", async () => {
+test("cn doctor finds a silent node by the server's clock, exits 1 and names a next step", async () => {
   await seen(600);
   const ran = await at.run(`cn doctor ${id}`);
   expect([ran.code, ran.err()]).toEqual([1, "error: not usable: 1 problem\n"]);
@@ -38,7 +38,7 @@ test("cn doctor judges a silent node by the server's clock, exits 1 and names a 
   await seen(1);
 });
 
-test("cn doctor of a cordoned node shows the reason and the command that ends it", async () => {
+test("cn doctor of a cordoned node shows the reason of the cordon and the command that ends it", async () => {
   const { hostname } = okOf(await a.t.call("GET", `/v1/system/cns/${id}`));
   await at.printed(["cn", "placement", "set", id, "--cordoned", "true", "--cordoned-reason", "new fan"]);
   const ran = await at.run(`cn doctor ${id} --json`);

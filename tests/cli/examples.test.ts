@@ -1,4 +1,4 @@
-// Help and man pages show one example of every verb. These tests read each example with the program's own parser.
+// Help and man pages show one example of every verb. These tests parse each example with the program's own parser.
 import { describe, expect, test } from "vitest";
 import { buildBooter } from "../../booter/program.ts";
 import { type AnyCommand, describe as treeOf, parse } from "../../cli/framework.ts";
@@ -18,7 +18,7 @@ const PROGRAMS = [
   ["index-builder", () => Promise.resolve(buildIndexBuilder())],
 ] as const;
 
-/** Lists the verbs that help shows. */
+/** Returns the verbs that help shows. */
 function verbs(member: AnyCommand): AnyCommand[] {
   const shown = member.createHelp().visibleCommands(member).filter((child) => child.name() !== "help");
   return shown.flatMap((child) => child.commands.length > 0 ? verbs(child) : [child]);
@@ -29,12 +29,12 @@ function wordsOf(line: string): string[] {
 }
 
 describe.each(PROGRAMS)("the examples of %s", (name, build) => {
-  test("each is accepted by the parser, and runs its own verb", async () => {
+  test("are accepted by the parser, and each example runs the verb that it belongs to", async () => {
     const every = verbs(await build());
     expect(every.length).toBeGreaterThan(0);
     const refused: string[] = [];
     for (const index of every.keys()) {
-      // A parsed tree keeps its options, so each example gets a new one.
+      // A command tree keeps the options that it parsed, so each example gets a new tree.
       const root = await build();
       const verb = verbs(root)[index]!;
       let ran = false;
@@ -49,7 +49,7 @@ describe.each(PROGRAMS)("the examples of %s", (name, build) => {
     expect(refused).toEqual([]);
   });
 
-  test("a verb with a required argument has words after its name", async () => {
+  test("have an argument after the verb if the verb requires one", async () => {
     const bare = verbs(await build()).filter((verb) => {
       const { args, options, example, name } = treeOf(verb);
       const needsWords = args.some(({ required }) => required) || options.some(({ mandatory }) => mandatory);

@@ -1,4 +1,4 @@
-// `cn exec` against a real sshd. On a machine without sshd the tests are skipped.
+// `cn exec` against a real sshd. A machine without sshd skips these tests.
 import { existsSync, mkdtempSync, readdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -47,7 +47,7 @@ test.skipIf(why_not !== null)(
   },
 );
 
-test.skipIf(why_not !== null)("a command that fails on one node makes the exit code 1 and names the node", async () => {
+test.skipIf(why_not !== null)("if the command fails on one node, cn exec exits 1 and names the node", async () => {
   const on_second = 'case "$SSH_CONNECTION" in *127.0.0.2*) exit 7;; esac; echo fine';
   const ran = await exec([A, B], ["--", on_second]);
   expect(ran.code).toBe(1);
@@ -63,7 +63,7 @@ test.skipIf(why_not !== null)("unreachable nodes are reported, and the command s
   expect(ran.err()).toContain("failed on 2 of 3 nodes");
 });
 
-test.skipIf(why_not !== null)("an unknown host key is rejected without a question", async () => {
+test.skipIf(why_not !== null)("an unknown host key is rejected, and ssh asks no question", async () => {
   const ran = await exec([STRANGE], ["true"]);
   expect(ran.code).toBe(1);
   expect(ran.err()).toContain("n3: Host key verification failed.");
@@ -74,7 +74,7 @@ test.skipIf(why_not !== null)(
   async () => {
     const folder = mkdtempSync(join(tmpdir(), "berth-script-"));
     const script = join(folder, "script");
-    // The script is longer than a pipe's buffer, and has characters that are special in a shell.
+    // The script is longer than the buffer of a pipe, and has characters that are special in a shell.
     writeFileSync(
       script,
       `#!/bin/sh\n# ${"x".repeat(200_000)} $(touch ${folder}/no)\nprintf '[%s]' "$@"; echo; echo "$0"; cat\n`,
@@ -95,7 +95,7 @@ test.skipIf(why_not !== null)("the exit code of a script is reported", async () 
 });
 
 test.skipIf(why_not !== null)(
-  "a command that exceeds the time limit is reported as possibly still running",
+  "if the command exceeds the time limit, the error says that it is still running on the node",
   async () => {
     const ran = await exec([A], ["--timeout", "1", "--", "sleep 30"]);
     expect(ran.code).toBe(1);

@@ -62,7 +62,7 @@ test("--ssh-option overrides ConnectTimeout and the keepalive options, but not B
   expect(sshArguments()).toContain("ops");
 });
 
-test("the command runs on the approved nodes only; with --nodes, once on each named node", async () => {
+test("the command runs once on each approved node, or with --nodes once on each named node", async () => {
   const nodes = [
     node(READY),
     node({ ...READY, server_uuid: OTHER_ID, admin_ip: "10.0.0.2", hostname: "other", state: "disabled" }),
@@ -72,7 +72,7 @@ test("the command runs on the approved nodes only; with --nodes, once on each na
   expect(named.sshArguments().filter((word) => word.startsWith("10.")).sort()).toEqual(["10.0.0.1", "10.0.0.2"]);
 });
 
-test("an admin_ip that ssh would read as an option is treated as missing", async () => {
+test("an admin_ip that ssh would read as an option counts as missing", async () => {
   const ran = await exec(["true"], [node({ ...READY, admin_ip: "-oProxyCommand=reboot" })]);
   expect([ran.code, ran.err()]).toEqual([1, "error: failed on 1 of 1 nodes:\n  rack1-n4: it has no admin_ip\n"]);
   expect(ran.sshArguments).toThrow();
@@ -89,11 +89,11 @@ test.each([[["cn", "exec"]], [["cn", "exec", "--nodes", ",", "true"]]])("%j is a
   expect((await opsctl(argv)).code).toBe(2);
 });
 
-test("no approved node exits 3", async () => {
+test("the command exits 3 if no node is approved", async () => {
   expect((await exec(["true"], [])).code).toBe(3);
 });
 
-test("if ssh is not installed, the error is that ssh cannot start", async () => {
+test("if ssh is not installed, the error says that ssh cannot start", async () => {
   const ran = await opsctl(["cn", "exec", "--nodes", NODE_ID, "true"], {
     env: { ...LOGGED_IN, PATH: mkdtempSync(join(tmpdir(), "berth-empty-")) },
     server: () => ({ body: { items: [node(READY)] } }),
@@ -101,7 +101,7 @@ test("if ssh is not installed, the error is that ssh cannot start", async () => 
   expect([ran.code, ran.err()]).toEqual([1, expect.stringContaining("cannot start ssh")]);
 });
 
-test("a missing script is reported before anything runs", async () => {
+test("a missing script is an error before anything runs on a node", async () => {
   const ran = await exec(["--script", "/nonexistent/script"]);
   expect([ran.code, ran.asked.length]).toEqual([1, 0]);
   expect(ran.err()).toContain("cannot read /nonexistent/script");
@@ -116,7 +116,7 @@ test("output that arrives in pieces is split into lines, even if a piece ends wi
   expect(seen).toEqual(["ä", "second", "", "last"]);
 });
 
-test("a line without an end is printed in parts of 65,536 characters", () => {
+test("a line that does not end is printed in parts of 65,536 characters", () => {
   const seen: string[] = [];
   lines((line) => seen.push(line)).take(new TextEncoder().encode("x".repeat(200_000)));
   expect(seen.map((line) => line.length)).toEqual([65_536, 65_536, 65_536]);

@@ -9,7 +9,7 @@ test.each([[400, 1], [401, 4], [403, 4], [404, 3], [409, 5], [422, 1], [429, 1],
   504,
   7,
 ]])(
-  "a response with status %i gives exit code %i",
+  "after a response with status %i the command exits %i",
   (status, code) => expect(exitCodeOfStatus(status)).toBe(code),
 );
 
@@ -84,7 +84,7 @@ test("a group without a verb prints its help on stderr and exits 2", async () =>
   expect(ran.err()).toContain("Usage: opsctl cn");
 });
 
-test("an interrupt exits 130 without output", async () => {
+test("after an interrupt the command exits 130 without output", async () => {
   const fake = fakeEnvironment({
     env: LOGGED_IN,
     server: (_asked, signal) =>
@@ -98,7 +98,7 @@ test("an interrupt exits 130 without output", async () => {
   expect(fake.out() + fake.err()).toBe("");
 });
 
-test("an interrupt while waiting exits 130 and names the command that waits again", async () => {
+test("after an interrupt during a wait, the command exits 130 and names the command that waits again", async () => {
   const fake = fakeEnvironment({
     env: LOGGED_IN,
     server: (_asked, signal) =>

@@ -14,7 +14,7 @@ export type Asked = {
   readonly body: unknown;
 };
 export type FakeAnswer = { status?: number; body?: unknown; text?: string; headers?: Record<string, string> };
-/** Answers a request. A thrown error acts as a network failure. */
+/** Answers a request. If it throws an error, the command sees a network failure. */
 export type Server = (asked: Asked, signal: AbortSignal) => FakeAnswer | Promise<FakeAnswer>;
 
 export type FakeEnvironment = {
@@ -30,14 +30,14 @@ export type FakeEnvironment = {
 export type FakeOptions = {
   readonly env?: Record<string, string>;
   readonly server?: Server;
-  /** The user's input: all of standard input, or one answer per question. */
+  /** The user's input: a text is the whole standard input, an array has one answer for each question. */
   readonly typed?: string | readonly string[];
   readonly isTTY?: boolean;
   readonly dial?: Environment["dial"];
   readonly home_dir?: string;
-  /** Fixed time of the wall clock; by default the machine's clock. */
+  /** The constant time of the wall clock. By default, the wall clock is the clock of the machine. */
   readonly wall_ms?: number;
-  /** Returns the next new id; by default 1, 2, 3 in the form of a UUID. */
+  /** Returns the next new id. By default, the ids are 1, 2, 3 and so on in the form of a UUID. */
   readonly newId?: () => string;
 };
 
@@ -127,7 +127,7 @@ function askedOf(url: string, init: RequestInit): Asked {
   };
 }
 
-/** Returns a virtual clock. When all tasks sleep, it advances to the earliest wake-up. */
+/** Returns a virtual clock. When all tasks sleep, it advances to the time at which the first task wakes up. */
 function virtualClock() {
   let now_ms = 0;
   const sleepers: { at_ms: number; wake(): void }[] = [];

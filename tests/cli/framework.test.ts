@@ -52,7 +52,7 @@ test("every opsctl command prints its recorded help", async () => {
   expect(pages.join("\n")).toMatchSnapshot();
 });
 
-test("help of a verb is the help that its option --help prints", async () => {
+test("the command help prints the same text for a verb as the verb's option --help", async () => {
   const verb = await helpOf(["cn", "approve", "--help"]);
   expect(verb).toContain("Usage: opsctl cn approve ");
   for (const words of [["help", "cn", "approve"], ["cn", "help", "approve"]]) {
@@ -65,14 +65,14 @@ test("every nodeagent command prints its recorded help", () => {
   expect(everyHelp(describe(buildAgent()), "nodeagent").join("\n")).toMatchSnapshot();
 });
 
-test("the root help is the same with and without loaded verbs", async () => {
+test("the program's help is the same whether or not its verbs are loaded", async () => {
   const all = describe(await buildProgram("all"));
   const none = describe(await buildProgram(["--help"]));
   expect(none.children.map(({ name, summary }) => [name, summary]))
     .toEqual(all.children.map(({ name, summary }) => [name, summary]));
 });
 
-test("starting with --help loads no verb", async () => {
+test("a start with --help loads no verb", async () => {
   const root = describe(await buildProgram(["--help"]));
   for (const noun of NOUNS) {
     const child = root.children.find(({ name }) => name === noun.name)!;

@@ -1,5 +1,5 @@
-// `opsctl --help` starts about as fast as an empty executable because it loads almost nothing. These tests check what
-// is loaded; the benchmark measures the time (tests/bench/README.md).
+// `opsctl --help` must start about as fast as an empty executable, so it may load almost nothing. These tests check the
+// loaded files. The benchmark measures the time (tests/bench/README.md).
 import { describe, expect, test } from "vitest";
 import { type Front, frontText } from "../../cli/front-page.ts";
 import { FRONT as OPSCTL } from "../../cli/opsctl/front.ts";
@@ -16,7 +16,7 @@ const PROGRAMS = [
   { front: TENANTCTL, build: buildTenantctl },
 ];
 
-/** Returns the parser's output for these arguments at this terminal width. */
+/** Returns the output of the parser for these arguments and this terminal width. */
 async function parsed(root: AnyCommand, argv: readonly string[], columns: number): Promise<string> {
   let out = "";
   const write = (text: string) => void (out += text);
@@ -55,7 +55,7 @@ describe.each(PROGRAMS)("$front.name", ({ front, build }) => {
     },
   );
 
-  test("the start loads no parser and no verb, only a fixed list of files", () => {
+  test("the start loads only a fixed list of files, which contains neither the parser nor a verb", () => {
     const loaded = loadedAtOnce(`cli/${front.name}/main.ts`);
     expect(loaded.packages).toEqual(["node:fs", "node:os", "node:process"]);
     const own = [`cli/${front.name}/front.ts`, `cli/${front.name}/main.ts`, `cli/${front.name}/nouns.ts`];
@@ -90,7 +90,7 @@ test("long words and choices wrap as in the parser's help", async () => {
   }
 });
 
-/** Returns the files that the start evaluates: all static imports, without types. */
+/** Returns the files that the start evaluates: all static imports except imports of types. */
 function loadedAtOnce(entry: string): { files: string[]; packages: string[] } {
   const files = new Set<string>();
   const packages = new Set<string>();

@@ -1,5 +1,5 @@
-// Runs the compiled programs in an attacker's environment and working directory. The runtime must not run anything that
-// a variable or a file in that directory names, and must always check certificates.
+// Runs the compiled programs with an attacker's environment variables in an attacker's working directory. The runtime
+// must not run anything that a variable or a file of this directory names. It must always check certificates.
 import { spawnSync } from "node:child_process";
 import { access, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:https";
@@ -14,7 +14,7 @@ import { buildExecutables, type Ended, type Program, run, start } from "../proce
 
 const BUILD_LIMIT_MS = 300_000;
 const END_LIMIT_MS = 20_000;
-/** Arguments that each program handles alone; index-builder has no --version. */
+/** Arguments for which a program needs no server or file. index-builder has no --version. */
 const WORDS: Readonly<Record<Program, readonly string[]>> = {
   opsctl: ["--version"],
   tenantctl: ["--version"],
@@ -46,11 +46,11 @@ beforeAll(async () => {
 }, BUILD_LIMIT_MS);
 afterAll(() => folder?.remove());
 
-/** Runs the program in the hostile folder. Fails if the program ran a file of that folder. */
+/** Runs the program in the attacker's folder. Fails if the program runs a file of this folder. */
 async function ended(name: Program, env: Readonly<Record<string, string>>, argv = WORDS[name]): Promise<Ended> {
   await rm(canary, { force: true });
   const running = start(name, argv, { env: { HOME: folder.path, ...env }, cwd: hostile });
-  // A program that waits for a debugger would outlive the test.
+  // Kills a program that waits for a debugger, because it would run longer than the test.
   const limit = setTimeout(() => running.signal("SIGKILL"), END_LIMIT_MS);
   const how = await running.ended.finally(() => clearTimeout(limit));
   await expect(access(canary), `${name} ran a file of the attacker's`).rejects.toThrow();
@@ -75,7 +75,7 @@ describe.each(NAMES)("%s", (name) => {
     ["BUN_JSC_noSuchOption", "1"],
     ["NODE_OPTIONS", "--require ./evil.cjs"],
     ["NODE_DEBUG", "http,https,tls"],
-  ])("%s=%s does not change what the program does", async (variable, value) => {
+  ])("behaves in the same way with %s=%s", async (variable, value) => {
     expect(await ended(name, { [variable]: value })).toEqual(await ended(name, {}));
   });
 
@@ -85,7 +85,7 @@ describe.each(NAMES)("%s", (name) => {
   });
 });
 
-test("the program's own variables stay when the runtime's variables are removed", async () => {
+test("the removal of the runtime's variables does not remove the program's own variables", async () => {
   const env = {
     OPSCTL_ENDPOINT: "http://127.0.0.1:9",
     BUN_A: "1",
@@ -94,7 +94,7 @@ test("the program's own variables stay when the runtime's variables are removed"
     NODE_EXTRA_CA_CERTSX: "3",
     JSC_B: "4",
   };
-  // The port refuses connections; the message names the endpoint from the environment.
+  // Nothing listens at the port, so the error names the endpoint, which comes from the environment.
   const how = await ended("opsctl", { ...env, OPSCTL_API_KEY: "opsk_x" }, ["cn", "list"]);
   expect(how.err).toContain("127.0.0.1:9");
   expect(how.code).not.toBe(0);
@@ -131,7 +131,7 @@ describe.skipIf(lacking("openssl") !== null)("a server with a self-signed certif
     }
   });
 
-  test("is accepted if NODE_EXTRA_CA_CERTS names it; BUN_CONFIG_VERBOSE_FETCH does not make the runtime print the key", async () => {
+  test("is accepted if NODE_EXTRA_CA_CERTS names the certificate, and BUN_CONFIG_VERBOSE_FETCH does not print the key", async () => {
     const trusted = { NODE_EXTRA_CA_CERTS: certificate };
     const plain = await asked(trusted);
     expect([plain.code, plain.out]).toEqual([0, "(no compute nodes)\n"]);
@@ -143,7 +143,7 @@ describe.skipIf(lacking("openssl") !== null)("a server with a self-signed certif
 });
 
 describe("the environment guard", () => {
-  test("is not added to an executable without free space before its code, or for an unknown architecture", () => {
+  test("cannot be added to an executable without free space before its code, or for an unknown architecture", () => {
     expect(() => guarded(small(0x3e, TEXT_AT))).toThrow("no room");
     expect(() => guarded(small(0xf3, 0))).toThrow("no environment guard");
     expect(guarded(small(0x3e, TEXT_AT - 200))?.length).toBe(TEXT_AT + 100);
@@ -154,10 +154,10 @@ describe("the environment guard", () => {
   });
 });
 
-/** Offset of the small executable's code. */
+/** The offset of the code in the executable that `small` returns. */
 const TEXT_AT = 0x800;
 
-/** Returns an ELF file with a segment that ends at `end` and an executable segment of 100 bytes. */
+/** Returns an ELF file with two segments: one that ends at `end`, and an executable segment of 100 bytes. */
 function small(machine: number, end: number): Buffer {
   const file = Buffer.alloc(TEXT_AT + 100);
   file.write("\x7fELF\x02\x01", "latin1");

@@ -1,4 +1,4 @@
-// The table of a list on a terminal: which columns a narrow one shows.
+// The table of a list, and the columns that a narrow terminal shows.
 import { expect, test } from "vitest";
 import { listTable } from "../../cli/internal/output/list-table.ts";
 import type { Column } from "../../cli/internal/table.ts";
@@ -30,11 +30,11 @@ test("a wide terminal and a pipe show everything", () => {
   }
 });
 
-test("cells are truncated before a column is left out", () => {
+test("a narrow terminal truncates cells before it omits a column", () => {
   expect(table(34).text.split("\n")[2]).toBe("cn-2  edge    1.4.0    no (an ope…");
 });
 
-test("the last columns are left out first, except one that stays", () => {
+test("a narrower terminal omits the last columns first, except a column that stays", () => {
   expect(table(24)).toEqual({
     hidden: ["VERSION"],
     text: ["NAME  ROLE    READY", "cn-1  tenant  yes", "cn-2  edge    no (an op…"].join("\n"),

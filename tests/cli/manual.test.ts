@@ -18,7 +18,7 @@ const MANUALS = (await everyManual()).map((manual) => ({ name: manual.tree.name,
 const DATE = "2026-01-02";
 const MARKS: Readonly<Record<string, string>> = { aq: "'", dq: '"', ga: "`", ha: "^", ti: "~" };
 
-/** Renders a line like a formatter. Only known escapes may follow a backslash. */
+/** Renders a line in the way that a formatter does. Only known escapes may follow a backslash. */
 function printed(line: string): string {
   return line.replace(/^\.[A-Z]+ ?/, "").replace(
     /\\(?:&|fB|fR|e|-|\((..)|\[u([0-9A-F]{4,6})\]|(.?))/gu,
@@ -74,10 +74,10 @@ describe.each(MANUALS)("$name", ({ manual }) => {
     }
   });
 
-  test("mandoc, which checks more, accepts every page without warnings", (context) => {
+  test("mandoc accepts every page without warnings", (context) => {
     needs(context, "mandoc");
     for (const { name, text } of pagesOf(manual, DATE)) {
-      // Ignores levels below warnings. They concern style, such as long lines; we write one sentence on each line.
+      // Ignores messages about style, such as long lines, because the pages have one sentence on each line.
       const ran = spawnSync(present("mandoc"), ["-T", "lint", "-W", "warning"], { input: text, encoding: "utf8" });
       expect(ran.stdout + ran.stderr, name).toBe("");
     }
@@ -122,7 +122,7 @@ const HOSTILE = [
   "",
 ];
 
-test("a page prints texts literally, and only its own macros start with a dot", () => {
+test("a page prints texts literally, so only lines with the page's own macros start with a dot", () => {
   const texts = fc.oneof(
     fc.constantFrom(...HOSTILE),
     fc.string({ unit: "binary" }),
@@ -216,7 +216,7 @@ describe("completion scripts that contain the command tree", () => {
     const fakes = `compdef() { :; }; _files() { :; }; compadd() { shift; print -r -- "$@"; }`;
     const line = `words=(${words.map((word) => `'${word}'`).join(" ")}); CURRENT=${words.length}; _my_tool`;
     const out = printedBy("zsh", ["-f"], `${fakes}\n${script("zsh")}\n${line}`);
-    // The shell itself filters candidates by prefix.
+    // fish itself filters the candidates by prefix.
     expect(out.trim().split(" ").filter((word) => word.startsWith(current)).join(" ")).toBe(expected);
   });
 

@@ -35,7 +35,7 @@ test("operation show lists the steps with status, times and error", async () => 
   expect(ran.out()).toMatchSnapshot();
 });
 
-test("operation wait uses long polls and ends when the operation does", async () => {
+test("operation wait uses long polls and ends when the operation ends", async () => {
   const ran = await opsctl(["operation", "wait", ID], { server: states("pending", "running", "succeeded") });
   expect(ran.code).toBe(0);
   expect(ran.out()).toBe(`Operation ${ID} succeeded\n`);
@@ -56,7 +56,7 @@ test("a server without long polls gets at most one request per second", async ()
   expect(ran.slept_ms).toEqual([1_000, 1_000]);
 });
 
-test("operation wait exits 6 when the time is up, and no long poll exceeds the remaining time", async () => {
+test("operation wait exits 6 after the time limit, and no long poll exceeds the remaining time", async () => {
   const ran = await opsctl(["operation", "wait", ID, "--timeout", "3"], { server: states("running") });
   expect(ran.code).toBe(6);
   expect(ran.err()).toBe(
@@ -76,7 +76,7 @@ test.each(
     ["unwound", "failed and was rolled back"],
     ["stuck", "is stuck"],
   ] as const,
-)("operation wait exits 1 if the operation is %s", async (state, end) => {
+)("operation wait exits 1 if the operation ends as %s", async (state, end) => {
   const ran = await opsctl(["operation", "wait", ID], { server: () => ({ body: operation(state, "disk full") }) });
   expect([ran.code, ran.err()]).toEqual([1, `error: operation ${ID} ${end}: disk full\n`]);
 });

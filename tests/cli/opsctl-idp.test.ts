@@ -1,4 +1,4 @@
-// The identity provider of a tenant. See docs/tenancy.md, "Credentials".
+// The verbs for a tenant's identity provider (docs/tenancy.md, "Credentials").
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Idp } from "../../src/contract/identity.ts";
 import { openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
@@ -31,7 +31,7 @@ test("an operator sets, shows and removes the identity provider of a tenant", as
   expect((await at.run("tenant idp show acme/default")).code).toBe(3);
 });
 
-test("without a terminal the client secret must come from standard input, and nothing is sent", async () => {
+test("without a terminal and without --client-secret-stdin the command fails before any request", async () => {
   const refused = await at.run(SET, { isTTY: false });
   expect(refused.code).toBe(2);
   expect(refused.err()).toContain("there is no prompt for the client secret; pass --client-secret-stdin");

@@ -1,4 +1,4 @@
-// Instances of all tenants for operators: found by name, address, tenant and host, and changed.
+// Operators find instances of all tenants by name, address, tenant and host, and change them.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ComputeFixture, openComputeFixture } from "../compute/compute-fixture.ts";
 import { okOf } from "../support/control-plane.ts";
@@ -35,7 +35,7 @@ test("instance list finds instances by text, tenant, host and state", async () =
   );
 });
 
-test("an instance is found by each of its addresses, but not by a part of one", async () => {
+test("an instance is found by each of its addresses, but not by a part of an address", async () => {
   const { items } = okOf(await a.t.call("GET", `/v1/nics?instance=${id}`));
   for (const address of [items[0].primary_ipv4, items[0].primary_ipv6.toUpperCase()]) {
     expect((await at.json<{ id: string }>(`instance show ${address}`)).id).toBe(id);

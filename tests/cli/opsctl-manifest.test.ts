@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => t.close());
 
-/** A manifest whose names begin with `silo`, with the addresses 203.0.`net`.0/24. */
+/** Returns a manifest in which the names begin with `silo` and the addresses are 203.0.`net`.0/24. */
 const manifest = (silo: string, net: number) => `
 silos:
   - { name: ${silo}, description: A customer }
@@ -43,7 +43,7 @@ const apply = (text: string, words = "", options: FakeOptions = {}) =>
   at.run(`apply -f - ${words}`.trim(), { typed: text, ...options });
 const exported = async () => parse(await at.printed("export")) as Record<string, unknown[]>;
 
-test("apply creates a site in the order of its references; a second run changes nothing", async () => {
+test("apply creates records after the records to which they refer, and a second run changes nothing", async () => {
   const text = manifest("acme", 2);
   const dry = await apply(text, "--dry-run");
   expect(dry.out()).toMatch(/^\+ silo acme\n\+ tenant acme\/default\n[^]*\n10 to create, 2 to change, 0 to replace, /);
@@ -62,11 +62,11 @@ test("apply creates a site in the order of its references; a second run changes 
   expect(await at.json("quota show shop")).toMatchObject({ cpu_limit: 8, memory_bytes: 32 * 1024 ** 3 });
 });
 
-test("export describes the site so that applying it changes nothing", async () => {
+test("applying an export of the site changes nothing", async () => {
   const site = await exported();
   expect(site).toMatchObject({
     silos: [{ name: "acme" }],
-    // The default tenant is created with its silo.
+    // The server creates the default tenant together with the silo.
     tenants: [{ silo: "acme", name: "web" }],
     network_pools: [{ name: "acme-pool", networks: ["acme-addresses"], owner_silos: ["acme"] }],
     settings: expect.arrayContaining([{ key: "instance.create_wait_secs", value: 102 }]),
@@ -75,11 +75,11 @@ test("export describes the site so that applying it changes nothing", async () =
   expect((await apply(JSON.stringify(site))).out()).toMatch(/^0 to create, 0 to change, 0 to replace, 0 to delete, /);
 });
 
-test("changes and deletions are shown by diff and made by apply --prune, in the reverse order of the references", async () => {
+test("diff shows changes and deletions; apply --prune makes them, and deletes a record before the records that it refers to", async () => {
   const less = manifest("acme", 2).replace("A customer", "Our customer").replace("cpu_limit: 16", "cpu_limit: 24")
     .replace(/^network_pools:\n.*$/m, "network_pools: []").replace(/^ {2}- .*name: shop.*\n/m, "")
     .replace(/^ {2}- .*project: shop.*\n/m, "")
-    // The test's control plane has settings of its own.
+    // The test's control plane has other settings, too.
     .replace(/^settings:\n.*\n/m, "");
   const compared = await at.run("diff -f - --prune", { typed: less });
   expect(compared.code).toBe(1);
@@ -132,7 +132,7 @@ test("a NIC tag with another MTU, or an unknown silo, is refused before any chan
   expect([...refused.asked, ...lost.asked].filter(({ method }) => method !== "GET")).toEqual([]);
 });
 
-test("interrupted after some changes and run again, it ends the same", async () => {
+test("an apply that is interrupted after any change and run again has the same result", async () => {
   const whole = await apply(manifest("whole", 101));
   expect(whole.code, whole.err()).toBe(0);
   const changes = whole.asked.filter(({ method }) => method !== "GET").length;
@@ -147,7 +147,7 @@ test("interrupted after some changes and run again, it ends the same", async () 
   }
 });
 
-/** Returns a server that loses every response, after it has executed this number of changes. */
+/** Returns a server that loses every response after this number of changes. */
 function losingAfter(allowed: number): Server {
   const server = serverOf(t);
   let changes = 0;

@@ -1,4 +1,4 @@
-// The outputs of opsctl on which scripts rely.
+// Outputs of opsctl that scripts read.
 import { expect, test } from "vitest";
 import { type Server } from "./fake-environment.ts";
 import { opsctl } from "./opsctl.ts";
@@ -28,7 +28,7 @@ const claimed = (change = {}): { server: Server } => ({
   },
 });
 
-test("cn list prints READY by the server's verdict, and CLAIMS if an operator must check a claim", async () => {
+test("cn list prints in READY whether the server finds the node usable, and in CLAIMS the claims that differ from the record", async () => {
   const wall_ms = Date.parse("2026-11-21T10:05:00Z");
   const verdict = { usable: false, findings: [{ level: "stops", text: "an operator disabled it", mend: null }] };
   const listing = (items: unknown[]): Server => ({ path }) => ({
@@ -70,7 +70,7 @@ test("cn list without nodes prints a note", async () => {
   expect((await opsctl(["cn", "list"], answering({ items: [] }))).out()).toBe("(no compute nodes)\n");
 });
 
-test("cn show prints the claim code only if the node has one, and the key id only if a key is bound", async () => {
+test("cn show prints the claim code and the key id only if the node has these", async () => {
   const pending = node({ claim_code: "ABC-123", claim_code_expires_at: "2026-11-21T11:00:00Z" });
   expect((await opsctl(["cn", "show", NODE_ID], answering(pending))).out()).toBe(
     `state:                  pending
@@ -129,7 +129,7 @@ test("cn approve shows the claim and its differences before it asks for confirma
   expect(agreed.asked.at(-1)).toMatchObject({ method: "POST", path: "/v1/cn-approvals" });
 });
 
-test("cn approve of a claim that differs from the record needs a terminal or --yes", async () => {
+test("cn approve needs a terminal or --yes if the claim differs from the record", async () => {
   const ran = await opsctl(["cn", "approve", "ABC123"], claimed());
   expect(ran.code).toBe(2);
   expect(ran.asked.map(({ method }) => method)).not.toContain("POST");
@@ -181,7 +181,7 @@ test("cn approve names the code that the server refuses", async () => {
   expect(ran.out()).toContain(`Approved CN ${NODE_ID}`);
 });
 
-test("cn reservoir set sends both fields, null for an omitted one", async () => {
+test("cn reservoir set sends both fields, with null for an omitted option", async () => {
   const view = { server_uuid: NODE_ID, reservoir_enabled: null, reservoir_percent: 0.5 };
   const answer = answering({ ...view, effective_enabled: true, effective_percent: 0.5 });
   const ran = await opsctl(["cn", "reservoir", "set", NODE_ID, "--percent", "0.5"], answer);
@@ -208,14 +208,14 @@ const WINDOW_LINES = [
   "opened_by:        u1",
 ];
 
-test("cn auto-approve status prints the open window, or that none is open", async () => {
+test("cn auto-approve status prints the open window, or a note if no window is open", async () => {
   const argv = ["cn", "auto-approve", "status"];
   expect((await opsctl(argv, answering(null))).out()).toBe("No window open.\n");
   expect((await opsctl([...argv, "--json"], answering(null))).out()).toBe("null\n");
   expect((await opsctl(argv, answering(WINDOW))).out()).toBe(`${WINDOW_LINES.join("\n")}\n`);
 });
 
-test("cn auto-approve open and close send their request and print the window", async () => {
+test("cn auto-approve open prints the window, and close prints that it is closed", async () => {
   const ran = await opsctl(["cn", "auto-approve", "open", "--duration-secs", "3600"], answering(WINDOW));
   expect(ran.asked[0]).toMatchObject({ method: "POST", path: "/v1/cn-auto-approve", body: { duration_secs: 3600 } });
   expect(ran.out()).toBe(`Auto-approve window opened:\n${WINDOW_LINES.map((line) => `  ${line}`).join("\n")}\n`);
@@ -225,7 +225,7 @@ test("cn auto-approve open and close send their request and print the window", a
 });
 
 test.each([["5", 5], ["true", true], ["null", null], ["memory", "memory"], ['"5"', "5"], ["[1]", [1]]])(
-  "config set reads %s as JSON if it parses, else as a string",
+  "config set sends %s as JSON if it is valid JSON, and otherwise as a string",
   async (text, value) => {
     const server: Server = () => ({ body: { key: "a.b", value, env_override: null, restart_required: false } });
     const ran = await opsctl(["config", "set", "a.b", text], { server });
@@ -233,7 +233,7 @@ test.each([["5", 5], ["true", true], ["null", null], ["memory", "memory"], ['"5"
   },
 );
 
-test("a note is printed for a setting that is overridden or needs a restart", async () => {
+test("config set prints a note if the setting is overridden or needs a restart", async () => {
   const setting = { key: "a", value: 1, default: 2, env_override: "BERTH_A", restart_required: true, description: "" };
   const shadowed = await opsctl(["config", "set", "a", "1"], answering(setting));
   expect(shadowed.out()).toBe("Set a to 1\n");
@@ -259,7 +259,7 @@ test("api-key list prints its columns", async () => {
   );
 });
 
-test("audit verify prints the verified seq, and exits 1 with the seq of a break", async () => {
+test("audit verify prints the last verified seq; if the chain is broken, it exits 1 and prints the seq of the break", async () => {
   const head = { seq: 7, hash: "ab".repeat(32) };
   const good = await opsctl(["audit", "verify"], answering({ outcome: { Ok: { verified_to: 7 } }, head }));
   expect(good.out()).toBe(`Audit chain verified to seq 7 (head ${head.hash})\n`);
@@ -302,7 +302,7 @@ test("audit list --tail prints the newest events, oldest first", async () => {
   expect([ran.err(), ran.out()]).toEqual(["", "8\n9\n"]);
 });
 
-test("config set names the setting in the error of a share", async () => {
+test("config set names the setting in the error about a value that is not a share", async () => {
   const ran = await opsctl(["config", "set", "reservoir.percent_default", "50"], answering({}));
   expect([ran.code, ran.err()]).toEqual([
     2,
@@ -312,7 +312,7 @@ test("config set names the setting in the error of a share", async () => {
 });
 
 test.each([["get", []], ["set", ["80%"]], ["unset", []]])(
-  "config %s of an unknown setting names the keys that may be meant",
+  "the error of config %s for an unknown setting offers a similar key, or the command that lists the keys",
   async (verb, value) => {
     const server: Server = ({ path }) =>
       path === "/v1/config"
@@ -328,7 +328,7 @@ test.each([["get", []], ["set", ["80%"]], ["unset", []]])(
   },
 );
 
-test("audit list takes an age as the time, by the server's clock, and a username as the actor", async () => {
+test("audit list accepts an age by the server's clock for --since, and a username for --actor", async () => {
   const server: Server = ({ path }) =>
     path === "/v1/system/users"
       ? { body: { items: [{ id: KEY_ID, username: "root" }] } }

@@ -1,5 +1,5 @@
-// Users and password logins: opsctl saves the tokens, renews them in time and ends the session with logout. See
-// docs/tenancy.md, "Credentials".
+// Users and password logins. opsctl saves the tokens of a login, renews them before they expire, and ends the session
+// with logout (docs/tenancy.md, "Credentials").
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -29,7 +29,7 @@ async function user(username: string, argv = ""): Promise<User> {
 
 type Session = { home_dir: string; wall_ms: number };
 
-/** Logs in. The profile is in `home_dir`; the tokens were issued at about `wall_ms`. */
+/** Logs in. Returns the folder of the profile, and the approximate time at which the tokens were issued. */
 async function logIn(username: string): Promise<Session> {
   const argv = `login --endpoint ${ENDPOINT} --username ${username} --password-stdin`;
   const ran = await at.run(argv, { env: {}, typed: `${PASSWORD}\n` });
@@ -67,7 +67,7 @@ test("a user is created, listed and shown, gets and loses capabilities, and is d
   expect((await at.run("user show ada")).code).toBe(3);
 });
 
-test("a user of a tenant is created by the tenant's name", async () => {
+test("a user of a tenant is created with the tenant's name", async () => {
   await at.printed("silo create users");
   const { tenant_id, silo_id } = await user("bob", "--tenant users/default");
   expect(await at.json("silo show users")).toMatchObject({ id: silo_id, default_tenant_id: tenant_id });
@@ -83,7 +83,7 @@ test("an unknown capability is rejected before any request", async () => {
   }
 });
 
-test("a new password is asked for twice and never shown; if the two differ, nothing is changed", async () => {
+test("opsctl asks for a new password twice and never shows it; if the two passwords differ, it changes nothing", async () => {
   const typed = [PASSWORD, `${PASSWORD}.`];
   const differing = await at.run("user create eve", { isTTY: true, typed });
   expect([differing.code, differing.asked]).toEqual([2, []]);
@@ -130,14 +130,14 @@ test("a wrong password and an unknown user both exit 4 and save nothing", async 
   }
 });
 
-test("login options that exclude each other or need --username are rejected before any request", async () => {
+test("login rejects options that exclude each other or need --username before any request", async () => {
   for (const argv of ["--username x --api-key-stdin", "--password-stdin", "--username x --api-key k"]) {
     const ran = await at.run(`login --endpoint ${ENDPOINT} ${argv}`, { env: {}, isTTY: true });
     expect([ran.code, ran.asked], argv).toEqual([2, []]);
   }
 });
 
-test("an access token with less than 60 s left is renewed first and saved", async () => {
+test("a command renews and saves an access token that expires in less than 60 s, and then sends its request", async () => {
   await user("fay");
   const { home_dir, wall_ms } = await logIn("fay");
   const before = await savedIn(home_dir);
@@ -158,7 +158,7 @@ test("an access token with less than 60 s left is renewed first and saved", asyn
   ]);
 });
 
-test("a token that the server rejects is renewed once, even if it is still valid by the machine's clock", async () => {
+test("a command renews a token once if the server rejects it, even if the machine's clock says that it is valid", async () => {
   await user("gus", "--capability system-read");
   const session = await logIn("gus");
   await t.advance(ACCESS_TOKEN_TTL_S + LATER_S);
@@ -167,7 +167,7 @@ test("a token that the server rejects is renewed once, even if it is still valid
   expect(asked(ran.asked)).toEqual(["GET /v1/system/users", "POST /v1/auth/refresh", "GET /v1/system/users"]);
 });
 
-test("a clock that is hours ahead causes one renewal per command, not per request", async () => {
+test("if the machine's clock is hours ahead, each command renews the token only once", async () => {
   await user("ann", "--capability system-read");
   const { home_dir, wall_ms } = await logIn("ann");
   const ran = await at.run("network-pool list", { env: {}, home_dir, wall_ms: wall_ms + 3_600_000 });
@@ -177,13 +177,13 @@ test("a clock that is hours ahead causes one renewal per command, not per reques
   expect(paths).toEqual(["GET /v1/system/external-subnets", "GET /v1/system/network-pools"]);
 });
 
-test("a token that another command renewed is read from the profile", async () => {
+test("a command uses the token that another command renewed and saved", async () => {
   await user("hal");
   const session = await logIn("hal");
   await t.advance(ACCESS_TOKEN_TTL_S + LATER_S);
   const real = serverOf(t);
   let other: Promise<unknown> | null = null;
-  // A second command renews while the first one waits for its 401.
+  // A second command renews the token while the first command waits for its 401.
   const server: Server = async (call, signal) => {
     const answer = await real(call, signal);
     if (answer.status === 401) await (other ??= at.printed("whoami", { env: {}, ...session }));
@@ -218,7 +218,7 @@ test("logout from an unreachable server deletes the credential and reports that 
   expect(await readFile(join(session.home_dir, ".config/opsctl/credentials.toml"), "utf8")).not.toContain("token");
 });
 
-test("an expired session asks for a new login, and logout still deletes it", async () => {
+test("after the session expired, a command asks for a new login, and logout still deletes the credential", async () => {
   await user("kim");
   const session = await logIn("kim");
   await t.advance(REFRESH_TOKEN_TTL_S + LATER_S);

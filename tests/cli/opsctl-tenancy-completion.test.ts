@@ -1,4 +1,4 @@
-// Completion of tenancy records from the control plane.
+// Completion offers the tenancy records of the control plane.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Project, Silo } from "../../src/contract/tenancy.ts";
 import { openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
@@ -30,14 +30,14 @@ test("completion offers silos by name and id, also for the value of an option", 
   expect(await completed("external-subnet create x --owner-silo so")).toEqual(["south"]);
 });
 
-test("a tenant name that several silos have is offered with its silo", async () => {
+test("if several silos have a tenant with the same name, the tenant is offered with its silo", async () => {
   const names = (await completed("tenant show ")).filter((each) => !/^[0-9a-f]{8}-/.test(each));
   expect(names).toEqual(["north/default", "shop", "south/default"]);
   expect(await completed(`project list --tenant ${south.default_tenant_id.slice(0, -1)}`))
     .toEqual([south.default_tenant_id]);
 });
 
-test("completion offers projects to the project and quota commands, an ambiguous name with its silo and tenant", async () => {
+test("completion offers projects to the project and quota commands, and an ambiguous name with its silo and tenant", async () => {
   for (const tenant of ["shop", "south/default"]) await at.printed(`project create web --tenant ${tenant}`);
   const till = await at.json<Project>("project create till --tenant shop");
   expect(await completed("project delete north")).toEqual(["north/shop/web"]);

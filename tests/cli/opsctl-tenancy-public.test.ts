@@ -1,4 +1,4 @@
-// Public addresses: NIC tags, external subnets and pools. See docs/networking.md.
+// The verbs for public addresses: NIC tags, external subnets and network pools (docs/networking.md).
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ExternalSubnet, NetworkPool, NicTag } from "../../src/contract/external-network.ts";
 import type { Silo } from "../../src/contract/tenancy.ts";
@@ -61,7 +61,7 @@ test("an external subnet is created with every option, listed, shown and deleted
   expect(await at.printed("external-subnet delete all")).toBe(`Deleted external subnet all (${subnet.id})\n`);
 });
 
-test("a subnet's NIC tag may be given by id; with an unknown tag or owner nothing is created", async () => {
+test("an external subnet's NIC tag may be given by id; with an unknown tag or owner, nothing is created", async () => {
   const argv = `external-subnet create by-id --ipv4-block 192.0.2.0/24 --nic-tag`;
   expect((await at.run(`${argv} nothing`)).code).toBe(3);
   expect((await at.run(`${argv} uplink --owner-silo nothing`)).code).toBe(3);
@@ -69,7 +69,7 @@ test("a subnet's NIC tag may be given by id; with an unknown tag or owner nothin
   expect(await at.printed("external-subnet show by-id")).toContain("owner_silos:     (all)\n");
 });
 
-test("a pool lists its networks by name in order of use, and its deletion keeps them", async () => {
+test("a pool lists its networks by name in the order of their use, and its deletion does not delete the networks", async () => {
   const ids: string[] = [];
   for (const name of ["second", "first"]) {
     const block = `10.${ids.length}.0.0/24`;

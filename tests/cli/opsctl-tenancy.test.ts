@@ -1,4 +1,4 @@
-// Silos, tenants, projects and quotas, found by name. See docs/tenancy.md.
+// The verbs for silos, tenants, projects and quotas, which users find by name (docs/tenancy.md).
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import type { Project, Quota, Silo, Tenant } from "../../src/contract/tenancy.ts";
@@ -88,12 +88,12 @@ test.each(["a/b/c", "/a", "a/"])("%s is not a tenant name", async (name) => {
   expect([ran.code, ran.asked]).toEqual([2, []]);
 });
 
-test("a name with its parent, together with the option for the parent, is rejected", async () => {
+test("a name that contains its parent is rejected together with the option for the parent", async () => {
   expect((await at.run("tenant show a/b --silo a")).err()).toContain("remove --silo");
   expect((await at.run("project show a/b --tenant a")).err()).toContain("remove --tenant");
 });
 
-test("a rejection by the server is printed with its message and gives its exit code", async () => {
+test("if the server rejects a request, the command prints the server's message and exits with the code of the status", async () => {
   await silo("taken");
   const again = await at.run("silo create taken");
   expect([again.code, again.err()]).toEqual([5, expect.stringContaining("a silo named taken already exists")]);
@@ -229,7 +229,7 @@ test.each([["--memory", "64GB"], ["--memory", "-1"], ["--disk", "0.3KiB"], ["--d
   },
 );
 
-test("a caller who may not list silos gets the hint to use UUIDs", async () => {
+test("if the caller may not list silos, the error says to use UUIDs", async () => {
   const { id } = await at.json<Tenant>("tenant create own --silo " + (await silo("closed")).id);
   const key = await at.printed(`api-key create --description t --tenant ${id}`);
   const env = { OPSCTL_ENDPOINT: "http://127.0.0.1:8080", OPSCTL_API_KEY: key.trim() };

@@ -1,4 +1,4 @@
-// API keys of tenants. See docs/tenancy.md, "Credentials".
+// The verbs for API keys of tenants (docs/tenancy.md, "Credentials").
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ApiKeyView } from "../../src/contract/api-key.ts";
 import type { Silo } from "../../src/contract/tenancy.ts";
@@ -40,7 +40,7 @@ test("a tenant's key is created, works only inside the tenant, is listed and del
   expect((await t.call("GET", projects, { key })).status).toBe(401);
 });
 
-test("a tenant's key may be read-only and expire; any other scope is rejected before any request", async () => {
+test("a tenant's key may be read-only and may expire; a scope other than full and read_only is rejected before any request", async () => {
   const expires_at = "2999-01-01T00:00:00.000Z";
   const made = await at.json<ApiKeyView>(
     `api-key create --tenant acme/default --description d --scope read_only --expires-at ${expires_at}`,

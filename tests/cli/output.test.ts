@@ -1,4 +1,4 @@
-// Output formats, filters and tables of lists, by command lines of both programs.
+// The formats, filters and tables of lists.
 import { describe, expect, test } from "vitest";
 import { textWidth } from "../../cli/internal/table.ts";
 import { opsctl } from "./opsctl.ts";
@@ -38,7 +38,7 @@ async function silos(words: readonly string[], isTTY = false): Promise<string> {
 }
 
 describe("formats of a list", () => {
-  test("-o json prints the envelope, and --json the server's answer", async () => {
+  test("-o json prints an object with the items, and --json prints the server's answer", async () => {
     expect(JSON.parse(await silos(["-o", "json"]))).toEqual({ items: SILOS });
     expect(JSON.parse(await silos(["--json"]))).toEqual(SILOS);
   });
@@ -53,11 +53,11 @@ describe("formats of a list", () => {
     ["jsonpath={.items[0]['id']}", `${SILOS[0]!.id}\n`],
     ["jsonpath=$.items[-1].name", "zeta\n"],
     ["jsonpath=.items[7].name", ""],
-  ])("-o %s picks values", async (format, printed) => {
+  ])("-o %s prints the values at this path", async (format, printed) => {
     expect(await silos(["-o", format])).toBe(printed);
   });
 
-  test("-o csv quotes values with commas and quotes, and prints times instead of ages", async () => {
+  test("-o csv quotes values that contain commas or quotes, and prints times instead of ages", async () => {
     expect(await silos(["-o", "csv", "--columns", "name,description,age"])).toBe(
       `name,description,age\r\nacme,,${AT}\r\nbeta,"says ""hi"", x",${AT}\r\nzeta,,${AT}\n`,
     );
@@ -65,7 +65,7 @@ describe("formats of a list", () => {
     expect(await silos(["-o", "csv", "--no-headers", "--columns", "name"])).toBe("acme\r\nbeta\r\nzeta\n");
   });
 
-  test("a list without rows prints no text in a format for programs", async () => {
+  test("a list without rows prints no note in a format for programs", async () => {
     expect(await silos(["-o", "name", "--filter", "name=none"])).toBe("");
     expect(JSON.parse(await silos(["-o", "json", "--filter", "name=none"]))).toEqual({ items: [] });
   });
@@ -84,15 +84,15 @@ describe("rows and columns of a list", () => {
     ["name~ET", "beta\nzeta\n"],
     ["name~et,default_tenant_id=t10", "zeta\n"],
     ["default_tenant_id>t2", "zeta\n"],
-  ])("--filter %s", async (filter, printed) => {
+  ])("--filter %s keeps only the matching rows", async (filter, printed) => {
     expect(await silos(["-o", "name", "--filter", filter])).toBe(printed);
   });
 
-  test("--sort-by orders digits by value, and :desc turns the order", async () => {
+  test("--sort-by orders numbers in a text by their value, and :desc reverses the order", async () => {
     expect(await silos(["-o", "name", "--sort-by", "default_tenant_id:desc"])).toBe("zeta\nbeta\nacme\n");
   });
 
-  test("--columns chooses columns, also wide ones", async () => {
+  test("--columns chooses columns, also columns of the wide table", async () => {
     expect(await silos(["--columns", "age,name"])).toBe("AGE   NAME\n3h5m  acme\n3h5m  beta\n3h5m  zeta\n");
     expect(await silos(["--columns", "name", "--no-headers"])).toBe("acme\nbeta\nzeta\n");
   });
@@ -109,7 +109,7 @@ describe("rows and columns of a list", () => {
 });
 
 describe("tables", () => {
-  test("on a terminal ids are shortened to prefixes that tell the rows apart", async () => {
+  test("a terminal shows ids as prefixes that differ in all rows; a pipe gets whole ids", async () => {
     const shown = await silos(["--columns", "name,id"], true);
     const ids = shown.split("\n").slice(1, -1).map((line) => line.split(/\s+/)[1]!);
     expect(new Set(ids).size).toBe(SILOS.length);
@@ -117,7 +117,7 @@ describe("tables", () => {
     expect(await silos(["--columns", "name,id"])).toContain(SILOS[0]!.id);
   });
 
-  test("on a terminal a long cell is cut at the width, and a pipe gets it whole", async () => {
+  test("a terminal shows a long cell only up to its width; a pipe gets the whole cell", async () => {
     const long = { ...SILOS[0]!, description: "x".repeat(300) };
     const options = { server: () => ({ body: [long] }), wall_ms: WALL_MS };
     const shown = (await opsctl(["silo", "list"], { ...options, isTTY: true })).out().trimEnd().split("\n");
@@ -130,7 +130,7 @@ describe("tables", () => {
     expect(whole).toContain(`${named.name}  019fa000  3h5m  x`);
   });
 
-  test("states have colours on a terminal, and none with NO_COLOR", async () => {
+  test("states have colours on a terminal, but not if NO_COLOR is set", async () => {
     const body = [{ id: "o1", kind: "x", state: "failed", references: [], time_created: AT, time_done: null }];
     const run = (env: Record<string, string>) =>
       opsctl(["operation", "list"], {
@@ -152,7 +152,7 @@ test("show prints one record in every format", async () => {
   expect(await run("csv")).toContain(",acme,");
 });
 
-test("a record with a list of events is one record in every format", async () => {
+test("a record with a field that is a list is printed as one record in every format", async () => {
   const webhook = { id: "w1", name: "ops", events: ["instance_*"] };
   const run = async (...words: readonly string[]) =>
     (await opsctl(["api", "GET", "/v1/webhooks/w1", ...words], { server: () => ({ body: webhook }) })).out();

@@ -1,4 +1,4 @@
-// The verbs for what the web console also shows: sessions, the capacity of the fleet, and the audit events of a tenant.
+// The verbs for sessions, the capacity of the fleet, and the audit events of a tenant. The web console shows the same.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ComputeFixture, openComputeFixture } from "../compute/compute-fixture.ts";
@@ -51,7 +51,7 @@ test("tenantctl whoami with an API key prints the key's owner and tenant", async
   expect(who).toMatchObject({ tenant_id: a.tenant.tenant_id, scope: "full" });
 });
 
-test("capacity show prints what the nodes have and what instances use, of the fleet and of one node", async () => {
+test("capacity show prints the resources of the fleet or of one node, and the resources that instances use", async () => {
   await a.running({ name: "web-1" });
   const { server_uuid } = a.node;
   const fleet = await at.json<{ placed: { instances: number; cpu: number }; physical: { cpu: number } }>(

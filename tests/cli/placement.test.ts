@@ -27,7 +27,7 @@ beforeEach(async () => {
 
 const lines = (text: string) => text.trimEnd().split("\n");
 
-test("placement explain shows the chosen node, and why each other node was rejected", async () => {
+test("placement explain shows the chosen node, and the reason why each other node is rejected", async () => {
   expect(await at.printed("placement explain --cpu 2 --memory 4GiB")).toBe("No approved compute node\n");
   const [good, small] = [await openNode(t), await openNode(t, { ram_total_mb: 1_024 })];
   await at.printed(["cn", "cordon", small.hostname, "--reason", "a cable"]);
@@ -48,7 +48,7 @@ test("placement explain shows the chosen node, and why each other node was rejec
   expect(none[0]).toBe("None of the 2 approved nodes can take it");
 });
 
-test("placement explain --node shows what every filter decides about the node, and the scores of an accepted node", async () => {
+test("placement explain --node shows the decision of every filter about the node, and the scores of an accepted node", async () => {
   const [good, edge] = [await openNode(t), await openNode(t)];
   await at.printed(`cn label set ${edge.hostname} --role edge`);
   const accepted = await at.printed(`placement explain --cpu 1 --memory 1GiB --node ${good.hostname}`);
@@ -92,7 +92,7 @@ test.each([["placement explain"], ["placement explain --cpu 2"], ["placement exp
   },
 );
 
-test("cn drain-preview shows which instances fit on other nodes, and which look like quorum members", async () => {
+test("cn drain-preview shows the instances that fit on other nodes, and the instances that look like quorum members", async () => {
   const from = await openNode(t);
   expect(await at.printed(`cn drain-preview ${from.hostname}`)).toBe("(no instances)\n");
   const to = await openNode(t, { ram_total_mb: 4_096 });
@@ -117,7 +117,7 @@ test("cn drain cordons a node and counts the moved instances; --dry-run changes 
   expect(await placement()).toMatchObject({ cordoned: true, cordoned_reason: "drain" });
 });
 
-/** Opens two nodes with this label, in the order of their drains. */
+/** Creates two nodes with this label. Returns them in the order of their drains. */
 async function openRack(rack: string) {
   const [one, two] = [await openNode(t), await openNode(t)];
   for (const { id } of [one, two]) {
@@ -141,9 +141,9 @@ test("cn drain --label drains the nodes with a label and names them; --dry-run c
   }
 });
 
-test("cn drain --label stops at a node that is not empty, names its instances, and exits with 1", async () => {
+test("cn drain --label stops if a drained node is not empty, names its instances, and exits with 1", async () => {
   const [a, b] = await openRack("full");
-  // The only other node is in the same rack, so it is not a target.
+  // The only other node has the same label, so the instance cannot move to it.
   const stays = await placeInstance(t, { on: a.id, of: tenant, name: "web-2" });
   const ran = await at.run("cn drain --label rack=full");
   expect(ran.code).toBe(1);
@@ -212,7 +212,7 @@ test("cn placement set changes only the given settings; --clear resets settings 
   expect(cleared).toMatch(/^fault_domain: +r7\npinned_silo_uuid: +-\npinned_tenant_uuid: +-\nnote: +-$/m);
 });
 
-test("cn placement set without options, or with a setting that --clear does not take, is rejected", async () => {
+test("cn placement set is rejected without options, or if --clear names a setting that cannot be cleared", async () => {
   for (const argv of ["cn placement set x", "cn placement set x --clear cordoned"]) {
     const ran = await at.run(argv);
     expect([ran.code, ran.asked]).toEqual([2, []]);

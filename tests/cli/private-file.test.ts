@@ -1,11 +1,11 @@
-// Files that are complete or missing, also when the process that writes them is killed.
+// A private file is either complete or missing, even if the process that writes it is killed.
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { removeDrafts, writeFileDurably } from "../../cli/internal/private-file.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
-test("drafts that killed processes left are removed, and no other file", async () => {
+test("drafts of killed processes are removed, and no other file is removed", async () => {
   const folder = await temporaryFolder("drafts");
   await mkdir(join(folder.path, "network"));
   await writeFileDurably(join(folder.path, "jobs.json"), "[]");

@@ -1,4 +1,5 @@
-// Profiles of one machine: list, use, rename, delete. A command then uses the profile's endpoint and credential.
+// The profiles on one machine are listed, used, renamed and deleted. A command uses the endpoint and credential of its
+// profile.
 import { expect, test } from "vitest";
 import { fakeEnvironment } from "./fake-environment.ts";
 import { opsctl } from "./opsctl.ts";
@@ -17,7 +18,7 @@ async function home(): Promise<string> {
   return home_dir;
 }
 
-test("profiles are listed, chosen, renamed and deleted, and commands follow", async () => {
+test("profiles are listed, chosen, renamed and deleted, and later commands use the changed profiles", async () => {
   const home_dir = await home();
   const run = (...words: string[]) => opsctl(words, { ...whoami, home_dir, env: {} });
   expect((await run("profile", "use", "hall")).out()).toBe("Profile hall is the default\n");
@@ -36,7 +37,7 @@ test("profiles are listed, chosen, renamed and deleted, and commands follow", as
   expect((await run("api", "GET", "/v1/version", "--profile", "lab")).code).toBe(0);
 });
 
-test("an unknown profile, and a name that is taken, change nothing", async () => {
+test("a verb with an unknown profile or with a name that another profile has changes nothing", async () => {
   const home_dir = await home();
   const run = (...words: string[]) => opsctl(["profile", ...words], { home_dir, env: {} });
   for (const words of [["use", "none"], ["delete", "none"], ["rename", "none", "x"]]) {
@@ -48,7 +49,7 @@ test("an unknown profile, and a name that is taken, change nothing", async () =>
   expect((await run("list", "-o", "name")).out()).toBe("lab\nhall\n");
 });
 
-test("an alias is one command line of its profile, with more words behind it", async () => {
+test("an alias replaces the beginning of a command line, and belongs to one profile", async () => {
   const home_dir = await home();
   const run = (...words: string[]) => opsctl(words, { ...whoami, home_dir, env: {} });
   const set = await run("profile", "alias", "set", "version", "--", "api", "GET", "/v1/version", "-f", "note=a b");

@@ -1,11 +1,11 @@
-// The verb `api` sends one request to a route; near names help with a mistyped one.
+// The verb `api` sends one request to a route. The error about a mistyped name offers similar names.
 import { expect, test } from "vitest";
 import { opsctl } from "./opsctl.ts";
 import { KEY_ENV, tenantctl } from "./tenantctl/run.ts";
 
 const echo = { server: ({ method, path }: { method: string; path: string }) => ({ body: { method, path } }) };
 
-test("fields are the body of a POST; JSON values are sent as JSON, other values as text", async () => {
+test("api sends fields as the body of a POST; a field is sent as JSON if it is valid JSON, and otherwise as text", async () => {
   const words = ["api", "post", "/v1/silos", "-f", "name=acme", "-f", "count=3", "-f", 'tags=["a"]', "-f", "text=a=b"];
   const ran = await opsctl(words, echo);
   expect([ran.code, ran.err()]).toEqual([0, ""]);
@@ -17,7 +17,7 @@ test("fields are the body of a POST; JSON values are sent as JSON, other values 
   expect(JSON.parse(ran.out())).toEqual({ method: "POST", path: "/v1/silos" });
 });
 
-test("fields are the query of a GET, beside the query in the path", async () => {
+test("api sends fields as the query of a GET, in addition to the query in the path", async () => {
   const ran = await tenantctl(["api", "GET", "/v1/vpcs?limit=2", "-f", "project=p", "-o", "jsonpath=.path"], {
     ...echo,
     env: KEY_ENV,
@@ -41,9 +41,12 @@ test.each([
   ["acem", "did you mean acme?"],
   ["prod-wst", "did you mean prod-west or prod-east?"],
   ["zzz", "to list them, run: opsctl silo list"],
-])("the mistyped name %s", async (name, message) => {
-  const body = ["acme", "prod-west", "prod-east"].map((each) => ({ id: `${each}-id`, name: each }));
-  const ran = await opsctl(["silo", "show", name], { server: () => ({ body }) });
-  expect(ran.code).toBe(3);
-  expect(ran.err()).toContain(message);
-});
+])(
+  "the error about the mistyped name %s offers similar names or the list command",
+  async (name, message) => {
+    const body = ["acme", "prod-west", "prod-east"].map((each) => ({ id: `${each}-id`, name: each }));
+    const ran = await opsctl(["silo", "show", name], { server: () => ({ body }) });
+    expect(ran.code).toBe(3);
+    expect(ran.err()).toContain(message);
+  },
+);

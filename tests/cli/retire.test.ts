@@ -20,18 +20,18 @@ async function changes(argv: string[], options: FakeOptions) {
   return { ...ran, sent: ran.asked.filter(({ method }) => method !== "GET").map((a) => `${a.method} ${a.path}`) };
 }
 
-test.each(VERBS)("%j without a terminal and without --yes is a usage error", async (argv) => {
+test.each(VERBS)("without a terminal and without --yes, %j is a usage error", async (argv) => {
   const ran = await changes(argv, {});
   expect([ran.code, ran.sent]).toEqual([2, []]);
   expect(ran.err()).toContain("--yes");
 });
 
-test.each(VERBS)("%j with --yes asks no question and sends one request", async (argv, _name, sent) => {
+test.each(VERBS)("with --yes, %j asks no question and sends one request", async (argv, _name, sent) => {
   const ran = await changes([...argv, "--yes"], {});
   expect([ran.code, ran.sent, ran.asked.length]).toEqual([0, [sent], 1]);
 });
 
-test.each(VERBS)("%j on a terminal continues only after the name %s is typed", async (argv, name, sent) => {
+test.each(VERBS)("on a terminal, %j continues only after the user typed the name %s", async (argv, name, sent) => {
   expect((await changes(argv, { isTTY: true, typed: [name] })).sent).toEqual([sent]);
   for (const typed of ["", "y", "yes", `${name}x`]) {
     const ran = await changes(argv, { isTTY: true, typed: [typed] });
@@ -39,7 +39,7 @@ test.each(VERBS)("%j on a terminal continues only after the name %s is typed", a
   }
 });
 
-test("the UUID may be typed instead of the hostname", async () => {
+test("the user may type the UUID instead of the hostname", async () => {
   expect((await changes(["cn", "remove", NODE_ID], { isTTY: true, typed: [NODE_ID] })).sent).toHaveLength(1);
 });
 
@@ -71,7 +71,7 @@ test("factory-reset resets the nodes with a label one after another, and stops a
   expect(stopped.err()).toContain(`stopped at rack1-n6 (${third}) after 2 of 3 nodes: the node has instances`);
   busy = "no node";
   expect((await changes(argv, { server: rack })).code).toBe(0);
-  // On a terminal, the operator types the label.
+  // On a terminal, the operator must type the label.
   const asked = ["cn", "factory-reset", "--label", "rack=a3"];
   const refused = await changes(asked, { server: rack, isTTY: true, typed: ["yes"] });
   expect([refused.code, refused.sent]).toEqual([1, []]);
@@ -119,12 +119,12 @@ test("root-password --clear sends no password hash", async () => {
 test.each([
   ["an empty password", ["--password-stdin"], { typed: "\n" }],
   ["an empty hash", ["--hash", ""], {}],
-  ["two different answers", [], { isTTY: true, typed: ["a", "b"] }],
-  ["no terminal to ask", [], {}],
+  ["two different passwords", [], { isTTY: true, typed: ["a", "b"] }],
+  ["no terminal and no option", [], {}],
   ["two ways at once", ["--hash", HASH, "--clear"], {}],
   ["two ways at once", ["--clear", "--password-stdin"], {}],
   ["two ways at once", ["--hash", HASH, "--password-stdin"], {}],
-])("root-password with %s is a usage error and sends no request: %j", async (_what, argv, options) => {
+])("root-password with %s (%j) is a usage error and sends no request", async (_what, argv, options) => {
   const ran = await password(argv, options);
   expect([ran.code, ran.asked.length]).toEqual([2, 0]);
 });
@@ -139,7 +139,7 @@ test("traits set keeps the node's other traits and prints all of them", async ()
   expect(ran.out()).toBe("TRAIT  VALUE\nexpr   a=b\ngpu    yes\nrack   r2\n");
 });
 
-test("traits clear removes the named traits, or all", async () => {
+test("traits clear removes the named traits, or all traits if no trait is named", async () => {
   const held = { gpu: "yes", rack: "r1" };
   const one = await opsctl(["cn", "traits", "clear", NODE_ID, "gpu"], traits(held));
   expect(one.asked.at(-1)!.body).toEqual({ traits: { rack: "r1" } });

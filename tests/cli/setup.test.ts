@@ -16,7 +16,7 @@ const DISKS = [
 
 type Round = { readonly state?: string; readonly progress?: Partial<SetupProgress>; readonly error?: string };
 
-/** Returns a control plane that advances the operation by one round at each request for it. */
+/** Returns a control plane that moves the operation to its next round at each request for the operation. */
 function setup(rounds: readonly Round[] = [], disks = DISKS, state: CnView["state"] = "setting_up"): FakeOptions {
   const left = [...rounds];
   let now: Round = {};
@@ -44,7 +44,7 @@ function setup(rounds: readonly Round[] = [], disks = DISKS, state: CnView["stat
 
 const approve = ["cn", "setup", "approve", NODE_ID];
 
-test("setup plan shows each disk and its use, the pool, and the command to approve it", async () => {
+test("setup plan shows each disk and its use, the pool, and the command that approves the plan", async () => {
   const ran = await opsctl(["cn", "setup", "plan", NODE_ID], setup([], DISKS, "awaiting_setup"));
   expect(ran.out()).toBe(
     `DISK    SIZE     USE       ITS DATA
@@ -64,7 +64,7 @@ To approve it:
   );
 });
 
-test("setup plan with options shows the layout that they give, and repeats them in the approve command", async () => {
+test("setup plan with options shows the layout for these options, and repeats the options in the approve command", async () => {
   const argv = ["--layout", "mirror", "--exclude", "c1t2d0", "--no-cache", "--compress", "zstd"];
   const ran = await opsctl(["cn", "setup", "plan", NODE_ID, ...argv], setup([], DISKS, "awaiting_setup"));
   expect(ran.out()).toMatch(/^c0t0d0 +480 GB +not used +kept$/m);
@@ -170,7 +170,7 @@ test("a failed setup exits 1 with the machine's reason", async () => {
   expect([ran.code, ran.err()]).toEqual([1, "error: the setup failed: no room\n"]);
 });
 
-test("when --timeout is over, the command exits 6 and the setup continues", async () => {
+test("after --timeout the command exits 6, and the setup continues", async () => {
   const ran = await opsctl([...approve, "--layout", "mirror", "--wait", "--timeout", "3"], setup());
   expect(ran.code).toBe(6);
   expect(ran.asked.filter(({ method }) => method === "POST")).toHaveLength(1);

@@ -1,5 +1,5 @@
-// Debian's sshd on loopback with its own keys, as the current user. It neither reads nor changes the configuration of
-// the machine or the user.
+// Debian's sshd on the loopback interface with its own keys, run as the current user. It does not read or change the
+// configuration of the machine or the user.
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { connect, createServer } from "node:net";
@@ -10,27 +10,27 @@ import { lacking, present } from "../support/optional-programs.ts";
 
 const START_LIMIT_MS = 10_000;
 
-/** Addresses that answer, one per node. Linux has all of 127.0.0.0/8 on loopback. */
+/** The addresses at which sshd listens, one for each node. On Linux, all addresses of 127.0.0.0/8 are local. */
 export const SSH_ADDRESSES = ["127.0.0.1", "127.0.0.2", "127.0.0.3"] as const;
-/** An address without a listener. */
+/** An address at which nothing listens. */
 export const SILENT_ADDRESS = "127.0.0.4";
 
 export type Sshd = {
-  /** Arguments with which `cn exec` reaches this server. */
+  /** The arguments with which `cn exec` reaches this server. */
   readonly argv: readonly string[];
   stop(): Promise<void>;
 };
 
-/** Returns why sshd cannot run here, or null. */
+/** Returns the reason why sshd cannot run on this machine, or null. */
 export function whyNoSshd(): string | null {
   if (process.platform !== "linux") return "the tests of cn exec against sshd need Linux";
   return lacking("sshd", "ssh", "ssh-keygen");
 }
 
 export type SshdOptions = {
-  /** The addresses of the nodes; ssh knows the host keys of the first two. */
+  /** The addresses of the nodes. ssh knows the host keys of the first two nodes. */
   readonly addresses?: readonly string[];
-  /** A command in front of sshd, such as [ip, netns, exec, NAME]. */
+  /** A command that starts sshd, such as [ip, netns, exec, NAME]. */
   readonly prefix?: readonly string[];
 };
 

@@ -42,7 +42,7 @@ beforeAll(async () => {
   const url = `https://reader:${CLICKHOUSE_PASSWORD}@clickhouse.example:8443/`;
   okOf(await t.call("PUT", "/v1/config/metrics.clickhouse_url", { body: { value: url } }));
   await fixture.running({ user_data: USER_DATA });
-  // A failure message with secrets, as an agent might write one.
+  // A failure message with secrets, which an agent might write.
   const made = fixture.create();
   await node.fail(await node.take(), `login with password=${PASSWORD} as ${secret} failed for ${url}`);
   await made;
@@ -61,7 +61,7 @@ afterAll(async () => {
   await folder?.remove();
 });
 
-/** Returns the texts of the archive's files by file name, read with the system's tar. */
+/** Returns the text of each file in the archive, by file name. Reads the archive with the system's tar. */
 function unpacked(archive: string): Map<string, string> {
   const run = (...argv: string[]) => {
     const ran = spawnSync(present("tar"), argv, { encoding: "utf8" });
@@ -107,21 +107,21 @@ test("no secret of the fixture is in a file of the bundle, in its bytes or in th
   const whole = [...files.values(), gunzipSync(await readFile(path)).toString("latin1"), ran.out(), ran.err()].join(
     "\n",
   );
-  // The bundle contains the failure message without its secrets.
+  // The bundle contains the failure message, and its secrets are replaced.
   expect(files.get("jobs.json")).toContain(
     "login with password=[redacted] as [redacted] failed for https://[redacted]@",
   );
   for (const canary of canaries) expect(whole.includes(canary), canary.slice(0, 12)).toBe(false);
 });
 
-test("only the owner may read the bundle, and no other file is left", async (context) => {
+test("only the owner may read the bundle, and the folder contains no other file", async (context) => {
   needs(context, "tar");
   const { path } = await bundle();
   expect((await stat(path)).mode & 0o777).toBe(0o600);
   expect((await readdir(folder.path)).filter((name) => !name.endsWith(".tar.gz"))).toEqual([]);
 });
 
-test("a bundle with a limited credential lists the missing sections", async (context) => {
+test("a bundle that is made with a limited credential lists its missing sections", async (context) => {
   needs(context, "tar");
   const body = { username: "reader", password: PASSWORD, capabilities: ["system-read"] };
   okOf(await fixture.t.call("POST", "/v1/system/users", { body }));

@@ -34,7 +34,7 @@ test("doctor lists only problems without --all", async () => {
   ]);
 });
 
-test("doctor --all prints a line per check, failures last, and exits 1 if a check fails", async () => {
+test("doctor --all prints a line for each check, with failures at the end, and exits 1 if a check fails", async () => {
   const ran = await doctor([BROKEN, HEAD, STUCK, SKIPPED], ["--all"]);
   expect([ran.code, ran.err()]).toEqual([1, "error: 1 check failed\n"]);
   expect(ran.out()).toBe(

@@ -19,7 +19,7 @@ test("wide and combining characters keep the columns aligned", () => {
   expect(tableText(COLUMNS, [["日本", "1"], ["abcd", "2"]])).toBe("NAME  VALUE\n日本  1\nabcd  2");
 });
 
-test("escape sequences, line breaks and direction marks in a response do not reach the terminal", () => {
+test("the table shows escape sequences, line breaks and direction marks as text", () => {
   const hostile = "a\u001b[31mred\r\nb\u009b2J\u202eevil\u0000";
   const shown = tableText(COLUMNS, [[hostile, "1"]]);
   expect(shown.split("\n")).toHaveLength(2);
@@ -43,7 +43,7 @@ test("blockText aligns the values and prints - for an unset value", () => {
   expect(blockText([["a", 1], ["longer", null], ["no", false]])).toBe("a:       1\nlonger:  -\nno:      false");
 });
 
-test("the header is bold only on request", () => {
+test("the header is bold only with the option for a bold header", () => {
   expect(tableText(COLUMNS, [], true)).toBe("\u001b[1mNAME  VALUE\u001b[22m");
   expect(tableText(COLUMNS, [])).toBe("NAME  VALUE");
 });

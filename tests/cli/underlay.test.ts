@@ -1,4 +1,4 @@
-// opsctl cn underlay: a node's place on the network that carries the packets of VPCs.
+// `opsctl cn underlay` sets the address and MTU of a node on the network that carries the packets of VPCs.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { opsctlAt, type OpsctlRunner } from "./at-control-plane.ts";
@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => t.close());
 
-test("set changes the given fields, show prints them, and the word reported removes them", async () => {
+test("set changes the given fields, show prints them, and the value reported removes a field", async () => {
   await at.printed(`cn underlay set ${node} --address 192.0.2.9 --mtu 9000`);
   expect(await at.printed(`cn underlay show ${node}`)).toMatch(
     /underlay_address: +192\.0\.2\.9\nunderlay_mtu: +9000\n/,
@@ -25,7 +25,7 @@ test("set changes the given fields, show prints them, and the word reported remo
   });
 });
 
-test("set without a field, and a bad MTU, are refused before a request", async () => {
+test("set without a field or with an invalid MTU fails before any request", async () => {
   for (const words of ["", " --mtu 100", " --mtu 10000"]) {
     const ran = await at.run(`cn underlay set ${node}${words}`);
     expect([ran.code, ran.asked]).toEqual([2, []]);

@@ -1,4 +1,4 @@
-// The commands for usage, load and audit against a real control plane. The test acts as the node.
+// The commands for usage, load and audit with a real control plane. The test acts as the node.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ComputeFixture, GIB, openComputeFixture } from "../compute/compute-fixture.ts";
@@ -36,7 +36,7 @@ const counters = (cpu_seconds: number) => ({
   network_sent_bytes: 0,
 });
 
-test("usage is printed as CSV for a bill, by day for the tenant and by project for the operator", async () => {
+test("usage is printed as CSV for a bill: by day for the tenant, and by project for the operator", async () => {
   expect(await printed("usage --from 2020-01-01 --to 2020-01-31")).toBe("(no usage from 2020-01-01 to 2020-01-31)\n");
   const { id } = await a.running({ cpu: 4, memory_bytes: 2 * GIB });
   await a.t.advance(36 * 3_600);
@@ -64,12 +64,12 @@ test("usage is printed as CSV for a bill, by day for the tenant and by project f
   expect(site[1]).toMatch(/^acme,acme-project,/);
 });
 
-test("the load of an instance has a bar for each minute and each hour, and says that it is simulated", async () => {
+test("load prints a bar for each minute and each hour of an instance, and says that a simulated node sent the values", async () => {
   const { id, name } = await a.running({ name: "loaded", cpu: 2 });
   expect(await printed(`instance load ${name} --by minute`)).toBe("(no load yet: the first minute has not ended)\n");
   const seconds = async () =>
     (await a.t.db.query<{ s: number }>("select extract(epoch from berth_now())::float8 as s")).rows[0]!.s;
-  // The beginning of an hour, so that exactly 10 minutes of two samples each follow.
+  // Starts at the beginning of an hour, so that the hour has exactly 10 minutes with two samples each.
   await a.t.advance(3_600 - (await seconds()) % 3_600);
   const busy = [0, 1, 1, 1, 1, 2, 2, 2, 2, 2];
   let cpu_seconds = 0;
@@ -88,7 +88,7 @@ test("the load of an instance has a bar for each minute and each hour, and says 
   const minutes = okOf(await a.call("GET", `/v1/instances/${id}/load?by=minute`));
   expect(minutes.simulated).toBe(true);
   expect(minutes.samples.length).toBeGreaterThanOrEqual(10);
-  // Real time passes between the steps, so the averages are a little lower.
+  // Real time also passes between the samples, so the averages are a little lower than the values of the samples.
   for (const { at, cpu, memory_bytes, network_received_bytes_per_s: received } of minutes.samples) {
     const minute = Math.floor((Date.parse(at) / 1_000 - Math.floor(from)) / 60);
     expect(memory_bytes).toBe(GIB);
@@ -106,7 +106,7 @@ test("the load of an instance has a bar for each minute and each hour, and says 
   expect(hours.by).toBe("hour");
   expect(hours.samples).toHaveLength(1);
   expect(hours.samples[0].cpu_max).toBeGreaterThanOrEqual(hours.samples[0].cpu);
-  // Minutes are kept for 6 hours and hours for 7 days.
+  // The server keeps minutes for 6 hours, and hours for 7 days.
   await a.t.advance(6 * 3_600);
   await sum();
   expect(okOf(await a.call("GET", `/v1/instances/${id}/load?by=minute`)).samples).toEqual([]);
@@ -116,7 +116,7 @@ test("the load of an instance has a bar for each minute and each hour, and says 
   expect(okOf(await a.call("GET", `/v1/instances/${id}/load`)).samples).toEqual([]);
 });
 
-test("audit list prints what was done in the tenant, newest first", async () => {
+test("audit list prints the audit events of the tenant, with the newest first", async () => {
   const lines = (await printed("audit list --action instance_create -o csv")).trim().split(/\r?\n/);
   expect(lines[0]).toBe("seq,time,actor,action,resource,decision,outcome");
   expect(lines.length).toBeGreaterThanOrEqual(3);

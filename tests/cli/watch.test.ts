@@ -1,4 +1,4 @@
-// --watch, with a real control plane behind the command.
+// The option --watch with a real control plane.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { ROOT_KEY } from "../support/control-plane.ts";
@@ -19,7 +19,7 @@ afterAll(() => t.close());
 
 type Poll = { readonly fake: FakeEnvironment; readonly number: number };
 
-/** Runs a watching command. `beforePoll` runs before the server gets the numbered long poll. */
+/** Runs a command with --watch. `beforePoll` runs before each long poll, with the number of the poll. */
 async function watched(argv: string, beforePoll: (poll: Poll) => Promise<void>, options: FakeOptions = {}) {
   const server = serverOf(t);
   let polls = 0;
@@ -41,10 +41,10 @@ async function watched(argv: string, beforePoll: (poll: Poll) => Promise<void>, 
 
 const silo = async (name: string) => okOf(await t.call("POST", "/v1/silos", { body: { name } }));
 
-test("in a pipe, a list is printed again only after a change of its output; Ctrl-C ends it with 130", async () => {
+test("in a pipe, a list is printed again only if its output changed; after Ctrl-C the command exits 130", async () => {
   const { fake, code } = await watched("silo list -o name --watch", async ({ fake, number }) => {
     if (number === 1) await silo("first");
-    // A change of another object: the output stays equal and is not printed.
+    // After a change of another object, the output is the same and is not printed.
     if (number === 2) okOf(await t.call("POST", "/v1/system/nic-tags", { body: { name: "watched", mtu: 1500 } }));
     if (number === 3) await silo("second");
     if (number === 4) fake.abort();
@@ -54,7 +54,7 @@ test("in a pipe, a list is printed again only after a change of its output; Ctrl
   expect(fake.err()).toBe("");
 });
 
-test("on a terminal each output replaces the one before it", async () => {
+test("on a terminal, each output replaces the previous output", async () => {
   const { fake } = await watched("silo list -o name -w", async ({ fake, number }) => {
     if (number === 1) await silo("third");
     if (number === 2) fake.abort();
@@ -62,7 +62,7 @@ test("on a terminal each output replaces the one before it", async () => {
   expect(fake.out()).toBe(`${CLEAR}first\nsecond\n${CLEAR}first\nsecond\nthird\n`);
 });
 
-test("in a pipe, a note is printed only once", async () => {
+test("in a pipe, each note is printed only once", async () => {
   const { fake } = await watched("audit list --after-seq 0 --limit 1 -o json --watch", async ({ fake, number }) => {
     if (number === 1) await silo("noted");
     if (number === 2) fake.abort();
@@ -71,7 +71,7 @@ test("in a pipe, a note is printed only once", async () => {
   expect(fake.err().match(/More events follow/g)).toHaveLength(1);
 });
 
-test("show ends with exit code 3 when the record is deleted", async () => {
+test("show exits 3 when the record is deleted", async () => {
   const { id } = await silo("short");
   const { fake, code } = await watched(`silo show ${id} -o name --watch`, async () => {
     await t.call("DELETE", `/v1/silos/${id}`);
@@ -80,9 +80,9 @@ test("show ends with exit code 3 when the record is deleted", async () => {
   expect(fake.out()).toBe("short\n");
 });
 
-test("while the server does not answer, the command tries again", async () => {
+test("if the server does not answer, the command prints the reason and tries again", async () => {
   const { fake, code } = await watched("silo list -o name --watch", ({ fake, number }) => {
-    // A request has three attempts.
+    // The first request has three attempts.
     if (number <= 3) return Promise.reject(new TypeError("fetch failed", { cause: new Error("connection refused") }));
     fake.abort();
     return Promise.resolve();

@@ -1,4 +1,5 @@
-// Downloads. A download gets its final name only after it matches the listed hash, except with --no-verify.
+// Downloads of images. The client gives a file its final name only after the file matches the listed hash, or with
+// --no-verify.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -32,7 +33,7 @@ function expectWhole(): void {
   expect(readFileSync(join(to, NAME)).equals(CONTENT)).toBe(true);
 }
 
-/** Expects no file with the final name. An unfinished download may be left. */
+/** Expects that no file with the final name exists. An unfinished download may exist. */
 function expectNone(): void {
   expect(filesIn(to).filter((path) => !path.includes(".part/"))).toEqual([]);
 }
@@ -60,7 +61,7 @@ test("an image is downloaded, verified against the vendor's list and saved under
   });
 });
 
-test("on a terminal the proof is printed and the progress erased", async () => {
+test("on a terminal the proof of the image is printed and the progress is erased", async () => {
   const ran = await download([], { isTTY: true });
   expect(ran.out()).toBe(
     `${join(to, NAME)}: ubuntu/noble/20261001, 293.0KiB, verified against the vendor's checksums\n`,
@@ -70,7 +71,7 @@ test("on a terminal the proof is printed and the progress erased", async () => {
 });
 
 describe("an interrupted download", () => {
-  test("resumes if the file on the server has not changed", async () => {
+  test("is resumed if the file on the server has not changed", async () => {
     vendor.wrong.set(IMAGE_PATH, cutting(100_000, 2));
     const ran = await download();
     expect(ran.code).toBe(0);
@@ -83,7 +84,7 @@ describe("an interrupted download", () => {
     expect([second, third].every((line) => line!.endsWith(` ${etagOf(CONTENT)}`))).toBe(true);
   });
 
-  test("is kept, and the next run requests only the rest", async () => {
+  test("is kept, and the next run of the command requests only the rest", async () => {
     vendor.wrong.set(IMAGE_PATH, cutting(100_000, 1));
     let images = 0;
     const ran = await download([], {
@@ -100,7 +101,7 @@ describe("an interrupted download", () => {
     expect(imageRequests().at(-1)).toMatch(/^bytes=[1-9][0-9]*- /);
   });
 
-  test("starts again if the file on the server has changed", async () => {
+  test("is started again if the file on the server has changed", async () => {
     const next = pattern(CONTENT.length, 77);
     vendor.wrong.set(IMAGE_PATH, (request, response) => {
       vendor.wrong.delete(IMAGE_PATH);
@@ -128,7 +129,7 @@ describe("an interrupted download", () => {
     expectWhole();
   });
 
-  test("waits longer after each try", async () => {
+  test("is repeated after a longer pause each time", async () => {
     vendor.wrong.set(IMAGE_PATH, telling(503, {}));
     const ran = await download();
     expect(ran.code).toBe(1);
@@ -143,7 +144,7 @@ describe("a server with wrong range responses", () => {
     ["another offset", { "content-range": `bytes 5-${CONTENT.length - 1}/${CONTENT.length}` }],
     ["no offset", {}],
     ["another unit", { "content-range": `lines 1-2/3` }],
-  ])("(%s) gets another request, for the whole file", async (_name, headers) => {
+  ])("(%s) gets another request for the whole file", async (_name, headers) => {
     let cut = false;
     vendor.wrong.set(IMAGE_PATH, (request, response, body) => {
       if (request.headers.range !== undefined) return telling(206, headers, body)(request, response, body);
@@ -165,11 +166,11 @@ describe("a server with wrong range responses", () => {
     expectNone();
   });
 
-  test("that sends parts of two versions of the file causes one more download, in one piece", async () => {
+  test("that sends parts of two versions of the file gets one more request for the whole file", async () => {
     vendor.wrong.set(IMAGE_PATH, (request, response, body) => {
       if (request.headers.range === undefined && imageRequests().length > 1) return false;
       if (request.headers.range === undefined) return cutting(100_000)(request, response, body);
-      // Like a server that ignores If-Range.
+      // The server ignores If-Range.
       delete request.headers["if-range"];
       serve(request, response, pattern(body.length, 5));
       return true;
@@ -203,7 +204,7 @@ describe("bytes that differ from the vendor's listing", () => {
   test.each([
     ["another length", (body: Uint8Array) => body.subarray(0, 1_000)],
     ["one byte too many", (body: Uint8Array) => new Uint8Array([...body, 1])],
-  ])("(%s) are rejected by their length after one request", async (_name, change) => {
+  ])("(%s) are rejected after one request because of their length", async (_name, change) => {
     vendor.files.set(IMAGE_PATH, change(CONTENT));
     const ran = await download();
     expect(ran.code).toBe(1);
@@ -259,7 +260,7 @@ describe("the vendor's own document", () => {
     expectWhole();
   });
 
-  test("in an unknown format leaves only the index as proof", async () => {
+  test("proves nothing if its format is unknown, so that only the hash in the index proves the image", async () => {
     changeDigest((artifact) => ({
       ...artifact,
       integrity: {
@@ -314,7 +315,7 @@ describe("an image without a hash", () => {
 });
 
 describe("an existing file", () => {
-  test("that is the wanted image is not downloaded again", async () => {
+  test("that is the requested image is not downloaded again", async () => {
     writeFileSync(join(to, NAME), CONTENT);
     const ran = await download();
     expect(ran.code).toBe(0);
@@ -340,7 +341,7 @@ describe("URLs", () => {
     "file:///etc/passwd",
     "https://user:pw@vendor.example/a",
     "nonsense",
-  ])("%s is rejected before a request to it", async (url) => {
+  ])("such as %s are rejected before a request", async (url) => {
     at(url);
     const asked: string[] = [];
     const ran = await download([], { onFetch: (_fake, each) => asked.push(each) });
@@ -350,7 +351,7 @@ describe("URLs", () => {
     expectNone();
   });
 
-  test("three redirects are followed and a fourth is not", async () => {
+  test("with three redirects are followed, and with four are not", async () => {
     for (let i = 1; i <= 4; i++) vendor.wrong.set(`/hop${i}`, telling(302, { location: `/hop${i - 1}` }));
     vendor.files.set("/hop0", CONTENT);
     at(`${vendor.base}/hop3`);
@@ -363,7 +364,7 @@ describe("URLs", () => {
   });
 
   test.each(["http://vendor.example/x", "file:///etc/passwd", "//", ""])(
-    "a redirect to %j is rejected before a request there",
+    "that redirect to %j are rejected before a request to that address",
     async (location) => {
       vendor.wrong.set(IMAGE_PATH, telling(302, { location }));
       const asked: string[] = [];

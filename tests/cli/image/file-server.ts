@@ -1,4 +1,4 @@
-// A vendor's server on loopback with files by path, ranges (RFC 9110), and faults that a test injects.
+// A vendor's server on the loopback interface. It serves files and ranges (RFC 9110), with faults that a test injects.
 import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -7,9 +7,9 @@ export type Wrong = (request: IncomingMessage, response: ServerResponse, body: U
 export type FileServer = {
   readonly base: string;
   readonly files: Map<string, Uint8Array>;
-  /** Faults by path: a function that returns true has answered the request. */
+  /** Faults by path. If the function returns true, it has answered the request, or never will. */
   readonly wrong: Map<string, Wrong>;
-  /** Requests in order, as "PATH RANGE IF-RANGE". */
+  /** The requests in order, in the form "PATH RANGE IF-RANGE". */
   readonly asked: string[];
   put(path: string, body: Uint8Array | string): string;
   close(): Promise<void>;
@@ -66,7 +66,7 @@ export function serve(request: IncomingMessage, response: ServerResponse, body: 
   }
 }
 
-/** Cuts the connection of the first `times` requests after `bytes` bytes of the response. */
+/** Returns a fault that cuts the connection of the first `times` requests after `bytes` bytes of the response. */
 export function cutting(bytes: number, times = Infinity): Wrong {
   let left = times;
   return (request, response, body) => {

@@ -6,7 +6,7 @@ export function newFolder(): string {
   return mkdtempSync(join(tmpdir(), "berth-image-"));
 }
 
-/** Lists every file below a folder, sorted. */
+/** Returns the paths of all files below a folder, sorted. */
 export function filesIn(folder: string): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())

@@ -1,4 +1,4 @@
-// Searching an index, and resolving a user's reference to one file.
+// The search of an index, and the selection of one file by a user's reference.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -43,13 +43,13 @@ test.each([
   expect(found).toEqual(expected);
 });
 
-test("fields of a later index version are passed on", async () => {
+test("the output contains unknown fields of a later version of the index", async () => {
   vendor.images[0] = { ...vendor.images[0]!, later: 1 } as typeof vendor.images[0];
   vendor.publish();
   expect(JSON.parse((await image("search", "--distro", "ubuntu")).out()).items[0].later).toBe(1);
 });
 
-test("search prints the names of images with -q, and the near names of a wrong distribution", async () => {
+test("search -q prints the names of images, and the error for an unknown distribution offers similar names", async () => {
   expect((await image("search", "--distro", "alpine", "-q")).out()).toBe("alpine/v3.24/3.24.2-r0\n");
   const near = await image("search", "--distro", "alpin");
   expect([near.code, near.err()]).toEqual([3, "error: the index has no distro alpin; did you mean alpine?\n"]);
@@ -58,7 +58,7 @@ test("search prints the names of images with -q, and the near names of a wrong d
 });
 
 test.each(["ubuntu/noble", "ubuntu/latest", "ubuntu/lts", "ubuntu/24.04", "ubuntu/24", "ubuntu/noble/20261001"])(
-  "the reference %s names one build",
+  "the reference %s selects the newest build of ubuntu/noble",
   async (reference) => {
     expect(JSON.parse((await image("info", reference)).out()).build.build).toBe("20261001");
   },
@@ -72,11 +72,14 @@ test.each([
   ["ubuntu/jammy", 3, "it has noble, latest, lts"],
   ["ubuntu/2", 3, "it has noble"],
   ["ubuntu/noble/1", 3, "it has 20261001"],
-])("the reference %s exits %i with the expected form or the existing names", async (reference, code, text) => {
-  const ran = await image("info", reference);
-  expect(ran.code).toBe(code);
-  expect(ran.err()).toContain(text);
-});
+])(
+  "the reference %s exits %i, and the error states the expected form or the existing names",
+  async (reference, code, text) => {
+    const ran = await image("info", reference);
+    expect(ran.code).toBe(code);
+    expect(ran.err()).toContain(text);
+  },
+);
 
 test("an archived build is found by its id", async () => {
   const archived = { ...vendor.images[0]!.build, build: "20250101" };
@@ -84,7 +87,7 @@ test("an archived build is found by its id", async () => {
   expect(JSON.parse((await image("info", "ubuntu/noble/20250101")).out()).build.build).toBe("20250101");
 });
 
-test("of several files the default variant for x86_64 is selected; without a default, the user must choose", async () => {
+test("of several files, the default variant for x86_64 is selected; if no variant is the default, the user must choose", async () => {
   const to = newFolder();
   const { artifact } = vendor;
   const [build] = vendor.images;
@@ -118,7 +121,7 @@ test("verify names the image of a file, and fails for any other file", async () 
   expect((await image("verify", dirname(file))).code).toBe(1);
 });
 
-test("the index may be a folder, a file URL, the value of a variable or the control plane", async () => {
+test("the index may be a folder or a file URL, or come from a variable or the control plane", async () => {
   const folder = newFolder();
   mkdirSync(join(folder, "v1"));
   writeFileSync(join(folder, "v1/images.json"), vendor.files.get("/v1/images.json")!);
@@ -138,7 +141,7 @@ test.each([
   ["is missing", null, "not an image index"],
   ["is not JSON", "<html>", "not JSON"],
   ["is something else", "[]", "not a valid document of an image index"],
-  ["has a path for an id", JSON.stringify({ images: [{ distro: { id: "../x" } }] }), "plain name"],
+  ["has a path as an id", JSON.stringify({ images: [{ distro: { id: "../x" } }] }), "plain name"],
 ])("an index that %s is rejected with a reason", async (_name, text, reason) => {
   if (text === null) vendor.files.delete("/v1/images.json");
   else vendor.put("/v1/images.json", text);
@@ -168,7 +171,7 @@ test("an index whose response does not end is rejected", async () => {
   expect(ran.err()).toContain("more than");
 });
 
-test("names in an index cannot move the cursor", async () => {
+test("names in an index cannot move the terminal's cursor", async () => {
   const [first] = vendor.images;
   vendor.images[0] = { ...first!, release: { ...first!.release, title: "\u001b[2Jx\u202e", version: "\u001b[2J" } };
   vendor.publish();

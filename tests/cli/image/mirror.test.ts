@@ -62,7 +62,7 @@ test("mirror copies every document, every file and the vendors' checksums and si
 });
 
 test("a filtered mirror passes the index builder's checks, except for web pages", async () => {
-  // The builder's check rejects loopback addresses, so they are replaced.
+  // The builder's check rejects loopback addresses, so this test replaces them.
   const ran = await mirror("--arch", "x86_64", "--distro", "ubuntu");
   expect(ran.code).toBe(0);
   rmSync(join(to, "images"), { recursive: true });
@@ -145,7 +145,7 @@ test("a second run fetches only damaged files, and removes image files only with
   expect(filesIn(to)).not.toContain(ALPINE);
 });
 
-test("a failed image leaves the documents unchanged", async () => {
+test("if the download of an image fails, the documents of the mirror stay unchanged", async () => {
   await mirror();
   const before = readFileSync(join(to, "v1/images.json"), "utf8");
   const { mtimeMs } = statSync(join(to, "v1/images.json"));

@@ -1,4 +1,4 @@
-// Vendors' signatures of a list of hashes, of a clear-signed list and of the image itself.
+// The signatures of vendors: of a list of hashes, of a clear-signed list, and of the image itself.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as openpgp from "openpgp";
@@ -49,7 +49,7 @@ function sign(signature: Partial<Signature>): void {
   vendor.artifact = { ...artifact, integrity: { ...artifact.integrity, signatures: [whole] } };
 }
 
-/** Writes SHA256SUMS.gpg, a signature by `key`, next to SHA256SUMS, and publishes the public key of `published`. */
+/** Publishes SHA256SUMS.gpg, a signature of SHA256SUMS by `key`, and the public key of `published`. */
 async function signList(key: KeyPair, published: KeyPair, date?: Date): Promise<void> {
   const signature = await signed(vendor.files.get(SUMS_PATH)!, key, date);
   const url = vendor.put(`${SUMS_PATH}.gpg`, signature);
@@ -85,7 +85,7 @@ test("a key that only the index names is rejected; the error names the options t
   expect((await download(pinned(mine))).code).toBe(0);
 });
 
-test("if --fingerprint is repeated, the key may have any of the fingerprints", async () => {
+test("if --fingerprint is repeated, the key may have any one of the fingerprints", async () => {
   await signList(mine, mine);
   expect((await download(pinned(another, mine))).code).toBe(0);
 });
@@ -142,7 +142,7 @@ test.each([
   }],
 ])("a signature %s is rejected before the download", async (_name, prepare) => {
   await prepare();
-  // The test trusts the signer's key, so that only the signature itself can be the reason for the rejection.
+  // The test trusts all keys, so that only the signature itself can be the reason for the rejection.
   const ran = await download(pinned(mine, another, expired));
   expect(ran.code).not.toBe(0);
   expect(vendor.asked.some((line) => line.startsWith(IMAGE_PATH))).toBe(false);
@@ -155,7 +155,7 @@ test("an unsigned image is rejected with --signature", async () => {
   expect(ran.err()).toContain("the index has no signature");
 });
 
-test("with --trust-index the signature and the signed list are still checked", async () => {
+test("with --trust-index the client still checks the signature and the signed list", async () => {
   await signList(another, mine);
   expect((await download(["--trust-index", ...pinned(mine, another)])).err()).toContain("signature rejected");
   vendor.put(SUMS_PATH, `${"0".repeat(64)} *noble-amd64.qcow2\n`);
@@ -165,7 +165,7 @@ test("with --trust-index the signature and the signed list are still checked", a
   expect(ran.err()).toContain("the vendor and the index disagree");
 });
 
-test("only the signed text of a clear-signed list is read", async () => {
+test("the client reads only the signed text of a clear-signed list", async () => {
   const text = `SHA256 (noble-amd64.qcow2) = ${vendor.artifact.integrity!.digests![0]!.value}`;
   const message = await openpgp.createCleartextMessage({ text });
   const document = await openpgp.sign({ message, signingKeys: mine.secret });
@@ -187,7 +187,7 @@ test("only the signed text of a clear-signed list is read", async () => {
   expect(filesIn(to)).toEqual([]);
 });
 
-test("a signature of the image itself is checked on the downloaded bytes", async () => {
+test("the client checks a signature of the image itself with the downloaded bytes", async () => {
   const url = vendor.put(`${IMAGE_PATH}.sig`, await signed(CONTENT, mine));
   vendor.put("/key.asc", mine.armored);
   sign({ signs: vendor.base + IMAGE_PATH, url });
@@ -232,7 +232,7 @@ test("a short key id is not accepted as a fingerprint", async () => {
   expect((await download(["--fingerprint", "D94AA3F0EFE21092"])).code).toBe(2);
 });
 
-test("a key server's URL pins its key; other URLs pin none", () => {
+test("the URL of a key server pins the key with the fingerprint in the URL; other URLs pin no key", () => {
   const fingerprint = "D2EB44626FDDC30B513D5BB71A5D6C4C7DB87C81";
   expect(pinIn(`https://keys.example/pks/lookup?op=get&search=0x${fingerprint}`)).toBe(fingerprint);
   expect(pinIn(`https://keys.example/pks/lookup?op=get&search=0x${fingerprint.slice(0, 16)}`)).toBeNull();

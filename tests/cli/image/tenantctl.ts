@@ -8,7 +8,7 @@ export type Options = {
   readonly isTTY?: boolean;
   readonly typed?: string;
   readonly home_dir?: string;
-  /** Called before each request to an index or a vendor. */
+  /** A function that is called before each request to an index or a vendor. */
   readonly onFetch?: (fake: FakeEnvironment, url: string) => void;
 };
 

@@ -49,7 +49,7 @@ async function bring(change: { size?: number | null; bytes_max?: number } = {}, 
   return readFileSync(target);
 }
 
-test("a transfer from a server that cuts connections, is busy or ignores ranges ends with the file or an error", async () => {
+test("a transfer from a server that cuts connections, is busy or ignores ranges ends with the complete file or an error", async () => {
   type IdempotencyClaim = { how: "cut" | "whole" | "busy" | "ignore range" | "refuse range"; bytes: number };
   const turn = fc.record<IdempotencyClaim>({
     how: fc.constantFrom("cut", "cut", "whole", "busy", "ignore range", "refuse range"),
@@ -66,7 +66,7 @@ test("a transfer from a server that cuts connections, is busy or ignores ranges 
       target = join(newFolder(), "image");
       const got = await bring({ size: size_known ? BODY.length : null }).catch((error: Error) => error);
       if (got instanceof Error) {
-        // Only five consecutive tries without new bytes may end the transfer.
+        // The transfer may end with an error only after five consecutive tries without new bytes.
         expect(rounds.length).toBeGreaterThanOrEqual(5);
         expect(filesIn(dirname(target))).not.toContain("image");
       } else expect(Buffer.from(got).equals(BODY)).toBe(true);
@@ -94,7 +94,7 @@ test("a transfer from a server that cuts connections, is busy or ignores ranges 
   }
 });
 
-test("a transfer fails at a server without ranges that cuts every response", async () => {
+test("a transfer fails if the server has no ranges and cuts every response", async () => {
   server.put("/f", BODY);
   let tries = 0;
   server.wrong.set("/f", (_request, response, body) => {
@@ -107,7 +107,7 @@ test("a transfer fails at a server without ranges that cuts every response", asy
   expect(tries).toBeLessThan(12);
 });
 
-test("a stalled body is requested again, and a silent server fails the transfer", async () => {
+test("a response that stalls is requested again, and a transfer from a silent server fails", async () => {
   server.put("/f", BODY);
   let first = true;
   server.wrong.set("/f", (_request, response, body) => {
@@ -126,7 +126,7 @@ test("a stalled body is requested again, and a silent server fails the transfer"
   expect(filesIn(dirname(target))).toEqual([]);
 });
 
-test("a slow document is rejected", async () => {
+test("a document that exceeds the time limit is rejected", async () => {
   server.wrong.set("/d", (_request, response) => {
     response.writeHead(200);
     const timer = setInterval(() => response.write("x"), 20);
@@ -140,7 +140,7 @@ test("a slow document is rejected", async () => {
     );
 });
 
-test("a file of unknown size is rejected above the size limit", async () => {
+test("a file of unknown size is rejected if it exceeds the size limit", async () => {
   server.wrong.set("/f", telling(200, {}, pattern(2_000, 1)));
   await expect(bring({ bytes_max: 1_999 })).rejects.toThrow("more than 1999 bytes");
   expect((await bring({ bytes_max: 2_000 })).length).toBe(2_000);
@@ -150,7 +150,7 @@ test.each([
   ["a weak ETag", { etag: 'W/"1"' }, ""],
   ["a strong ETag", { etag: '"1"', "last-modified": "Mon, 01 Jan 2026 00:00:00 GMT" }, '"1"'],
   ["a date", { "last-modified": "Mon, 01 Jan 2026 00:00:00 GMT" }, "Mon, 01 Jan 2026 00:00:00 GMT"],
-])("%s is sent as If-Range only if it guarantees equal bytes", async (_name, headers, expected) => {
+])("%s in a response is sent as If-Range only if it guarantees equal bytes", async (_name, headers, expected) => {
   server.put("/f", BODY);
   let first = true;
   server.wrong.set("/f", (_request, response, body) => {
@@ -164,7 +164,7 @@ test.each([
   expect(server.asked[1]).toBe(`/f bytes=100- ${expected}`.trimEnd());
 });
 
-test("kept bytes of another file, or with neither a digest nor a validator, are discarded", async () => {
+test("kept bytes are discarded if they are of another file, or if they have neither a digest nor a validator", async () => {
   const part = await openPart(target, { identity: "x", has_digest: true });
   await part.write(BODY.subarray(0, 500));
   await part.leave();
@@ -178,7 +178,7 @@ test("kept bytes of another file, or with neither a digest nor a validator, are 
   expect((await openPart(target, { identity: "y", has_digest: true })).bytes()).toBe(0);
 });
 
-test("an unfinished download is taken over if its process has ended, and not while that process runs", async () => {
+test("a process continues an unfinished download of another process only if that process has ended", async () => {
   const part = await openPart(target, OF);
   await part.write(BODY.subarray(0, 500));
   await part.leave();
@@ -199,7 +199,7 @@ test("an unfinished download is taken over if its process has ended, and not whi
   await taken.discard();
 });
 
-test("an unfinished download that a crash left incomplete is started again", async () => {
+test("a download whose state on disk is incomplete after a crash is started again", async () => {
   const folder = join(dirname(target), `.image.${process.pid}.part`);
   mkdirSync(folder);
   writeFileSync(join(folder, "content"), "rubbish");

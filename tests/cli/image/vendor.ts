@@ -1,14 +1,14 @@
-// A vendor and its index on one server: two distros, three image files and their unsigned lists of hashes.
+// A vendor and its index on one server. They have two distributions, three image files, and unsigned lists of hashes.
 import { createHash } from "node:crypto";
 import type { Artifact, Image } from "../../../cli/image/model.ts";
 import { artifactOf, buildOf, documentsOf, primary, releaseOf } from "../../../src/dev/image-tree.ts";
 import { type FileServer, startFileServer } from "./file-server.ts";
 
 export type Vendor = FileServer & {
-  /** Writes the index's documents again after a test changed an image. */
+  /** Publishes the documents of the index again, after a test changed an image. */
   publish(): void;
   readonly images: Image[];
-  /** The first image's first file. Setting it publishes the index again. */
+  /** The first file of the first image. Setting it also publishes the index again. */
   artifact: Artifact;
 };
 
@@ -16,7 +16,7 @@ export const IMAGE_PATH = "/noble/20261001/noble-amd64.qcow2";
 export const SUMS_PATH = "/noble/20261001/SHA256SUMS";
 export const CONTENT = pattern(300_000, 7);
 
-/** Returns pseudorandom bytes. They have no repeating pattern, so that a test detects a wrong offset. */
+/** Returns pseudorandom bytes. They do not repeat, so that a test detects a wrong offset. */
 export function pattern(length: number, seed: number): Uint8Array {
   const bytes = new Uint8Array(length);
   let state = seed;

@@ -1,4 +1,4 @@
-// Runs tenantctl's networking nouns and logins against a real control plane.
+// The networking nouns and the logins of tenantctl with a real control plane.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openTestControlPlane, ROOT_KEY, type TestControlPlane } from "../../support/control-plane.ts";
@@ -116,7 +116,7 @@ test("a tenant creates the records of a network, finds them by name, and changes
 
 test("a request without a required selector prints the server's 400 with a hint", async () => {
   const { TENANTCTL_TENANT: _tenant, TENANTCTL_PROJECT: _project, ...own } = env;
-  // An operator's key, because a tenant's key selects its tenant.
+  // This needs an operator's key, because a tenant's key selects its tenant.
   const bare = { ...own, TENANTCTL_API_KEY: ROOT_KEY };
   const project = `--project ${tenant.project_id}`;
   expect(await printed(`vpc list ${project}`, { env: own })).toBe("(no VPCs)\n");
@@ -140,7 +140,7 @@ test("a request without a required selector prints the server's 400 with a hint"
   }
 });
 
-test("missing records, and a project other than the VPC's, are not found", async () => {
+test("a missing record is not found, and a VPC is not found in another project", async () => {
   for (const noun of ["vpc", "subnet", "nat-gateway", "floating-ip", "route-table", "route", "firewall-rule"]) {
     const ran = await at(`${noun} show ${ABSENT}`);
     expect([ran.code, noun]).toEqual([3, noun]);
@@ -151,7 +151,7 @@ test("missing records, and a project other than the VPC's, are not found", async
   expect((await at(`firewall-rule list --vpc ${vpc.id}`)).code).toBe(0);
 });
 
-test("a user logs in with a password, works in the tenant of the token, and logs out, which ends the token", async () => {
+test("a user logs in with a password, works in the tenant of the token, and logs out; the token then ends", async () => {
   const body = { username: "ada", password: PASSWORD, tenant_id: tenant.tenant_id };
   expect((await t.call("POST", "/v1/system/users", { body })).status).toBe(201);
   const login = await at(`login --endpoint ${ENDPOINT} --username ada`, { env: {}, typed: PASSWORD });
@@ -164,7 +164,7 @@ test("a user logs in with a password, works in the tenant of the token, and logs
   const { TENANTCTL_ACCESS_TOKEN: token = "" } = await json("env", session);
 
   const { exp } = await json("whoami", session);
-  // Two tokens issued in the same second are equal.
+  // Without this pause the two tokens could be equal, because their times have whole seconds.
   await t.advance(5);
   const late = { ...session, wall_ms: exp * 1_000 - 59_999 };
   expect((await json("env", late)).TENANTCTL_ACCESS_TOKEN).not.toBe(token);

@@ -1,4 +1,4 @@
-// firewall-rule edit, with a real control plane and an editor that is a shell command.
+// `firewall-rule edit` with a real control plane. The editor is a shell command.
 import { randomUUID } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -48,7 +48,7 @@ async function made(words: string) {
 const edit = (editor: string) => run("firewall-rule edit --vpc web", editor);
 const rules = async () => (await run("firewall-rule list --vpc web -o csv --no-headers --columns name,prio,dest")).out;
 
-test("an editor that changes nothing changes no rule", async () => {
+test("if the user saves the text unchanged, no rule changes", async () => {
   const before = await rules();
   expect(await edit("true")).toMatchObject({
     code: 0,
@@ -57,7 +57,7 @@ test("an editor that changes nothing changes no rule", async () => {
   expect(await rules()).toBe(before);
 });
 
-test("rules are replaced, deleted and created as the saved text has them", async () => {
+test("the command replaces, deletes and creates rules so that they match the saved text", async () => {
   const script = join(fakeEnvironment().home_dir, "edit.sh");
   const common = "vpc: web, direction: inbound, action: allow, protocol: tcp";
   await writeFile(
@@ -85,7 +85,7 @@ END
   ]);
 });
 
-test("an editor that fails, an unreadable text and a rule of another VPC change nothing", async () => {
+test("if the editor fails, or the text is unreadable or names a rule of another VPC, nothing changes", async () => {
   const before = await rules();
   expect(await edit("false")).toMatchObject({
     code: EXIT.failure,
@@ -98,7 +98,7 @@ test("an editor that fails, an unreadable text and a rule of another VPC change 
   expect(await rules()).toBe(before);
 });
 
-test("a rule that another user creates while the editor is open is kept, and nothing else changes", async () => {
+test("if another user creates a rule while the editor is open, the command fails and changes nothing", async () => {
   const server: Server = async (request, signal) => {
     if (request.method === "PUT") {
       await made("firewall-rule create --vpc web --name theirs --action deny --direction in --priority 2");

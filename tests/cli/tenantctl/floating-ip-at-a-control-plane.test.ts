@@ -1,4 +1,4 @@
-// Attaching and detaching floating IPs at a real control plane. The test acts as the node.
+// Floating IPs are attached and detached with a real control plane. The test acts as the node.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ComputeFixture, openComputeFixture } from "../../compute/compute-fixture.ts";
@@ -24,7 +24,7 @@ async function printed(argv: string): Promise<string> {
   return ran.out();
 }
 const json = async (argv: string) => JSON.parse(await printed(`${argv} -o json`));
-/** Runs a command, does the node's job meanwhile, and returns the output of the command. */
+/** Runs a command, does the node's job while the command waits, and returns the output of the command. */
 async function done(argv: string, job: string): Promise<string> {
   const [out] = await Promise.all([printed(argv), a.node.does(job)]);
   return out;
@@ -37,7 +37,7 @@ test("a tenant attaches a floating IP to the NIC of an instance, lists it, and d
   expect(await done(`floating-ip attach shop --instance ${instance} -o table`, "fip_claim")).toBe(
     `Floating IP ${ip.id} attached to NIC ${nic.id} (address ${ip.address})\n`,
   );
-  // The node has not applied the network of the VPC.
+  // The floating IP is not live yet, because the node has not applied the network of the VPC.
   expect(await printed("floating-ip list --no-headers -o wide")).toBe(
     `shop  ${ip.id}  ${ip.address}  nic=${nic.id}  ${a.node.server_uuid}\n`,
   );
@@ -63,7 +63,7 @@ test("a tenant attaches a floating IP to the NIC of an instance, lists it, and d
   expect(await printed("floating-ip delete shop")).toBe(`Floating IP ${ip.id} deleted.\n`);
 });
 
-test("a node's failure is printed with its reason", async () => {
+test("if the node fails, the command prints the node's reason", async () => {
   const { id: instance } = await a.running();
   const [nic] = await a.nicsOf(instance);
   const ip = await json("floating-ip create --name api");

@@ -1,4 +1,4 @@
-// instance create: flags, names, user data and refusals before any request.
+// `instance create`: its flags, names and user data, and commands that fail before any request.
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -74,7 +74,7 @@ describe("create", () => {
     expect(JSON.parse((await run("create", ...WANTED, ...argv, "-o", "json")).out())).toEqual(INSTANCE);
   });
 
-  test("sends user data unchanged up to the server's limit", async () => {
+  test("sends user data unchanged if its size is within the server's limit", async () => {
     const { home_dir } = fakeEnvironment();
     const file = join(home_dir, "user-data");
     const text = "\ufeff#cloud-config\n\u00e9";
@@ -103,7 +103,7 @@ describe("create", () => {
     expect(ran.err()).toContain(says);
   });
 
-  test("without a project uses the only one of the tenant and names it; among several it is rejected", async () => {
+  test("without --project uses the tenant's only project and names it, and fails if the tenant has several", async () => {
     const argv = ["instance", "create", ...WANTED, ...IDS, "--memory-bytes", "1"];
     const projects = [{ id: PROJECT, name: "shop" }, { id: VPC.id, name: "lab" }];
     const at = (found: readonly object[]) =>
@@ -118,7 +118,7 @@ describe("create", () => {
     }
   });
 
-  test("of a few bytes of memory gets the server's refusal with the size that was probably meant", async () => {
+  test("with a few bytes of memory prints the server's error and the size that the user probably meant", async () => {
     const message = "memory_bytes must be at least 16777216, not 4";
     const ran = await tenantctl(["instance", "create", ...WANTED, ...IDS, "--memory", "4"], {
       env: SCOPED,
@@ -142,7 +142,7 @@ describe("create", () => {
       argv: [...WANTED, ...IDS, "--memory-bytes", "1", "--user-data-file", "/nowhere/x"],
       says: "cannot read /nowhere/x",
     },
-  ])("is rejected before any request: $argv", async ({ argv, says }) => {
+  ])("fails before any request: $argv", async ({ argv, says }) => {
     const ran = await run("create", ...argv);
     expect(ran.code).not.toBe(0);
     expect(ran.err()).toContain(says);

@@ -1,4 +1,4 @@
-// instance list: selectors, columns and notes.
+// `instance list`: its selectors, columns and notes.
 import { describe, expect, test } from "vitest";
 import {
   ANSWERS,
@@ -58,7 +58,7 @@ describe("list", () => {
     expect(ran.err()).toContain(`error: ${message}; pass --tenant (or TENANTCTL_TENANT) and --project`);
   });
 
-  test("shows addresses and hosts with -o wide, with one request for all NICs of the project", async () => {
+  test("shows addresses and hosts with -o wide, and sends one request for all NICs of the project", async () => {
     const second = { ...INSTANCE, id: "99999999-0000-4000-8000-000000000098", name: "web-2", host_live: false };
     const third = {
       ...INSTANCE,

@@ -1,4 +1,4 @@
-// The noun instance: requests and output of its verbs other than list and create.
+// The noun instance: the requests and the output of all verbs except list and create.
 import { describe, expect, test } from "vitest";
 import { ANSWERS, BY_ID, IN_PROJECT, run, SCOPED, server, SHOWN } from "./instance-fixture.ts";
 import { IMAGE_ID, INSTANCE } from "./records.ts";
@@ -82,7 +82,7 @@ test.each([
   { argv: [], force: "false" },
   { argv: ["--force"], force: "true" },
   { argv: ["-o", "json"], force: "false" },
-])("delete always sends force and prints its line: $argv", async ({ argv, force }) => {
+])("delete always sends the parameter force, and prints one line: $argv", async ({ argv, force }) => {
   const ran = await tenantctl(["instance", "delete", INSTANCE.id, ...argv], {
     env: SCOPED,
     server: serving({ [`DELETE ${BY_ID}`]: {} }),
@@ -91,7 +91,7 @@ test.each([
   expect([ran.out(), ran.err(), ran.code]).toEqual([`Instance ${INSTANCE.id} deleted.\n`, "", 0]);
 });
 
-test("a server's rejection is printed with its message", async () => {
+test("if the server rejects a request, the command prints the server's message", async () => {
   const message = `instance ${INSTANCE.id} is not deletable in state running; stop it first`;
   const ran = await tenantctl(["instance", "delete", INSTANCE.id], {
     env: SCOPED,
@@ -129,7 +129,7 @@ describe("metrics", () => {
   const answering = (samples: readonly object[]) =>
     serving({ ...ANSWERS, [`GET ${BY_ID}/metrics`]: { instance_id: INSTANCE.id, interval_s: 15, samples } });
 
-  test("prints the use between two samples, and none across a start of the machine", async () => {
+  test("prints the use between two samples, but not if the machine started between them", async () => {
     const server = answering([sample("00", 10, 0), sample("10", 15, 10_240), sample("20", 1, 0)]);
     const ran = await tenantctl(["instance", "metrics", "web-1", "--minutes", "15"], { env: SCOPED, server });
     expect([ran.err(), ran.code]).toEqual(["", 0]);
@@ -142,7 +142,7 @@ describe("metrics", () => {
     );
   });
 
-  test("says when there is no sample yet", async () => {
+  test("prints a note if no sample exists yet", async () => {
     const ran = await tenantctl(["instance", "metrics", INSTANCE.id], { env: SCOPED, server: answering([]) });
     expect(ran.out()).toBe("(no samples yet: a running instance has one every 15 s)\n");
   });

@@ -1,4 +1,4 @@
-// The nouns instance, disk and nic against a real control plane. The test acts as the node.
+// The nouns instance, disk and nic with a real control plane. The test acts as the node.
 import { randomUUID } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -44,7 +44,7 @@ async function printed(argv: string, options: FakeOptions = {}): Promise<string>
 
 const json = async (argv: string) => JSON.parse(await printed(`${argv} -o json`));
 
-/** Runs a command, does the node's job meanwhile, and returns the output of the command. */
+/** Runs a command, does the node's job while the command waits, and returns the output of the command. */
 async function done(argv: string, job: string): Promise<string> {
   const [out] = await Promise.all([printed(argv), a.node.does(job)]);
   return out;
@@ -53,7 +53,7 @@ async function done(argv: string, job: string): Promise<string> {
 const createArgv = (name: string) =>
   `instance create --name ${name} --image debian --subnet front --vpc net --cpu 2 --memory 4GiB`;
 
-test("a tenant creates an instance by name, finds its address, uses it and deletes it", async () => {
+test("a tenant creates an instance, finds its address, uses it by its name and deletes it", async () => {
   const before = await a.dump();
   const back = await json("subnet create --vpc net --name back --ipv4-block 10.0.2.0/24");
   const file = join(fakeEnvironment().home_dir, "user-data");
@@ -109,7 +109,7 @@ test("a tenant creates an instance by name, finds its address, uses it and delet
   expect(await a.left(before)).toEqual([]);
 });
 
-test("a tenant adds a NIC to a stopped instance, changes and removes it", async () => {
+test("a tenant adds a NIC to a stopped instance, changes the NIC and removes it", async () => {
   await done(createArgv("nics-1"), "provision");
   expect((await at("nic create --name back --instance nics-1 --subnet front --vpc net")).err()).toContain(
     "nics-1 is running; NICs are added and removed while it is stopped",
@@ -129,7 +129,7 @@ test("a tenant adds a NIC to a stopped instance, changes and removes it", async 
   await done("instance delete nics-1 --wait", "delete");
 });
 
-test("a tenant labels, resizes and protects an instance, and types its name to delete it", async () => {
+test("a tenant labels, resizes and protects an instance, and must type its name to delete it", async () => {
   const before = await a.dump();
   await done(`${createArgv("db-1")} --label env=test --label tier=db --protect`, "provision");
   const { id } = await json("instance show db-1");
@@ -242,7 +242,7 @@ test("after a lost response the result is still printed, and nothing is created 
     server: async (asked, signal) => {
       if (asked.method !== "POST" || cut) return await server(asked, signal);
       cut = true;
-      // The server still processes the request after the connection is lost.
+      // The server processes the request, but its response is lost.
       void server(asked, signal);
       await a.node.does("provision");
       throw new TypeError("fetch failed", { cause: new Error("connection reset") });
@@ -255,7 +255,7 @@ test("after a lost response the result is still printed, and nothing is created 
   await done("instance delete once", "delete");
 });
 
-test("without --project, lists and names are of the only project of the tenant, which a note names", async () => {
+test("without --project, lists and names refer to the tenant's only project, and a note names the project", async () => {
   const { TENANTCTL_PROJECT: _project, ...bare } = env;
   const { id } = await a.running({ name: "alone" });
   const listed = await at("instance list -o table --columns name --filter name=alone", { env: bare });

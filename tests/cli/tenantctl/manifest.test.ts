@@ -1,4 +1,4 @@
-// apply, diff and export of a manifest against a real control plane. The test acts as the node.
+// `apply`, `diff` and `export` of a manifest with a real control plane. The test acts as the node.
 import { randomUUID } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -79,7 +79,7 @@ async function newShell(name: string): Promise<Shell> {
 }
 
 describe("apply", () => {
-  test("creates records in the order of their references, and a second run changes nothing", async () => {
+  test("creates records after the records to which they refer, and a second run changes nothing", async () => {
     const shell = await newShell("order");
     const dry = await shell.apply(NETWORK, "--dry-run");
     expect(dry.out()).toMatch(
@@ -100,7 +100,7 @@ describe("apply", () => {
     expect(again.asked.filter(({ method }) => method !== "GET")).toEqual([]);
   });
 
-  test("sets, changes and removes labels; labels that the manifest does not mention stay", async () => {
+  test("sets, changes and removes labels, and keeps the labels of a record without labels in the manifest", async () => {
     const shell = await newShell("labels");
     const labelled = NETWORK.replace("name: main, ipv4", "name: main, labels: { env: test, tier: web }, ipv4");
     expect((await shell.apply(labelled)).code).toBe(0);
@@ -118,7 +118,7 @@ describe("apply", () => {
     expect((await shell.exported()).vpcs).toEqual([{ name: "main", ipv4_block: "10.0.0.0/16" }]);
   });
 
-  test("changes, replaces and prunes records", async () => {
+  test("changes and replaces records, and deletes records with --prune", async () => {
     const shell = await newShell("change");
     expect((await shell.apply(NETWORK)).code).toBe(0);
     const changed = NETWORK
@@ -143,7 +143,7 @@ describe("apply", () => {
     expect((await shell.exported()).subnets).toMatchObject([{ name: "front" }, { name: "inner" }]);
   });
 
-  test("a difference that cannot be made, or an unknown reference, changes nothing", async () => {
+  test("changes nothing if a field cannot be changed or if a reference is unknown", async () => {
     const shell = await newShell("refused");
     expect((await shell.apply(NETWORK)).code).toBe(0);
     const before = await shell.exported();
@@ -162,13 +162,13 @@ describe("apply", () => {
     ["vpcs: [{ name: a, ipv4_block: ten }]", "vpcs[0]: ipv4_block must be a block"],
     ["vpcs: [{ name: a }, { name: a }]", "two vpcs with the name a"],
     ["vpcs: [", "is not valid YAML"],
-  ])("the manifest %s is refused before any request", async (text, message) => {
+  ])("refuses the manifest %s before any request", async (text, message) => {
     const ran = await shellOf({ key: "k", tenant_id: randomUUID(), project_id: randomUUID() }).apply(text);
     expect([ran.code, ran.asked]).toEqual([2, []]);
     expect(ran.err()).toContain(message);
   });
 
-  test("interrupted after any number of changes and run again, it ends the same", async () => {
+  test("has the same result if it is interrupted after any change and run again", async () => {
     const whole = await newShell("whole");
     const done = await whole.apply(NETWORK);
     const changes = done.asked.filter(({ method }) => method !== "GET").length;
@@ -184,7 +184,7 @@ describe("apply", () => {
     }
   });
 
-  test("applies 50 resources within 5 s", async () => {
+  test("creates 50 records within 5 s", async () => {
     const shell = await newShell("fifty");
     const subnets = Array.from(
       { length: RESOURCES - 1 },
@@ -199,7 +199,7 @@ describe("apply", () => {
   });
 });
 
-test("a folder of files makes an instance with its disk and address; export describes it again", async () => {
+test("apply of a folder creates an instance with its disk and address, and export prints the same records", async () => {
   const shell = shellOf(a.tenant);
   await a.newImage({ name: "debian" });
   await shell.run(`vpc update ${a.vpc.id} --name net`);
@@ -222,7 +222,7 @@ test("a folder of files makes an instance with its disk and address; export desc
   expect(same.out()).toMatch(/^0 to create, 0 to change, 0 to replace, 0 to delete, [0-9]+ unchanged\n$/);
 });
 
-/** Returns a server that loses every response, after it has executed this number of changes. */
+/** Returns a server that loses every response after this number of changes. */
 function losingAfter(allowed: number): Server {
   const server = serverOf(a.t);
   let changes = 0;

@@ -1,4 +1,4 @@
-// The networking nouns: requests, columns and lines of every verb.
+// The networking nouns: the requests, columns and lines of every verb.
 import { describe, expect, test } from "vitest";
 import {
   FIREWALL_RULE,
@@ -149,7 +149,7 @@ describe.each(FAMILIES)("$noun", ({ noun, path, record, scope, selectors, table,
     expect([none.code, none.asked]).toEqual([2, []]);
   });
 
-  test.each(["table", "wide", "json", "yaml"])("delete prints its line with -o %s", async (format) => {
+  test.each(["table", "wide", "json", "yaml"])("delete prints one line with -o %s", async (format) => {
     const ran = await run("delete", record.id, "-o", format);
     expect(requestsOf(ran)).toEqual([`DELETE ${by_id}`]);
     expect([ran.out(), ran.code]).toEqual([deleted, 0]);
@@ -220,7 +220,7 @@ test.each([
   ].map(([flags, target]) => ({
     argv: [
       ...["route", "create", "--route-table", ROUTE_TABLE.id, "--name", "r", "--destination", "0.0.0.0/0"],
-      // The type of a row's members is their union: the list does not keep which one is first.
+      // TypeScript gives both members of a row the same union type, so this needs a cast.
       ...flags as string[],
     ],
     asks: `POST /v1/routes?route_table=${ROUTE_TABLE.id}`,
@@ -325,7 +325,7 @@ test.each([
   { argv: [...VALID_RULE, "--destination-ports", "90-80"], says: "The low port is greater than the high one." },
   { argv: ["floating-ip", "attach", FLOATING_IP.id], says: "--nic" },
   { argv: ["vpc", "create", "--project", PROJECT], says: "--name" },
-])("a wrong command is rejected before any request: $argv", async ({ argv, says }) => {
+])("a wrong command fails before any request: $argv", async ({ argv, says }) => {
   const ran = await tenantctl(argv);
   expect(ran.code).toBe(2);
   expect(ran.err()).toContain(says);
@@ -333,7 +333,7 @@ test.each([
   expect(ran.asked).toEqual([]);
 });
 
-test("attach and detach first read the floating IP, to get its tenant and project", async () => {
+test("attach and detach first read the floating IP, because they need its tenant and project", async () => {
   const by_id = `/v1/floating-ips/${FLOATING_IP.id}`;
   const nested = `/v1/tenants/${TENANT}/projects/${PROJECT}/floating-ips/${FLOATING_IP.id}`;
   const attached = { ...FLOATING_IP, attached_to: NIC };
@@ -389,7 +389,7 @@ test("a list is read page by page and printed completely", async () => {
   expect(JSON.parse(ran.out())).toEqual({ items: [VPC, second] });
 });
 
-test("a name from the server cannot move the cursor", async () => {
+test("a name from the server cannot move the terminal's cursor", async () => {
   const ran = await tenantctl(["vpc", "list", "--tenant", TENANT, "--project", PROJECT, "--columns", "name,vni"], {
     server: serving({ "GET /v1/vpcs": { items: [{ ...VPC, name: "a\u001b[2Jb" }] } }),
   });

@@ -1,4 +1,4 @@
-// The tenant's own records against a real control plane: its projects, API keys, images and operations.
+// A tenant's own projects, API keys, images and operations, with a real control plane.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ApiKeyView } from "../../../src/contract/api-key.ts";
@@ -45,7 +45,7 @@ async function printed(argv: string): Promise<string> {
 
 const json = async <T>(argv: string): Promise<T> => JSON.parse(await printed(`${argv} -o json`));
 
-/** The items of a list. */
+/** Runs a list command and returns the items. */
 const items = async <T>(argv: string): Promise<readonly T[]> => (await json<{ items: readonly T[] }>(argv)).items;
 
 test("a tenant creates a project with labels and deletes it", async () => {
@@ -55,7 +55,7 @@ test("a tenant creates a project with labels and deletes it", async () => {
   expect((await at(["project", "show", "blue"])).code).toBe(3);
 });
 
-test("a tenant creates an API key, whose secret is printed once, and deletes it", async () => {
+test("a tenant creates an API key and deletes it; the secret is printed only at the creation", async () => {
   const made = await at(["api-key", "create", "--description", "nightly job", "--scope", "read_only"]);
   expect(made.code, made.err()).toBe(0);
   const secret = made.out().trim();
@@ -88,7 +88,7 @@ test("a tenant deletes its own image by name, and cannot delete an image of the 
   expect(await names()).toContain("theirs");
 });
 
-test("a tenant lists its operations, newest first, by state and kind", async () => {
+test("a tenant lists its operations by state and kind, with the newest first", async () => {
   const argv = `instance create --name web-1 --image theirs --subnet ${a.subnet.id} --vpc ${a.vpc.id} --cpu 1`;
   await Promise.all([printed(`${argv} --memory 1GiB`), a.node.does("provision")]);
   await Promise.all([printed("instance stop web-1"), a.node.does("stop")]);

@@ -1,4 +1,4 @@
-// The three ways to wait for an operation on an instance, also with lost connections.
+// A command can wait for an operation on an instance in three ways. Each must also work when connections are lost.
 import { expect, test } from "vitest";
 import type { OperationSummary } from "../../../src/contract/operation.ts";
 import type { Asked, FakeAnswer, Server } from "../fake-environment.ts";
@@ -33,8 +33,8 @@ const FAILED: FakeAnswer = { status: 502, body: { message: "start failed: no dis
 const GONE: FakeAnswer = { status: 404, body: { message: "Not Found", error_code: "NotFound" } };
 
 /**
- * Returns a server and the requests that it received. It answers GET with `seen`, and other requests with `answers` in
- * this order.
+ * Returns a server and the requests that it received. The server answers a GET with `seen`, and other requests with
+ * `answers` in their order.
  */
 function serverWith(
   answers: readonly (FakeAnswer | typeof CUT)[],
@@ -61,9 +61,9 @@ test("by default one long request waits for the result", async () => {
   expect([ran.code, ran.err(), writes.length, preferences()]).toEqual([0, "", 1, [""]]);
 });
 
-test("a long request shows on a terminal how long it has waited, but not with -q", async () => {
+test("on a terminal, a command shows how long its request has waited, but not with -q", async () => {
   const slow: Server = async (asked) => {
-    // The first tick of the clock is after one second.
+    // The terminal shows the time for the first time after one second.
     await new Promise((resolve) => setTimeout(resolve, 1_200));
     return serverWith([DONE]).server(asked, new AbortController().signal);
   };
@@ -91,7 +91,7 @@ test("a delete with --no-wait does not print that the instance is deleted", asyn
   expect(ran.out()).not.toContain("deleted");
 });
 
-test("--wait repeats the request with one key and shows progress", async () => {
+test("--wait repeats the request with the same Idempotency-Key and shows the progress", async () => {
   const { server, preferences, keys, left } = serverWith([ACCEPTED, RUNS, RUNS, DONE]);
   const ran = await tenantctl([...START, "--wait", "-o", "table"], { env: SCOPED, server, isTTY: false });
   expect(preferences()).toEqual(["respond-async", "", "", ""]);
@@ -105,7 +105,7 @@ test("--wait repeats the request with one key and shows progress", async () => {
   expect([quiet.err(), JSON.parse(quiet.out())]).toEqual(["", INSTANCE]);
 });
 
-test("on a terminal the status is one line, which is erased", async () => {
+test("on a terminal, the status is one line that is erased at the end", async () => {
   const ran = await tenantctl([...START, "--wait"], {
     env: SCOPED,
     server: serverWith([ACCEPTED, RUNS, RUNS, DONE]).server,
@@ -122,7 +122,7 @@ test("on a terminal the status is one line, which is erased", async () => {
 test.each([
   { argv: [...START, "--wait"], answers: [ACCEPTED, RUNS, FAILED] },
   { argv: START, answers: [FAILED] },
-])("a failure is printed with the server's message: $argv", async ({ argv, answers }) => {
+])("if the operation fails, the command prints the server's message: $argv", async ({ argv, answers }) => {
   const { server, left } = serverWith(answers);
   const ran = await tenantctl(argv, { env: SCOPED, server, isTTY: false });
   expect([ran.code, ran.out(), left]).toEqual([1, "", []]);
@@ -135,7 +135,7 @@ test.each(
     { name: "a 503", lost: { status: 503, body: { message: "goes down" } } },
     { name: "a proxy's 504", lost: { status: 504, text: "<html>" } },
   ] as const,
-)("a response that is $name is requested again with the same key, silently", async ({ lost }) => {
+)("a request whose response is $name is repeated with the same key and without a message", async ({ lost }) => {
   const { server, preferences, keys, left } = serverWith([lost, ACCEPTED, RUNS, DONE]);
   const ran = await tenantctl(START, { env: SCOPED, server });
   expect([ran.code, ran.err(), left]).toEqual([0, "", []]);
@@ -168,7 +168,7 @@ test("operation show and operation wait work after --no-wait", async () => {
   expect(failed.err()).toContain(`operation ${OPERATION.id} failed and was rolled back: no disk`);
 });
 
-test("a 409 to the first request is an error, not a sign of a running operation", async () => {
+test("a 409 to the first request is an error and does not mean that the operation runs", async () => {
   const refused: FakeAnswer = { status: 409, body: { message: "instance is in running, expected one of stopped" } };
   for (const argv of [START, [...START, "--wait"], [...START, "--no-wait"]]) {
     const { server, writes } = serverWith([refused]);

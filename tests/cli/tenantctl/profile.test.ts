@@ -1,4 +1,4 @@
-// Profiles of tenantctl: several saved logins on one machine.
+// Profiles of tenantctl. A profile is one of several saved logins on a machine.
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -13,7 +13,7 @@ const LIST = ["vpc", "list", "--project", PROJECT, "--no-headers"];
 const server: Server = ({ path }) =>
   path === "/v1/auth/whoami" ? { body: { username: "ada", tenant_id: TENANT } } : { body: { items: [VPC] } };
 
-/** Saves a key of the default profile, and another key of the profile lab. */
+/** Saves one key in the default profile and another key in the profile lab. Returns the home folder. */
 async function twoLogins(): Promise<string> {
   const first = await tenantctl(["login", "--api-key-stdin", "--endpoint", ENDPOINT], {
     env: {},
@@ -29,7 +29,7 @@ async function twoLogins(): Promise<string> {
   return home_dir;
 }
 
-/** Returns the key and the server of the only request of a list. */
+/** Runs a list command, which must send one request. Returns the credential of the request. */
 async function used(home_dir: string, argv: readonly string[], env: Record<string, string> = {}) {
   const ran = await tenantctl([...LIST, ...argv], { env, home_dir, server });
   expect([ran.code, ran.err()]).toEqual([0, ""]);
@@ -40,7 +40,7 @@ async function used(home_dir: string, argv: readonly string[], env: Record<strin
 const profile = (home_dir: string, ...argv: readonly string[]) =>
   tenantctl(["profile", ...argv], { env: {}, home_dir });
 
-test("each profile has its own login; a flag selects it, then a variable, then the default", async () => {
+test("each profile has its own login; a flag selects the profile, or else a variable, or else the default", async () => {
   const home_dir = await twoLogins();
   expect((await stat(join(home_dir, ".config/tenantctl/profiles/lab.json"))).mode & 0o777).toBe(0o600);
   expect(await used(home_dir, [])).toBe("Bearer key-site");
@@ -52,7 +52,7 @@ test("each profile has its own login; a flag selects it, then a variable, then t
   expect(await used(home_dir, [])).toBe("Bearer key-lab");
 });
 
-test("profiles are listed, renamed and deleted; the default follows", async () => {
+test("profiles are listed, renamed and deleted, and the default changes with them", async () => {
   const home_dir = await twoLogins();
   await profile(home_dir, "use", "lab");
   const listed = async () => JSON.parse((await profile(home_dir, "list", "-o", "json")).out()).items;
@@ -71,7 +71,7 @@ test("profiles are listed, renamed and deleted; the default follows", async () =
   ]);
 });
 
-test("a profile without a login is named with the command that makes it; a bad name never becomes a path", async () => {
+test("the error for a profile without a login names the login command; an invalid name never becomes a path", async () => {
   const home_dir = await twoLogins();
   const missing = await tenantctl([...LIST, "--profile", "hall-9"], { env: {}, home_dir, server });
   expect([missing.code, missing.err()]).toEqual([

@@ -1,4 +1,4 @@
-// One record of every kind in a project, as the control plane returns it.
+// One record of every kind in a project, in the form that the control plane returns.
 import type { Disk, Instance, Nic } from "../../../src/contract/instance.ts";
 import type {
   FirewallRule,

@@ -30,7 +30,7 @@ export function jwt(claims: Readonly<Record<string, unknown>>): string {
   return ["e30", Buffer.from(JSON.stringify(claims)).toString("base64url"), "sig"].join(".");
 }
 
-/** Returns a server that answers by `METHOD path`; other requests get 404. */
+/** Returns a server that has an answer for each `METHOD path`. Other requests get 404. */
 export function serving(
   answers: Readonly<Record<string, FakeAnswer | unknown[] | Readonly<Record<string, unknown>>>>,
 ): Server {
@@ -41,7 +41,7 @@ export function serving(
   };
 }
 
-/** Returns the requests in order as `METHOD path?query`, without the paging parameters. */
+/** Returns the requests in their order, in the form `METHOD path?query` without the paging parameters. */
 export function requestsOf({ asked }: Pick<FakeEnvironment, "asked">): string[] {
   return asked.map(({ method, path, query }) => {
     const { limit: _limit, ...selectors } = query;

@@ -1,4 +1,4 @@
-// The tenant and project of a request, and lookup of records by name.
+// How tenantctl selects the tenant and project of a request, and how it finds records by name.
 import { expect, test } from "vitest";
 import { FLOATING_IP, NAT_GATEWAY, PROJECT, ROUTE, ROUTE_TABLE, SUBNET, TENANT, VPC } from "./records.ts";
 import type { Server } from "../fake-environment.ts";
@@ -11,11 +11,19 @@ const PROJECTS = [{ id: PROJECT, tenant_id: TENANT, name: "shop", description: "
 const VPCS = { "GET /v1/vpcs": { items: [VPC] } };
 
 test.each([
-  { from: "the flag before the variable", argv: ["--tenant", TENANT], env: { ...KEY_ENV, TENANTCTL_TENANT: OTHER } },
-  { from: "the variable before the claim", argv: [], env: { ...TOKEN_ENV, TENANTCTL_TENANT: TENANT } },
-  { from: "the claim of the token", argv: [], env: TOKEN_ENV },
   {
-    from: "the claim if the variable is empty",
+    from: "the flag, which has precedence over the variable",
+    argv: ["--tenant", TENANT],
+    env: { ...KEY_ENV, TENANTCTL_TENANT: OTHER },
+  },
+  {
+    from: "the variable, which has precedence over the token's claim",
+    argv: [],
+    env: { ...TOKEN_ENV, TENANTCTL_TENANT: TENANT },
+  },
+  { from: "the claim of the access token", argv: [], env: TOKEN_ENV },
+  {
+    from: "the claim of the access token if the variable is empty",
     argv: [],
     env: { ...TOKEN_ENV, TENANTCTL_TENANT: "", TENANTCTL_API_KEY: "" },
   },
@@ -42,7 +50,7 @@ test.each([
   { argv: ["--project", PROJECT], env: KEY_ENV, sent: { project: PROJECT }, hint: "--tenant (or TENANTCTL_TENANT)" },
   { argv: [], env: TOKEN_ENV, sent: { tenant: TENANT }, hint: "--project (or TENANTCTL_PROJECT)" },
 ])(
-  "an unknown selector is not sent, and the server's error is printed with a hint: $hint",
+  "a command does not send a selector that it does not know, and adds a hint to the server's error: $hint",
   async ({ argv, env, ...case_ }) => {
     const refusal = { status: 400, body: { message: REQUIRES, error_code: "MissingScope", request_id: "r1" } };
     const server: Server = (asked) =>
@@ -63,7 +71,7 @@ test.each([
   expect(ran.err()).toBe(`error: ${message}; pass ${hint} (MissingScope)\n`);
 });
 
-test("only lists of NAT gateways, route tables and firewall rules send the project in addition to the VPC", async () => {
+test("of the lists with --vpc, only NAT gateways, route tables and firewall rules also send the project", async () => {
   const asks = async (noun: string, ...argv: string[]) =>
     requestsOf(
       await tenantctl([noun, "list", ...argv], {
@@ -86,7 +94,7 @@ test("a project name is looked up in the tenant of the credential", async () => 
   expect(requestsOf(ran)).toEqual([`GET /v1/tenants/${TENANT}/projects`, `GET /v1/vpcs?${IN_PROJECT}`]);
 });
 
-test("whoami selects the tenant of a tenant's API key; other keys need --tenant", async () => {
+test("tenantctl asks whoami for the tenant of a tenant's API key; other keys need --tenant", async () => {
   const answers = (tenant_id: string | null) =>
     serving({
       ...VPCS,
@@ -107,7 +115,7 @@ test("whoami selects the tenant of a tenant's API key; other keys need --tenant"
   expect(new Set(requestsOf(unbound))).toEqual(new Set(["GET /v1/auth/whoami"]));
 });
 
-test("members find only their own tenant by name; a silo admin searches the silo, and an operator searches all silos", async () => {
+test("by name, a member finds only the own tenant, a silo admin the silo's tenants, and an operator all tenants", async () => {
   const silo_id = "dddddddd-0000-4000-8000-000000000004";
   const tenants = [{ id: TENANT, silo_id, name: "acme", description: "", created_at: "x" }];
   const answers = (whoami: Record<string, unknown>) =>
@@ -185,7 +193,7 @@ test.each([
     argv: ["floating-ip", "show", "www"],
     asks: [`GET /v1/floating-ips?${IN_PROJECT}`, `GET /v1/floating-ips/${FLOATING_IP.id}`],
   },
-])("names are looked up in the scope of their list: $argv", async ({ argv, asks }) => {
+])("a name is looked up in the list of its scope: $argv", async ({ argv, asks }) => {
   const ran = await tenantctl(argv, { env: SCOPED, server: LISTS });
   expect([ran.err(), ran.code]).toEqual(["", 0]);
   expect(requestsOf(ran)).toEqual(asks);
@@ -205,7 +213,7 @@ test.each([
   expect(ran.asked.filter(({ path }) => path !== "/v1/vpcs")).toEqual([]);
 });
 
-test("a list without --vpc and --project is of the only VPC of the only project, which notes name", async () => {
+test("a list without --vpc and --project uses the only VPC of the only project, and notes name both", async () => {
   const server = serving({
     [`GET /v1/tenants/${TENANT}/projects`]: PROJECTS,
     "GET /v1/vpcs": { items: [VPC] },
@@ -222,7 +230,7 @@ test("a list without --vpc and --project is of the only VPC of the only project,
   expect([data.code, data.err()]).toEqual([0, ""]);
 });
 
-test("a name without --vpc is looked up in the only VPC of the project, which a note names", async () => {
+test("a name without --vpc is looked up in the project's only VPC, and a note names the VPC", async () => {
   const server = serving({
     "GET /v1/vpcs": { items: [VPC] },
     "GET /v1/subnets": { items: [SUBNET] },
@@ -234,7 +242,7 @@ test("a name without --vpc is looked up in the only VPC of the project, which a 
   expect([data.code, data.err()]).toEqual([0, ""]);
 });
 
-test("verbs of a VPC without --vpc use the only VPC of the project, which a note names", async () => {
+test("a verb without --vpc uses the project's only VPC, and a note names the VPC", async () => {
   const only = serving({
     "GET /v1/vpcs": { items: [VPC] },
     "POST /v1/subnets": SUBNET,
@@ -258,7 +266,7 @@ test("verbs of a VPC without --vpc use the only VPC of the project, which a note
   ]);
 });
 
-test("update without a change names the options that change something", async () => {
+test("the error of an update without a change names the options for changes", async () => {
   const vpc = await tenantctl(["vpc", "update", VPC.id], { env: SCOPED });
   expect([vpc.code, vpc.err(), vpc.asked]).toEqual([
     2,
@@ -298,7 +306,7 @@ test("the tenant's projects are listed and shown", async () => {
   expect(nowhere.err()).toContain("no tenant: pass --tenant");
 });
 
-test("quota show prints usage, also without a quota", async () => {
+test("quota show prints the usage, also if no quota is set", async () => {
   const used = { cpu: 2, memory_bytes: 2 ** 30, disk_bytes: 0, instances: 1 };
   const path = `/v1/tenants/${TENANT}/projects/${PROJECT}`;
   const limits = { cpu_limit: 8, memory_bytes: 2 ** 32, disk_bytes: 2 ** 40, instance_limit: 4 };
@@ -332,7 +340,7 @@ test("completion offers names and UUIDs in the scope that the command line names
   expect(await complete("firewall-rule", "create", "--protocol", "icmp")).toEqual(["icmp", "icmp4", "icmp6"]);
 });
 
-test("completion uses the key on the command line and the tenant of that key, not the key in the environment", async () => {
+test("completion uses the key on the command line and its tenant instead of the key in the environment", async () => {
   const argv = ["--endpoint", "http://other.example", "--api-key", jwt({ tenant_id: OTHER }), "vpc", "show", ""];
   const ran = await tenantctl(["__complete", "--", ...argv], {
     env: { ...KEY_ENV, TENANTCTL_PROJECT: PROJECT },

@@ -1,4 +1,4 @@
-// Password logins: saved tokens, renewal and logout.
+// Password logins: tenantctl saves the tokens, renews them, and deletes them at logout.
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -9,7 +9,7 @@ import { jwt, requestsOf, tenantctl } from "./run.ts";
 const NOW_MS = Date.parse("2026-11-21T10:00:00Z");
 const ENV = { TENANTCTL_ENDPOINT: ENDPOINT };
 
-/** Returns the nth pair of tokens. The access token is valid for 15 minutes from `from_ms`. */
+/** Returns the pair of tokens number `nth`. The access token is valid for 15 minutes from `from_ms`. */
 function tokens(n: number, from_ms = NOW_MS) {
   return {
     access_token: jwt({ sub: "u", tenant_id: TENANT, n }),
@@ -19,7 +19,7 @@ function tokens(n: number, from_ms = NOW_MS) {
   };
 }
 
-/** Issues pairs of tokens in order, and accepts only the newest access token. */
+/** Returns a server that issues pairs of tokens in order, and accepts only the newest access token. */
 function identity(): Server {
   let current = 0;
   return ({ path, body, headers }) => {
@@ -52,7 +52,7 @@ async function loggedIn(server: Server): Promise<{ home_dir: string; file: strin
   return { home_dir: ran.home_dir, file: join(ran.home_dir, ".config/tenantctl/login.json") };
 }
 
-test("login asks for the password and saves the tokens without it, readable only by the owner", async () => {
+test("login asks for the password and saves only the tokens; only the owner can read the file", async () => {
   const { file, home_dir } = await loggedIn(identity());
   expect((await stat(file)).mode & 0o777).toBe(0o600);
   const text = await readFile(file, "utf8");
@@ -64,14 +64,14 @@ test("login asks for the password and saves the tokens without it, readable only
   });
 });
 
-test("a password from standard input keeps its spaces, but not the line end", async () => {
+test("a password from standard input keeps its spaces and loses its line end", async () => {
   const argv = ["login", "--username", "ada", "--password-stdin"];
   const ran = await tenantctl(argv, { env: ENV, isTTY: false, server: identity(), typed: " pass word \n" });
   expect(JSON.parse(ran.out())).toEqual({ endpoint: ENDPOINT, username: "ada", profile: "default" });
   expect(ran.asked[0]!.body).toEqual({ username: "ada", password: " pass word " });
 });
 
-test("a rejected login is reported without the password and saves nothing", async () => {
+test("if the server rejects a login, the error does not contain the password, and nothing is saved", async () => {
   const ran = await tenantctl(["login", "--username", "ada"], { env: ENV, server: identity(), typed: "hunter22" });
   expect([ran.code, ran.asked.length]).toEqual([4, 1]);
   expect(ran.err()).toContain("error: wrong name or password");
@@ -129,7 +129,7 @@ test("a token that the server rejects before it expires is renewed once", async 
   expect(ran.code).toBe(0);
 });
 
-test("an expired session asks for a new login", async () => {
+test("after the session expired, a command asks for a new login", async () => {
   const server = identity();
   const { home_dir } = await loggedIn(server);
   const over: Server = () => ({ status: 401, body: { message: "no" } });
@@ -159,7 +159,7 @@ test("logout renews an expired access token to end the session", async () => {
   expect(ran.code).toBe(0);
 });
 
-test("logout deletes the saved login even if the server is unreachable, and reports it", async () => {
+test("if the server is unreachable, logout deletes the saved login and says how long the session lasts", async () => {
   const { home_dir, file } = await loggedIn(identity());
   const ran = await tenantctl(["logout"], { env: {}, home_dir });
   expect(ran.code).toBe(7);

@@ -1,4 +1,4 @@
-// `tenantctl ssh` against a real sshd. On a machine without sshd the test is skipped.
+// `tenantctl ssh` with a real sshd. A machine without sshd skips the test.
 import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// Global flags, output formats and credentials.
+// The global flags, output formats and credentials of tenantctl.
 import { spawnSync } from "node:child_process";
 import { Buffer } from "node:buffer";
 import { chmod, mkdir, readFile, stat, writeFile } from "node:fs/promises";
@@ -52,7 +52,7 @@ test("the default output is a table on a terminal and JSON otherwise", async () 
   expect((await tenantctl([...argv, "-o", "wide"])).out()).toBe(table);
 });
 
-test("an unknown format is a usage error; with -o json or -o yaml failures are JSON", async () => {
+test("an unknown format is a usage error; with -o json or -o yaml an error is printed as JSON", async () => {
   expect((await tenantctl(["whoami", "-o", "xml"])).code).toBe(2);
   for (const flag of [["-o", "json"], ["-ojson"], ["--output", "yaml"], ["--output=json"]]) {
     const ran = await tenantctl(["whoami", ...flag], { env: {} });
@@ -63,7 +63,7 @@ test("an unknown format is a usage error; with -o json or -o yaml failures are J
   expect(plain.err()).toMatch(/^error: no endpoint: pass --endpoint, set TENANTCTL_ENDPOINT/);
 });
 
-test("-o yaml quotes every string, and every key that is not a plain word, as YAML 1.1 and 1.2 need, and escapes control bytes", () => {
+test("-o yaml is valid YAML 1.1 and 1.2: it quotes strings and unusual keys, and escapes control bytes", () => {
   const value = {
     no: "no",
     time: "12:30",
@@ -99,7 +99,7 @@ empty: {}`);
   expect([yamlText(null), yamlText([]), yamlText("x"), yamlText({})]).toEqual(["null", "[]", '"x"', "{}"]);
 });
 
-test("env prints exports even into a pipe, and JSON on request", async () => {
+test("env also prints exports into a pipe, and prints JSON with -o json", async () => {
   const ran = await tenantctl(["env", "--api-key", "it's"]);
   expect(ran.out()).toBe(
     `export TENANTCTL_ENDPOINT='${ENDPOINT}'\nexport TENANTCTL_ACCESS_TOKEN='it'\\''s'\n`,
@@ -127,11 +127,11 @@ test("flags override the environment, which overrides the saved login; an API ke
   expect(await used([], { ...env, TENANTCTL_API_KEY: "env-key" })).toEqual(["https://env.example", "env-key"]);
   const flags = ["--endpoint", "https://flag.example/", "--api-key", "flag-key"];
   expect(await used(flags, env)).toEqual(["https://flag.example", "flag-key"]);
-  // A saved key is sent only to its own endpoint.
+  // tenantctl sends a saved key only to the endpoint of its login.
   expect(await used(["--endpoint", "https://other.example"], {})).toBe(2);
 });
 
-test("login verifies the key and saves it readable only by the owner; logout deletes it", async () => {
+test("login verifies the key and saves it in a file that only the owner can read; logout deletes the key", async () => {
   const argv = ["login", "--endpoint", `${ENDPOINT}/`, "--api-key-stdin"];
   const refused = { server: () => ({ status: 401, body: { message: "no" } }), env: {}, typed: "bad" };
   const bad = await tenantctl(argv, refused);
@@ -150,7 +150,7 @@ test("login verifies the key and saves it readable only by the owner; logout del
   expect(later.code).toBe(4);
 });
 
-test("a saved login that others can read is rejected, no error shows a damaged login's content, and logout still works", async () => {
+test("tenantctl rejects a saved login that others can read; no error shows the content of a damaged login; logout still works", async () => {
   const { home_dir } = fakeEnvironment();
   const file = join(home_dir, ".config/tenantctl/login.json");
   await mkdir(dirname(file), { recursive: true });
@@ -173,7 +173,7 @@ test("every tenantctl command prints its recorded help", async () => {
   expect(everyHelp(tree(await buildProgram("all")), "tenantctl").join("\n")).toMatchSnapshot();
 });
 
-test("with --help no verb is loaded, and the root lists the same commands as the whole tree", async () => {
+test("a start with --help loads no verb, and the program's help lists the same commands as the whole tree", async () => {
   const root = tree(await buildProgram(["--help"]));
   for (const { name } of NOUNS) {
     const child = root.children.find((each) => each.name === name)!;
