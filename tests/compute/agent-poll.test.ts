@@ -1,5 +1,5 @@
-// The poll of node agents: one held request in place of heartbeat, reports, claim and network poll (docs/nodes.md,
-// "Reports of a node"). The promises of the single calls hold.
+// The poll of node agents: one long poll that replaces heartbeat, reports, claim and network poll (docs/nodes.md,
+// "Reports of a node"). It must have the same effects as the single calls.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { type AgentPollBody, AgentPollView } from "../../src/contract/agent-poll.ts";
@@ -17,7 +17,7 @@ import { enqueue, type JobNode, nodeCalls, showJob, takeAway } from "./jobs.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
 
-/** Gives a held request the time to begin its wait. */
+/** The pause after which a request is surely waiting. */
 const HELD_MS = 300;
 const WORK = { known_consoles: [] };
 
@@ -49,8 +49,8 @@ const silence = () =>
     node.server_uuid,
   ]);
 
-describe("what a poll says is stored at its arrival", () => {
-  test("it is a heartbeat, although its answer is held", async () => {
+describe("at its arrival a poll", () => {
+  test("counts as a heartbeat, although its answer is held", async () => {
     await poll();
     await silence();
     const before = Date.parse((await shown()).last_seen);
@@ -60,7 +60,7 @@ describe("what a poll says is stored at its arrival", () => {
     expect((await held).work?.job?.id).toBe(id);
   });
 
-  test("it renews the leases of its jobs, and of no job of another node", async () => {
+  test("renews the leases of its node's jobs, and of no job of another node", async () => {
     const other = await t.approvedNode();
     const mine = await enqueue(t, node);
     const foreign = await enqueue(t, other);
@@ -75,7 +75,7 @@ describe("what a poll says is stored at its arrival", () => {
     expect(await end(mine)).toBeGreaterThan(await end(foreign) + JOB_LEASE_S * 900);
   });
 
-  test("it stores a status, whose later report wins, and the capacity", async () => {
+  test("stores the capacity, and stores a status unless a newer status is stored", async () => {
     const at = (s: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, s)).toISOString();
     await poll({
       status: { payload: { note: "new", timestamp: at(2) } },
@@ -93,16 +93,19 @@ describe("what a poll says is stored at its arrival", () => {
     ["running_jobs", { running_jobs: ["x"] }, /running_jobs/],
     ["network", { network: { have: { x: 1 } } }, /have/],
     ["capacity", { capacity: {} }, /capacity/],
-  ])("a bad %s is refused with its name, and nothing is stored", async (_name, body, name) => {
-    await poll();
-    await silence();
-    const before = (await shown()).last_seen;
-    const answer = await ask(body as Body);
-    expect([answer.status, answer.body.message]).toEqual([400, expect.stringMatching(name)]);
-    expect((await shown()).last_seen).toBe(before);
-  });
+  ])(
+    "with an invalid %s is refused with an error that names the field, and stores nothing",
+    async (_name, body, name) => {
+      await poll();
+      await silence();
+      const before = (await shown()).last_seen;
+      const answer = await ask(body as Body);
+      expect([answer.status, answer.body.message]).toEqual([400, expect.stringMatching(name)]);
+      expect((await shown()).last_seen).toBe(before);
+    },
+  );
 
-  test("server_uuid must be the UUID of the node whose key sends the request", async () => {
+  test("is refused if server_uuid is not the UUID of the node whose key sends the request", async () => {
     const answer = await ask({ server_uuid: randomUUID() });
     expect([answer.status, answer.body.message]).toEqual([
       403,
@@ -112,7 +115,7 @@ describe("what a poll says is stored at its arrival", () => {
 });
 
 describe("work", () => {
-  test("a poll that waits is answered when a job arrives, and when a tombstone arrives", async () => {
+  test("a waiting poll gets its answer when a job or a tombstone arrives", async () => {
     const asked = work({ wait: AGENT_POLL_S_MAX });
     await pause(HELD_MS);
     const id = await enqueue(t, node);
@@ -138,14 +141,14 @@ describe("work", () => {
     expect(taken.toSorted()).toEqual(ids.toSorted());
   });
 
-  test("two waiting polls of one node, as of an agent that was replaced: one of them gets the job", async () => {
+  test("only one of two waiting polls of a node gets a job; a restart of the agent can cause two polls", async () => {
     const both = Promise.all([poll({ wait: 3, work: WORK }), poll({ wait: 3, work: WORK })]);
     await pause(HELD_MS);
     const id = await enqueue(t, node);
     expect((await both).flatMap(({ work }) => work?.job?.id ?? [])).toEqual([id]);
   });
 
-  test("a job whose answer was lost is returned again, and a job that the node lists is not", async () => {
+  test("a poll returns a claimed job again if the node does not list it, because the node may have lost the answer", async () => {
     const id = await enqueue(t, node);
     expect((await work()).work?.job?.id).toBe(id);
     expect((await work()).work?.job?.id).toBe(id);
@@ -168,7 +171,7 @@ describe("work", () => {
     expect((await showJob(t, id)).status.status).toBe("pending");
   });
 
-  test("a disabled node gets no job, but its poll is a heartbeat, is held, and gets documents", async () => {
+  test("the poll of a disabled node counts as a heartbeat and is held, but gets no job and no network document", async () => {
     const id = await enqueue(t, node);
     okOf(await t.call("POST", `/v1/cns/${node.server_uuid}/disable`));
     const sent_ms = performance.now();
@@ -179,7 +182,7 @@ describe("work", () => {
     expect((await shown()).last_seen).not.toBeNull();
   });
 
-  test("a key that is deleted while its poll is held gets 401 and no job", async () => {
+  test("a poll whose key expires while it is held gets 401 and no job", async () => {
     const held = ask({ wait: AGENT_POLL_S_MAX, work: WORK });
     await pause(HELD_MS);
     await t.db.query("update api_key set expires_at = berth_now() where bound_to_cn = $1", [node.server_uuid]);
@@ -190,7 +193,7 @@ describe("work", () => {
 });
 
 describe("network documents", () => {
-  test("a poll that stores an unknown VPC gets it as gone, and the answer has no work", async () => {
+  test("a poll that lists an unknown VPC gets at once an answer that names the VPC as gone", async () => {
     const vpc_id = randomUUID();
     const { network, work } = await poll({ wait: AGENT_POLL_S_MAX, network: { have: { [vpc_id]: 1 } } });
     expect([network?.gone, work]).toEqual([[vpc_id], null]);
@@ -198,7 +201,7 @@ describe("network documents", () => {
 });
 
 describe("the interval", () => {
-  test("a poll is held for the advised interval, however long it would wait", async () => {
+  test("a poll is held only for the advised interval, even if its wait is longer", async () => {
     const sent_ms = performance.now();
     expect(await work({ wait: AGENT_POLL_S_MAX })).toEqual({
       interval_s: AGENT_POLL_S_MIN,
@@ -217,7 +220,7 @@ describe("the interval", () => {
     [AGENT_POLL_S_MAX * AGENT_POLLS_PER_S, JOB_LEASE_S, AGENT_POLL_S_MAX],
     [100_000, JOB_LEASE_S, CN_LIVE_S / 3],
     [100_000, 30, 10],
-  ])("%i nodes with leases of %i s poll every %i s", (nodes, lease_s, interval_s) => {
+  ])("the advised interval for %i nodes with leases of %i s is %i s", (nodes, lease_s, interval_s) => {
     expect(pollIntervalS({ nodes, lease_s })).toBe(interval_s);
   });
 });

@@ -1,5 +1,5 @@
-// Callers for tests of resource scopes. Two tenants are in one silo, and one is in another silo. Each tenant has an API
-// key that is bound to it. Users in and outside these tenants have full API keys.
+// Callers for tests of resource scopes. Two tenants are in the same silo, and a third tenant is in another silo. Each
+// tenant has an API key that is bound to it. Users in and outside these tenants have full API keys.
 import { randomUUID } from "node:crypto";
 import { okOf, type TestControlPlane } from "../support/control-plane.ts";
 
@@ -14,7 +14,7 @@ async function tenantOf(t: TestControlPlane, silo_id: string) {
   return { silo_id, tenant_id, project_id, key: bound.secret as string };
 }
 
-/** Creates a user in the tenant, or in none, with a full API key. */
+/** Creates a user with a full API key, in the tenant or without a tenant. */
 async function memberOf(t: TestControlPlane, tenant_id: string | null, capabilities: readonly string[] = []) {
   const user_id = randomUUID();
   await t.db.query(
@@ -38,7 +38,7 @@ export async function makeCallers(t: TestControlPlane) {
     foreign,
     member: await memberOf(t, acme.tenant_id),
     administrator: await memberOf(t, acme.tenant_id, ["silo-admin"]),
-    /** A user of the tenant `foreign` who is an administrator of its silo. */
+    /** A user of the tenant `foreign` who has silo-admin in its silo. */
     stranger: await memberOf(t, foreign.tenant_id, ["silo-admin"]),
     colleague: await memberOf(t, acme.tenant_id),
     neighbour: await memberOf(t, sibling.tenant_id),
@@ -46,7 +46,7 @@ export async function makeCallers(t: TestControlPlane) {
   };
 }
 
-/** Returns the path prefixes of the lists of the tenant's silo, the tenant and its project. */
+/** Returns the path prefixes of three lists: of the tenant's silo, of the tenant, and of its project. */
 export function levelsOf({ silo_id, tenant_id, project_id }: Callers["acme"]) {
   return {
     silo: `/v1/silos/${silo_id}`,

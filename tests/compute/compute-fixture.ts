@@ -1,4 +1,4 @@
-// A tenant with a network, an image and nodes to run instances on. The tests act as the nodes' agents.
+// A tenant with a network and an image, and nodes that can run instances. A test acts as the agents of the nodes.
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
 import type { Instance } from "../../src/contract/instance.ts";
@@ -16,7 +16,7 @@ import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
 
 export const GIB = 2 ** 30;
 
-/** How far in the future `alive` sets a node's last heartbeat, in seconds. */
+/** `alive` sets a node's last heartbeat to this number of seconds in the future. */
 export const SEEN_AHEAD_S = 3_600;
 
 export type Node = {
@@ -25,23 +25,23 @@ export type Node = {
   call(method: string, path: string, body?: unknown): Promise<Answer>;
   /** Reports capacity and sends a heartbeat. */
   alive(fields?: Record<string, unknown>): Promise<void>;
-  /** Claims the next job; waits until there is one. */
+  /** Claims the next job. Waits until a job is queued. */
   take(): Promise<Job>;
-  /** Claims the next job without waiting; `job` is null if no job is queued. */
+  /** Claims the next job without waiting. `job` is null if no job is queued. */
   ask(): Promise<{ readonly job: Job | null; readonly tombstones: readonly Job[] }>;
   complete(job: Job, result?: unknown): Promise<void>;
   fail(job: Job, reason: string): Promise<void>;
   bury(job: Job): Promise<void>;
   /** Claims the next job, which must be of this kind, and completes it. */
   does(kind: string): Promise<Job>;
-  /** Completes the next jobs of the node, which must be of these kinds, and returns the body of the answer to `asked`. */
-  // deno-lint-ignore no-explicit-any -- as Answer's body
+  /** Completes the node's next jobs, which must be of these kinds. Returns the body of the answer to `asked`. */
+  // deno-lint-ignore no-explicit-any -- the body of an Answer is any
   done(asked: Promise<Answer>, ...kinds: readonly string[]): Promise<any>;
 };
 
 export type ComputeFixture = Awaited<ReturnType<typeof openComputeFixture>>;
 
-/** Adds an approved node. `fields` are of its capacity report, `registered` of its registration. */
+/** Adds an approved node. `fields` are fields of its capacity report, `registered` fields of its registration. */
 export async function addNode(
   t: Pick<TestControlPlane, "call" | "db" | "approvedNode">,
   fields: Record<string, unknown> = {},
@@ -59,7 +59,7 @@ export async function addNode(
     alive: async (more) => {
       okOf(await call("POST", "/v1/agent/capacity", { ...capacity(), ...fields, ...more }));
       okOf(await call("POST", "/v1/agent/heartbeat"));
-      // The heartbeat is further in the future than a test takes, so that the node stays live on a slow machine, too.
+      // The heartbeat is in the future, so that the node stays live during a slow test.
       const ahead = "update cn_signal set last_seen = berth_now() + make_interval(secs => $2) where server_uuid = $1";
       await t.db.query(ahead, [server_uuid, SEEN_AHEAD_S]);
     },
@@ -80,7 +80,7 @@ export async function addNode(
       return job;
     },
     done: async (asked, ...kinds) => {
-      // A rejected request creates no job.
+      // Returns a refusal at once, because a refused request creates no job.
       const refused = asked.then((answer) => {
         okOf(answer);
         return null;
@@ -98,7 +98,7 @@ export async function addNode(
   return node;
 }
 
-/** Opens a fixture. Creates the control plane, tenant or node that is not given. */
+/** Opens a fixture. Creates a control plane, tenant or node if `given` has none. */
 export async function openComputeFixture(given: { t?: TestControlPlane; tenant?: TestTenant; node?: Node } = {}) {
   const t = given.t ?? await openTestControlPlane();
   const tenant = given.tenant ?? await openTenant(t);
@@ -144,7 +144,7 @@ export async function openComputeFixture(given: { t?: TestControlPlane; tenant?:
     const { id } = await running(fields);
     return await act(id, "stop", "stop");
   }
-  /** Sends a request and does the node's job for it. */
+  /** Sends a request and does the job that the node gets for it. */
   async function act(id: string, verb: string, job: string): Promise<Instance> {
     return await done(call("POST", `/v1/instances/${id}/${verb}`), job);
   }
@@ -198,12 +198,12 @@ export async function openComputeFixture(given: { t?: TestControlPlane; tenant?:
     nicsOf,
     disksOf,
     dump: () => dumpTables(t.db),
-    /** Returns the rows that were added or removed since `before`; empty if everything was released. */
+    /** Returns the rows that were added or removed since `before`. The list is empty if everything was released. */
     left: async (before: Dump) => settled(changedRows(before, await dumpTables(t.db), RECORDS)),
   };
 }
 
-/** Tables that `left` ignores: logs and their counters, operations, jobs and signals. */
+/** The tables that `left` ignores: logs and their counters, operations, jobs and signals. */
 const RECORDS = [
   "saga",
   "job",
@@ -236,7 +236,7 @@ const RECORDS = [
   "vpc_generation",
 ];
 
-/** Drops new usage counters that are zero, because a missing row means the same. */
+/** Removes new usage counters that are zero, because a missing row has the same meaning. */
 function settled(changes: readonly string[]): string[] {
   return changes.filter((each) =>
     !/^\+ cn_usage: .*"cpu_units":0,"ram_mb":0,"disk_bytes":0,"instances":0\}$/.test(each)

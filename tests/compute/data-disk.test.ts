@@ -1,4 +1,4 @@
-// Data disks of instances. docs/instances.md, "Data disks".
+// Data disks of instances (docs/instances.md, "Data disks").
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Disk } from "../../src/contract/instance.ts";
@@ -27,7 +27,7 @@ const used = async () => {
 };
 const history = (id: string) => a.operations(id);
 
-test("a data disk is created, detached, attached and deleted, and gives back its quota and room", async () => {
+test("a data disk is created, detached, attached and deleted, and its deletion releases quota and room", async () => {
   const before = await a.dump();
   const { id } = await a.running();
   const none = await used();
@@ -71,7 +71,7 @@ test("a data disk is created, detached, attached and deleted, and gives back its
   expect(await a.left(before)).toEqual([]);
 });
 
-test("a failed operation leaves the disks as they were, with the node's reason", async () => {
+test("a failed operation does not change the disks, and the answer contains the node's reason", async () => {
   const { id } = await a.running();
   const none = await used();
   const fails = async (answer: ReturnType<typeof act>, what: string) => {
@@ -95,7 +95,7 @@ test("a failed operation leaves the disks as they were, with the node's reason",
   await a.destroy(id);
 });
 
-test("an operation on a disk excludes other operations on the instance, and a resize of the disk", async () => {
+test("during an operation on a disk, other operations on the instance get 409; so does an attach during a resize", async () => {
   const { id } = await a.running();
   const disk = await made(id);
   const answer = act(disk.id, "detach");
@@ -118,7 +118,7 @@ test("an operation on a disk excludes other operations on the instance, and a re
   expect(await brokenInvariants(a.t.db)).toEqual([]);
 });
 
-test("sizes, names, the boot disk and the 17th disk are refused", async () => {
+test("invalid sizes and names, operations on the boot disk, and the 17th data disk are refused", async () => {
   const { id, name } = await a.running();
   const [boot] = await a.disksOf(id);
   for (const size_bytes of [0, 2 ** 44 + 1]) {
@@ -146,7 +146,7 @@ test("sizes, names, the boot disk and the 17th disk are refused", async () => {
   await a.destroy(id);
 });
 
-test("a repeated request creates one disk and gets the answer of the first one", async () => {
+test("a repeated request creates one disk and gets the answer of the first request", async () => {
   const { id } = await a.running();
   const headers = { "idempotency-key": randomUUID() };
   const disk = await a.done(create(id, {}, headers), "create_disk");

@@ -1,4 +1,4 @@
-// Resizing disks. docs/instances.md.
+// Disks are resized (docs/instances.md).
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Disk } from "../../src/contract/instance.ts";
@@ -20,7 +20,7 @@ describe("a disk", () => {
     a.call("POST", `/v1/disks/${disk}/resize`, { body: { size_bytes } });
   const disk = async (id: string): Promise<Disk> => okOf(await a.call("GET", `/v1/disks/${id}`));
 
-  test("grows in the record at once and on its node later, and the answer shows whether a reboot is required", async () => {
+  test("has its new size in the record at once and on its node later; the answer shows whether a reboot is required", async () => {
     const { id } = await a.running();
     const [boot] = await a.disksOf(id);
     const grown = okOf(await resize(boot.id, 3 * GIB));
@@ -37,7 +37,7 @@ describe("a disk", () => {
     await a.destroy(id);
   });
 
-  test("rejects a second resize until the first one ends", async () => {
+  test("rejects a second resize until the first resize ends", async () => {
     const { id } = await a.running();
     const [{ id: boot }] = await a.disksOf(id);
     okOf(await resize(boot, 3 * GIB));
@@ -86,7 +86,7 @@ describe("a disk", () => {
     await a.destroy(id);
   });
 
-  test("shows both sizes if its node fails to grow it; the instance keeps running, and the resize can be repeated", async () => {
+  test("shows both sizes if its node fails to grow it; the instance continues to run, and the resize can be repeated", async () => {
     const { id } = await a.running();
     const [{ id: boot }] = await a.disksOf(id);
     okOf(await resize(boot, 3 * GIB));
@@ -101,7 +101,7 @@ describe("a disk", () => {
     await a.destroy(id);
   });
 
-  test("cannot grow beyond the quota or the node's room", async () => {
+  test("cannot grow above the quota or the room of its node", async () => {
     const before = await a.dump();
     const { id } = await a.running();
     const [{ id: boot }] = await a.disksOf(id);

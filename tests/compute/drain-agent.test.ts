@@ -10,7 +10,7 @@ import { type InstanceFixture, makeInstance, openInstanceFixture } from "./insta
 import { type ImageServer, serveImage } from "./image-server.ts";
 import { type Machine, type RunningAgent, simulatedMachine } from "./node-agent.ts";
 
-/** A generous limit for slow machines. */
+/** A long time limit, for slow machines. */
 const PATIENCE = { timeout: 60_000 };
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
@@ -113,7 +113,7 @@ test("a node that cannot be emptied keeps its instances, and the operation names
   expect(await hostOf(id)).toBe(source);
 });
 
-test("an instance whose migration fails stays, and the operation says why", async () => {
+test("an instance whose migration fails stays on the node, and the operation states the reason", async () => {
   const [source] = [...machines.keys()] as [string];
   const [id] = await instancesOn(source, 1) as [string];
   for (const machine of machines.values()) await machine.trouble({ fail_at: ["migrate_send:send"] });
@@ -125,7 +125,7 @@ test("an instance whose migration fails stays, and the operation says why", asyn
   expect(await hostOf(id)).toBe(source);
 });
 
-test("a drain can be abandoned, and a node has one drain at a time", async () => {
+test("a second drain of a node is refused while one runs; an abandoned drain begins no more migrations", async () => {
   const [source] = [...machines.keys()] as [string];
   const ids = await instancesOn(source, DRAIN_MIGRATIONS_MAX + 1);
   await machines.get(source)!.trouble({ slow_ms: 30_000 });

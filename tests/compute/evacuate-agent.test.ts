@@ -1,4 +1,5 @@
-// Evacuations of dead nodes between real agents of simulated machines (docs/nodes.md, "Evacuate a dead node").
+// Instances are evacuated from dead nodes to other nodes. The agents are real, and their machines are simulated
+// (docs/nodes.md, "Evacuate a dead node").
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { DrainResult } from "../../src/contract/drain.ts";
@@ -8,7 +9,7 @@ import { type InstanceFixture, makeInstance, openInstanceFixture } from "./insta
 import { type ImageServer, serveImage } from "./image-server.ts";
 import { type Machine, type RunningAgent, simulatedMachine } from "./node-agent.ts";
 
-/** A generous limit for slow machines. */
+/** A long time limit, for slow machines. */
 const PATIENCE = { timeout: 60_000 };
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 });
 
@@ -45,7 +46,7 @@ async function openNode(): Promise<Node> {
   return { id: node.server_uuid, machine, agent };
 }
 
-/** Ends the agent, and lets the node look as if it were silent for an hour. */
+/** Ends the agent, and sets the node's last heartbeat to an hour ago. */
 async function die({ id, agent }: Node): Promise<void> {
   await agent.stop();
   await t.db.query("update cn_signal set last_seen = berth_now() - interval '1 hour' where server_uuid = $1", [id]);
@@ -63,7 +64,7 @@ async function ended(id: string): Promise<DrainResult> {
   return (await operation(id)).steps.at(-1).output;
 }
 
-test("a dead node's instances begin elsewhere with their addresses, and the node deletes its copies when it returns", async () => {
+test("the instances of a dead node start on another node with their addresses; when it returns, it deletes its copies", async () => {
   const dead = await openNode();
   const running = okOf(await makeInstance(g));
   const stopped = okOf(await makeInstance(g));
@@ -81,7 +82,7 @@ test("a dead node's instances begin elsewhere with their addresses, and the node
   expect([early.status, early.body.message]).toEqual([409, expect.stringMatching(/^the node was seen at /)]);
   await die(dead);
 
-  // The plan says what is lost, and changes nothing.
+  // A dry run lists the instances that would lose their disks, and changes nothing.
   const kept = okOf(await evacuate(dead.id, { dry_run: true }));
   expect(kept).toMatchObject({ instances_on_cn: 2, placeable: [], operation_id: null });
   expect(kept.not_placeable[0]).toMatchObject({
@@ -97,7 +98,7 @@ test("a dead node's instances begin elsewhere with their addresses, and the node
   const unfenced = await evacuate(dead.id, { lose_local_disks: true });
   expect([unfenced.status, unfenced.body.message]).toEqual([400, expect.stringMatching(/^fenced must be true/)]);
 
-  // Without lose_local_disks nothing is lost.
+  // Without lose_local_disks, the instances keep their disks and stay on the dead node.
   const nothing = okOf(await evacuate(dead.id, { fenced: true }));
   expect(await ended(nothing.operation_id)).toMatchObject({ moved: 0, remaining: [{}, {}] });
   expect((await show(running.id)).host_cn_uuid).toBe(dead.id);
@@ -127,7 +128,7 @@ test("a dead node's instances begin elsewhere with their addresses, and the node
   await other.agent.stop();
 });
 
-test("an instance that the other node cannot create returns to the dead node, and the operation says why", async () => {
+test("an instance that the other node cannot create stays with the dead node, and the operation states the reason", async () => {
   const dead = await openNode();
   const { id } = okOf(await makeInstance(g));
   const other = await openNode();
@@ -140,7 +141,7 @@ test("an instance that the other node cannot create returns to the dead node, an
   });
   expect(await show(id)).toMatchObject({ host_cn_uuid: dead.id, lifecycle: { state: "running" } });
   expect(await other.machine.vms()).toEqual({});
-  // The node returns: it has the only copy, which continues.
+  // The dead node returns. It has the only copy of the instance, which continues to run.
   await cordon(dead.id, false);
   dead.agent = dead.machine.start();
   expect(await doctor()).toBe(200);

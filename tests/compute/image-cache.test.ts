@@ -1,5 +1,5 @@
-// Eviction from the image cache: images in use are kept; if the others exceed the size limit, the least recently used
-// ones are deleted.
+// The image cache of a node. It keeps images in use. If the other images exceed the size limit, it deletes those that
+// were not used for the longest time.
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { mkdir, readdir, utimes } from "node:fs/promises";
@@ -22,7 +22,7 @@ let folder: TemporaryFolder;
 let server: Server;
 let url: string;
 const served = new Map<string, Served>();
-/** For each slow image, by SHA-256, the promise that the server awaits before it sends the last byte. */
+/** Promises by the SHA-256 of slow images. The server awaits the promise before it sends the image's last byte. */
 const gates = new Map<string, Promise<void>>();
 let agent: Agent;
 
@@ -92,13 +92,13 @@ const fetchFor = (cache: ImageCache, job_id: string, image: Served) => cache.fet
 const kept = async () => (await readdir(join(agent.state_dir, "images"))).sort();
 const named = (...images: readonly Served[]) => images.map(({ sha256 }) => sha256).sort();
 
-/** Sets the image's last use to this many minutes ago. */
+/** Sets the last use of the image to this number of minutes ago. */
 async function usedBefore(image: Served, minutes: number): Promise<void> {
   const at = new Date(Date.now() - minutes * 60_000);
   await utimes(join(agent.state_dir, "images", image.sha256), at, at);
 }
 
-test("of the unused images, the most recently used ones are kept up to the limit", async () => {
+test("the cache keeps the most recently used images up to the limit", async () => {
   const cache = keeping(2 * BYTES);
   const [a, b, c] = [newImage(), newImage(), newImage()];
   for (const image of [a, b, c]) await fetchFor(cache, "one", image);
@@ -116,7 +116,7 @@ test("of the unused images, the most recently used ones are kept up to the limit
   expect(await kept()).toEqual(named(b, c));
 });
 
-test("an image stays until every job that uses it has ended", async () => {
+test("an image is kept until every job that uses it has ended", async () => {
   const cache = keeping(0);
   const image = newImage();
   expect(await fetchFor(cache, "one", image)).toBe(await fetchFor(cache, "two", image));
@@ -160,7 +160,7 @@ test("a partial download counts against the limit and is evicted like an image",
   expect(await kept()).toEqual([]);
 });
 
-test("an image that a VM's disk was created from is kept until the VM is destroyed, also by a new cache", async () => {
+test("the image of a VM's disk is kept until the VM is destroyed, also after the cache is opened again", async () => {
   const image = newImage();
   const instance = {
     id: randomUUID(),
@@ -173,7 +173,7 @@ test("an image that a VM's disk was created from is kept until the VM is destroy
   const disk = { id: randomUUID(), name: "boot", kind: "boot", size_bytes: BYTES };
   const image_path = await fetchFor(keeping(0), "one", image);
   const plan = { instance, image, disks: [disk], nics: [], image_path };
-  // createDisks reads only these parts of a plan.
+  // The cast is safe, because createDisks reads only these parts of a plan.
   await agent.driver.vms.createDisks(plan as unknown as Parameters<typeof agent.driver.vms.createDisks>[0]);
   const cache = keeping(0);
   const other = newImage();

@@ -1,4 +1,5 @@
-// The image commands of opsctl and tenantctl, run against a real control plane and a local image index and vendor.
+// The image commands of opsctl and tenantctl, with a real control plane and with an image index and a vendor on this
+// machine.
 import { randomUUID } from "node:crypto";
 import { Buffer } from "node:buffer";
 import { execFileSync } from "node:child_process";
@@ -35,7 +36,7 @@ beforeEach(async () => {
 
 type Ran = Pick<FakeEnvironment, "out" | "err"> & { readonly code: number };
 
-/** Returns an environment that reaches the control plane without sockets, and the vendor over loopback. */
+/** Returns an environment that reaches the control plane without sockets, and the vendor at a loopback address. */
 function environmentAt(env: Record<string, string>): FakeEnvironment {
   const fake = fakeEnvironment({ env: { ...env, NO_COLOR: "1" }, server: serverOf(t), newId: randomUUID, isTTY: true });
   const environment: Environment = {
@@ -87,7 +88,7 @@ describe("opsctl image import", () => {
     expect(vendor.asked.some((asked) => asked.startsWith(IMAGE_PATH))).toBe(false);
   });
 
-  test("accepts a release, an alias or a build; importing the same build again succeeds with a note", async () => {
+  test("accepts a release, an alias or a build; an import of the same build again succeeds with a note", async () => {
     const first = await printed(opsctl("image import ubuntu/noble/20261001"));
     const [{ id }] = await publicImages();
     expect(first).toBe(
@@ -110,7 +111,7 @@ describe("opsctl image import", () => {
     }));
   });
 
-  test("rejects an image that the vendor lists differently or not at all", async () => {
+  test("rejects an image if the vendor lists another hash for it or does not list it", async () => {
     const sums = vendor.files.get(SUMS_PATH)!;
     vendor.put(SUMS_PATH, `${"0".repeat(64)} *noble-amd64.qcow2\n`);
     const differing = await opsctl("image import ubuntu/lts");
@@ -158,7 +159,7 @@ describe("opsctl image import", () => {
     expect(await publicImages()).toEqual([]);
   });
 
-  /** The 200,000 bytes of a raw disk, which the tests publish in each file format. */
+  /** The 200,000 bytes of a raw disk. The tests publish them in each file format. */
   const DISK = pattern(200_000, 11);
   const piped = (program: "bzip2" | "xz") => execFileSync(present(program), ["-c"], { input: DISK });
   const qcow2 = () => {
@@ -231,7 +232,7 @@ describe("opsctl image import", () => {
   });
 });
 
-test("opsctl image list and delete work on the control plane's images, by name and UUID", async () => {
+test("opsctl image list shows the control plane's images, and image delete takes a name or a UUID", async () => {
   await printed(opsctl("image import ubuntu/lts --name first"));
   await printed(opsctl("image import ubuntu/lts --arch aarch64 --name second"));
   const [header, ...rows] = (await printed(opsctl("image list"))).trimEnd().split("\n");
@@ -248,7 +249,7 @@ test("opsctl image list and delete work on the control plane's images, by name a
   expect(await printed(opsctl("image list"))).toBe("(no images)\n");
 });
 
-test("tenantctl image list shows public images and the tenant's and project's; show prints the fields", async () => {
+test("tenantctl image list shows the images of the site, the tenant and the project; show prints the fields", async () => {
   await printed(opsctl("image import ubuntu/lts --name shared"));
   const body = (name: string) => ({
     name,
@@ -272,7 +273,7 @@ test("tenantctl image list shows public images and the tenant's and project's; s
     .toEqual(["shared", "own", "project's"]);
   const table = await printed(tenantctl("image list"));
   expect(table.split("\n")[0]).toMatch(/^NAME +ID +OS +VERSION +SIZE +SCOPE$/);
-  expect(table).toMatch(new RegExp(`^own +${own.id.slice(0, 8)} +linux +1 +7 B +tenant$`, "m"));
+  expect(table).toMatch(new RegExp(`^own +${own.id.slice(0, 8)} +linux +1 +7B +tenant$`, "m"));
   for (const name of [inProject.id, inProject.id.toUpperCase()]) {
     expect(await printed(tenantctl(`image show ${name}`))).toBe(
       [

@@ -8,9 +8,9 @@ export type ImageServer = {
   readonly url: string;
   readonly bytes: Uint8Array;
   readonly sha256: string;
-  /** The Range header of each request; null for a request without one. */
+  /** The Range header of each request, or null for a request without the header. */
   readonly asked: (string | null)[];
-  /** Ends the next response after this many bytes. */
+  /** Ends the next response after this number of bytes. */
   cutNext(bytes: number): void;
   close(): Promise<void>;
 };

@@ -1,4 +1,4 @@
-// A project can use exactly the images in its list. docs/instances.md, "Images".
+// A project can use exactly the images in its list (docs/instances.md, "Images").
 import { randomBytes, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
@@ -50,7 +50,7 @@ const listed = async (path: string, key = tenant.key) =>
     Object.values(ids).includes(id)
   );
 
-test("a project lists the images that it can use, each with its scope, widest scope first", async () => {
+test("a project lists the images that it can use with their scopes; images of a wider scope come first", async () => {
   const found = await listed(`/v1/tenants/${tenant.tenant_id}/projects/${tenant.project_id}`);
   expect(found.map(({ name, scope }) => [name, scope.kind])).toEqual([
     ["public", "public"],

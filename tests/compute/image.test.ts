@@ -1,4 +1,4 @@
-// Images: stored fields, rejected requests, and protection of images in use. docs/instances.md, "Images".
+// Images: the stored fields, rejected requests, and the protection of images in use (docs/instances.md, "Images").
 import { createHash, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
@@ -27,13 +27,13 @@ const bodyOf = (fields: Record<string, unknown> = {}) => ({
 const post = (fields?: Record<string, unknown>) => t.call("POST", "/v1/images", { body: bodyOf(fields) });
 const imagesOf = ({ tenant_id }: TestTenant) => `/v1/tenants/${tenant_id}/images`;
 
-/** Inserts an instance of the image. */
+/** Inserts an instance that uses the image. */
 async function instanceOf(image_id: string, id = randomUUID()): Promise<string> {
   await t.db.query(insertInstance({ id: "$1", image_id: "$2" }), [id, image_id]);
   return id;
 }
 
-test("an image is shown with its fields and with its size as size and content_bytes, and is listed", async () => {
+test("an image is listed and shown with its fields; size and content_bytes both contain its size", async () => {
   const body = bodyOf({
     description: "d",
     source_url: "https://images.example.com/debian-13.qcow2",
@@ -62,7 +62,7 @@ test("omitted fields are shown as empty or null, and a null field counts as omit
 });
 
 describe("an image's id", () => {
-  test("is derived from scope and bytes: the same after a delete, different in another scope", async () => {
+  test("is derived from scope and bytes, so it is the same after a delete and differs in another scope", async () => {
     const sha256 = digest();
     const { body: first } = await post({ sha256 });
     expect(first.id).toMatch(/^.{14}5/);
@@ -80,7 +80,7 @@ describe("an image's id", () => {
     }
   });
 
-  test("is rejected if it is an id that another scope derives", async () => {
+  test("is rejected if it is the id that another scope would derive", async () => {
     const sha256 = digest();
     const { body: theirs } = await other.call("POST", imagesOf(other), { body: bodyOf({ sha256 }) });
     expect((await other.call("DELETE", `/v1/images/${theirs.id}`)).status).toBe(204);
@@ -170,7 +170,7 @@ describe("the public list", () => {
   });
 });
 
-test("a silo or a tenant lists only its own images, a project also the images of wider scopes", async () => {
+test("a silo or a tenant lists only its own images; a project also lists the images of wider scopes", async () => {
   const { body: project } = await t.call("POST", `/v1/tenants/${acme.tenant_id}/projects`, {
     body: { name: randomUUID() },
   });
@@ -243,7 +243,7 @@ test("a project or a tenant with an image cannot be deleted", async () => {
   expect((await t.call("DELETE", tenantPath)).body.message).toContain(inTenant.id);
 });
 
-test("requests with the same Idempotency-Key create one image and get the same answer", async () => {
+test("several requests with one Idempotency-Key create one image and get the same answer", async () => {
   const headers = { "idempotency-key": randomUUID() };
   const body = bodyOf();
   const first = await t.call("POST", "/v1/images", { body, headers });

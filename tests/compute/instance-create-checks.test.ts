@@ -1,4 +1,4 @@
-// The checks of a create: fields, names, visible objects, room, quota and addresses. docs/instances.md.
+// The checks of a create: fields, names, visible objects, room, quota and addresses (docs/instances.md).
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { okOf } from "../support/control-plane.ts";
@@ -41,7 +41,7 @@ describe("a create", () => {
     conflictWith(await a.create(fields), message);
   });
 
-  test("requires unique NIC names, including the primary one", async () => {
+  test("requires unique names of its NICs, also of the primary NIC", async () => {
     const nic = (name: string) => ({ subnet_id: a.subnet.id, name });
     conflictWith(await a.create({ extra_nics: [nic("x"), nic("x")] }), "two NICs of the instance are named x");
     conflictWith(await a.create({ extra_nics: [nic("primary")] }), "two NICs of the instance are named primary");
@@ -78,7 +78,7 @@ describe("a create", () => {
     }
   });
 
-  test("has a boot disk of the image's size by default, for bhyve at least 20 GiB; a given size is at least the image's size", async () => {
+  test("has by default a boot disk of the image's size, but for bhyve of at least 20 GiB; a smaller disk than the image is refused", async () => {
     const bhyve = await a.newImage({ compatibility: { brand: "bhyve", arch: "x86_64" } });
     await a.node.alive({ hvm_supported: true });
     const sizeOf = async (fields: object) => {
@@ -95,13 +95,13 @@ describe("a create", () => {
     await a.node.alive();
   });
 
-  test("that no node has room for gets 503 with the specified text, and writes nothing", async () => {
+  test("gets 503 with the specified text if no node has room, and writes nothing", async () => {
     const before = await a.dump();
     expectRefused(await a.create({ memory_bytes: 1_000 * GIB }), 503, undefined as never, NO_NODE);
     expect(await a.left(before)).toEqual([]);
   });
 
-  test("succeeds for one of two concurrent requests for the last slot; the other gets 503", async () => {
+  test("succeeds for one of two concurrent requests for the last slot, and the other request gets 503", async () => {
     const [big] = [{ memory_bytes: 40 * GIB }];
     const answers = [a.create(big), a.create(big)];
     const job = await a.node.does("provision");

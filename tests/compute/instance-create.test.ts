@@ -1,4 +1,5 @@
-// Creating instances: the new records, rollback, and requests that do not wait or are repeated. docs/instances.md.
+// Instances are created: the new records, the rollback, and requests that do not wait or are repeated
+// (docs/instances.md).
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { okOf } from "../support/control-plane.ts";
@@ -83,7 +84,7 @@ describe("a create", () => {
     await a.destroy(id);
   });
 
-  test("and its delete leave no rows", async () => {
+  test("and the delete of its instance leave no rows", async () => {
     const before = await a.dump();
     const { id } = await a.running({
       user_data: "#cloud-config\n",
@@ -95,7 +96,7 @@ describe("a create", () => {
     expect(await a.left(before)).toEqual([]);
   });
 
-  test("whose node fails the job is rolled back with the reason, and its address is free again", async () => {
+  test("whose node fails the job is rolled back with the node's reason, and its address is free again", async () => {
     const before = await a.dump();
     const answer = a.create();
     const job = await a.node.take();
@@ -108,7 +109,7 @@ describe("a create", () => {
     await a.destroy(again.id);
   });
 
-  test("that no node claims is rolled back at its time limit", async () => {
+  test("whose job the node does not claim is rolled back at its time limit", async () => {
     const before = await a.dump();
     okOf(await a.t.call("PUT", "/v1/config/instance.create_wait_secs", { body: { value: 1 } }));
     const answer = await a.create();
@@ -123,7 +124,7 @@ describe("a create", () => {
     expect(await a.node.ask()).toEqual({ job: null, tombstones: [] });
   });
 
-  test("that times out after its job was claimed keeps the instance's record until the node has undone the job", async () => {
+  test("that times out after the node claimed its job keeps the instance's record until the node has undone the job", async () => {
     const before = await a.dump();
     okOf(await a.t.call("PUT", "/v1/config/instance.create_wait_secs", { body: { value: 1 } }));
     const answer = a.create();
@@ -176,7 +177,7 @@ describe("a create", () => {
     await a.destroy(id);
   });
 
-  test("that is repeated with its Idempotency-Key gets 409 while the first one runs, and then the same answer", async () => {
+  test("that is repeated with its Idempotency-Key gets 409 while the first request runs, and then the same answer", async () => {
     const body = a.bodyOf();
     const headers = { "idempotency-key": randomUUID() };
     const send = () => a.call("POST", `/v1/instances${a.selectors}`, { body, headers });
@@ -198,7 +199,7 @@ describe("a create", () => {
     expect(other.status).toBe(422);
   });
 
-  test("accepts several NICs with given subnets and names, and a MAC for the primary NIC", async () => {
+  test("accepts several NICs with subnets and names, and a MAC for the primary NIC", async () => {
     const second = await a.make(`/v1/subnets?vpc=${a.vpc.id}`, { name: randomUUID(), ipv4_block: "10.0.2.0/24" });
     const { id } = await a.running({
       mac: "02-AA-BB.CC DD:0F",

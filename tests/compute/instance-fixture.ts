@@ -1,4 +1,4 @@
-// The prerequisites of an instance, created through the API: a tenant with a subnet, and an image that nodes can fetch.
+// Creates the objects that an instance needs: a tenant with a subnet, and an image that nodes can fetch.
 import { randomUUID } from "node:crypto";
 import { type Answer, okOf, type TestControlPlane } from "../support/control-plane.ts";
 import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
@@ -11,12 +11,12 @@ export type Source = {
   readonly content_bytes?: number;
 };
 
-/** Loopback, and the block for tests of networks (RFC 2544), which the underlays of nodes use. */
+/** The loopback block, and the block for tests of networks (RFC 2544), which the underlays of the test nodes use. */
 export const TEST_NETWORKS = ["127.0.0.0/8", "198.18.0.0/15"];
 
 export async function openInstanceFixture(t: Pick<TestControlPlane, "call">, source: Source): Promise<InstanceFixture> {
   const tenant = await openTenant(t);
-  // The servers of images are on these networks, from which nodes fetch only if the operator allows it.
+  // The servers of images are on these networks. Nodes may fetch from these networks only if the operator allows them.
   okOf(await t.call("PUT", "/v1/config/fetch.allowed_private", { body: { value: TEST_NETWORKS } }));
   const make = async (path: string, body: unknown) => okOf(await tenant.call("POST", path, { body })).id as string;
   const vpc = await make(`/v1/vpcs${tenant.selectors}`, { name: randomUUID(), ipv4_block: "10.0.0.0/16" });
@@ -30,7 +30,7 @@ export function imageBody({ url, sha256, size_bytes, content_bytes }: Source) {
   return content_bytes === undefined ? image : { ...image, content_bytes };
 }
 
-/** Creates an instance and returns it when it runs. Throws the reason if the create fails. */
+/** Creates an instance, waits until it runs, and returns it. Throws the reason if the create fails. */
 export function makeInstance(
   g: InstanceFixture,
   change: object = {},

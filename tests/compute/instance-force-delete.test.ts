@@ -1,4 +1,4 @@
-// Force-deleting instances, without waiting for their nodes. docs/instances.md.
+// A force delete of an instance does not wait for the node (docs/instances.md).
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { addUser } from "../api/user.ts";
@@ -16,7 +16,7 @@ const at = (id: string) => `/v1/instances/${id}`;
 const force = (id: string) => a.t.call("DELETE", `${at(id)}?force=true`);
 
 describe("a force delete", () => {
-  test("is allowed for operators only, and a denial is audited", async () => {
+  test("is allowed only for operators, and a denial is audited", async () => {
     const { id } = await a.running();
     const refused = await a.call("DELETE", `${at(id)}?force=true`);
     expectRefused(refused, 403, "Forbidden", "force delete is operator-only");
@@ -45,7 +45,7 @@ describe("a force delete", () => {
     await a.node.complete(job);
   });
 
-  test("ends a create on a dead node, and the caller of the create gets the reason", async () => {
+  test("ends a create on a dead node; the caller of the create gets the reason", async () => {
     const before = await a.dump();
     const answer = a.create();
     const job = await a.node.take();
@@ -60,7 +60,7 @@ describe("a force delete", () => {
     await a.node.does("delete");
   });
 
-  test("ends a rolled-back create that waits until its node has undone the job", async () => {
+  test("ends a rolled-back create that waits for its node to undo the job", async () => {
     const before = await a.dump();
     okOf(await a.t.call("PUT", "/v1/config/instance.create_wait_secs", { body: { value: 1 } }));
     const answer = a.create();
@@ -76,7 +76,7 @@ describe("a force delete", () => {
     await a.node.does("delete");
   });
 
-  test("releases the floating IPs of the instance, like every delete", async () => {
+  test("releases the floating IPs of the instance, as every delete does", async () => {
     for (const how of [force, (id: string) => a.done(a.call("DELETE", at(id)), "delete")]) {
       const { id } = await a.stopped();
       const [nic] = await a.nicsOf(id);
@@ -89,7 +89,7 @@ describe("a force delete", () => {
         attached_instance_id: null,
         hosted_cn: null,
       });
-      // A force delete does not wait for the node, which may still answer for the address.
+      // The node may still answer for the address, because a force delete does not wait for the node.
       if (how === force) { for (const kind of ["fip_release", "delete"]) await a.node.does(kind); }
       okOf(await a.call("DELETE", `/v1/floating-ips/${ip.id}`));
     }

@@ -1,4 +1,4 @@
-// Starting, stopping, restarting, retrying and deleting instances. docs/instances.md.
+// Instances are started, stopped, restarted, reset, retried and deleted (docs/instances.md).
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { JOB_LEASE_S } from "../../src/contract/limits.ts";
@@ -18,7 +18,7 @@ const lifecycle = async (id: string) => (await a.show(id)).lifecycle;
 const force = (id: string) => a.t.call("DELETE", `${at(id)}?force=true`);
 
 describe("an instance", () => {
-  test("stops, starts, restarts and resets through the intermediate states as its node finishes each job", async () => {
+  test("shows an intermediate state until its node finishes a stop, start, restart or reset", async () => {
     const { id } = await a.running();
     for (
       const [verb, between, after] of [
@@ -104,7 +104,7 @@ describe("an instance", () => {
     },
   );
 
-  test("stays running if its reset fails, and does nothing else during the reset", async () => {
+  test("stays running if its reset fails, and refuses other operations during the reset", async () => {
     const { id } = await a.running();
     const answer = post(id, "reset");
     const job = await a.node.take();
@@ -130,7 +130,7 @@ describe("an instance", () => {
     notFound(await a.call("GET", at(id)));
   });
 
-  test("keeps its state if its node does not claim the job in time; a failed retry keeps the first reason", async () => {
+  test("keeps its state if its node does not claim the job in time, and keeps the first reason if a retry fails in this way", async () => {
     const { id } = await a.running();
     okOf(await a.t.call("PUT", "/v1/config/instance.create_wait_secs", { body: { value: 1 } }));
     const late = "step act got no report within its time limit";
@@ -147,11 +147,11 @@ describe("an instance", () => {
     await a.done(a.call("DELETE", at(id)), "delete");
   });
 
-  test("fails if its node stops renewing the job, and the job is not repeated", async () => {
+  test("fails if its node stops renewing the lease of the job, and the job is not repeated", async () => {
     const { id } = await a.running();
     const answer = post(id, "stop");
     const job = await a.node.take();
-    // Extends the operation's limit, so that the job's lease ends first.
+    // Extends the time limit of the operation, so that the lease of the job ends before it.
     okOf(await a.t.call("PUT", "/v1/config/instance.create_wait_secs", { body: { value: 3_600 } }));
     await a.t.db.query(
       "update saga set due_at = due_at + interval '1 hour', wake_at = wake_at + interval '1 hour', " +
@@ -193,7 +193,7 @@ describe("an instance", () => {
     if (verb !== "delete") await a.destroy(id);
   });
 
-  test("stops once for two requests with one Idempotency-Key, and both get the same answer", async () => {
+  test("stops once for two requests with the same Idempotency-Key, and both get the same answer", async () => {
     const { id } = await a.running();
     const headers = { "idempotency-key": randomUUID() };
     const stop = () => a.call("POST", at(id, "stop"), { headers });
@@ -204,7 +204,7 @@ describe("an instance", () => {
     await a.destroy(id);
   });
 
-  test("stops after the answer if the request has Prefer: respond-async", async () => {
+  test("stops only after the answer if the request has Prefer: respond-async", async () => {
     const { id } = await a.running();
     const answer = await a.call("POST", at(id, "stop"), { headers: { prefer: "respond-async" } });
     expect([answer.status, answer.body.kind]).toEqual([202, "instance-lifecycle"]);

@@ -1,4 +1,4 @@
-// Lists of instances, NICs and disks: their query selectors, and the objects that a tenant sees. docs/instances.md.
+// Lists of instances, NICs and disks: their query selectors, and the objects that a tenant sees (docs/instances.md).
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Instance, Nic } from "../../src/contract/instance.ts";
@@ -8,7 +8,7 @@ import { openTenant } from "../tenancy/tenant.ts";
 import { type ComputeFixture, GIB, openComputeFixture } from "./compute-fixture.ts";
 
 let a: ComputeFixture;
-/** Another tenant, on the same node. */
+/** Another tenant, with an instance on the same node. */
 let b: ComputeFixture;
 beforeAll(async () => {
   a = await openComputeFixture();
@@ -40,7 +40,7 @@ describe("query selectors:", () => {
 describe("with one running and one stopped instance of a tenant", () => {
   let running: Instance;
   let stopped: Instance;
-  /** The image of the stopped instance only. */
+  /** An image that only the stopped instance uses. */
   let image: string;
   beforeAll(async () => {
     running = await a.running();
@@ -70,9 +70,9 @@ describe("with one running and one stopped instance of a tenant", () => {
     notFound(await b.call("GET", `/v1/instances${a.selectors}`));
   });
 
-  test("the operators' list spans all tenants, has a search and has pages", async () => {
+  test("the list for operators contains all tenants, has a search and has pages", async () => {
     const fleet = async (query: string) => okOf(await a.t.call("GET", `/v1/system/instances${query}`));
-    // Lists omit what the guest reports.
+    // Lists omit the values that the guest reports.
     const listed = ({ guest_interfaces: _, ...instance }: Record<string, unknown>) => instance;
     const host = okOf(await a.t.call("GET", `/v1/system/cns/${running.host_cn_uuid}`));
     const { name: tenant_name } = okOf(

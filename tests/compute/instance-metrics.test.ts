@@ -1,4 +1,4 @@
-// The metrics of instances: from a node's status to the tenant. docs/instances.md, "Metrics".
+// The metrics of instances. Nodes report them with their status, and tenants read them (docs/instances.md, "Metrics").
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { InstanceMetrics } from "../../src/contract/instance-metrics.ts";
 import { okOf } from "../support/control-plane.ts";
@@ -22,7 +22,7 @@ const report = async (payload: object) => void okOf(await a.node.call("POST", "/
 const metricsOf = async (id: string, query = ""): Promise<InstanceMetrics> =>
   okOf(await a.call("GET", `/v1/instances/${id}/metrics${query}`));
 
-test("a node's sample reaches the tenant, and the node's status is stored without it", async () => {
+test("a tenant can read a node's sample, and the node's status is stored without the sample", async () => {
   const { id } = await a.running();
   expect(await metricsOf(id)).toEqual({ instance_id: id, interval_s: 15, samples: [] });
   await report({ vms: { [id]: { state: "running" } }, metrics: { [id]: METRICS } });
@@ -53,9 +53,9 @@ test.each([
 test.each([
   ["is negative", { cpu_seconds: -1 }],
   ["is missing", { memory_bytes: undefined }],
-  ["is no number", { disk_read_bytes: "1" }],
+  ["is not a number", { disk_read_bytes: "1" }],
   ["is larger than any counter", { network_sent_bytes: 1e300 }],
-])("an entry in which a counter %s is ignored, and the entry beside it is stored", async (_title, change) => {
+])("an entry with a counter that %s is ignored, and the other entry is stored", async (_title, change) => {
   const [bad, good] = [await a.running(), await a.running()];
   await report({ metrics: { [bad.id]: { ...METRICS, ...change }, [good.id]: METRICS } });
   expect((await metricsOf(bad.id)).samples).toEqual([]);
@@ -72,7 +72,7 @@ test("a node cannot store samples of an instance on another node", async () => {
   okOf(await a.t.call("POST", `/v1/cns/${other.server_uuid}/disable`));
 });
 
-test("samples are in order, the query limits them, and after an hour they are deleted", async () => {
+test("samples are ordered by time, the query can limit them, and they are deleted after an hour", async () => {
   const { id } = await a.running();
   for (const cpu_seconds of [1, 2, 3]) {
     await report({ metrics: { [id]: { ...METRICS, cpu_seconds } } });
@@ -84,7 +84,7 @@ test("samples are in order, the query limits them, and after an hour they are de
   for (const minutes of ["0", "61", "x"]) {
     expect((await a.call("GET", `/v1/instances/${id}/metrics?minutes=${minutes}`)).status).toBe(400);
   }
-  // The node is not live any more, so this test is the last one.
+  // This must be the last test, because the node is not live after it.
   await a.t.advance(3_600);
   await a.t.db.query("select load_materialize(1)");
   expect((await a.t.db.query("select from instance_metrics where instance_id = $1", [id])).rowCount).toBe(0);

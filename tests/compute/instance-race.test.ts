@@ -1,5 +1,5 @@
-// Concurrent creates over two processes on one database: every slot is used, and no slot, address, name or MAC is used
-// twice. docs/reliability.md, INV-7.
+// Concurrent creates through two processes on one database use every slot, and use no slot, address, name or MAC twice
+// (docs/reliability.md, INV-7).
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { brokenInvariants } from "../doctor/broken.ts";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
@@ -32,7 +32,7 @@ async function work(node: Node, stop: { readonly wanted: boolean }): Promise<voi
   }
 }
 
-test("of 20 creates on three nodes with 15 slots, over two processes, 15 succeed and 5 get 503", async () => {
+test("of 20 creates through two processes on three nodes with 15 slots, 15 succeed and 5 get 503", async () => {
   const stop = { wanted: false };
   const agents = nodes.map((node) => work(node, stop));
   const planes = [a.t, second];
@@ -50,7 +50,7 @@ test("of 20 creates on three nodes with 15 slots, over two processes, 15 succeed
   for (const key of ["mac", "primary_ipv4", "primary_ipv6"]) {
     expect(new Set(nics.map((nic: Record<string, string>) => nic[key])).size).toBe(15);
   }
-  // The rejected creates reserved nothing: the reserved addresses are the lowest.
+  // The lowest addresses are reserved without a gap, so the rejected creates reserved none.
   expect(
     nics.map((nic: { primary_ipv4: string }) => Number(nic.primary_ipv4.split(".")[3])).sort(
       (x: number, y: number) => x - y,
@@ -67,7 +67,7 @@ test("of 20 creates on three nodes with 15 slots, over two processes, 15 succeed
   await Promise.all(agents);
 });
 
-test("one of several concurrent creates with the same name or MAC succeeds; the others get 409", async () => {
+test("exactly one of several concurrent creates with the same name or MAC succeeds; the others get 409", async () => {
   const stop = { wanted: false };
   const agents = nodes.map((node) => work(node, stop));
   for (const fields of [{ name: "the-one" }, { mac: "02:00:00:00:0a:01" }]) {

@@ -1,6 +1,6 @@
-// A create first picks some candidate nodes. If other creates fill all of them before its commit, it picks again, so
-// that no caller gets 503 while any node has room. The tests delay the commit by holding the project's lock, which
-// every create takes.
+// A create first picks some candidate nodes. If other creates fill these nodes before its commit, it picks again. So no
+// caller gets 503 while any node has room. Every create takes the lock of its project. The tests delay commits by
+// holding this lock.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { OperationSummary } from "../../src/contract/operation.ts";
@@ -12,7 +12,7 @@ import { addNode, type ComputeFixture, type Node, openComputeFixture } from "./c
 const ONE_SLOT = { ram_total_mb: 4_096 };
 const NO_NODE =
   "no eligible compute node for placement; capacity, traits, affinity, or scope pinning rejected every candidate";
-/** A generous limit for slow machines. */
+/** A long time limit, for slow machines. */
 const PATIENCE_MS = 20_000;
 
 let a: ComputeFixture;
@@ -48,7 +48,7 @@ async function held(work: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Waits until the lock blocks a commit, which has read its inputs by then. */
+/** Waits until the lock blocks a commit. By then the create has read its inputs. */
 async function untilCommitWaits(): Promise<void> {
   await expect.poll(async () => {
     const { rowCount } = await a.t.db.query(
@@ -59,7 +59,7 @@ async function untilCommitWaits(): Promise<void> {
   }, { interval: 5, timeout: PATIENCE_MS }).toBeGreaterThan(0);
 }
 
-/** Fills every node except these. */
+/** Fills all nodes except these. */
 async function fillBut(free: readonly Node[]): Promise<void> {
   await a.t.db.query(
     `insert into cn_usage (server_uuid, ram_mb, instances)
@@ -93,7 +93,7 @@ test("a create whose candidates all filled up uses another node", async () => {
   expect(rows).toEqual([{ ram_mb: 4_096, instances: 1, cpu_units: 2 * CPU_UNITS_PER_VCPU }]);
   expect(okOf(await create(fields, key))).toMatchObject({ id: made.id });
   const job = await last.does("provision");
-  // The next test compares the rows of the database, so this operation must not change them any more.
+  // Waits for the operation, because the next test compares the rows of the database.
   await a.ended(String(job.kind["instance_id"]), "instance-create");
   await last.alive();
   const busy = "select from instance where operation_id is not null";
@@ -130,7 +130,7 @@ test("a node whose role changes before the commit gets no instance", async () =>
   okOf(await role("both"));
 });
 
-test("of 40 concurrent creates over two processes on 12 nodes with 24 slots, 24 succeed and 16 get 503", async () => {
+test("of 40 concurrent creates through two processes on 12 nodes with 24 slots, 24 succeed and 16 get 503", async () => {
   for (const node of nodes) await node.alive({ ram_total_mb: 2 * 4_096 });
   const planes = [a.t, second];
   const working = nodes.map(async (node) => {

@@ -1,4 +1,4 @@
-// Nodes' status reports, and their effect on the recorded state of instances. docs/instances.md.
+// The status reports of nodes, and their effect on the recorded state of instances (docs/instances.md).
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { okOf } from "../support/control-plane.ts";
 import { type ComputeFixture, openComputeFixture } from "./compute-fixture.ts";
@@ -69,7 +69,7 @@ describe("a node's report", () => {
     await a.destroy(id);
   });
 
-  test("shows the addresses that the guest reports, while it runs and if they are addresses", async () => {
+  test("adds the valid addresses that the guest reports to the instance, but only while the instance runs", async () => {
     const { id } = await a.running();
     const shown = async () => okOf(await a.call("GET", `/v1/instances/${id}`)).guest_interfaces;
     expect(await shown()).toBeNull();

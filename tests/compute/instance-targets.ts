@@ -1,6 +1,6 @@
 // The requests of tests/api/rights-matrix.test.ts to the routes of instances, disks and NICs. All cells of the matrix
-// share one instance, whose state must not change. So requests that would change it are made invalid: they pass the
-// permission check and then get an error.
+// share one instance, and its state must not change. So a request that would change it is invalid: it passes the
+// permission check and then gets an error.
 import { randomUUID } from "node:crypto";
 import { acceptedBodies } from "../api/bodies.ts";
 import { fill, makeObjects } from "../api/objects.ts";
@@ -12,7 +12,7 @@ type Target = { readonly path: string; readonly body?: unknown };
 const NAMES = ["tenant", "project", "instance", "disk", "snapshot", "nic", "nic_subnet"];
 const ABSENT = Object.fromEntries(NAMES.flatMap((name) => [[name, randomUUID()], [`${name}_id`, randomUUID()]]));
 
-/** The query of each route. For a request that would succeed, also fields that make its body invalid. */
+/** The query of each route, and fields that make the body of a request invalid if the request would succeed. */
 const ROUTES: Readonly<Record<string, { readonly query?: string; readonly body?: object }>> = {
   "GET /v1/instances": { query: "?tenant={tenant}&project={project}" },
   "POST /v1/instances": { query: "?tenant={tenant}&project={project}", body: { cpu: 0 } },
@@ -34,7 +34,7 @@ const ROUTES: Readonly<Record<string, { readonly query?: string; readonly body?:
   "GET /v1/instances/{instance_id}/metrics": {},
   "GET /v1/instances/{instance_id}/load": {},
   "GET /v1/instances/{instance_id}/screenshot": {},
-  // Without a port the answer is 400. With one, the request waits for a node that does not answer.
+  // Without a port the answer is 400. With a port, the request would wait for a node that does not answer.
   "GET /v1/system/instances/{instance_id}/network-trace": { query: "?destination=2001:db8::1" },
   "GET /v1/disks": { query: "?instance={instance}" },
   "GET /v1/disks/{disk_id}": {},

@@ -1,4 +1,4 @@
-// Changing an instance: its name, labels, protection and size. docs/instances.md, "Change".
+// An instance is changed: its name, labels, protection and size (docs/instances.md, "Change").
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { conflictWith, expectRefused } from "../network/public-addresses.ts";
 import { okOf } from "../support/control-plane.ts";
@@ -25,7 +25,7 @@ const room = async () => {
   return rows[0];
 };
 
-test("labels are set one by one, removed with null, and filter the list", async () => {
+test("labels are set one by one and removed with null, and the list can be filtered by label", async () => {
   const one = await a.running({ labels: { env: "test", "tier/level": "web" } });
   const two = await a.running();
   expect(one.labels).toEqual({ env: "test", "tier/level": "web" });
@@ -60,7 +60,7 @@ test("labels that break a rule are refused, and nothing changes", async () => {
   await a.destroy(id);
 });
 
-test("a stopped instance gets a new size with its quota and room, which shrink again", async () => {
+test("a stopped instance gets a larger size with more quota and room, and a smaller size releases these", async () => {
   const { id } = await a.stopped({ cpu: 2, memory_bytes: 4 * GIB + MIB / 2 });
   const before = await room();
   expect(okOf(await patch(id, { cpu: 5, memory_bytes: 6 * GIB - 1 }))).toMatchObject({
@@ -77,10 +77,10 @@ test("a stopped instance gets a new size with its quota and room, which shrink a
   expect(await brokenInvariants(a.t.db)).toEqual([]);
 });
 
-test("a new size needs a stopped instance, quota and room, and values that a create accepts", async () => {
+test("a new size requires a stopped instance, quota, room, and values that a create accepts", async () => {
   const { id, name } = await a.running();
   conflictWith(await patch(id, { cpu: 3 }), `${name} is running; a new size needs a stopped instance`);
-  // The same size is no change.
+  // The same size does not count as a new size.
   okOf(await patch(id, { cpu: 2, memory_bytes: 4 * GIB }));
   await a.act(id, "stop", "stop");
   expectRefused(await patch(id, { cpu: 0 }), 400, "BadRequest", "cpu must be greater than zero");
@@ -106,7 +106,7 @@ test("a new size needs a stopped instance, quota and room, and values that a cre
     expect.stringMatching(new RegExp(`^the node of instance ${id} has no room for the requested size: .*CPU units`)),
   ]);
   expect(await a.show(id)).toMatchObject({ cpu: 2, name });
-  // A cordon keeps new instances away, but not the growth of this one.
+  // A cordon refuses new instances, but not the growth of this instance.
   const placement = `/v1/cns/${a.node.server_uuid}/placement`;
   okOf(await a.t.call("PATCH", placement, { body: { cordoned: true } }));
   okOf(await patch(id, { cpu: 3 }));

@@ -1,4 +1,4 @@
-// Updating and showing instances, and protecting the objects that they use. docs/instances.md.
+// Instances are updated and shown, and the objects that they use cannot be deleted (docs/instances.md).
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { okOf } from "../support/control-plane.ts";
 import { conflictWith } from "../network/public-addresses.ts";

@@ -1,5 +1,5 @@
-// A real agent of a simulated machine runs the jobs of API requests, with faults, restarts and lost responses.
-// docs/instances.md, "Jobs".
+// A real agent of a simulated machine runs the jobs of API requests, with faults, restarts and lost responses
+// (docs/instances.md, "Jobs").
 import { randomBytes } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -12,11 +12,11 @@ import { type ImageServer, serveImage } from "./image-server.ts";
 import { enqueue, type JobNode, showJob } from "./jobs.ts";
 import { type Call, type Machine, type RunningAgent, simulatedMachine } from "./node-agent.ts";
 
-/** A generous limit for slow machines. */
+/** A long time limit, for slow machines. */
 const PATIENCE = { timeout: 60_000 };
 const KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f operator@desk";
 
-// A test has more time than its polls, so that a failed poll is reported as such.
+// The time limit of a test is longer than the time limit of its polls. So a poll that fails is reported as the failure.
 vi.setConfig({ testTimeout: 120_000 });
 
 let t: TestControlPlane;
@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => folder.remove());
 
-// Each test has its own control plane, so that the only node gets every instance.
+// Each test has its own control plane with one node, so that this node gets every instance.
 beforeEach(async () => {
   t = await openTestControlPlane();
   images = await serveImage(randomBytes(300_000));
@@ -139,7 +139,7 @@ describe("requests of the API", () => {
     expect([okOf(await rebuild()).lifecycle.state, (await machineNow()).state]).toEqual(["stopped", "stopped"]);
   });
 
-  test("the start of an instance gives its machine the NICs of the record", async () => {
+  test("at the start of an instance, its machine gets the NICs of the record", async () => {
     start();
     await known();
     const { id } = okOf(await makeInstance(g));
@@ -199,7 +199,7 @@ describe("images", () => {
     expect(images.asked.at(-1)).toMatch(/^bytes=[1-9][0-9]*-$/);
   });
 
-  test("an image with a wrong SHA-256 is rejected; the tenant sees a fixed text, the operator the reason", async () => {
+  test("an image with a wrong SHA-256 is rejected; the tenant sees a fixed text, and the operator sees the reason", async () => {
     start();
     await known();
     const path = `/v1/tenants/${g.tenant_id}/images`;
@@ -219,7 +219,7 @@ describe("images", () => {
 });
 
 describe("faults of the machine and the agent", () => {
-  test("a failed step is reported with its reason, and the node has undone its part", async () => {
+  test("a failed step is reported with its reason, and the node undoes its part of the job", async () => {
     await machine.trouble({ fail_at: ["provision:boot"] });
     start();
     await known();
@@ -272,13 +272,13 @@ describe("a claimed job that the control plane cancels", () => {
     okOf(await t.call("POST", `/v1/operations/${job.operation_id}/abandon`));
     expect((await made).status).toBe(502);
     await expect.poll(instanceIds, PATIENCE).toEqual([]);
-    // The instance's record is removed last.
+    // The record of the instance is removed at the end.
     expect(await showJob(t, job.id)).toMatchObject({ status: { status: "cancelled" }, tombstone: false });
     expect(await machine.vms()).toEqual({});
     expect(await machine.journal()).toEqual([]);
   });
 
-  test("keeps the instance's record and address while the node is away; its undo comes first when the node returns", async () => {
+  test("keeps the instance's record and address while the node is away; when the node returns, it first undoes the job", async () => {
     await machine.trouble({ vanish_at: ["provision:boot"] });
     const first = start();
     await known();
@@ -317,7 +317,7 @@ describe("lost responses", () => {
     };
   }
 
-  test("a job whose claim response was lost is claimed again and done once", async () => {
+  test("a job whose claim response was lost is claimed again and run once", async () => {
     const wire = losing(async ({ path, answer }) =>
       path === "/v1/agent/poll" && answer.ok && Boolean((await answer.json()).work?.job)
     );
@@ -328,7 +328,7 @@ describe("lost responses", () => {
     expect(await jobs()).toHaveLength(1);
   });
 
-  test("a result whose response was lost is reported again, and the agent treats the 409 as accepted", async () => {
+  test("a result whose response was lost is reported again, and the agent takes the 409 as acceptance", async () => {
     const wire = losing(({ path, answer }) => path.endsWith("/complete") && answer.ok);
     start(wire.onAnswer);
     await known();

@@ -1,5 +1,5 @@
-// The requests of tests/api/rights-matrix.test.ts to the routes of jobs. Each cell of the matrix has its own job, which
-// the calling node has claimed.
+// The requests of tests/api/rights-matrix.test.ts to the routes of jobs. Each cell of the matrix has its own job. The
+// calling node has claimed this job.
 import { randomUUID } from "node:crypto";
 import { acceptedBodies } from "../api/bodies.ts";
 import type { TestControlPlane } from "../support/control-plane.ts";
@@ -7,7 +7,9 @@ import type { TestControlPlane } from "../support/control-plane.ts";
 type Objects = "existing" | "absent";
 type Target = { readonly path: string; readonly body?: unknown };
 
-/** Returns the request of each route. `nodes` maps a column of the matrix to the UUID of the node that owns its key. */
+/**
+ * Returns the request of each route. `nodes` has the UUID of the node that owns the key of each column of the matrix.
+ */
 export function jobTargets(
   plane: () => TestControlPlane,
   nodes: ReadonlyMap<string, string>,

@@ -1,4 +1,4 @@
-// The job protocol between the control plane and node agents. docs/instances.md, "Jobs".
+// The job protocol between the control plane and node agents (docs/instances.md, "Jobs").
 import { randomBytes, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { JOB_LEASE_S, TOMBSTONES_PER_CLAIM } from "../../src/contract/limits.ts";
@@ -7,7 +7,7 @@ import { maintain } from "../../src/db/maintenance.ts";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { enqueue, type JobNode, nodeCalls, showJob, takeAway } from "./jobs.ts";
 
-// A test has more time than its polls, so that a failed poll is reported as such.
+// The time limit of a test is longer than the time limit of its polls. So a poll that fails is reported as the failure.
 vi.setConfig({ testTimeout: 120_000 });
 
 let t: TestControlPlane;
@@ -33,7 +33,7 @@ async function claimed(): Promise<string> {
 }
 
 describe("claiming", () => {
-  test("jobs are claimed in order of seq, once each, and only by their node", async () => {
+  test("each job is claimed once, in the order of seq, and only by its node", async () => {
     const other = await otherNode();
     const ids = [await enqueue(t, node), await enqueue(t, node), await enqueue(t, node)];
     expect((await other.claim()).job).toBeNull();
@@ -116,7 +116,7 @@ describe("claiming", () => {
     expect((await n.claim()).job?.id).toBe(id);
   });
 
-  test("a claim whose running_jobs lacks a claimed job, because the response was lost, gets that job again", async () => {
+  test("a claim gets a claimed job again if its running_jobs lacks the job, because the response may have been lost", async () => {
     const id = await claimed();
     const next = await enqueue(t, node);
     const again = await n.claim({ running_jobs: [] });
@@ -143,7 +143,7 @@ describe("ending", () => {
     expect((await n.complete(id)).status).toBe(409);
   });
 
-  test("a failed job keeps the node's reason and has no tombstone, because the node has undone its part", async () => {
+  test("a failed job keeps the node's reason and has no tombstone, because the node has undone its part of the job", async () => {
     const id = await claimed();
     expect(okOf(await n.fail(id, "image: no such file"))).toMatchObject({
       status: { status: "failed", reason: "image: no such file" },
@@ -158,7 +158,7 @@ describe("ending", () => {
     expect((await n.fail(id, "x".repeat(2_048))).status).toBe(200);
   });
 
-  test("S-13: another node can neither read, report on, end nor bury a job", async () => {
+  test("S-13: another node cannot read, report on, end or bury a job", async () => {
     const id = await claimed();
     const other = await otherNode();
     const answers = await Promise.all([
@@ -188,7 +188,7 @@ describe("ending", () => {
         await takeAway(t, id);
         await n.bury(id);
       }),
-      // Enqueued last: otherwise the node would claim it instead of a later job.
+      // This job is enqueued after the other jobs. Otherwise the node would claim it instead of another job.
       pending: await enqueue(t, node),
     };
     for (const [state, id] of Object.entries(jobs)) {
@@ -207,7 +207,7 @@ describe("ending", () => {
     await n.complete((await n.claim()).job!.id);
   });
 
-  test("an unclaimed job can be neither read nor ended", async () => {
+  test("an unclaimed job cannot be read or ended", async () => {
     const id = await enqueue(t, node);
     const answers = [await n.blueprint(id), await n.progress(id, { step: "x" }), await n.complete(id)];
     expect(answers.map(({ status, body }) => [status, body.message])).toEqual(
@@ -228,7 +228,7 @@ describe("ending", () => {
 });
 
 describe("leases", () => {
-  /** Advances the clock by this many seconds, and runs the background worker until the job satisfies `seen`. */
+  /** Advances the clock by this number of seconds, and runs the background worker until the job satisfies `seen`. */
   async function pass(seconds: number, id: string, seen: (job: Awaited<ReturnType<typeof showJob>>) => boolean) {
     await t.advance(seconds);
     await expect.poll(async () => {
@@ -252,7 +252,7 @@ describe("leases", () => {
     expect((await n.complete(id)).status).toBe(409);
   });
 
-  test("a heartbeat renews the leases of its listed jobs only", async () => {
+  test("a heartbeat renews only the leases of the jobs that it lists", async () => {
     const [kept, lost] = [await claimed(), await claimed()];
     await t.advance(JOB_LEASE_S - 10);
     await n.beat([kept, kept, randomUUID()]);
@@ -264,7 +264,7 @@ describe("leases", () => {
     await pass(JOB_LEASE_S, kept, failed);
   });
 
-  test("the heartbeat of another node renews nothing", async () => {
+  test("the heartbeat of another node renews no lease", async () => {
     const id = await claimed();
     await t.advance(JOB_LEASE_S - 10);
     await (await otherNode()).beat([id]);
@@ -310,7 +310,7 @@ describe("tombstones", () => {
   });
 });
 
-describe("operators' view", () => {
+describe("for operators", () => {
   test("a job shows its newest progress", async () => {
     const id = await claimed();
     expect((await n.progress(id, { step: "image", percent: 10 })).body).toBeNull();
@@ -338,7 +338,7 @@ describe("operators' view", () => {
     expect(await found(`cn=${node.server_uuid}&limit=2&page_token=${page.next_page}`)).toEqual([ids[0]]);
   });
 
-  test("ended jobs are kept as long as operations; jobs with a tombstone are kept longer", async () => {
+  test("ended jobs are kept as long as operations, but jobs with a tombstone are kept longer", async () => {
     const [old, undone, fresh] = [await claimed(), await claimed(), await claimed()];
     await n.complete(old);
     await takeAway(t, undone);
@@ -353,7 +353,7 @@ describe("operators' view", () => {
     expect(left.map(({ status }) => status)).toEqual([404, 200, 200]);
   });
 
-  test("the actor in the audit is the node for its actions on jobs, and the system for an expired lease", async () => {
+  test("the audit names the node as the actor of its actions on jobs, and the system as the actor of an expired lease", async () => {
     const [done, lost] = [await claimed(), await claimed()];
     await n.fail(done, "image: no such file");
     await t.advance(JOB_LEASE_S);

@@ -1,4 +1,4 @@
-// Enqueues jobs like a saga does, and makes the calls of the node that claims them.
+// Enqueues jobs in the way that a saga does, and makes the calls of the node that claims them.
 import { randomUUID } from "node:crypto";
 import type { JobKind } from "../../src/contract/enums.ts";
 import type { ClaimView, Job } from "../../src/contract/job.ts";
@@ -11,7 +11,7 @@ export type Enqueued = {
   readonly payload?: Readonly<Record<string, unknown>>;
 };
 
-/** Enqueues a job for a node, by default without an instance. Its operation does not exist. */
+/** Enqueues a job for a node, by default without an instance. The operation that the job names does not exist. */
 export async function enqueue(
   t: TestControlPlane,
   { server_uuid }: Pick<JobNode, "server_uuid">,
@@ -26,7 +26,7 @@ export async function enqueue(
   return id;
 }
 
-/** Cancels a job that its node has claimed, and leaves a tombstone, as a saga does when it gives up. */
+/** Cancels a job that its node has claimed. This leaves a tombstone, as when a saga gives up. */
 export async function takeAway(t: TestControlPlane, job_id: string): Promise<void> {
   await t.db.query(
     `update job set state = 'cancelled', reason = 'not wanted', tombstone = true, completed_at = berth_now(),

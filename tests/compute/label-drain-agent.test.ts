@@ -1,4 +1,4 @@
-// Drains by label between real agents of simulated machines (docs/nodes.md, "Drain by label").
+// Drains by label. The agents are real, and their machines are simulated (docs/nodes.md, "Drain by label").
 import { randomBytes } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import type { LabelDrainResult, LabelDrainStarted } from "../../src/contract/label-drain.ts";
@@ -9,7 +9,7 @@ import { type InstanceFixture, makeInstance, openInstanceFixture } from "./insta
 import { type ImageServer, serveImage } from "./image-server.ts";
 import { type Machine, type RunningAgent, simulatedMachine } from "./node-agent.ts";
 
-/** A generous limit for slow machines. */
+/** A long time limit, for slow machines. */
 const PATIENCE = { timeout: 90_000 };
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 
@@ -50,7 +50,7 @@ beforeEach(async (context) => {
     (await t.db.query("select from cn_capacity c join cn_signal s using (server_uuid) where last_seen is not null"))
       .rows.length;
   await expect.poll(known, PATIENCE).toBe(machines.size);
-  // The agents register with the hostnames of their simulated machines.
+  // Waits until the agents have registered the hostnames of their simulated machines.
   const nodes = async () => okOf(await t.call("GET", "/v1/system/cns?label=rack%3Da3")).items as typeof rack;
   const registered = async () => (await nodes()).filter(({ hostname }) => hostname.startsWith("sim-")).length;
   await expect.poll(registered, PATIENCE).toBe(3);
@@ -89,7 +89,7 @@ async function ended(id: string): Promise<LabelDrainResult> {
   return (await operation(id)).steps.at(-1).output;
 }
 
-test("the nodes of a rack are drained one after another, to nodes outside the rack", async () => {
+test("a drain by label drains the nodes of a rack one after another, to nodes outside the rack", async () => {
   const ids = [];
   for (const { server_uuid } of rack) ids.push(await instanceOn(server_uuid));
   const plan: LabelDrainStarted = okOf(await drain({ dry_run: true }));
@@ -126,7 +126,7 @@ test("the nodes of a rack are drained one after another, to nodes outside the ra
   }
 });
 
-test("it stops at the first node that cannot be emptied, and says why", async () => {
+test("a drain by label stops at the first node that cannot be emptied, and states the reason", async () => {
   const [first, second, third] = rack as [typeof rack[0], typeof rack[0], typeof rack[0]];
   await instanceOn(first.server_uuid);
   const stays = await instanceOn(second.server_uuid);
@@ -145,7 +145,7 @@ test("it stops at the first node that cannot be emptied, and says why", async ()
   expect(await placement(third.server_uuid)).toMatchObject({ cordoned: false });
 });
 
-test("an abandoned operation begins no more drains; a drain that runs continues", async () => {
+test("an abandoned drain by label begins no more drains, and a drain that runs continues", async () => {
   const [first, second] = rack as [typeof rack[0], typeof rack[0]];
   const moves = await instanceOn(first.server_uuid);
   await machines.get(first.server_uuid)!.trouble({ slow_ms: 5_000 });
@@ -161,7 +161,7 @@ test("an abandoned operation begins no more drains; a drain that runs continues"
   expect(await placement(second.server_uuid)).toMatchObject({ cordoned: false });
 });
 
-test("a node that another operation drains stops it; nodes that are not approved are left out", async () => {
+test("a drain by label skips nodes that are not approved, and stops at a node that another operation drains", async () => {
   const [first, second, third] = rack as [typeof rack[0], typeof rack[0], typeof rack[0]];
   await instanceOn(first.server_uuid);
   await machines.get(first.server_uuid)!.trouble({ slow_ms: 20_000 });
@@ -182,7 +182,7 @@ test("a node that another operation drains stops it; nodes that are not approved
   }
 });
 
-test("a label of no approved node is refused, and changes nothing", async () => {
+test("a label that no approved node has is refused, and nothing changes", async () => {
   const refused = await drain({ label: "rack=a9" });
   expect([refused.status, (refused.body as { message: string }).message]).toEqual([
     400,

@@ -1,4 +1,4 @@
-// Upgrades by label between real agents of simulated machines (docs/nodes.md, "Upgrade by label").
+// Upgrades by label. The agents are real, and their machines are simulated (docs/nodes.md, "Upgrade by label").
 import { randomBytes, randomUUID } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -14,11 +14,11 @@ import { type InstanceFixture, makeInstance, openInstanceFixture } from "./insta
 import { type ImageServer, serveImage } from "./image-server.ts";
 import { type Machine, type RunningAgent, simulatedMachine } from "./node-agent.ts";
 
-/** A generous limit for slow machines. */
+/** A long time limit, for slow machines. */
 const PATIENCE = { timeout: 90_000 };
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 
-/** The image that the simulated machines run, and the one to which they are upgraded. */
+/** The image that the simulated machines run, and the image to which they are upgraded. */
 const OLD = "20261001T000000Z";
 const NEW = "20261121T000000Z";
 
@@ -106,7 +106,7 @@ function turnOn(node: string, machine: Machine): Promise<void> {
   return Promise.resolve();
 }
 
-/** Restarts a machine whose agent is off with this image, as its BMC and its booter do. */
+/** Restarts a machine with this image, as its BMC and its booter do. Its agent must be off. */
 async function boot({ state_dir }: Machine, platform_image: string): Promise<void> {
   const path = join(state_dir, "simulated-machine.json");
   const machine = JSON.parse(await readFile(path, "utf8"));
@@ -127,7 +127,7 @@ async function ended(id: string): Promise<LabelUpgradeResult> {
   return (await operation(id)).steps.at(-1).output;
 }
 
-test("the nodes of a rack are emptied, restarted with the image and uncordoned, one after another", async () => {
+test("an upgrade by label empties, restarts and uncordons the nodes of a rack, one after another", async () => {
   const ids = [];
   for (const { server_uuid } of rack) ids.push(await instanceOn(server_uuid));
   const boots = await Promise.all(rack.map(async ({ server_uuid }) => (await status(server_uuid)).boot_id));
@@ -149,7 +149,7 @@ test("the nodes of a rack are emptied, restarted with the image and uncordoned, 
     expect(await assigned(server_uuid)).toBe(NEW);
     expect(await placement(server_uuid)).toMatchObject({ cordoned: false, cordoned_reason: null });
   }
-  // The second node was upgraded later, so it was no target of the first drain.
+  // The first drain moved no instance to the second node, because that node was upgraded later.
   expect(await hostOf(ids[0]!)).toBe(outside);
   expect([outside, rack[0]!.server_uuid]).toContain(await hostOf(ids[1]!));
   expect((await status(outside)).platform_image).toBe(OLD);
@@ -157,11 +157,11 @@ test("the nodes of a rack are emptied, restarted with the image and uncordoned, 
     .map(({ time_created, time_done }) => [time_created, time_done] as [string, string]);
   expect(times[1]![0] >= times[0]![1]).toBe(true);
 
-  // Everything is done, so the same request begins nothing.
+  // All nodes have the image, so the same request begins nothing.
   expect(okOf(await upgrade())).toMatchObject({ nodes: [], current: rack, operation_id: null });
 });
 
-test("it stops at the first node that cannot restart, and the node keeps its image and its cordon", async () => {
+test("an upgrade by label stops at the first node that cannot restart; this node keeps its image and its cordon", async () => {
   const [first, second] = rack as [typeof rack[0], typeof rack[0]];
   await machines.get(first.server_uuid)!.trouble({ fail_at: ["reboot:reboot"] });
   const { operation_id } = okOf(await upgrade());
@@ -180,7 +180,7 @@ test("it stops at the first node that cannot restart, and the node keeps its ima
   expect(await placement(second.server_uuid)).toMatchObject({ cordoned: false });
 });
 
-test("a node that loses power in the job that restarts it is upgraded when it is back", async () => {
+test("a node that loses power during its restart job is upgraded when it returns", async () => {
   const [first] = rack as [typeof rack[0]];
   const machine = machines.get(first.server_uuid)!;
   await machine.trouble({ vanish_at: ["reboot:reboot"] });
@@ -192,7 +192,7 @@ test("a node that loses power in the job that restarts it is upgraded when it is
   expect(await ended(operation_id)).toMatchObject({ upgraded: rack });
 });
 
-test("with --reboot operator it waits for the restart; a node that comes back with another image stops it", async () => {
+test("with reboot=operator the upgrade waits for each restart, and stops if a node returns with another image", async () => {
   const [first, second] = rack as [typeof rack[0], typeof rack[0]];
   await setPlacement(first.server_uuid, { cordoned: true, cordoned_reason: "a fan" });
   const { operation_id, nodes } = okOf(await upgrade({ reboot: "operator" }));
@@ -209,7 +209,7 @@ test("with --reboot operator it waits for the restart; a node that comes back wi
   await powerCycle(first.server_uuid, NEW);
   await expect.poll(async () => (await t.call("GET", `/v1/operations/${nodes[1].operation_id}`)).status, PATIENCE)
     .toBe(200);
-  // An operator had cordoned this node.
+  // An operator had cordoned this node before the upgrade, so it stays cordoned.
   expect(await placement(first.server_uuid)).toMatchObject({ cordoned: true, cordoned_reason: "a fan" });
   await waits(1);
   await powerCycle(second.server_uuid, OLD);
@@ -220,7 +220,7 @@ test("with --reboot operator it waits for the restart; a node that comes back wi
   expect(await assigned(second.server_uuid)).toBe(OLD);
 });
 
-test("opsctl stops at a node that does not come back in time, and names its last heartbeat", async () => {
+test("opsctl stops at a node that does not return in time, and names the node's last heartbeat", async () => {
   const [first, second] = rack as [typeof rack[0], typeof rack[0]];
   await buildExecutables(["opsctl"]);
   const server = await serveNode({ fetch: t.plane.fetch, hostname: "127.0.0.1", port: 0 });
@@ -249,7 +249,7 @@ test("opsctl stops at a node that does not come back in time, and names its last
   expect(await placement(first.server_uuid)).toMatchObject({ cordoned: true });
 });
 
-test("an abandoned operation begins no more upgrades; an abandoned node gets its image back", async () => {
+test("an abandoned upgrade by label begins no more upgrades; an abandoned upgrade of a node assigns the old image again", async () => {
   const [first, second] = rack as [typeof rack[0], typeof rack[0]];
   const { operation_id, nodes } = okOf(await upgrade({ reboot: "operator" }));
   await expect.poll(async () => (await operation(nodes[0].operation_id)).progress.current_step, PATIENCE)
@@ -263,7 +263,7 @@ test("an abandoned operation begins no more upgrades; an abandoned node gets its
   expect(await placement(second.server_uuid)).toMatchObject({ cordoned: false });
 });
 
-test("a node that cannot be upgraded refuses the request, and the plan says why", async () => {
+test("a request with a node that cannot be upgraded is refused, and a dry run states the reason", async () => {
   const [first] = rack as [typeof rack[0]];
   await t.db.query("update boot_record set state = 'enrolling' where server_uuid = $1", [first.server_uuid]);
   try {

@@ -1,5 +1,5 @@
-// The server ignores a node's status that is repeated or arrives after a newer one. It compares the timestamps that the
-// node set. docs/reliability.md, R-30.
+// The server ignores a status of a node that is repeated or arrives after a newer status. It compares the timestamps
+// that the node set (docs/reliability.md, R-30).
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type Answer, okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
@@ -68,7 +68,7 @@ test("a repeated last status does not undo a later operation", async () => {
   expect(await state()).toBe("stopped");
 });
 
-test("a status from before the end of the creation does not make a running or stopped instance provision again", async () => {
+test("a status from before the end of the creation does not set a running or stopped instance back to provisioning", async () => {
   for (const [minute, seen] of [[1, "running"], [3, "stopped"]] as const) {
     await reported(status(seen, at(minute)), status("provisioning", at(minute + 1)));
     expect(await state()).toBe(seen);
@@ -77,7 +77,7 @@ test("a status from before the end of the creation does not make a running or st
   expect(await state()).toBe("provisioning");
 });
 
-test("the tenant reads the node's reason of a failure, as one line of limited length", async () => {
+test("the tenant can read the node's reason of a failure as one line of limited length", async () => {
   const failed = (reason: unknown, minute: number) => ({
     payload: { vms: { [instance]: { state: "failed", reason } }, timestamp: at(minute) },
   });
@@ -105,7 +105,7 @@ test("an earlier status that omits the instance does not count as a miss", async
   expect(okOf(await t.call("GET", `/v1/instances/${instance}`)).found_on_host).toBe(true);
 });
 
-test("the latest of twenty concurrent statuses at two processes is kept", async () => {
+test("of twenty concurrent statuses at two processes, the status with the latest timestamp is kept", async () => {
   const minutes = Array.from({ length: 20 }, (_, index) => index + 1);
   const answers = minutes.toSorted((a, b) => a * 7 % 20 - b * 7 % 20)
     .map((minute) => tell(status("running", at(minute)), { by: minute % 2 === 0 ? t : other }));
@@ -127,7 +127,7 @@ test("a timestamp that is invalid or after the year 9999 counts as absent", asyn
   expect(await state()).toBe("stopped");
 });
 
-test("enrolling a node again clears its last status time, even if its clock was ahead", async () => {
+test("a new enrolment of a node clears the time of its last status, even if the node's clock was ahead", async () => {
   await reported(status("running", at(60)));
   okOf(await t.call("POST", `/v1/cns/${node.id}/disable`));
   const { claim_code, poll_token } = await t.register({ server_uuid: node.id });
@@ -138,7 +138,7 @@ test("enrolling a node again clears its last status time, even if its clock was 
   expect(await state()).toBe("stopped");
 });
 
-test("after a later approval of the node, the time of its last status no longer counts", async () => {
+test("the time of a status from before the node's approval does not count", async () => {
   await reported(status("running", at(60)));
   await t.db.query("update cn set approved_at = berth_now() + interval '1 ms' where server_uuid = $1", [node.id]);
   await reported(status("stopped", at(1)));

@@ -1,4 +1,5 @@
-// Summaries of nodes' load for placement, computed from their reports. docs/instances.md, "Placement".
+// Placement uses summaries of the nodes' load, which passes compute from the nodes' reports (docs/instances.md,
+// "Placement").
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { placementSnapshot } from "../../src/services/placement-snapshot.ts";
 import { createLoadMaterializer } from "../../src/workers/load-materializer.ts";
@@ -6,7 +7,7 @@ import { okOf, openTestControlPlane, type TestControlPlane } from "../support/co
 import { openNode, report } from "./placed.ts";
 
 const INTERVAL_S = 60;
-/** An interval longer than any test, so that only the passes run that a test starts. */
+/** The interval is longer than any test, so that a pass runs only if a test starts it. */
 const env = { BERTH_PLACEMENT_LOAD_MATERIALIZER_INTERVAL_SECS: "3600" };
 
 let t: TestControlPlane;
@@ -58,7 +59,7 @@ test("a node's reports become percentiles of the last five minutes, of a day and
     ram_used_p95_5m: 0.29,
     samples_5m: 3,
   });
-  // The day's summary was last computed after the first sample, which is in the fifth of twenty buckets.
+  // The summary of the day was computed only after the first sample. This sample is in the fifth of twenty buckets.
   expect(await summary()).toMatchObject({ cpu_p50_1d: 0.225, cpu_max_1d: 0.2, samples_1d: 1, samples_7d: 1 });
   await t.advance(600);
   await reports([0.8, 700]);
@@ -92,7 +93,7 @@ test("a silent node keeps its summary, which becomes stale", async () => {
   expect(rowCount).toBe(0);
 });
 
-test("of several passes that are concurrent, or within half an interval, only one takes effect", async () => {
+test("if several passes are concurrent or within half an interval, only one has an effect", async () => {
   await says(0.5, 500);
   expect((await Promise.all([pass(), pass()])).filter((did) => did)).toHaveLength(1);
   expect(await pass()).toBe(false);
@@ -113,7 +114,7 @@ test("samples are kept for a week and deleted with their node", async () => {
   }
 });
 
-test("the control plane runs a pass when woken, if one is due", async () => {
+test("a woken control plane runs a pass if a pass is due", async () => {
   await says(0.5, 500);
   await t.plane.pass();
   expect(await summary()).toMatchObject({ cpu_p95_5m: 0.5 });

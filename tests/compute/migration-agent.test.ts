@@ -1,5 +1,6 @@
-// Migrations between two real agents of simulated machines: both nodes die at every step, and steps fail. In the end
-// exactly one machine runs, and the control plane knows on which node. docs/reliability.md, "Migration of instances".
+// Migrations between two real agents of simulated machines. Each node loses power at each of its steps, or a step
+// fails. In the end exactly one copy of the machine runs, and the control plane knows its node (docs/reliability.md,
+// "Migration of instances").
 import { randomBytes } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Migration } from "../../src/contract/migration.ts";
@@ -11,7 +12,7 @@ import { type InstanceFixture, makeInstance, openInstanceFixture } from "./insta
 import { type ImageServer, serveImage } from "./image-server.ts";
 import { type Machine, type RunningAgent, simulatedMachine } from "./node-agent.ts";
 
-/** A generous limit for slow machines. */
+/** A long time limit, for slow machines. */
 const PATIENCE = { timeout: 60_000 };
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
@@ -62,7 +63,7 @@ const migrations = async (id: string): Promise<Migration[]> =>
 const operation = async (id: string) => okOf(await t.call("GET", `/v1/operations/${id}`));
 const vmsOf = async (id: string) => await machines.get(id)!.vms();
 
-/** Lists the nodes on which the machine executes: its guest is not paused for a move. */
+/** Returns the nodes on which the guest of the machine runs and is not paused for a move. */
 async function runsOn(id: string): Promise<string[]> {
   const runs = (vm: SimulatedVm | undefined) => vm?.state === "running" && !vm.move;
   const found = await Promise.all(
@@ -85,7 +86,7 @@ async function ended(operation_id: string, state: string): Promise<void> {
   await expect.poll(async () => (await operation(operation_id)).state, PATIENCE).toBe(state);
 }
 
-/** Expects that the node has the only copy, and that its reports leave the instance as it is. */
+/** Expects that the node has the only copy, and that its reports do not change the instance. */
 async function expectAlone(id: string, node: string, state: "running" | "stopped"): Promise<void> {
   const copies = async () =>
     (await Promise.all([...machines.keys()].map(async (each) => {
@@ -97,7 +98,7 @@ async function expectAlone(id: string, node: string, state: "running" | "stopped
 }
 
 describe.each(["running", "stopped"] as const)("a %s instance", (state) => {
-  test("moves to the other node, and can be used there", async () => {
+  test("moves to the other node, and can then be started, stopped and moved back", async () => {
     const { id, source, target } = await instance(state);
     const operation_id = await migrate(id);
     await ended(operation_id, "succeeded");
@@ -123,7 +124,7 @@ describe.each(["running", "stopped"] as const)("a %s instance", (state) => {
     ["source", "migrate_clean:clean"],
   ] as const;
 
-  test.each(STEPS)("arrives when the %s loses power at %s and returns", async (which, step) => {
+  test.each(STEPS)("arrives although the %s loses power at %s, when that node returns", async (which, step) => {
     const { id, source, target } = await instance(state);
     const node = which === "target" ? target : source;
     await machines.get(node)!.trouble({ vanish_at: [step] });
@@ -137,7 +138,7 @@ describe.each(["running", "stopped"] as const)("a %s instance", (state) => {
   });
 
   test.each(["migrate_receive:image", "migrate_receive:receive", "migrate_send:send"])(
-    "stays where it is when %s fails",
+    "stays on its node if %s fails",
     async (step) => {
       const { id, source } = await instance(state);
       for (const machine of machines.values()) await machine.trouble({ fail_at: [step] });
@@ -148,7 +149,7 @@ describe.each(["running", "stopped"] as const)("a %s instance", (state) => {
     },
   );
 
-  test("stays where it is when an operator abandons the migration while it is sent", async () => {
+  test("stays on its node if an operator abandons the migration during the transfer", async () => {
     const { id, source } = await instance(state);
     await machines.get(source)!.trouble({ slow_ms: 60_000 });
     const operation_id = await migrate(id);
@@ -187,7 +188,7 @@ test.each(["running", "stopped"] as const)("a %s instance moves with its data di
     { kind: "boot" },
     ...[{ id: attached, attached: true }, { id: detached, attached: false }].sort((a, b) => a.id < b.id ? -1 : 1),
   ]);
-  // The other node can change the disks from now on.
+  // After the move, the other node can change the disks.
   okOf(await g.call("POST", `/v1/disks/${detached}/attach`));
   for (const disk of [attached, detached]) {
     okOf(await g.call("POST", `/v1/disks/${disk}/detach`));
@@ -196,7 +197,7 @@ test.each(["running", "stopped"] as const)("a %s instance moves with its data di
   expect((await vmsOf(target))[id]!.disks).toHaveLength(1);
 });
 
-test("a migration is refused to the node that it is on, by a tenant that names a node, and of a machine that starts", async () => {
+test("a migration is refused to the instance's own node, to a cordoned node, and with a node that a tenant names", async () => {
   const { id, source, target } = await instance();
   const refused = async (body: object, as: "root" | "tenant" = "root") => {
     const call = as === "root" ? t.call : g.call;

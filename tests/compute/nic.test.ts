@@ -1,4 +1,4 @@
-// NICs that are added to an instance, changed and removed. docs/instances.md, "NICs".
+// NICs are added to an instance, changed and removed (docs/instances.md, "NICs").
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ADDITIONAL_IPS_MAX, ALLOWED_CIDRS_MAX, EXTRA_NICS_MAX } from "../../src/contract/limits.ts";
@@ -24,7 +24,7 @@ const badRequest = async (answer: ReturnType<typeof add>, text: string) => {
   expect([status, body.message]).toEqual([400, expect.stringContaining(text)]);
 };
 
-test("a stopped instance gets a NIC, which its next start names to the node, and loses it again", async () => {
+test("a NIC is added to a stopped instance, is sent to the node at the next start, and is removed after a stop", async () => {
   const before = await a.dump();
   const { id } = await a.stopped();
   const [primary] = await a.nicsOf(id);
@@ -64,7 +64,7 @@ test("a stopped instance gets a NIC, which its next start names to the node, and
   expect(await a.left(before)).toEqual([]);
 });
 
-test("a NIC has the addresses that the request names, and no two NICs have the same one", async () => {
+test("a NIC gets the addresses that the request names, and an address or MAC in use is refused", async () => {
   const before = await a.dump();
   const [one, two] = [await a.stopped(), await a.stopped()];
   const first = okOf(await add(one.id, { primary_ipv4: "10.0.2.77", mac: "02-AB-00-00-00-77" }));
@@ -86,7 +86,7 @@ test("a NIC has the addresses that the request names, and no two NICs have the s
   expect(await a.left(before)).toEqual([]);
 });
 
-test("the nodes of the VPC learn of further addresses and allowed blocks, also of a running instance", async () => {
+test("the nodes of the VPC get additional addresses and allowed blocks of a NIC, also of a running instance", async () => {
   const { id } = await a.running();
   const [nic] = await a.nicsOf(id);
   const changed = okOf(
@@ -108,7 +108,7 @@ test("the nodes of the VPC learn of further addresses and allowed blocks, also o
   for (const each of [id, other.id]) await a.destroy(each);
 });
 
-test("a malformed or foreign value is refused with its name, and nothing is written", async () => {
+test("a value that is malformed or outside the subnet or VPC is refused, and nothing is written", async () => {
   const { id } = await a.stopped();
   const before = await a.dump();
   await badRequest(add(id, { primary_ipv4: "10.0.3.9" }), `10.0.3.9 is not an address of subnet ${back.id}`);
@@ -126,7 +126,7 @@ test("a malformed or foreign value is refused with its name, and nothing is writ
   await a.destroy(id);
 });
 
-test("a NIC stays while a floating IP leads to it", async () => {
+test("a NIC cannot be removed while a floating IP leads to it", async () => {
   const { id } = await a.stopped();
   const nic = okOf(await add(id));
   const ip = okOf(await a.call("POST", `/v1/floating-ips${a.selectors}`, { body: { name: "www", family: "v4" } }));
@@ -155,7 +155,7 @@ test("a repeated request gets the first answer, also after the NIC was removed",
   await a.destroy(id);
 });
 
-test("an instance has at most the NICs of the limit, and a NIC the addresses and blocks of its limits", async () => {
+test("the NICs of an instance, and the addresses and blocks of a NIC, are limited", async () => {
   const { id } = await a.stopped();
   const { name } = await a.show(id);
   const nics = [];

@@ -10,7 +10,7 @@ import type { SimulatedVm } from "../../nodeagent/simulated-vms.ts";
 import { ADDRESS, type TestControlPlane } from "../support/control-plane.ts";
 import type { JobNode } from "./jobs.ts";
 
-/** Loopback, so that images may come from this machine. Nothing listens on this port. */
+/** A loopback address, so that the agent may fetch images from this machine. Nothing listens on this port. */
 const ENDPOINT = "http://127.0.0.1:9";
 
 export type Call = { readonly method: string; readonly path: string; readonly answer: Response };
@@ -18,26 +18,28 @@ export type Call = { readonly method: string; readonly path: string; readonly an
 export type RunningAgent = {
   readonly ended: Promise<number>;
   said(): string;
-  /** Stops the agent like SIGTERM. */
+  /** Stops the agent in the same way as SIGTERM. */
   stop(): Promise<number>;
 };
 
 export type Machine = {
   readonly state_dir: string;
-  /** Calls `onAnswer` with each answer before the agent gets it; if it throws, the answer is lost. */
+  /**
+   * Starts the agent. Calls `onAnswer` with each answer before the agent gets it. If `onAnswer` throws, the answer is
+   * lost.
+   */
   start(onAnswer?: (call: Call) => Promise<void> | void): RunningAgent;
   trouble(trouble: object | null): Promise<void>;
   vms(): Promise<Readonly<Record<string, SimulatedVm>>>;
-  /** The agent's journal. */
+  /** Reads the agent's journal. */
   journal(): Promise<readonly { readonly job: { readonly id: string } }[]>;
 };
 
-/** The options that make an agent report and ask often, so that a test does not wait. */
+/** Options with which an agent reports and asks often, so that tests are fast. */
 const OFTEN = ["--heartbeat-ms", "200", "--status-check-ms", "100", "--error-retry-ms", "50", "--job-poll-ms", "50"];
 
 /**
- * Creates the state directory of an approved node, with the node's key.
- * @param pace options of the agent's periods
+ * Creates the state directory of an approved node, with the node's key. `pace` has the options for the agent's periods.
  */
 export async function simulatedMachine(
   t: TestControlPlane,

@@ -1,4 +1,4 @@
-// Nodes and instances on them, for tests of placement.
+// Nodes with instances, for tests of placement.
 import { randomUUID } from "node:crypto";
 import type { CapacityReport } from "../../src/contract/agent.ts";
 import type { InstanceBrand, InstanceState } from "../../src/contract/enums.ts";
@@ -8,7 +8,7 @@ import type { TestTenant } from "../tenancy/tenant.ts";
 
 export const GIB = 2 ** 30;
 
-/** Returns a capacity report: 16 threads, 64 GiB of memory and 1,000 GiB of disk, all free. */
+/** Returns the capacity report of a node with 16 threads, 64 GiB of memory and 1,000 GiB of disk, all free. */
 export function report(fields: Partial<CapacityReport> = {}): Partial<CapacityReport> {
   return {
     cpu_cores_physical: 8,
@@ -36,7 +36,7 @@ export async function openNode(t: TestControlPlane, fields: Partial<CapacityRepo
   return { id: node.server_uuid, hostname: `n${hosts}`, key: node.api_key };
 }
 
-/** Sets a node's last heartbeat to a time in the future, `ahead` from now, so that it stays live on a slow machine, too. */
+/** Sets a node's last heartbeat to a time in the future, so that the node stays live during a slow test. */
 export async function seen({ db }: TestControlPlane, server_uuid: string, ahead: string): Promise<void> {
   const sql = "update cn_signal set last_seen = berth_now() + $2::interval where server_uuid = $1";
   await db.query(sql, [server_uuid, ahead]);
@@ -56,7 +56,10 @@ export type Placing = {
   readonly min_platform?: string;
 };
 
-/** Inserts an instance on a node and counts it: two vCPUs, 4 GiB of memory, one disk of 20 GiB. */
+/**
+ * Inserts an instance on a node and adds it to the node's counters. Default: two vCPUs, 4 GiB of memory, one disk of 20
+ * GiB.
+ */
 export async function placeInstance({ db }: TestControlPlane, given: Placing): Promise<string> {
   const { on, of, state = "stopped", brand = "bhyve", cpu = 2, memory_bytes = 4 * GIB, disk_bytes = 20 * GIB } = given;
   const [id, image] = [randomUUID(), randomUUID()];

@@ -76,7 +76,7 @@ async function drained(node: string): Promise<DrainResult> {
 }
 
 describe("a required anti-affinity group", () => {
-  test("has one instance on each node, also if they are created at once, and refuses one more", async () => {
+  test("has one instance on each node, also after concurrent creates, and refuses one more instance", async () => {
     const group = await groupOf();
     const answers = await Promise.all(nodes.map(() => member(group.id)));
     expect(new Set(answers.map((answer) => okOf(answer).host_cn_uuid))).toEqual(new Set(nodes));
@@ -100,21 +100,21 @@ describe("a required anti-affinity group", () => {
       await migrate(first, other),
       `node ${other} cannot take the instance: another instance of placement group ${group.name} is on the same node`,
     );
-    // A drain has no node for the instance, and names it.
+    // A drain finds no node for the instance, and names the instance.
     expect(await drained(own)).toMatchObject({
       moved: 0,
       remaining: [{ instance_id: first, reason: expect.stringContaining("cn-affinity-required 2") }],
     });
   });
 
-  test("is kept apart by migrations and drains, and ends with its last instance", async () => {
+  test("keeps its instances apart during migrations and drains, and can be deleted after its last instance", async () => {
     const group = await groupOf();
     const ids = [okOf(await member(group.id)).id, okOf(await member(group.id)).id] as [string, string];
     const [one, two] = await Promise.all(ids.map(hostOf)) as [string, string];
     const free = nodes.find((node) => node !== one && node !== two)!;
     expect(await drained(one)).toEqual({ moved: 1, remaining: [] });
     expect([await hostOf(ids[0]), await hostOf(ids[1])]).toEqual([free, two]);
-    // The drained node is cordoned, and the third one has the other instance.
+    // The drained node is cordoned, and the third node has the group's other instance.
     const moved = await t.call("POST", `/v1/instances/${ids[1]}/migrate`, { body: {} });
     expect([moved.status, moved.body.message]).toEqual([503, expect.stringContaining("affinity")]);
     expect(await hostOf(ids[1])).toBe(two);
@@ -127,7 +127,7 @@ describe("a required anti-affinity group", () => {
     notFound(await member(group.id));
   });
 
-  test("by fault domain uses one node of each rack", async () => {
+  test("whose fault domain is the rack uses one node of each rack", async () => {
     await place(nodes[0]!, { fault_domain: "a3" });
     await place(nodes[1]!, { fault_domain: "a3" });
     await place(nodes[2]!, { fault_domain: "a4" });
@@ -138,7 +138,7 @@ describe("a required anti-affinity group", () => {
   });
 });
 
-test("a tenant makes a group and an instance in it with tenantctl", async () => {
+test("a tenant creates a group and an instance in the group with tenantctl", async () => {
   await buildExecutables(["tenantctl"]);
   const server = await serveNode({ fetch: t.plane.fetch, hostname: "127.0.0.1", port: 0 });
   const env = {
@@ -165,7 +165,7 @@ test("a tenant makes a group and an instance in it with tenantctl", async () => 
   await server.close(0);
 });
 
-test("a preferred group uses another node as long as there is one", async () => {
+test("a preferred anti-affinity group uses another node while another node has room", async () => {
   const group = await groupOf({ strictness: "preferred" });
   const hosts: string[] = [];
   for (let count = 0; count < 4; count++) hosts.push(okOf(await member(group.id)).host_cn_uuid);

@@ -1,5 +1,5 @@
-// The commit checks a node's room with guard_cn_has_room and uses it with effect_cn_use. The guard must accept the same
-// nodes as the placement filters. Of two concurrent requests exactly one must get the last slot.
+// A commit checks the room of a node with guard_cn_has_room and takes the room with effect_cn_use. The guard must
+// accept the same nodes as the placement filters. Of two concurrent requests, exactly one must get the last slot.
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { placementSnapshot } from "../../src/services/placement-snapshot.ts";
@@ -79,7 +79,7 @@ describe("the guard", () => {
     );
   });
 
-  test("counts only disks that are not created yet against the pool's free space", async () => {
+  test("subtracts only disks that are not created yet from the pool's free space", async () => {
     const zpools = [{ name: "zones", total_bytes: 1_000 * GIB, free_bytes: 50 * GIB, tier: "hdd" as const }];
     okOf(await t.call("POST", "/v1/agent/capacity", { key: node.key, body: report({ zpools }) }));
     await placeInstance(t, { on: node.id, of: tenant, disk_bytes: 400 * GIB });
@@ -91,7 +91,7 @@ describe("the guard", () => {
     );
   });
 
-  test("checks only the room when a disk grows: a reserved, cordoned or disabled node is accepted", async () => {
+  test("checks only the room when a disk grows, so it accepts a reserved, cordoned or disabled node", async () => {
     await patch({ reserved: true, cordoned: true });
     okOf(await t.call("POST", `/v1/cns/${node.id}/disable`));
     expect(await roomOn(t, node.id, { disk_bytes: 1_000 * GIB })).toBe("true");
@@ -135,10 +135,11 @@ describe("the guard", () => {
     expect(await roomOn(t, node.id, wanted)).toBe(said);
   });
 
-  test("counts a node as live exactly as long as the filter", async () => {
+  test("counts a node as live exactly as long as the filter does", async () => {
     const client = await openClient({ url: t.databaseUrl });
     try {
-      // Replaces the clock of this connection with a fixed one, which comes first in the search path.
+      // Replaces the clock of this connection with a fixed clock. The function in the temporary schema comes first in
+      // the search path.
       await client.query("create schema frozen");
       await client.query(
         "create function frozen.berth_now() returns timestamptz language sql as $$ select '2026-03-01T12:00:00Z'::timestamptz $$",
@@ -190,7 +191,7 @@ describe("the counters", () => {
   });
 });
 
-test("the guard counts disks whose rows the same wave has yet to write", async () => {
+test("the guard counts disks whose rows the same commit call has not written yet", async () => {
   const zpools = [{ name: "zones", total_bytes: 100 * GIB, free_bytes: 30 * GIB, tier: "hdd" }];
   await t.db.query("update cn_capacity set report = report || $2::jsonb where server_uuid = $1", [
     node.id,
@@ -202,7 +203,8 @@ test("the guard counts disks whose rows the same wave has yet to write", async (
 });
 
 test("the guard accepts a node if and only if the filters do", async () => {
-  // Small numbers, so that requests often hit the limit; one resource is scarce, the others are plenty.
+  // The numbers are small, so that requests often reach the limit. One resource is scarce, and the others are
+  // plentiful.
   const few = (min: number, max: number) => fc.integer({ min, max });
   const ratio = fc.oneof(fc.constant(null), fc.constantFrom(0.3, 0.5, 1.5, 2.5));
   const scene = fc.record({
@@ -254,14 +256,14 @@ test("the guard accepts a node if and only if the filters do", async () => {
       expect([said === "true", wanted, used]).toEqual([candidates.length === 1, wanted, used]);
       seen.add(`${scarce} ${said === "true"}`);
     }),
-    // A fixed seed, because the coverage is checked below.
+    // The seed is fixed, because the test checks the coverage below.
     { numRuns: 200, seed: 27 },
   );
-  // Each of the four resources was scarce in a request that fitted and in one that did not.
+  // Each of the four resources must have been scarce in a request that was accepted and in a request that was refused.
   expect(seen.size).toBe(8);
 }, 60_000);
 
-/** True with a probability of one in eight. */
+/** A value that is true with a probability of one in eight. */
 function rarely() {
   return fc.integer({ min: 0, max: 7 }).map((n) => n === 0);
 }
@@ -270,7 +272,10 @@ describe("exactly one of two concurrent connections gets the last slot", () => {
   const ROUNDS = 20;
   const LOCK_LIMIT_MS = 30_000;
 
-  /** Runs two concurrent creates like the commit call: under the node's lock, or only with the counters' row lock. */
+  /**
+   * Runs two concurrent creates as the commit call does, either under the node's lock or only with the row lock of the
+   * counters.
+   */
   async function race(lock: boolean): Promise<string[]> {
     const args = JSON.stringify({ server_uuid: node.id, ...SLOT, instances: 1 });
     const take = async () => {

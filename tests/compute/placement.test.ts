@@ -1,5 +1,5 @@
-// Placement through the API: placement settings of nodes, explanations, and drain previews. docs/instances.md,
-// "Placement".
+// Placement in the API: the placement settings of nodes, explanations, and drain previews (docs/instances.md,
+// "Placement").
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { PLACEMENT_FILTERS } from "../../src/contract/enums.ts";
@@ -35,7 +35,7 @@ async function explain(body: Record<string, unknown>): Promise<PlacementExplanat
   return PlacementExplanation.parse(okOf(await t.call("POST", "/v1/system/placement/explain", { body })));
 }
 
-/** Returns the filters that reject a node, with their reasons. */
+/** Returns the filters that reject a node and their reasons. */
 function rejections({ filter_results }: NodeReport): Record<string, string | undefined> {
   const rejected = filter_results.filter(({ verdict }) => verdict === "reject");
   return Object.fromEntries(rejected.map(({ filter_name, reason }) => [filter_name, reason]));
@@ -65,7 +65,7 @@ describe("the placement settings of a node", () => {
     expect(await placementOf(id)).toEqual({ server_uuid: id, ...UNRESTRICTED });
   });
 
-  test("stay if omitted or null, are reset by clear, and each change is audited", async () => {
+  test("do not change if they are omitted or null, are reset by clear, and each change is audited", async () => {
     const { id } = await openNode(t);
     okOf(await t.call("POST", `/v1/cns/${id}/traits`, { body: { traits: { rack: "r1" } } }));
     okOf(await t.call("POST", `/v1/cns/${id}/reservoir`, { body: { reservoir_percent: 0.5 } }));
@@ -108,7 +108,7 @@ describe("the placement settings of a node", () => {
     });
   });
 
-  test("have labels that are set and removed one by one; a node has a limited number of them", async () => {
+  test("have labels that are set and removed one by one, and a node has a limited number of labels", async () => {
     const { id } = await openNode(t);
     okOf(await patch(id, { labels: { rack: "a3", power: "b" } }));
     expect(okOf(await patch(id, { labels: { power: null } })).labels).toEqual({ rack: "a3" });
@@ -179,13 +179,13 @@ describe("the placement settings of a node", () => {
       expect(refusal(await patch(id, body))).toEqual(expected);
     }
     expect(await placementOf(id)).toEqual({ server_uuid: id, ...UNRESTRICTED });
-    // A tenant in a request must be in the silo that an earlier request stored.
+    // The tenant of a request must be in the silo that a previous request stored.
     okOf(await patch(id, { pinned_silo_uuid: tenant.silo_id }));
     expect((await patch(id, { pinned_tenant_uuid: other.tenant_id })).body.error_code).toBe("PinConflict");
     okOf(await patch(id, { pinned_tenant_uuid: tenant.tenant_id }));
   });
 
-  test("survive disabling and are deleted with the node", async () => {
+  test("are kept while the node is disabled, and are deleted with the node", async () => {
     const { id } = await openNode(t);
     okOf(await patch(id, { fault_domain: "rack-7" }));
     okOf(await t.call("POST", `/v1/cns/${id}/disable`));
@@ -197,7 +197,7 @@ describe("the placement settings of a node", () => {
 });
 
 describe("explain", () => {
-  test("runs all filters on every approved node and gives reasons", async () => {
+  test("runs all filters on every approved node and states the reasons", async () => {
     const fits = await openNode(t);
     const full = await openNode(t, { ram_total_mb: 1_024 });
     const cordoned = await openNode(t);
@@ -231,7 +231,7 @@ describe("explain", () => {
     expect(result.per_cn[0]).toMatchObject({ server_uuid: fits.id, hostname: fits.hostname, accepted: true });
   });
 
-  test("returns an empty list without an approved node", async () => {
+  test("returns an empty list if no node is approved", async () => {
     expect(await explain(WANTED)).toMatchObject({ chosen: null, per_cn: [], reject_counts: {} });
   });
 
@@ -288,7 +288,7 @@ describe("explain", () => {
     ]);
   });
 
-  test("checks role, traits, NIC tags and avoided nodes if given", async () => {
+  test("checks role, traits, NIC tags and avoided nodes if the request has them", async () => {
     const plain = await openNode(t);
     const edge = await openNode(t, { nic_tags: ["external", "dmz"] });
     okOf(await t.call("POST", `/v1/cns/${edge.id}/role`, { body: { role: "edge" } }));
@@ -337,7 +337,7 @@ describe("explain", () => {
 
   test("rejects invalid requests and writes nothing", async () => {
     await openNode(t);
-    // Sagas are not counted: the node's own operation may end between the two counts.
+    // Does not count sagas, because the node's own operation may end between the two counts.
     const written = () => t.db.query("select count(*) from transition where actor_kind <> 'saga'");
     const before = await written();
     const ask = async (body: unknown) => refusal(await t.call("POST", "/v1/system/placement/explain", { body }));
@@ -359,7 +359,7 @@ describe("a drain preview", () => {
     return DrainPreview.parse(okOf(await t.call("POST", `/v1/cns/${id}/drain/preview`)));
   }
 
-  test("reserves room for each instance before it places the next one: a free slot is used once", async () => {
+  test("reserves room for each instance before it places the next instance, so that a free slot is used once", async () => {
     const from = await openNode(t);
     const to = await openNode(t, { ram_total_mb: 4_096 });
     const ids = [];
@@ -384,7 +384,7 @@ describe("a drain preview", () => {
     expect(listed.sort()).toEqual(ids.sort());
   });
 
-  test("changes nothing: a second preview gives the same result", async () => {
+  test("changes nothing, so a second preview gives the same result", async () => {
     const from = await openNode(t);
     const to = await openNode(t, { ram_total_mb: 4_096 });
     await placeInstance(t, { on: from.id, of: tenant });
@@ -395,7 +395,7 @@ describe("a drain preview", () => {
     expect(await usage()).toEqual(before);
   });
 
-  test("requires a compatible machine for a running instance, not for a stopped one", async () => {
+  test("requires a compatible machine only for a running instance, not for a stopped instance", async () => {
     const from = await openNode(t, { cpu_features: ["avx512"], tsc_offset_ns: 0 });
     const to = await openNode(t, { cpu_features: ["avx"], tsc_offset_ns: 0 });
     const running = await placeInstance(t, { on: from.id, of: tenant, state: "running" });

@@ -1,4 +1,4 @@
-// Random public keys in OpenSSH form, without private keys.
+// Makes random public keys in OpenSSH form. No private keys belong to them.
 import { Buffer } from "node:buffer";
 import { randomBytes } from "node:crypto";
 

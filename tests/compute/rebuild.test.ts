@@ -1,4 +1,4 @@
-// Rebuilds of instances. docs/instances.md, "Rebuild".
+// Instances are rebuilt (docs/instances.md, "Rebuild").
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { brokenInvariants } from "../doctor/broken.ts";
@@ -17,7 +17,7 @@ const rebuild = (id: string, body: object = {}, headers: Record<string, string> 
 const starts = () => a.node.does("start");
 const nicsOf = async (id: string) => okOf(await a.call("GET", `/v1/nics?instance=${id}`)).items;
 
-test("a rebuild gives a running instance a boot disk of another image, and changes nothing else of it", async () => {
+test("a rebuild gives a running instance a boot disk of another image and changes nothing else", async () => {
   const made = await a.running({ description: "kept", labels: { env: "test" }, disk_bytes: 3 * GIB });
   const { id } = made;
   const [boot] = await a.disksOf(id);
@@ -40,7 +40,7 @@ test("a rebuild gives a running instance a boot disk of another image, and chang
     await rebuild(id),
     `${made.name} is stopping; a rebuild needs a running, stopped or failed instance`,
   );
-  // Neither the earlier image nor the new one can be deleted now.
+  // During the rebuild, the old image and the new image cannot be deleted.
   for (const image of [a.image.id, other.id]) {
     expect((await a.t.call("DELETE", `/v1/images/${image}`)).body.message).toContain("is in use by 1 instance");
   }
@@ -58,7 +58,7 @@ test("a rebuild gives a running instance a boot disk of another image, and chang
   expect((await a.t.call("DELETE", `/v1/images/${other.id}`)).status).toBe(204);
 });
 
-test("a stopped instance stays stopped, and a failed one is started", async () => {
+test("a rebuild leaves a stopped instance stopped, and starts a failed instance", async () => {
   const { id } = await a.stopped();
   const [answer, job] = await Promise.all([rebuild(id), a.node.does("rebuild")]);
   expect([okOf(answer).lifecycle, job.kind["boot"]]).toEqual([{ state: "stopped" }, false]);
@@ -102,7 +102,7 @@ test("a repeated request gets the first answer and rebuilds once", async () => {
   await a.destroy(id);
 });
 
-test("a rebuild is refused, and nothing is written, while its image or its instance does not allow it", async () => {
+test("a rebuild that its image or its instance does not allow is refused and writes nothing", async () => {
   const { id, name } = await a.stopped({ deletion_protection: true });
   expectRefused(
     await rebuild(id),

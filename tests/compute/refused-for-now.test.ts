@@ -1,5 +1,5 @@
-// A 503 is not saved for an Idempotency-Key: the same request can succeed later. If a request got 503 although its
-// effect was committed, a repeated request has no second effect. docs/wire.md, "Repeating a request".
+// The server does not save a 503 for an Idempotency-Key, so the same request can succeed later. If a request gets 503
+// although its effect was committed, its repetition has no second effect (docs/wire.md, "Repeating a request").
 import { randomUUID } from "node:crypto";
 import { afterEach, describe, expect, test } from "vitest";
 import { freshDatabase } from "../support/database.ts";
@@ -9,7 +9,7 @@ import { okOf, openTestControlPlane, type TestControlPlane } from "../support/co
 import { openTenant } from "../tenancy/tenant.ts";
 import { addNode, GIB, openComputeFixture } from "./compute-fixture.ts";
 
-/** More memory than the fixture's node has. */
+/** More memory than the node of the fixture has. */
 const LARGE = { memory_bytes: 100 * GIB, cpu: 4 };
 
 const ROOMY = { ram_total_mb: 256 * 1_024, numa_nodes: [{ node_id: 0, cores: 8, ram_mb: 256 * 1_024 }] };
@@ -30,7 +30,7 @@ const rowsOf = async (t: TestControlPlane, table: string, name: string) =>
   (await t.db.query<{ n: number }>(`select count(*)::int as n from ${table} where name = $1`, [name])).rows[0]!.n;
 
 describe("a create that no node could take", () => {
-  test("succeeds with the same Idempotency-Key when there is room, and only once", async () => {
+  test("succeeds with the same Idempotency-Key after a node has room, and only once", async () => {
     const t = await openApiClient();
     const fixture = await openComputeFixture({ t });
     const name = randomUUID();
@@ -42,7 +42,7 @@ describe("a create that no node could take", () => {
     const roomy = await addNode(t, ROOMY);
     const made = await roomy.done(create(), "provision");
     expect(made.name).toBe(name);
-    // From now on the saved answer is returned.
+    // Each further request gets the saved answer.
     expect(okOf(await create()).id).toBe(made.id);
     expect(await rowsOf(t, "instance", name)).toBe(1);
     const other = await fixture.create({ ...LARGE, name: randomUUID() }, given);
@@ -63,7 +63,7 @@ describe("a create that no node could take", () => {
     expect(await rowsOf(t, "instance", name)).toBe(1);
   }, 60_000);
 
-  test("other rejections are saved: a repeated request gets the same 409 after its reason is gone", async () => {
+  test("other rejections are saved, so a repeated request gets the same 409 after its reason is gone", async () => {
     const t = await openApiClient();
     const tenant = await openTenant(t);
     const path = `/v1/tenants/${tenant.tenant_id}/projects`;
@@ -105,7 +105,7 @@ test(
   120_000,
 );
 
-/** Cuts each connection at the response to a commit, so that the sender does not learn about the commit. */
+/** Cuts each connection when the response to a commit arrives, so that the sender does not get it. */
 function createAnswerCutter() {
   const state = { isArmed: false, cut: 0, watch };
   function watch() {
@@ -123,7 +123,7 @@ function createAnswerCutter() {
   return state;
 }
 
-/** Matches a Parse, Bind or Query frame of the store's commit call; the driver sends each statement in one piece. */
+/** Matches a Parse, Bind or Query frame of the store's commit call. The driver sends each statement in one piece. */
 function isCommit(bytes: Uint8Array): boolean {
   const text = new TextDecoder("latin1").decode(bytes);
   const starts = [TYPE.parse, TYPE.bind, TYPE.query].some((type) => bytes[0] === type);

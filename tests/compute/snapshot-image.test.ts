@@ -1,4 +1,5 @@
-// Images from snapshots, with a node that lies or fails. docs/instances.md, "Images from snapshots".
+// Images are made from snapshots, also with a node that fails or reports wrong values (docs/instances.md, "Images from
+// snapshots").
 import { createHash, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Job } from "../../src/contract/job.ts";
@@ -41,7 +42,7 @@ async function uploads(): Promise<number> {
   return (await a.t.db.query("select from image_upload")).rowCount ?? 0;
 }
 
-test("the image has the digest that the server computed, and what its instance's image says", async () => {
+test("the image has the digest that the server computed, and the other fields of its instance's image", async () => {
   const { id, name, snapshot, size_bytes } = await snapped();
   const other = await addNode(a.t);
   okOf(await a.t.call("PATCH", `/v1/cns/${other.server_uuid}/placement`, { body: { cordoned: true } }));
@@ -55,7 +56,7 @@ test("the image has the digest that the server computed, and what its instance's
     size_bytes,
     upload_id: job.kind["upload_id"],
   });
-  // Nothing else changes the instance, and no user has the operation's upload.
+  // During the operation, nothing else can change the instance, and no user can use the upload of the operation.
   expect((await a.call("POST", `/v1/instances/${id}/stop`)).status).toBe(409);
   expect(await send(job)).toEqual({ sha256: SHA256 });
   notFound(await other.call("POST", `${uploadOf(job)}/finish`, {}));
@@ -80,11 +81,11 @@ test("the image has the digest that the server computed, and what its instance's
   expect(await uploads()).toBe(0);
   expect(okOf(await makeImage(snapshot.id, { name: "golden", labels: { tier: "web" } }, headers))).toEqual(image);
   conflictWith(await makeImage(snapshot.id, { name: "golden" }), "an image named golden already exists in this scope");
-  // The job is over.
+  // The job has ended, so the node cannot send to its upload.
   notFound(await a.node.call("POST", uploadOf(job), { size_bytes: 1 }));
   notFound(await sendPart(a.t, a.node, uploadOf(job), CONTENT));
 
-  // The same bytes are the same image.
+  // The same bytes result in the same image.
   const same = makeImage(snapshot.id, { name: "silver" });
   const second = await a.node.take();
   await send(second);
@@ -104,7 +105,7 @@ test("a node that fails, sends nothing or sends too much leaves no image and no 
   const failed = makeImage(snapshot.id);
   const first = await a.node.take();
   okOf(await a.node.call("POST", uploadOf(first), { size_bytes: CONTENT.length }));
-  // A node that repeats its request continues; another size is another image.
+  // A node that repeats its request continues the upload. Another size is refused, because it would be another image.
   expect(okOf(await a.node.call("POST", uploadOf(first), { size_bytes: CONTENT.length })).received_bytes).toBe(0);
   conflictWith(
     await a.node.call("POST", uploadOf(first), { size_bytes: 1 }),
@@ -143,7 +144,7 @@ test("a node that fails, sends nothing or sends too much leaves no image and no 
   expect(await brokenInvariants(a.t.db)).toEqual([]);
 });
 
-test("a disk, another tenant's snapshot, a wrong name and a failed instance are refused without a job", async () => {
+test("a request with a disk, another tenant's snapshot, an invalid name or a failed instance is refused without a job", async () => {
   const { id, snapshot } = await snapped();
   const [boot] = await a.disksOf(id);
   notFound(await makeImage(boot.id));

@@ -1,4 +1,4 @@
-// Snapshots of disks, and disks from snapshots and images. docs/instances.md, "Snapshots".
+// Snapshots of disks, and disks that are created from snapshots and images (docs/instances.md, "Snapshots").
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Disk } from "../../src/contract/instance.ts";
@@ -31,7 +31,7 @@ const snapped = async (disk: string, result: unknown = { consistency: "crash" })
 };
 const usedBytes = async () => okOf(await a.call("GET", `/v1/tenants/${a.tenant.tenant_id}/usage`)).disk_bytes;
 
-test("a snapshot is created, restored into a disk and deleted, and takes quota and room until then", async () => {
+test("a snapshot is created, restored into a disk and deleted, and uses quota until its deletion", async () => {
   const before = await a.dump();
   const { id } = await a.running();
   const [boot] = await a.disksOf(id);
@@ -55,7 +55,7 @@ test("a snapshot is created, restored into a disk and deleted, and takes quota a
   expect(okOf(await a.call("GET", `/v1/snapshots/${snapshot.id}`))).toEqual(snapshot);
   expect(okOf(await a.call("GET", `/v1/snapshots${a.selectors}`)).items).toEqual([snapshot]);
   expect(await usedBytes()).toBe(none + size_bytes);
-  // A snapshot is not a disk.
+  // The routes of disks do not know snapshots.
   expect(await a.disksOf(id)).toHaveLength(1);
   notFound(await a.call("GET", `/v1/disks/${snapshot.id}`));
   notFound(await a.call("POST", `/v1/disks/${snapshot.id}/attach`));
@@ -86,7 +86,7 @@ test("a snapshot is created, restored into a disk and deleted, and takes quota a
   expect(await a.left(before)).toEqual([]);
 });
 
-test("a failed snapshot leaves nothing, and a node that reports nothing promises nothing", async () => {
+test("a failed snapshot leaves no record, and a snapshot without a reported consistency counts as crash-consistent", async () => {
   const { id } = await a.running();
   const [boot] = await a.disksOf(id);
   const none = await usedBytes();
@@ -112,7 +112,7 @@ test("a failed snapshot leaves nothing, and a node that reports nothing promises
   await a.destroy(id);
 });
 
-test("a disk is a copy of an image that the tenant may use", async () => {
+test("a disk can be a copy of an image that the tenant may use", async () => {
   const { id } = await a.running();
   const asked = createDisk(id, { image_id: a.image.id });
   const job = await a.node.take();
@@ -135,7 +135,7 @@ test("a disk is a copy of an image that the tenant may use", async () => {
   await a.destroy(id);
 });
 
-test("bodies that contradict themselves, snapshots of other instances, and the 33rd snapshot are refused", async () => {
+test("contradictory bodies, snapshots of other instances, and the 33rd snapshot are refused", async () => {
   const [one, other] = [await a.running(), await a.running()];
   const [boot] = await a.disksOf(one.id);
   const snapshot = await snapped(boot.id);
@@ -198,7 +198,7 @@ test.each(["running", "stopped"] as const)(
       expect([refused.status, refused.body.message]).toEqual([409, "name must not contain / or \\"]);
       expect((await a.call("PATCH", path, { body: { labels: { "No Key": "" } } })).status).toBe(400);
     }
-    // The names of disks and snapshots are unique in their instance.
+    // A name is unique among the disks and snapshots of an instance.
     const again = await a.call("PATCH", `/v1/snapshots/${snapshot.id}`, { body: { name: "renamed-boot" } });
     expect([again.status, again.body.message]).toEqual([
       409,

@@ -1,4 +1,4 @@
-// The ssh-key commands of tenantctl, run against a real control plane.
+// The ssh-key commands of tenantctl with a real control plane.
 import { randomUUID } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -63,7 +63,7 @@ test("a key is created from a line or a file, listed, shown and deleted", async 
   expect((await at(["ssh-key", "show", made.id])).code).toBe(3);
 });
 
-test("exactly one of --public-key and --public-key-file is required before any request", async () => {
+test("without exactly one of --public-key and --public-key-file the command fails before any request", async () => {
   const file = fileOf("two.pub", newPublicKey());
   for (const argv of [["--name", "x"], ["--name", "x", "--public-key", newPublicKey(), "--public-key-file", file]]) {
     const ran = await create(...argv);
@@ -71,7 +71,7 @@ test("exactly one of --public-key and --public-key-file is required before any r
   }
 });
 
-test("create sends no request for a private key, a missing file or a too long file", async () => {
+test("create sends no request for a private key, a missing file or a file that is too long", async () => {
   const secret = fileOf("id", "-----BEGIN OPENSSH PRIVATE KEY-----\nc2VjcmV0\n-----END OPENSSH PRIVATE KEY-----\n");
   const long = fileOf("long", "x".repeat(100_000));
   for (const path of [secret, long, join(folder.path, "none")]) {
@@ -82,7 +82,7 @@ test("create sends no request for a private key, a missing file or a too long fi
   }
 });
 
-test("a server's rejection is printed with its message", async () => {
+test("if the server rejects a request, the command prints the server's message", async () => {
   const bad = await create("--name", "x", "--public-key", "ssh-ed25519 AAAA");
   expect([bad.code, bad.err()]).toEqual([expect.any(Number), expect.stringContaining("invalid openssh public key: ")]);
   expect(bad.code).not.toBe(0);

@@ -1,4 +1,4 @@
-// SSH keys: stored fields, rejected requests, and ownership. docs/tenancy.md.
+// SSH keys: the stored fields, rejected requests, and ownership (docs/tenancy.md).
 import { execFileSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -42,7 +42,7 @@ test("a user's key is shown with scope, line and fingerprint, and is listed", as
   expect(okOf(await t.call("GET", OWN, { key: member.key }))).toContainEqual(made.body);
 });
 
-test("fingerprints equal ssh-keygen's for every key type", async (context) => {
+test("the fingerprint of every key type equals the output of ssh-keygen", async (context) => {
   needs(context, "ssh-keygen");
   const folder = await temporaryFolder("ssh-key");
   try {
@@ -71,7 +71,7 @@ describe("a create gets 400 with the parser's message:", () => {
     ["options before the type", `restrict,command="sh" ssh-ed25519 ${blob}`],
     ["two lines", `ssh-ed25519 ${blob}\nssh-ed25519 ${blob}`],
     ["a private key", "-----BEGIN OPENSSH PRIVATE KEY-----"],
-    ["another type inside", `ssh-rsa ${blob}`],
+    ["another type in the encoded part", `ssh-rsa ${blob}`],
     ["base64 that is cut", `ssh-ed25519 ${blob.slice(0, -4)}`],
     ["base64 that is not canonical", `ssh-ed25519 ${blob.slice(0, -1)}=`],
     ["DSA", "ssh-dss AAAAB3NzaC1kc3MAAAAA"],
@@ -84,7 +84,7 @@ describe("a create gets 400 with the parser's message:", () => {
   });
 });
 
-test("names and keys are unique in a scope, independent of comments", async () => {
+test("a name is unique in its scope, and so is a key, whatever its comment is", async () => {
   const public_key = newPublicKey();
   const name = randomUUID();
   const levels = levelsOf(callers.acme);
@@ -106,7 +106,7 @@ test("a create with an invalid name gets 409", async () => {
   }
 });
 
-test("the public list needs scope=public", async () => {
+test("the public list requires scope=public", async () => {
   const ask = async (query: string) => (await t.call("GET", `/v1/ssh-keys${query}`, { key: null })).body.error_code;
   expect([await ask(""), await ask("?scope="), await ask("?scope=user"), await ask("?scope=tenant")])
     .toEqual(["MissingScope", "MissingScope", "ScopeNotImplemented", "ScopeNotImplemented"]);
@@ -117,7 +117,7 @@ test("the public list needs scope=public", async () => {
   expect(items).not.toContainEqual(own);
 });
 
-test("only the user and root can see and delete a user's key", async () => {
+test("only the user and the root operator can see and delete a user's key", async () => {
   const { member, colleague, acme, tenantless } = callers;
   const { id } = okOf(await make(member.key));
   const path = `/v1/ssh-keys/${id}`;
@@ -134,7 +134,7 @@ test("only the user and root can see and delete a user's key", async () => {
   expect((await t.call("GET", path, { key: member.key })).status).toBe(404);
 });
 
-describe("one user's credentials for different tenants", () => {
+describe("the credentials of one user for different tenants", () => {
   test("list separate SSH keys, and each may create the same key under the same name", async () => {
     const { acme, sibling, foreign } = callers;
     const body = bodyOf();

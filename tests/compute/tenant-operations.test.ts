@@ -1,4 +1,4 @@
-// A tenant can read the operations on its own objects, and no others, so that it can follow the Location of a 202.
+// A tenant can read only the operations on its own objects. So it can follow the Location of a 202.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { OperationView } from "../../src/contract/operation.ts";
@@ -47,7 +47,7 @@ test("a tenant follows the operation of a 202 to its end", async () => {
   expect(okOf(await look(location, readOnly)).state).toBe("succeeded");
 });
 
-test("an operation of another tenant, of the site, and a missing one get the same 404", async () => {
+test("an operation of another tenant or of the site gets the same 404 as a missing operation", async () => {
   const { location } = await begun();
   const [node] = okOf(await look(`/v1/operations?resource_scope=cn&resource_id=${a.node.server_uuid}`))
     .filter(({ kind }: { kind: string }) => kind === "node-join");
@@ -63,7 +63,7 @@ test("an operation of another tenant, of the site, and a missing one get the sam
   await a.node.does("provision");
 });
 
-test("the list shows a tenant its own operations, newest first, and root all of them", async () => {
+test("the list shows a tenant only its own operations, newest first, and shows the root operator all operations", async () => {
   const { id } = await begun();
   const gateway = okOf(await a.call("POST", `/v1/nat-gateways?vpc=${a.vpc.id}`, { body: { name: randomUUID() } }));
   const own = await idsOf(a.tenant.key);

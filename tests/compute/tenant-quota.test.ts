@@ -1,4 +1,4 @@
-// A tenant's quota limits the sum over its projects, checked in the commit. docs/reliability.md, S-48.
+// The quota of a tenant limits the sum over its projects. The commit checks the limit (docs/reliability.md, S-48).
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { brokenInvariants } from "../doctor/broken.ts";
@@ -12,7 +12,7 @@ const SMALL = { cpu: 1, memory_bytes: GIB };
 let t: TestControlPlane;
 let second: TestControlPlane;
 let first: ComputeFixture;
-/** The same tenant in another project, on the same node. */
+/** Another project of the same tenant, with the same node. */
 let other: ComputeFixture;
 let tenant: TestTenant;
 
@@ -32,7 +32,7 @@ beforeEach(async () => {
   other = await openComputeFixture({ t, tenant: await anotherProject(), node: first.node });
 });
 
-/** Creates another project, which a tenant can do itself. */
+/** Creates another project. A tenant can do this itself. */
 async function anotherProject(): Promise<TestTenant> {
   const body = { name: randomUUID() };
   const { id } = okOf(await tenant.call("POST", `/v1/tenants/${tenant.tenant_id}/projects`, { body }));
@@ -44,7 +44,7 @@ const quota = (limits: object = {}) =>
 const usage = async () => okOf(await tenant.call("GET", `/v1/tenants/${tenant.tenant_id}/usage`));
 const setting = (key: string, value: number | null) => t.call("PUT", `/v1/config/quota.${key}`, { body: { value } });
 
-/** Sends a create that the quota must reject, and returns the message. An accepted create would wait for its node. */
+/** Sends a create that the quota must reject. Returns the message. An accepted create would wait for its node. */
 async function refusalOf(fixture: ComputeFixture, fields: object) {
   const { status, body } = await fixture.create(fields);
   expect([status, body.error_code]).toEqual([409, "QuotaExceeded"]);
@@ -70,7 +70,7 @@ test("a tenant's quota gets 404 until it is set and after its removal, and shows
 });
 
 test.each(Object.keys(UNLIMITED))(
-  "a tenant's quota requires %s as a whole number that is not negative",
+  "a tenant's quota requires %s, which must be a whole number that is not negative",
   async (field) => {
     for (const value of [undefined, -1, 1.5, "1"]) {
       const { status, body } = await quota({ [field]: value });
@@ -86,7 +86,7 @@ describe("S-48: a new project does not raise the limit", () => {
     ["memory_bytes", GIB, `memory_bytes: limit ${GIB}, used ${GIB}, asked for ${GIB}`],
     ["disk_bytes", 2 * GIB, `disk_bytes: limit ${2 * GIB}, used ${2 * GIB}, asked for ${2 * GIB}`],
     ["instance_limit", 1, "instances: limit 1, used 1, asked for 1"],
-  ])("%s of the tenant limits all its projects together", async (limit, most, what) => {
+  ])("the sum of the tenant's projects is limited: %s", async (limit, most, what) => {
     okOf(await quota({ [limit]: most }));
     const { id } = await first.running(SMALL);
     const message = `the quota of the tenant would be exceeded: ${what}`;
@@ -117,7 +117,7 @@ describe("S-48: a new project does not raise the limit", () => {
     expect(await brokenInvariants(t.db)).toEqual([]);
   });
 
-  test("exactly one of two concurrent creates, in two projects and over two processes, succeeds", async () => {
+  test("exactly one of two concurrent creates in two projects and through two processes succeeds", async () => {
     for (let round = 0; round < 5; round++) {
       const { instances } = await usage();
       okOf(await quota({ instance_limit: instances + 1 }));
@@ -165,7 +165,7 @@ describe("the default quotas of the cluster", () => {
       expect(await refusalOf(other, SMALL)).toBe(
         "the quota of the tenant would be exceeded: instances: limit 1 (the default of the site), used 1, asked for 1",
       );
-      // A tenant's own quota replaces all default limits, not single ones.
+      // A tenant's own quota replaces all default limits, also those that it does not set.
       okOf(await quota({ instance_limit: 2 }));
       await other.running(SMALL);
       const project = `/v1/tenants/${tenant.tenant_id}/projects/${other.tenant.project_id}`;
@@ -183,7 +183,7 @@ describe("the default quotas of the cluster", () => {
     expect(await brokenInvariants(t.db)).toEqual([]);
   });
 
-  test("apply to a growing disk", async () => {
+  test("limit the growth of a disk", async () => {
     const { id } = await first.running(SMALL);
     const [disk] = await first.disksOf(id);
     const resize = () => tenant.call("POST", `/v1/disks/${disk.id}/resize`, { body: { size_bytes: 3 * GIB } });
@@ -212,7 +212,7 @@ describe("the default quotas of the cluster", () => {
     },
   );
 
-  test("also apply from the environment", async () => {
+  test("can come from the environment", async () => {
     const env = { BERTH_QUOTA_TENANT_DEFAULT_INSTANCE_LIMIT: "0" };
     const shadowed = await openTestControlPlane({ databaseUrl: t.databaseUrl, env, resident: false });
     const asked = { key: tenant.key, body: first.bodyOf(SMALL) };

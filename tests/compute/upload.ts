@@ -1,7 +1,7 @@
-// An upload of an image that is added to the database, for tests of the rights on it.
+// Adds the upload of an image to the database, for tests of the rights on uploads.
 import type { TestControlPlane } from "../support/control-plane.ts";
 
-/** Adds an open upload, by default of one byte, of which `received_bytes` have arrived. */
+/** Adds an open upload, by default of one byte. `received_bytes` of its bytes have arrived. */
 export async function addUpload(
   t: TestControlPlane,
   id: string,

@@ -11,7 +11,8 @@ const NOUNS = ["images", "ssh-keys"] as const;
 const SCOPES = ["public", "silo", "tenant", "project"] as const;
 type Noun = (typeof NOUNS)[number];
 
-// The statuses in each scope, in this order: GET and DELETE of an object, GET of the scope's list and POST to it.
+// The statuses for each scope, in this order: GET of an object, DELETE of an object, GET of the scope's list, POST to
+// the list.
 const TABLE = `
 caller          public           silo             tenant           project
 root            200 204 200 201  200 204 200 201  200 204 200 201  200 204 200 201
@@ -103,7 +104,7 @@ test.each(NOUNS)("the answer for invisible %s equals the answer for missing ones
   }
 });
 
-test("callers that may delete an image may change its description; other callers may not", async () => {
+test("exactly the callers that may delete an image may change its description", async () => {
   const { id } = okOf(await t.call("POST", pathOf("images", "silo"), { body: bodyOf("images") }));
   const rename = async (caller: string) =>
     (await t.call("PATCH", `/v1/images/${id}`, { key: keys.get(caller), body: { description: caller } })).status;
@@ -111,7 +112,7 @@ test("callers that may delete an image may change its description; other callers
   expect(await Promise.all(asked.map(rename))).toEqual([200, 200, 403, 403, 404, 401, 403]);
 });
 
-test("another tenant's project is not found, also under the caller's tenant", async () => {
+test("another tenant's project is not found, also in a path with the caller's tenant", async () => {
   const { acme, foreign } = callers;
   for (const noun of NOUNS) {
     for (

@@ -1,4 +1,5 @@
-// The quota guards decide with within_limit and name the limit with quota_broken. Both must agree on every value.
+// The quota guards call within_limit to decide, and quota_broken to name the limit. Both functions must agree on every
+// value.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Db, openPool } from "../../src/db/pool.ts";
 import { freshDatabase } from "../support/database.ts";
@@ -14,7 +15,10 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Every combination of a use, a growth, an own limit and a default, around the boundary. Null: not set. */
+/**
+ * Every combination of a use, a growth, an own limit and a default limit near the boundary. Null means that a limit is
+ * not set.
+ */
 const CASES = `
   select used, asked, quota, own, standard,
          within_limit(used, asked::text, quota, own, standard::text) as within,
