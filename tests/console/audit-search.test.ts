@@ -1,23 +1,23 @@
-// The search text of the audit log.
+// The console converts the search text of the audit log into the server's filters.
 import { describe, expect, test } from "vitest";
 import { auditFlags, auditSearchOf } from "../../console/core/audit-search.ts";
 
 const USER = "0b54dd64-1b5c-4c83-a3b9-0a34b32a1c1a";
 
-describe("the text becomes the server's filters", () => {
+describe("a search text is converted into the server's filters:", () => {
   test.each([
     ["", {}],
     ["action:cn_approve", { action: "cn_approve" }],
     [`actor:${USER} decision:deny`, { actor: USER, decision: "deny" }],
     [`object:web1 request:${USER}`, { resource: "web1", request_id: USER }],
     ["since:2026-09-01T12:00:00Z", { since: "2026-09-01T12:00:00Z" }],
-    // A colon without a known field is part of the object's name.
+    // A colon after a word that is not a field is part of the object's name.
     ["52:54:00:12:34:56", { resource: "52:54:00:12:34:56" }],
     ['Instance::"x"', { resource: 'Instance::"x"' }],
   ])("%s", (text, search) => expect(auditSearchOf(text)).toEqual(search));
 });
 
-describe("a text that the server would refuse is not sent", () => {
+describe("a text that the server would refuse gets a reason instead:", () => {
   test.each([
     ["action:", "action: needs a value"],
     ["actor:0b54", "actor: needs a whole UUID"],
@@ -26,7 +26,7 @@ describe("a text that the server would refuse is not sent", () => {
   ])("%s", (text, reason) => expect(auditSearchOf(text)).toBe(reason));
 });
 
-test("the command line has the same filters", () => {
+test("the shown command line has options for the same filters", () => {
   expect(auditFlags({ action: "cn_approve", request_id: USER })).toEqual({
     "--action": "cn_approve",
     "--request": USER,

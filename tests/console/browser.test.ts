@@ -1,4 +1,4 @@
-// The web console as users use it: the built files, a server process, Chromium.
+// The web console in the way that users use it, with the built files, a server process and Chromium.
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { buildConsole, FIRST_LOAD_BYTES_MAX } from "../../console/bundle.ts";
@@ -11,9 +11,12 @@ import { CONSOLE_FILES, useConsoleSite } from "./site.ts";
 const DOM_NODES_MAX = 400;
 const NODES = 10_000;
 const BATCH = 1_000;
-/** Creating the nodes takes most of it, in milliseconds. */
+/** The time limit of the longest tests, in milliseconds. The creation of the nodes needs most of this time. */
 const LIMIT_MS = 60_000;
-/** A change must be on screen within this time. A machine that runs other tests gets twice that. */
+/**
+ * A change must be on screen within this time. It is twice the promised time, because the machine also runs other
+ * tests.
+ */
 const SEEN_MS_MAX = 1_000;
 
 const f = useConsoleSite();
@@ -26,7 +29,7 @@ async function register(hostname: string) {
   return { server_uuid, code: claim_code };
 }
 
-/** Copies the row of one node, in batches: each statement has a time limit. */
+/** Copies the row of one node. It does so in batches, because each statement has a time limit. */
 async function createNodes(): Promise<void> {
   const client = await openClient({ url: f.site().databaseUrl });
   try {
@@ -44,7 +47,7 @@ async function createNodes(): Promise<void> {
   }
 }
 
-test("the first load is within its limit", async () => {
+test("the size of the first load is within its limit", async () => {
   const { first } = await buildConsole(CONSOLE_FILES);
   const sum = first.reduce((bytes, { gzip_bytes }) => bytes + gzip_bytes, 0);
   expect(sum).toBeLessThan(FIRST_LOAD_BYTES_MAX);
@@ -56,7 +59,7 @@ test("scripts cannot read the session's cookie, and the page loads only from its
   expect(f.ui().faults).toEqual([]);
 });
 
-describe("by keyboard", () => {
+describe("with the keyboard alone, a user can", () => {
   test("approve a node by its code", async () => {
     const { code } = await register("r1-u1");
     await f.ui().show("/nodes");
@@ -67,7 +70,7 @@ describe("by keyboard", () => {
     expect(await f.ui().page.locator(".heading .state").textContent()).toBe("approved");
   });
 
-  test("a wrong code shows the server's words, and the dialog keeps it", async () => {
+  test("see the server's message for a wrong code, which the dialog keeps", async () => {
     await f.ui().show("/nodes");
     await f.ui().page.keyboard.press("a");
     await f.ui().page.keyboard.type("000-000");
@@ -78,7 +81,7 @@ describe("by keyboard", () => {
     await f.ui().page.keyboard.press("Escape");
   });
 
-  test("cordon a node: open it from the list, press t, give a reason", async () => {
+  test("cordon a node: open the node from the list, press t, enter a reason", async () => {
     const { server_uuid, code } = await register("r1-u2");
     await call("POST", "/v1/cn-approvals", { code });
     await f.ui().show("/nodes?q=r1-u2");
@@ -94,7 +97,7 @@ describe("by keyboard", () => {
     expect({ cordoned, cordoned_reason }).toEqual({ cordoned: true, cordoned_reason: "new power supply" });
   });
 
-  test("find an audit event: go there with g a, filter, open", async () => {
+  test("find an audit event: open the log with g a, filter it, open the event", async () => {
     await f.ui().show("/overview");
     await f.ui().page.keyboard.press("g");
     await f.ui().page.keyboard.press("a");
@@ -136,7 +139,7 @@ describe("by keyboard", () => {
   });
 });
 
-test("a change by another caller is on screen at once", async () => {
+test("a page shows a change by another caller at once", async () => {
   const { server_uuid, code } = await register("r1-u3");
   await call("POST", "/v1/cn-approvals", { code });
   await f.ui().show(`/nodes/${server_uuid}`);
@@ -149,21 +152,25 @@ test("a change by another caller is on screen at once", async () => {
   expect(performance.now() - began).toBeLessThan(SEEN_MS_MAX);
 });
 
-test("10,000 nodes: few elements, the last row by one key, a search that the server does", async () => {
-  await createNodes();
-  await f.ui().show("/nodes?q=many-");
-  await f.ui().page.getByRole("link", { name: "many-00001" }).waitFor();
-  await f.ui().page.keyboard.press("End");
-  await f.ui().page.getByRole("link", { name: "many-10000" }).waitFor();
-  expect(await f.ui().page.locator("*").count()).toBeLessThan(DOM_NODES_MAX);
-  await f.ui().page.keyboard.press("/");
-  await f.ui().page.keyboard.press("Control+a");
-  await f.ui().page.keyboard.type("many-07777");
-  await f.ui().page.getByRole("link", { name: "many-07777" }).waitFor();
-  expect(await f.ui().page.locator("tbody tr:not(.space)").count()).toBe(1);
-}, LIMIT_MS);
+test(
+  "a list of 10,000 nodes has few elements, goes to its last row with one key, and is searched by the server",
+  async () => {
+    await createNodes();
+    await f.ui().show("/nodes?q=many-");
+    await f.ui().page.getByRole("link", { name: "many-00001" }).waitFor();
+    await f.ui().page.keyboard.press("End");
+    await f.ui().page.getByRole("link", { name: "many-10000" }).waitFor();
+    expect(await f.ui().page.locator("*").count()).toBeLessThan(DOM_NODES_MAX);
+    await f.ui().page.keyboard.press("/");
+    await f.ui().page.keyboard.press("Control+a");
+    await f.ui().page.keyboard.type("many-07777");
+    await f.ui().page.getByRole("link", { name: "many-07777" }).waitFor();
+    expect(await f.ui().page.locator("tbody tr:not(.space)").count()).toBe(1);
+  },
+  LIMIT_MS,
+);
 
-test("a server that is away is shown, and a filled form is kept and sent to the next server", async () => {
+test("a page shows that the server is away, keeps a filled form, and sends the form to the next server", async () => {
   const own = await f.site().open();
   await own.show("/tenants");
   await own.page.locator(".link.live").waitFor();
@@ -179,7 +186,7 @@ test("a server that is away is shown, and a filled form is kept and sent to the 
   await own.page.getByRole("heading", { name: "after-restart", level: 1 }).waitFor();
 }, LIMIT_MS);
 
-test("an ended session asks to sign in over the page, which keeps a filled form", async () => {
+test("after the end of the session, a dialog over the page asks for a sign-in, and the page keeps a filled form", async () => {
   const own = await f.site().open();
   await own.show("/tenants");
   await own.page.getByRole("link", { name: "default" }).first().waitFor();

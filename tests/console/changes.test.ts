@@ -1,4 +1,4 @@
-// Properties of the console's change feed: no lost change, and recovery after a lost link.
+// Properties of the console's change feed: it loses no change, and it recovers from a lost connection.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type Changes, follow } from "../../console/core/change-feed.ts";
@@ -6,7 +6,7 @@ import { Refusal } from "../../console/core/client.ts";
 
 type Answer = { readonly kinds: readonly string[]; readonly reset: boolean } | "failure";
 
-/** Runs the feed over these answers, and returns what it reported. */
+/** Runs the feed with these answers, and records its reports, pauses and cursors. */
 async function run(answers: readonly Answer[]) {
   const ended = new AbortController();
   const changed: (readonly string[] | "all")[] = [];
@@ -44,7 +44,7 @@ const answers = fc.array(
   { maxLength: 30 },
 );
 
-test("every answer with changes is reported, and everything is read again after a failure or a reset", async () => {
+test("the feed reports every answer with changes, and reports `all` after a failure or a reset", async () => {
   await fc.assert(fc.asyncProperty(answers, async (given) => {
     const { changed } = await run(given);
     const expected = given.flatMap((answer, index): (readonly string[] | "all")[] => {
@@ -78,13 +78,16 @@ test("the pause grows with each failure up to 10 s and starts again after an ans
   expect(shown).toEqual([...failures.map(() => "lost"), "live", "lost"]);
 });
 
-test.each([[404, "polling"], [401, "paused"]])("a %i ends the feed and shows %s", async (status, link) => {
-  const shown: string[] = [];
-  await follow({
-    read: () => Promise.reject(new Refusal(status, "")),
-    changed: () => {},
-    pause: () => Promise.resolve(),
-    show: (state) => void shown.push(state),
-  }, new AbortController().signal);
-  expect(shown).toEqual([link]);
-});
+test.each([[404, "polling"], [401, "paused"]])(
+  "after a %i the feed ends and shows the state %s",
+  async (status, link) => {
+    const shown: string[] = [];
+    await follow({
+      read: () => Promise.reject(new Refusal(status, "")),
+      changed: () => {},
+      pause: () => Promise.resolve(),
+      show: (state) => void shown.push(state),
+    }, new AbortController().signal);
+    expect(shown).toEqual([link]);
+  },
+);

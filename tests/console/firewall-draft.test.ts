@@ -1,4 +1,4 @@
-// Edits of a firewall before they are applied.
+// Edits of a firewall that the user has not applied yet.
 import { describe, expect, test } from "vitest";
 import { bodyOf, changesOf, draftOf, moved } from "../../console/core/firewall-draft.ts";
 import type { FirewallRule } from "../../src/contract/network.ts";
@@ -33,7 +33,7 @@ function rule(name: string, fields: Partial<FirewallRule> = {}): FirewallRule {
 const RULES = [rule("ssh"), rule("web", { priority: 50, destination_ports: { low: 80, high: 88 } })];
 const ROWS = RULES.map(draftOf);
 
-test("rows without an edit change nothing, and their body has every field of the rules", () => {
+test("rows without an edit result in no change, and in a body with every field of the rules", () => {
   expect(changesOf(RULES, ROWS)).toEqual([]);
   expect(bodyOf(RULES, ROWS).items[1]).toEqual({
     name: "web",
@@ -50,7 +50,7 @@ test("rows without an edit change nothing, and their body has every field of the
   });
 });
 
-test("changes name the rule, the field, and both values", () => {
+test("the text of a change names the rule, the field, and both values", () => {
   const [ssh] = ROWS;
   const added = { ...ssh!, key: "new", name: "dns" };
   expect(changesOf(RULES, [{ ...ssh!, source_cidr: "192.0.2.0/24" }, added])).toEqual([
@@ -60,24 +60,24 @@ test("changes name the rule, the field, and both values", () => {
   ]);
 });
 
-test("a protocol without ports drops the source ports, which the table does not show", () => {
+test("a protocol without ports also removes the source ports, which the table does not show", () => {
   const [ssh] = ROWS;
   const [body] = bodyOf(RULES, [{ ...ssh!, protocol: "any", destination_ports: "" }]).items;
   expect(body).toMatchObject({ source_ports: null, destination_ports: null });
 });
 
 describe("a move", () => {
-  test("exchanges the priorities of neighbours", () => {
+  test("of a rule swaps the priorities of the rule and its neighbour", () => {
     const rows = moved(ROWS, "id-web", -1);
     expect(rows.map(({ name, priority }) => [name, priority])).toEqual([["web", "100"], ["ssh", "50"]]);
   });
 
-  test("gives a rule of equal priority the next number", () => {
+  test("of a rule past a rule of equal priority gives that rule the next number", () => {
     const same = [rule("a"), rule("b")].map(draftOf);
     expect(moved(same, "id-b", -1).map(({ name, priority }) => [name, priority])).toEqual([["b", "101"], ["a", "100"]]);
   });
 
-  test("past the end or into the other direction changes nothing", () => {
+  test("of a rule past the end or to rules of the other direction changes nothing", () => {
     expect(moved(ROWS, "id-ssh", -1)).toBe(ROWS);
     const other = [ROWS[0]!, draftOf(rule("out", { direction: "outbound" }))];
     expect(moved(other, "id-ssh", 1)).toBe(other);

@@ -1,5 +1,6 @@
-// Flows by keyboard alone that touch several objects: a port forward, snapshots, a rebuild, a migration, a traced packet,
-// a drain and an upgrade by label, an evacuation, webhooks, placement groups, labels. The tests act as the nodes.
+// Flows with the keyboard alone that change several objects: a port forward, snapshots, a rebuild, a migration, a
+// traced packet, a drain and an upgrade by label, an evacuation, webhooks, placement groups, labels. The tests act as
+// the nodes.
 import { expect, test } from "vitest";
 import { addNode, type Node } from "../compute/compute-fixture.ts";
 import { sendImage } from "../compute/send-image.ts";
@@ -11,10 +12,10 @@ import { useConsoleSite } from "./site.ts";
 let g: InstanceFixture;
 let web1: { readonly id: string };
 let node: Node;
-/** Its agent claims no jobs. */
+/** A node whose agent claims no jobs. */
 let idle: Node;
 
-/** The limit of one flow on a busy machine, in milliseconds. A node may take 10 s to answer a trace. */
+/** The time limit of one flow on a busy machine, in milliseconds. The answer to a trace alone may take 10 s. */
 const LIMIT_MS = 120_000;
 
 const f = useConsoleSite(async (site) => {
@@ -35,7 +36,7 @@ const keyboard = useKeyboard(() => f.ui().page);
 const page = () => f.ui().page;
 const list = async (path: string) => okOf(await g.call("GET", path)).items;
 
-/** Does every job of a node, as its agent, until the server ends. */
+/** Acts as the agent of a node and does its jobs until the server ends. */
 function serve(of: Node): void {
   const all = async () => {
     for (;;) {
@@ -79,7 +80,7 @@ test("forward a port of a gateway, rename the forward, delete it", async () => {
   expect(await forwards()).toEqual([]);
 }, LIMIT_MS);
 
-test("a port outside the range: the refusal is at its field", async () => {
+test("for a port outside the range, the refusal is shown at the port's field", async () => {
   const [vpc] = await list(`/v1/vpcs${g.selectors}`);
   const [gateway] = await list(`/v1/nat-gateways?vpc=${vpc.id}`);
   await keyboard.open(`/nat-gateways/${gateway.id}`, "out");
@@ -126,7 +127,7 @@ test("create a snapshot, restore it into a new disk, make an image of it, delete
   expect(await list(`/v1/snapshots?instance=${web1.id}`)).toEqual([]);
 }, LIMIT_MS);
 
-test("rebuild an instance: the page says what is lost, and follows the operation", async () => {
+test("rebuild an instance: the page names the data that is lost, and follows the operation", async () => {
   await keyboard.open(`/instances/${web1.id}`, "web1");
   await keyboard.act("Rebuild");
   await keyboard.waitForHeading("Rebuild web1");
@@ -137,32 +138,36 @@ test("rebuild an instance: the page says what is lost, and follows the operation
   await page().locator(".heading .state").getByText("succeeded").waitFor();
 }, LIMIT_MS);
 
-test("trace a packet: the page says which node did not answer", async () => {
+test("trace a packet: the page names the node that did not answer", async () => {
   await keyboard.open(`/instances/${web1.id}`, "web1");
   await keyboard.act("Trace a packet");
   await keyboard.waitForHeading("Trace a packet of web1");
   await keyboard.fill({ "Address of the receiver": "192.0.2.7", "Destination port": "443" });
   await page().getByText("opsctl network trace web1 192.0.2.7 443 --protocol tcp").waitFor();
   await keyboard.press("Enter");
-  // No agent of the test answers questions about packets.
+  // The agents of this test do not answer traces.
   await page().getByText("did not answer", { exact: false }).first().waitFor();
 }, LIMIT_MS);
 
-test("evacuate: the plan names what remains, and what is lost if the operator permits it", async () => {
-  await keyboard.open(`/nodes/${node.server_uuid}`, "r1-u1");
-  await keyboard.act("Evacuate");
-  await keyboard.waitForHeading("Evacuate");
-  await page().getByRole("heading", { name: "Would remain" }).waitFor();
-  await keyboard.focus("Lose the data of its local disks");
-  await keyboard.press("Space");
-  await page().getByText("The data on the disks of these instances is lost.").waitFor();
-  await keyboard.fill({ "Type r1-u1 to confirm that it is powered off": "r1-u1" });
-  await keyboard.press("Enter");
-  // The node has sent a heartbeat, so the server refuses.
-  await page().locator("form").getByRole("alert").waitFor();
-}, LIMIT_MS);
+test(
+  "evacuate a node: the plan names the instances that remain, and those whose data is lost if the operator permits this",
+  async () => {
+    await keyboard.open(`/nodes/${node.server_uuid}`, "r1-u1");
+    await keyboard.act("Evacuate");
+    await keyboard.waitForHeading("Evacuate");
+    await page().getByRole("heading", { name: "Would remain" }).waitFor();
+    await keyboard.focus("Lose the data of its local disks");
+    await keyboard.press("Space");
+    await page().getByText("The data on the disks of these instances is lost.").waitFor();
+    await keyboard.fill({ "Type r1-u1 to confirm that it is powered off": "r1-u1" });
+    await keyboard.press("Enter");
+    // The server refuses, because the node has sent a heartbeat.
+    await page().locator("form").getByRole("alert").waitFor();
+  },
+  LIMIT_MS,
+);
 
-test("drain by label: the plan, the start, and the result on the operation's page", async () => {
+test("drain by label: see the plan, start it, and see the result on the operation's page", async () => {
   okOf(await f.site().call("DELETE", `/v1/instances/${web1.id}?force=true`));
   await keyboard.open("/nodes", "Nodes");
   await keyboard.act("Drain by label");
@@ -195,7 +200,7 @@ test("migrate an instance: the page shows the running migration", async () => {
   await keyboard.fill({ Node: "r1-u2" });
   await page().getByText("opsctl instance migrate app1 --target r1-u2").waitFor();
   await keyboard.press("Control+Enter");
-  // The agent of the target claims no jobs, so the migration waits.
+  // The migration waits, because the agent of the target claims no jobs.
   await page().getByText("The source has not begun.").waitFor();
   const [{ state, target_server_uuid }] = okOf(await f.site().call("GET", `/v1/instances/${app1.id}/migrations`));
   expect([state, target_server_uuid]).toEqual(["running", idle.server_uuid]);
@@ -246,7 +251,7 @@ test("create a placement group, rename it, delete it", async () => {
   expect(await groups()).toEqual([]);
 }, LIMIT_MS);
 
-test("set the labels of a VPC, and find it in the list by a label", async () => {
+test("set the labels of a VPC, and find the VPC in the list by a label", async () => {
   const [vpc] = await list(`/v1/vpcs${g.selectors}`);
   const labels = async () => (await list(`/v1/vpcs${g.selectors}`))[0].labels;
   await keyboard.open(`/vpcs/${vpc.id}`, vpc.name);
@@ -271,41 +276,45 @@ test("set the labels of a VPC, and find it in the list by a label", async () => 
   await page().getByRole("gridcell", { name: vpc.name }).waitFor({ state: "detached" });
 }, LIMIT_MS);
 
-test("upgrade by label: the plan names nodes that cannot be upgraded, and the start opens the operation", async () => {
-  const [old, next] = ["20261001T000000Z", "20261121T000000Z"];
-  await keyboard.open("/nodes", "Nodes");
-  await keyboard.act("Upgrade by label");
-  await keyboard.waitForHeading("Upgrade by label");
-  await page().getByText("No booter has staged a platform image.").waitFor();
-  okOf(await f.site().call("PUT", "/v2/platform-images", { body: { stamps: [next] } }));
-  await keyboard.fill({ "Label of the nodes": "rack=a3" });
-  await keyboard.press("Enter");
-  await page().getByText("no enrolled boot record belongs to it", { exact: false }).first().waitFor();
+test(
+  "upgrade by label: the plan names nodes that cannot be upgraded, and the start opens the operation's page",
+  async () => {
+    const [old, next] = ["20261001T000000Z", "20261121T000000Z"];
+    await keyboard.open("/nodes", "Nodes");
+    await keyboard.act("Upgrade by label");
+    await keyboard.waitForHeading("Upgrade by label");
+    await page().getByText("No booter has staged a platform image.").waitFor();
+    okOf(await f.site().call("PUT", "/v2/platform-images", { body: { stamps: [next] } }));
+    await keyboard.fill({ "Label of the nodes": "rack=a3" });
+    await keyboard.press("Enter");
+    await page().getByText("no enrolled boot record belongs to it", { exact: false }).first().waitFor();
 
-  const { server_uuid } = await addNode(f.site(), {}, { hostname: "r2-u1" });
-  okOf(await f.site().call("PATCH", `/v1/cns/${server_uuid}/placement`, { body: { labels: { rack: "b7" } } }));
-  await f.site().db.query(
-    "insert into boot_record (mac, incarnation, version, state, provenance, server_uuid, assigned_pi, rescue, " +
-      "created_at, updated_at) values ('02:00:5e:00:53:01', gen_random_uuid(), 1, 'enrolled', '{}', $1, $2, false, " +
-      "berth_now(), berth_now())",
-    [server_uuid, old],
-  );
-  await f.site().db.query(
-    "update cn_signal set last_status = jsonb_build_object('boot_id', 'one', 'platform_image', $2::text) where server_uuid = $1",
-    [server_uuid, old],
-  );
-  await keyboard.fill({ "Label of the nodes": "rack=b7" });
-  await keyboard.press("Enter");
-  await page().locator("summary").getByText("r2-u1").waitFor();
-  await page().getByText(`now ${old}`, { exact: false }).waitFor();
-  await keyboard.focusButton("Upgrade 1 node");
-  await page().getByText(
-    `opsctl cn upgrade --label rack=b7 --platform ${next} --max-unavailable 1 --reboot agent`,
-    { exact: true },
-  ).waitFor();
-  await keyboard.press("Enter");
-  await keyboard.waitForHeading("cn-upgrade-label");
-  await page().locator(".heading .state").getByText("running").waitFor();
-}, LIMIT_MS);
+    const { server_uuid } = await addNode(f.site(), {}, { hostname: "r2-u1" });
+    okOf(await f.site().call("PATCH", `/v1/cns/${server_uuid}/placement`, { body: { labels: { rack: "b7" } } }));
+    await f.site().db.query(
+      "insert into boot_record (mac, incarnation, version, state, provenance, server_uuid, assigned_pi, rescue, " +
+        "created_at, updated_at) values ('02:00:5e:00:53:01', gen_random_uuid(), 1, 'enrolled', '{}', $1, $2, false, " +
+        "berth_now(), berth_now())",
+      [server_uuid, old],
+    );
+    await f.site().db.query(
+      "update cn_signal set last_status = jsonb_build_object('boot_id', 'one', 'platform_image', $2::text) where server_uuid = $1",
+      [server_uuid, old],
+    );
+    await keyboard.fill({ "Label of the nodes": "rack=b7" });
+    await keyboard.press("Enter");
+    await page().locator("summary").getByText("r2-u1").waitFor();
+    await page().getByText(`now ${old}`, { exact: false }).waitFor();
+    await keyboard.focusButton("Upgrade 1 node");
+    await page().getByText(
+      `opsctl cn upgrade --label rack=b7 --platform ${next} --max-unavailable 1 --reboot agent`,
+      { exact: true },
+    ).waitFor();
+    await keyboard.press("Enter");
+    await keyboard.waitForHeading("cn-upgrade-label");
+    await page().locator(".heading .state").getByText("running").waitFor();
+  },
+  LIMIT_MS,
+);
 
-test("no page breaks the policy", () => expect(f.ui().faults).toEqual([]));
+test("no page has violated the content security policy", () => expect(f.ui().faults).toEqual([]));

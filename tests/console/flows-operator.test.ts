@@ -1,4 +1,4 @@
-// The flows of an operator, by keyboard alone: a setup, a node that does not work, a placement, a quota, a reset.
+// The flows of an operator with the keyboard alone: a setup, a node that does not work, a placement, a quota, a reset.
 import { beforeAll, describe, expect, test } from "vitest";
 import { okOf } from "../support/control-plane.ts";
 import { announce, awaitingSetup, newMachine, putPolicy, report, stageImages, takeBundle } from "../setup/machine.ts";
@@ -9,7 +9,7 @@ import { useConsoleSite } from "./site.ts";
 
 let tenant: TestTenant;
 
-/** The limit of one flow on a busy machine, in milliseconds. */
+/** The time limit of one flow on a busy machine, in milliseconds. */
 const LIMIT_MS = 120_000;
 
 const f = useConsoleSite(async (site) => {
@@ -27,7 +27,7 @@ describe("watch a setup", () => {
     if (f.isOpen()) await awaitingSetup(f.site(), machine);
   });
 
-  test("the layout says which data it destroys; the approval is a form", async () => {
+  test("a proposed layout is shown with a form for the approval", async () => {
     await keyboard.open("/overview", "Overview");
     await keyboard.goTo("bare-7");
     await keyboard.waitForHeading("bare-7");
@@ -39,7 +39,7 @@ describe("watch a setup", () => {
     await f.ui().page.getByText("The machine has not fetched it yet").waitFor();
   }, LIMIT_MS);
 
-  test("progress is on screen as the machine reports it", async () => {
+  test("the page shows the progress that the machine reports", async () => {
     const { epoch } = okOf(await takeBundle(f.site(), machine));
     okOf(await report(f.site(), machine, "progress", { epoch, step: "pool", percent: 40, message: "creating zones" }));
     await f.ui().page.getByRole("progressbar", { name: "Setup" }).and(f.ui().page.locator("[aria-valuenow='40']"))
@@ -47,7 +47,7 @@ describe("watch a setup", () => {
     await f.ui().page.getByText("creating zones", { exact: true }).waitFor();
   }, LIMIT_MS);
 
-  test("after a failure, the reason is on screen and the form has the answers", async () => {
+  test("after a failure, the page shows the reason, and the form has the earlier values", async () => {
     const { setup_progress } = okOf(await f.site().call("GET", `/v1/system/cns/${machine.server_uuid}`));
     okOf(await report(f.site(), machine, "failed", { epoch: setup_progress.epoch, reason: "disk c0t1d0 is broken" }));
     await f.ui().page.getByRole("heading", { name: "Try again" }).waitFor();
@@ -56,7 +56,7 @@ describe("watch a setup", () => {
   }, LIMIT_MS);
 });
 
-test("why a node does not work: one sentence, and a link to its evidence", async () => {
+test("a node that does not work has a sentence with the reason and a link to the page that shows it", async () => {
   const machine = { ...newMachine(), hostname: "bare-8" };
   await awaitingSetup(f.site(), machine);
   okOf(await announce(f.site(), machine));
@@ -69,45 +69,53 @@ test("why a node does not work: one sentence, and a link to its evidence", async
   await f.ui().page.getByText("Proposed disk layout").waitFor();
 }, LIMIT_MS);
 
-test("place and explain: every node's verdict, cordon in place, the verdict changes", async () => {
-  await keyboard.open("/overview", "Overview");
-  await keyboard.press("g");
-  await keyboard.press("p");
-  await keyboard.waitForHeading("Placement");
-  await keyboard.focus("vCPUs");
-  await keyboard.type("2");
-  await keyboard.press("Enter");
-  await f.ui().page.getByText("It would be placed on r1-u1").waitFor();
-  await keyboard.focusAt("details:first-of-type summary");
-  await keyboard.press("Enter");
-  await keyboard.press("Tab");
-  await keyboard.focusButton("Cordon");
-  await keyboard.press("Enter");
-  await keyboard.type("new memory");
-  await keyboard.press("Enter");
-  await f.ui().page.getByText("None of 1 node can take").waitFor();
-  await f.ui().page.getByText("cn-not-cordoned").first().waitFor();
-}, LIMIT_MS);
+test(
+  "the placement page explains the decision about each node; after a cordon on this page, the decision changes",
+  async () => {
+    await keyboard.open("/overview", "Overview");
+    await keyboard.press("g");
+    await keyboard.press("p");
+    await keyboard.waitForHeading("Placement");
+    await keyboard.focus("vCPUs");
+    await keyboard.type("2");
+    await keyboard.press("Enter");
+    await f.ui().page.getByText("It would be placed on r1-u1").waitFor();
+    await keyboard.focusAt("details:first-of-type summary");
+    await keyboard.press("Enter");
+    await keyboard.press("Tab");
+    await keyboard.focusButton("Cordon");
+    await keyboard.press("Enter");
+    await keyboard.type("new memory");
+    await keyboard.press("Enter");
+    await f.ui().page.getByText("None of 1 node can take").waitFor();
+    await f.ui().page.getByText("cn-not-cordoned").first().waitFor();
+  },
+  LIMIT_MS,
+);
 
-test("tenant and quota: a limit is set from the tenant's page, and the delete names what is left", async () => {
-  await keyboard.open("/tenants", "Tenants");
-  await keyboard.goTo("acme");
-  await keyboard.waitForHeading("acme");
-  await f.ui().page.getByRole("link", { name: "acme-project" }).waitFor();
-  await keyboard.focusButton("Set the quota");
-  await keyboard.press("Enter");
-  await keyboard.fill({ vCPUs: "4", Memory: "8 GiB", Disk: "100 GiB", Instances: "3" });
-  await keyboard.press("Enter");
-  await f.ui().page.getByText("The quota of acme-project is set").waitFor();
-  await f.ui().page.getByText("0 of 4").waitFor();
-  const quota = `/v1/tenants/${tenant.tenant_id}/projects/${tenant.project_id}/quota`;
-  expect(okOf(await f.site().call("GET", quota))).toMatchObject({ cpu_limit: 4, memory_bytes: 8 * 2 ** 30 });
-  await keyboard.act("delete the tenant");
-  await f.ui().page.getByText("The tenant still has acme-project").waitFor();
-  await keyboard.press("Escape");
-}, LIMIT_MS);
+test(
+  "on a tenant's page, a quota is set, and the dialog for the delete names the projects that the tenant still has",
+  async () => {
+    await keyboard.open("/tenants", "Tenants");
+    await keyboard.goTo("acme");
+    await keyboard.waitForHeading("acme");
+    await f.ui().page.getByRole("link", { name: "acme-project" }).waitFor();
+    await keyboard.focusButton("Set the quota");
+    await keyboard.press("Enter");
+    await keyboard.fill({ vCPUs: "4", Memory: "8 GiB", Disk: "100 GiB", Instances: "3" });
+    await keyboard.press("Enter");
+    await f.ui().page.getByText("The quota of acme-project is set").waitFor();
+    await f.ui().page.getByText("0 of 4").waitFor();
+    const quota = `/v1/tenants/${tenant.tenant_id}/projects/${tenant.project_id}/quota`;
+    expect(okOf(await f.site().call("GET", quota))).toMatchObject({ cpu_limit: 4, memory_bytes: 8 * 2 ** 30 });
+    await keyboard.act("delete the tenant");
+    await f.ui().page.getByText("The tenant still has acme-project").waitFor();
+    await keyboard.press("Escape");
+  },
+  LIMIT_MS,
+);
 
-test("factory reset: a page that says what is lost, and the hostname to type", async () => {
+test("a factory reset needs the typed hostname", async () => {
   const node = await addNode(f.site(), {}, { hostname: "r1-u9" });
   await keyboard.open(`/nodes/${node.server_uuid}?tab=setup`, "r1-u9");
   await keyboard.focusLink("Reset the node to factory state…");
@@ -125,7 +133,7 @@ test("factory reset: a page that says what is lost, and the hostname to type", a
   await keyboard.waitForHeading("r1-u9");
   expect(okOf(await f.site().call("GET", path)).state).toBe("awaiting_setup");
 }, LIMIT_MS);
-test("a drain shows its plan, starts from it, and its operation says what moved", async () => {
+test("a drain shows its plan before the start, and its operation shows the result", async () => {
   const { server_uuid } = await addNode(f.site(), {}, { hostname: "r1-u8" });
   await keyboard.open(`/nodes/${server_uuid}`, "r1-u8");
   await keyboard.press("d");
@@ -138,7 +146,7 @@ test("a drain shows its plan, starts from it, and its operation says what moved"
   expect(okOf(await f.site().call("GET", `/v1/cns/${server_uuid}/placement`))).toMatchObject({ cordoned: true });
 }, LIMIT_MS);
 
-test("a silo without tenants of its own is deleted", async () => {
+test("a silo with only its default tenant can be deleted", async () => {
   const { id } = okOf(await f.site().call("POST", "/v1/silos", { body: { name: "hollow" } }));
   await keyboard.open("/tenants", "Tenants");
   await f.ui().page.getByText("hollow").first().waitFor();
@@ -151,7 +159,7 @@ test("a silo without tenants of its own is deleted", async () => {
   expect((await f.site().call("GET", `/v1/silos/${id}`)).status).toBe(404);
 }, LIMIT_MS);
 
-test("verify the audit chain: the newest hash is shown, and a changed event is named", async () => {
+test("the verification of the audit chain shows the newest hash, or names a changed event", async () => {
   await keyboard.open("/audit", "Audit");
   await keyboard.act("Verify the chain");
   await keyboard.waitForHeading("Verify the audit chain");

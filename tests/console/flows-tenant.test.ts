@@ -1,4 +1,5 @@
-// The flows of a tenant, by keyboard alone: instances, a floating IP that moves, a firewall. The tests act as the nodes.
+// The flows of a tenant with the keyboard alone: instances, a floating IP that moves, a firewall. The tests act as the
+// nodes.
 import { expect, test } from "vitest";
 import { addNode } from "../compute/compute-fixture.ts";
 import { type InstanceFixture, openInstanceFixture } from "../compute/instance-fixture.ts";
@@ -10,7 +11,7 @@ import { serveJobs, useConsoleSite } from "./site.ts";
 let g: InstanceFixture;
 let own: ConsolePage;
 
-/** The limit of one flow on a busy machine, in milliseconds. */
+/** The time limit of one flow on a busy machine, in milliseconds. */
 const LIMIT_MS = 120_000;
 
 const f = useConsoleSite(async (site) => {
@@ -28,7 +29,7 @@ const keyboard = useKeyboard(() => own.page);
 const pathOf = (page: string) => `/t/${g.tenant_id}/p/${g.project_id}/${page}`;
 const instances = async () => okOf(await g.call("GET", `/v1/instances${g.selectors}`)).items;
 
-test("create an instance with a floating IP: one form, and the page follows it until it runs", async () => {
+test("create an instance with a floating IP in one form: the page follows the instance until it runs", async () => {
   okOf(await g.call("POST", `/v1/floating-ips${g.selectors}`, { body: { name: "public", family: "v4" } }));
   await keyboard.open(pathOf("instances"), "Instances");
   await keyboard.press("c");
@@ -43,23 +44,27 @@ test("create an instance with a floating IP: one form, and the page follows it u
   await own.page.locator("strong").getByText(address).waitFor();
 }, LIMIT_MS);
 
-test("create several: a refused one names what exists, and the next attempt creates only the rest", async () => {
-  const quota = `/v1/tenants/${g.tenant_id}/projects/${g.project_id}/quota`;
-  const limits = { cpu_limit: 100, memory_bytes: 2 ** 40, disk_bytes: 2 ** 40 };
-  okOf(await f.site().call("PUT", quota, { body: { ...limits, instance_limit: 2 } }));
-  await keyboard.open(pathOf("new-instance"), "Create an instance");
-  await keyboard.fill({ Name: "app", Count: "2" });
-  await keyboard.press("Enter");
-  await own.page.getByRole("alert").getByText("1 of 2 are being created: app-1. app-2:").waitFor();
-  okOf(await f.site().call("PUT", quota, { body: { ...limits, instance_limit: 9 } }));
-  await keyboard.focusButton("Create");
-  await keyboard.press("Enter");
-  await keyboard.waitForHeading("Instances");
-  await own.page.getByRole("link", { name: "app-2" }).waitFor();
-  expect((await instances()).map(({ name }: { name: string }) => name).sort()).toEqual(["app-1", "app-2", "web1"]);
-}, LIMIT_MS);
+test(
+  "create several instances: after a refusal the page names the created instances, and the next attempt creates the rest",
+  async () => {
+    const quota = `/v1/tenants/${g.tenant_id}/projects/${g.project_id}/quota`;
+    const limits = { cpu_limit: 100, memory_bytes: 2 ** 40, disk_bytes: 2 ** 40 };
+    okOf(await f.site().call("PUT", quota, { body: { ...limits, instance_limit: 2 } }));
+    await keyboard.open(pathOf("new-instance"), "Create an instance");
+    await keyboard.fill({ Name: "app", Count: "2" });
+    await keyboard.press("Enter");
+    await own.page.getByRole("alert").getByText("1 of 2 are being created: app-1. app-2:").waitFor();
+    okOf(await f.site().call("PUT", quota, { body: { ...limits, instance_limit: 9 } }));
+    await keyboard.focusButton("Create");
+    await keyboard.press("Enter");
+    await keyboard.waitForHeading("Instances");
+    await own.page.getByRole("link", { name: "app-2" }).waitFor();
+    expect((await instances()).map(({ name }: { name: string }) => name).sort()).toEqual(["app-1", "app-2", "web1"]);
+  },
+  LIMIT_MS,
+);
 
-test("move a floating IP: the list's cursor, its actions, both ends named", async () => {
+test("move a floating IP from the list: the dialog names the old and the new instance", async () => {
   await expect.poll(
     async () =>
       (await instances()).every(({ lifecycle }: { lifecycle: { state: string } }) => lifecycle.state === "running"),
@@ -81,7 +86,7 @@ test("move a floating IP: the list's cursor, its actions, both ends named", asyn
 }, LIMIT_MS);
 
 test(
-  "the firewall: cells in place, one Apply, a lost race shows their change, and whether a packet passes",
+  "edit the firewall in its table and apply all edits at once; a concurrent change is shown; a packet can be checked",
   async () => {
     const [vpc] = okOf(await g.call("GET", `/v1/vpcs${g.selectors}`)).items;
     const path = `/v1/vpcs/${vpc.id}/firewall-rules`;
@@ -122,7 +127,7 @@ test(
   LIMIT_MS,
 );
 
-test("a data disk is added, detached and deleted; labels and the protection are on the instance's page", async () => {
+test("add, detach and delete a data disk, and set labels and the protection on the instance's page", async () => {
   const web1 = (await instances()).find(({ name }: { name: string }) => name === "web1");
   const disks = async () =>
     okOf(await g.call("GET", `/v1/disks?instance=${web1.id}`)).items
@@ -161,4 +166,4 @@ test("a data disk is added, detached and deleted; labels and the protection are 
   expect([labels, deletion_protection]).toEqual([{ env: "test" }, true]);
 }, LIMIT_MS);
 
-test("no page of the tenant breaks the policy", () => expect(own.faults).toEqual([]));
+test("no page of the tenant has violated the content security policy", () => expect(own.faults).toEqual([]));

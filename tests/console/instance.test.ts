@@ -1,5 +1,5 @@
-// The pages of a running instance in Chromium, by a tenant's key: serial console, metrics, screen. The node agent is a
-// compiled program, and the page's server is not the one that the agent polls.
+// The pages of a running instance in Chromium with a tenant's key: serial console, metrics, screen. The node agent is a
+// compiled program. The browser and the agent use different servers.
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { buildConsole } from "../../console/bundle.ts";
@@ -32,11 +32,11 @@ afterAll(async () => {
 
 beforeEach((context) => needs(context, "chromium"));
 
-/** The rows of the terminal, which also a screen reader reads. */
+/** The rows of the terminal. A screen reader reads them, too. */
 const terminal = () => ui.page.locator(".serial .xterm-rows, .serial .xterm-accessibility").first();
 const hasText = (text: string) => terminal().filter({ hasText: text }).waitFor();
 
-test("the serial console: open it with o, type, leave the terminal by key, pause, copy", async () => {
+test("the serial console is opened with o; the keyboard alone can type, leave the terminal, pause and copy", async () => {
   await ui.show(page);
   await ui.page.getByRole("button", { name: "Open the console o" }).waitFor();
   await ui.page.keyboard.press("o");
@@ -55,7 +55,7 @@ test("the serial console: open it with o, type, leave the terminal by key, pause
   expect(ui.faults).toEqual([]);
 });
 
-test("a paused console shows what arrived when it continues", async () => {
+test("a paused console shows the output of the pause when it continues", async () => {
   const typing = await f.open(f.polled, { mode: "write", take_over: true });
   await ui.page.getByText("took the console over. You only watch now.").waitFor();
   await ui.page.getByRole("button", { name: "Pause" }).press("Enter");
@@ -67,7 +67,7 @@ test("a paused console shows what arrived when it continues", async () => {
   typing.socket.close();
 });
 
-test("the log is downloaded as the server has it", async () => {
+test("the console's log can be downloaded", async () => {
   const [download] = await Promise.all([
     ui.page.waitForEvent("download"),
     ui.page.getByRole("link", { name: "Download the log" }).press("Enter"),
@@ -75,12 +75,12 @@ test("the log is downloaded as the server has it", async () => {
   expect(download.suggestedFilename()).toBe("web1.log");
 });
 
-test("the console has no accessibility fault and breaks no policy", async () => {
+test("the console has no accessibility fault and does not violate the content security policy", async () => {
   expect(await ui.axe()).toEqual([]);
   expect(ui.faults).toEqual([]);
 });
 
-test("metrics are charts with their newest value as text", async () => {
+test("metrics are shown as charts and with their newest value as text", async () => {
   await f.db.query(
     `insert into instance_metrics select $1, berth_now() - make_interval(secs => 15 * n), 30 - n, 1073741824, 0, 0, 0, 0
        from generate_series(1, 4) n`,
@@ -93,7 +93,7 @@ test("metrics are charts with their newest value as text", async () => {
   expect(ui.faults).toEqual([]);
 });
 
-test("the load of seven days is charts, and a simulated node is marked", async () => {
+test("the load of seven days is shown as charts, and the page says that the node is simulated", async () => {
   await f.db.query(
     `insert into instance_load
        select $1, 'hour', date_trunc('hour', berth_now()) - make_interval(hours => n), 0.5, 1, 2147483648, 0, 0, 0, 0, true
@@ -110,7 +110,7 @@ test("the load of seven days is charts, and a simulated node is marked", async (
   expect(ui.faults).toEqual([]);
 });
 
-test("the screen is drawn, and r takes another picture", async () => {
+test("the page shows the screen, and the key r takes another picture", async () => {
   await ui.show(`${page}/screen`);
   const canvas = ui.page.getByRole("img", { name: "The screen of web1" });
   await canvas.waitFor();
@@ -123,7 +123,7 @@ test("the screen is drawn, and r takes another picture", async () => {
   expect(ui.faults).toEqual([]);
 });
 
-test("reset from the actions presses the reset button of the machine", async () => {
+test("the action reset presses the reset button of the machine", async () => {
   await ui.show(page);
   await ui.page.getByRole("button", { name: "Open the console o" }).waitFor();
   await ui.page.keyboard.press(".");

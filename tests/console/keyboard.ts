@@ -1,8 +1,8 @@
-// A page of the console, used by keyboard alone. A control is reached with Tab, so a test fails if the keyboard cannot
-// reach it.
+// Uses a page of the console with the keyboard alone. It reaches a control with Tab, so a test fails if the keyboard
+// cannot reach the control.
 import type { Locator, Page } from "playwright-core";
 
-/** More than the controls of any page. */
+/** This is more than the number of controls on any page. */
 const TABS_MAX = 120;
 
 export function useKeyboard(page: () => Page) {
@@ -20,7 +20,7 @@ export function useKeyboard(page: () => Page) {
   }
 
   const waitForHeading = (name: string) => page().getByRole("heading", { name, level: 1, exact: true }).waitFor();
-  // The label of an optional field ends with that word.
+  // The label of an optional field ends with the word "optional".
   const focus = (label: string) => focusOn(page().getByLabel(new RegExp(`^${label}(optional)?$`)).last());
 
   return {
@@ -44,14 +44,14 @@ export function useKeyboard(page: () => Page) {
       await page().getByRole("option").filter({ hasText: text }).first().waitFor();
       await press("Enter");
     },
-    /** Does an action of the row or the page by its title, once what it needs has been read. */
+    /** Runs an action of the row or the page by its title. Waits until the action is enabled. */
     act: async (title: string) => {
       await press(".");
       await type(title);
       await page().locator("[role=option][aria-selected=true]:not([aria-disabled])").waitFor();
       await press("Enter");
     },
-    /** Fills the fields with these labels, in their order; earlier values are replaced. */
+    /** Fills the fields with these labels in their order, and replaces their earlier values. */
     fill: async (values: Readonly<Record<string, string>>) => {
       for (const [label, value] of Object.entries(values)) {
         await focus(label);

@@ -1,4 +1,4 @@
-// The kinds of the console are kinds of actors, so that the feed of changes names them.
+// The kinds of objects in the console must be kinds of actors, because the feed of changes names these kinds.
 import { existsSync } from "node:fs";
 import { expect, test } from "vitest";
 import { KINDS } from "../../console/core/kinds.ts";

@@ -1,5 +1,6 @@
-// A tenant's user signs in at a real OpenID provider in Chromium. The server and the provider are different sites for
-// the browser (localhost and 127.0.0.1), so the cookies must pass the way that they pass in production.
+// A tenant's user signs in at a real OpenID provider in Chromium. For the browser, the server (localhost) and the
+// provider (127.0.0.1) are different sites, as in production. So the browser must also accept and send the cookies as
+// in production.
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { buildConsole } from "../../console/bundle.ts";
@@ -43,7 +44,7 @@ async function make(path: string, body: unknown) {
   return await answer.json();
 }
 
-test("a user signs in at the issuer of the tenant and is in the console", async () => {
+test("a user who signs in at the tenant's issuer is then in the console", async () => {
   const silo = await make("/v1/silos", { name: "acme" });
   const tenant = await make(`/v1/silos/${silo.id}/tenants`, { name: "web" });
   await make(`/v1/tenants/${tenant.id}/idp`, { issuer_url: provider.issuer, ...CLIENT });
@@ -65,11 +66,11 @@ test("a user signs in at the issuer of the tenant and is in the console", async 
   expect(cookies.map(({ name, httpOnly, sameSite }) => [name, httpOnly, sameSite])).toEqual([
     ["__Host-berth", true, "Strict"],
   ]);
-  // The address after the sign-in has neither the code nor the state, and no script sees the cookie.
+  // After the sign-in, the address has no code and no state, and no script can read the cookie.
   expect(await page.evaluate("location.search + document.cookie")).toBe("");
 }, 60_000);
 
-test("the sign-in page says why a sign-in failed", async () => {
+test("the sign-in page states the reason of a failed sign-in", async () => {
   const page = await (await browser.newContext()).newPage();
   await page.goto(`${origin}/v1/auth/oidc/start`);
   await page.waitForURL(`${origin}/console/?sign_in=unknown`);

@@ -1,5 +1,6 @@
-// Every page of the navigation in Chromium, in both themes and for every kind of user: heading, title, accessibility,
-// policy. Each page is shown full, empty, while it loads, and refused.
+// Checks the heading, title, accessibility and content security policy of every page of the navigation in Chromium, in
+// both themes and for every kind of user. Each page is shown with objects, without objects, during the load, and after
+// a refusal.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { addNode } from "../compute/compute-fixture.ts";
 import { type InstanceFixture, makeInstance, openInstanceFixture } from "../compute/instance-fixture.ts";
@@ -9,9 +10,9 @@ import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
 import { serveJobs, useConsoleSite } from "./site.ts";
 
 const LIMIT_MS = 240_000;
-/** A refused page shows the refusal within this time, in milliseconds. */
+/** A page must show a refusal within this time, in milliseconds. */
 const REFUSED_MS = 5_000;
-/** Pages that ask the server only when the user presses the button with this name. */
+/** Pages that send a request only after the user presses a button, by path. The value is the button's name. */
 const ASKS_LATER: ReadonlyMap<string, string> = new Map([
   ["/doctor", "Run the checks"],
   ["/placement", "Explain"],
@@ -20,11 +21,11 @@ const ASKS_LATER: ReadonlyMap<string, string> = new Map([
 ]);
 const PASSWORD = "correct horse battery";
 
-/** A tenant with objects of every kind, and a tenant without any. */
+/** A tenant with objects of every kind, and a tenant without objects. */
 let full: InstanceFixture;
 let empty: TestTenant;
 const keys: Record<string, string> = {};
-/** The pages of single objects, which the navigation does not link. */
+/** The pages of single objects. The navigation has no links to them. */
 let objects: readonly string[] = [];
 
 const f = useConsoleSite(async (site) => {
@@ -104,7 +105,7 @@ function projectPages({ tenant_id, project_id }: TestTenant): string[] {
   return [base, ...pages.map((page) => `${base}/p/${project_id}/${page}`)];
 }
 
-/** Returns what is wrong with a page: its heading, title, accessibility, and its width. */
+/** Returns the faults of a page: of its heading, its title, its accessibility and its width. */
 async function faultsOf(ui: ConsolePage, path: string): Promise<string[]> {
   await ui.show(path);
   await ui.settled();
@@ -127,8 +128,8 @@ const navigation = (ui: ConsolePage): Promise<string[]> =>
     all.map((each) => each.getAttribute("href")?.replace("/console", "") ?? "")
   );
 
-describe.each(["light", "dark"] as const)("every page, full, %s", (colorScheme) => {
-  test("has its heading in focus, a title, no accessibility fault and no broken policy", async () => {
+describe.each(["light", "dark"] as const)("every page with objects, %s theme,", (colorScheme) => {
+  test("has its heading in focus, a title, no accessibility fault and no violation of the policy", async () => {
     const ui = f.ui();
     await ui.page.emulateMedia({ colorScheme });
     await ui.show("/overview");
@@ -143,7 +144,7 @@ describe.each(
   (["viewer", "member", "key"] as const).flatMap((who) =>
     (["light", "dark"] as const).map((theme) => [who, theme] as const)
   ),
-)("every page as %s, %s", (who, colorScheme) => {
+)("every page of the user %s, %s theme,", (who, colorScheme) => {
   test("has no accessibility fault, and its own requests are permitted", async () => {
     const ui = await f.site().open({ key: who === "key" ? full.key : keys[who] });
     await ui.page.emulateMedia({ colorScheme });
@@ -152,7 +153,7 @@ describe.each(
     const found: string[] = [];
     for (const path of [...links, ...own, "/me"]) {
       found.push(...await faultsOf(ui, path));
-      // A page that the navigation offers must not be refused.
+      // The server must not refuse a page that the navigation offers.
       const alerts = await ui.page.getByRole("alert").allInnerTexts();
       found.push(...alerts.map((text) => `${path}: ${text}`));
     }
@@ -169,7 +170,7 @@ describe("the states of a page", () => {
   });
   afterAll(() => ui?.page.context().close());
 
-  test("empty: every list says what it is and what to do", async () => {
+  test("without objects, every list explains itself and names the next step", async () => {
     const own = await f.site().open({ key: empty.key });
     expect(await faultsOfAll(own, projectPages(empty))).toEqual([]);
     for (const page of ["instances", "networks", "floating-ips", "images", "placement-groups", "webhooks"]) {
@@ -179,39 +180,43 @@ describe("the states of a page", () => {
     await own.page.context().close();
   }, LIMIT_MS);
 
-  test.each([403, 404, 503])("refused with %i: the server's words and the request id", async (status) => {
-    const own = await f.site().open();
-    const links = await navigation(own);
-    await own.page.route(
-      /\/v[12]\//,
-      (route) =>
-        /\/v1\/(changes|auth\/whoami)/.test(route.request().url()) ? route.continue() : route.fulfill({
-          status,
-          contentType: "application/json",
-          body: JSON.stringify({ message: "refused for a test", request_id: "11111111-2222-4333-8444-555555555555" }),
-        }),
-    );
-    // A new document: the store of the old one would still show earlier answers.
-    await own.page.goto(`${f.site().url}/console/nowhere`);
-    await own.page.getByRole("navigation", { name: "Main" }).waitFor();
-    const silent: string[] = [];
-    for (const path of new Set([...links, ...objects, "/upgrade-by-label", ...ASKS_LATER.keys()])) {
-      await own.show(path);
-      const button = ASKS_LATER.get(path);
-      if (button !== undefined) {
-        for (const field of await own.page.locator("main input[name=label]").all()) await field.fill("rack=a3");
-        await own.page.getByRole("main").getByRole("button", { name: button }).click();
+  test.each([403, 404, 503])(
+    "after a refusal with %i, the page shows the server's message and the request id",
+    async (status) => {
+      const own = await f.site().open();
+      const links = await navigation(own);
+      await own.page.route(
+        /\/v[12]\//,
+        (route) =>
+          /\/v1\/(changes|auth\/whoami)/.test(route.request().url()) ? route.continue() : route.fulfill({
+            status,
+            contentType: "application/json",
+            body: JSON.stringify({ message: "refused for a test", request_id: "11111111-2222-4333-8444-555555555555" }),
+          }),
+      );
+      // Loads a new document, because the store of the old document would show earlier answers.
+      await own.page.goto(`${f.site().url}/console/nowhere`);
+      await own.page.getByRole("navigation", { name: "Main" }).waitFor();
+      const silent: string[] = [];
+      for (const path of new Set([...links, ...objects, "/upgrade-by-label", ...ASKS_LATER.keys()])) {
+        await own.show(path);
+        const button = ASKS_LATER.get(path);
+        if (button !== undefined) {
+          for (const field of await own.page.locator("main input[name=label]").all()) await field.fill("rack=a3");
+          await own.page.getByRole("main").getByRole("button", { name: button }).click();
+        }
+        const problem = own.page.locator(".problem").filter({ hasText: "refused for a test" });
+        const hasId = problem.filter({ hasText: "11111111-2222" }).first().waitFor({ timeout: REFUSED_MS });
+        await hasId.catch(() => silent.push(path));
       }
-      const problem = own.page.locator(".problem").filter({ hasText: "refused for a test" });
-      const hasId = problem.filter({ hasText: "11111111-2222" }).first().waitFor({ timeout: REFUSED_MS });
-      await hasId.catch(() => silent.push(path));
-    }
-    expect(silent).toEqual([]);
-    expect(await faultsOf(own, links[1] ?? "")).toEqual([]);
-    await own.page.context().close();
-  }, LIMIT_MS);
+      expect(silent).toEqual([]);
+      expect(await faultsOf(own, links[1] ?? "")).toEqual([]);
+      await own.page.context().close();
+    },
+    LIMIT_MS,
+  );
 
-  test("loading: the page has its heading while the server is slow", async () => {
+  test("while the server is slow, the page has its heading and no accessibility fault", async () => {
     const own = await f.site().open();
     const links = await navigation(own);
     const held = Promise.withResolvers<void>();

@@ -1,4 +1,4 @@
-// `deno task pictures`: takes pictures of the web console (pictures.ts).
+// The configuration of `deno task pictures`, which takes pictures of the web console (pictures.ts).
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 

@@ -1,5 +1,5 @@
-// Takes pictures of the console's main pages in both themes, 1280 and 400 pixels wide, for a look at all of them:
-// `deno task pictures`. They are in .berth/pictures. Needs Chromium.
+// `deno task pictures` takes pictures of the console's main pages in both themes, 1280 and 400 pixels wide. A person
+// can then look at all of them in .berth/pictures. The task needs Chromium.
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { mkdir } from "node:fs/promises";

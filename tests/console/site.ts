@@ -1,5 +1,5 @@
-// The web console for browser tests: the built files, a server process on its own database, and Chromium. Tests also
-// call the API directly, as root, to create what a page shows.
+// The web console for browser tests, with the built files, a server process with its own database, and Chromium. Tests
+// also call the API as the root operator to create the objects that a page shows.
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, beforeEach } from "vitest";
 import { buildConsole } from "../../console/bundle.ts";
@@ -14,9 +14,9 @@ import { lacking, needs } from "../support/optional-programs.ts";
 import { ROOT_KEY, startServer } from "../support/server-process.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
-/** The folder from which a server takes the files of the console. */
+/** The folder with the console's files that a server serves. */
 export const CONSOLE_FILES = fileURLToPath(new URL("../../console/dist", import.meta.url));
-/** A first build and the start of a server, possibly on a busy machine, in milliseconds. */
+/** The time limit of the first build and of a server's start on a busy machine, in milliseconds. */
 const START_MS = 180_000;
 
 export type ConsoleSite =
@@ -24,11 +24,14 @@ export type ConsoleSite =
   & {
     readonly url: string;
     readonly databaseUrl: string;
-    /** A connection as the owner of the database. */
+    /** A database connection of the owner of the database. */
     readonly db: Db;
     /** Ends the server at once, calls `meanwhile`, and starts another server on the same port and database. */
     restart(meanwhile: () => Promise<void>): Promise<void>;
-    /** Opens the console in a new browser context, by default as root. `null` does not sign in. */
+    /**
+     * Opens the console in a new browser context. By default it signs in as the root operator. With the key `null` it
+     * does not sign in.
+     */
     open(as?: { readonly key?: string | null; readonly width?: number }): Promise<ConsolePage>;
     close(): Promise<void>;
   };
@@ -69,7 +72,7 @@ export async function openConsoleSite(env: Readonly<Record<string, string>> = {}
   };
 }
 
-/** Opens a site for the tests of a file, and a page as root. Without Chromium, the tests are skipped. */
+/** Opens a site for the tests of a file, and a page of the root operator. Without Chromium, the tests are skipped. */
 export function useConsoleSite(prepare: (site: ConsoleSite) => Promise<void> = () => Promise.resolve()) {
   let site: ConsoleSite | undefined;
   let ui: ConsolePage | undefined;
@@ -82,14 +85,14 @@ export function useConsoleSite(prepare: (site: ConsoleSite) => Promise<void> = (
   afterAll(() => site?.close());
   beforeEach((context) => needs(context, "chromium"));
   return {
-    /** Whether the site is open. Without Chromium no site opens, and no test runs. */
+    /** Whether the site is open. It is not open on a machine without Chromium, where no test runs. */
     isOpen: () => site !== undefined,
     site: (): ConsoleSite => present(site),
     ui: (): ConsolePage => present(ui),
   };
 }
 
-/** Does every job of a node, as its agent, until the server ends. */
+/** Acts as the agent of a node and does its jobs until the server ends. */
 export function serveJobs(node: Node): void {
   const serve = async () => {
     for (;;) await node.complete(await node.take());

@@ -1,4 +1,4 @@
-// Properties of the console's store: what it reads, when, and what it shows meanwhile.
+// Properties of the console's store: which entries it reads and when, and the data that it shows during a read.
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { Kind } from "../../console/core/kinds.ts";
@@ -7,7 +7,7 @@ import { createStore, FRESH_MS, type Query } from "../../console/core/store.ts";
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** A server whose value the test changes, and that counts its reads. */
+/** A server that counts its reads. Tests change its value. */
 function fakeSource(key: string, kind: Kind, delay_ms: number) {
   const source = { value: 0, running: 0, overlapped: false, aborted: 0, reads: 0, fails: false };
   const query: Query<number> = {
@@ -21,7 +21,7 @@ function fakeSource(key: string, kind: Kind, delay_ms: number) {
         const value = source.value;
         const end = setTimeout(() => {
           source.running--;
-          // A later read of the entry may have the same signal.
+          // A later read of the same entry can have the same signal.
           signal.removeEventListener("abort", stop);
           if (source.fails) reject(new Error("failed"));
           else resolve(value);
@@ -51,7 +51,7 @@ const steps = fc.array(
   { maxLength: 40 },
 );
 
-test("a held entry shows the server's value after any order of changes, failures and readers, with one read at a time", async () => {
+test("after any sequence of changes, failures and readers, a held entry shows the server's value; reads never overlap", async () => {
   await fc.assert(fc.asyncProperty(steps, fc.integer({ min: 1, max: 20 }), async (actions, delay_ms) => {
     const store = createStore(Date.now);
     const { source, query } = fakeSource("a", "cn", delay_ms);
@@ -79,7 +79,7 @@ test("a held entry shows the server's value after any order of changes, failures
   }));
 });
 
-test("the last good data stay while a later read fails", async () => {
+test("if a later read fails, an entry keeps the data of the last successful read", async () => {
   const store = createStore(Date.now);
   const { source, query } = fakeSource("a", "cn", 1);
   const { state, hold } = store.open(query);
@@ -91,7 +91,7 @@ test("the last good data stay while a later read fails", async () => {
   expect(state.value).toMatchObject({ data: 0, refusal: { message: "failed" } });
 });
 
-test("an entry that loses its last reader aborts its read; a reader in the same commit keeps it", async () => {
+test("an entry that loses its last reader aborts its read, unless the same commit adds a reader", async () => {
   const store = createStore(Date.now);
   const { source, query } = fakeSource("a", "cn", 10);
   const first = store.open(query).hold();
@@ -105,7 +105,7 @@ test("an entry that loses its last reader aborts its read; a reader in the same 
   expect([source.aborted, store.size()]).toEqual([1, 0]);
 });
 
-test("an entry that leaves the screen within its rest is never read", async () => {
+test("an entry that leaves the screen during its rest period is never read", async () => {
   const store = createStore(Date.now);
   const { source, query } = fakeSource("a", "cn", 1);
   const release = store.open({ ...query, rest_ms: 80 }).hold();
@@ -115,7 +115,7 @@ test("an entry that leaves the screen within its rest is never read", async () =
   expect(source.reads).toBe(0);
 });
 
-test("refresh reads a held entry again once its data reach their age, not a millisecond earlier", async () => {
+test("refresh reads a held entry again exactly when its data reach their maximum age", async () => {
   let time_ms = 0;
   const store = createStore(() => time_ms);
   const { source, query } = fakeSource("a", "cn", 0);

@@ -1,4 +1,5 @@
-// Properties of the console's paths, search text, sizes, command lines and firewall question.
+// Properties of the console's texts: paths, search texts, sizes, command lines and the check of a packet by the
+// firewall.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { command } from "../../console/core/command.ts";
@@ -9,7 +10,7 @@ import { bytes, exactBytes, parseBytes, relative } from "../../console/core/text
 import type { FirewallRule } from "../../src/contract/network.ts";
 
 describe("paths", () => {
-  test("every parameter survives the address", () => {
+  test("a parameter is read from an address unchanged", () => {
     fc.assert(fc.property(fc.string({ minLength: 1 }), fc.string({ minLength: 1 }), (tenant, project) => {
       fc.pre(tenant.isWellFormed() && project.isWellFormed());
       const pattern = "/t/:tenant/p/:project/instances";
@@ -21,14 +22,14 @@ describe("paths", () => {
     expect(match("/nodes/:id", path)).toBeNull();
   });
 
-  test("narrowing keeps the other keys and removes empty ones", () => {
+  test("a change of one search key keeps the other keys and removes empty keys", () => {
     expect(narrowed(new URLSearchParams("q=a&sort=name"), { q: "", state: "failed" }).toString()).toBe(
       "sort=name&state=failed",
     );
   });
 });
 
-describe("the search text", () => {
+describe("a search text", () => {
   const row = { name: "web1", state: "failed", mac: "02:aa:15:2b:6e:77" };
   test.each([
     ["", true],
@@ -40,11 +41,11 @@ describe("the search text", () => {
     ["web db", false],
     ["02:aa:15", true],
     ["-", true],
-  ])("%s: %s", (text, shown) => {
+  ])("%s matches the row: %s", (text, shown) => {
     expect(filterOf(text)(row)).toBe(shown);
   });
 
-  test("a text and its exclusion never show the same row", () => {
+  test("never matches a row that its exclusion matches", () => {
     fc.assert(fc.property(fc.stringMatching(/^[a-z0-9:]{1,8}$/), (word) => {
       expect(filterOf(word)(row)).toBe(!filterOf(`-${word}`)(row));
     }));
@@ -61,7 +62,7 @@ describe("texts", () => {
     (text, count) => expect(parseBytes(text)).toBe(count),
   );
 
-  test("a size that is shown is parsed to within a twentieth", () => {
+  test("a shown size is parsed to a value that differs by less than a twentieth", () => {
     fc.assert(fc.property(fc.integer({ min: 1, max: 2 ** 50 }), (count) => {
       const parsed = parseBytes(bytes(count)) ?? 0;
       expect(Math.abs(parsed - count)).toBeLessThanOrEqual(count / 20);
@@ -83,14 +84,14 @@ describe("texts", () => {
     },
   );
 
-  test("a command line quotes what a shell would read differently", () => {
+  test("a command line quotes arguments that a shell would change", () => {
     expect(command(["opsctl", "cn", "show", "a b"], { "--note": "it's $HOME", "--yes": true, "--empty": "" })).toBe(
       "opsctl cn show 'a b' --note 'it'\\''s $HOME' --yes",
     );
   });
 });
 
-describe("the firewall question", () => {
+describe("the firewall's decision about a packet", () => {
   const rule = (fields: Partial<FirewallRule>): FirewallRule => ({
     id: fields.name ?? "",
     tenant_id: "",
@@ -133,13 +134,13 @@ describe("the firewall question", () => {
     }),
   ];
 
-  test("the rule with the higher priority decides, if it matches", () => {
+  test("comes from the matching rule with the highest priority", () => {
     expect(decidingRule(rules, packet)?.name).toBe("ssh");
     expect(decidingRule(rules, { ...packet, destination_port: 23 })?.name).toBe("rest");
     expect(decidingRule(rules, { ...packet, source: "198.51.101.7" })?.name).toBe("rest");
   });
 
-  test("of equal priorities, deny decides; without a match, no rule does", () => {
+  test("is deny among matching rules of equal priority, and comes from no rule if none matches", () => {
     const equal = [rule({ name: "allow", priority: 1 }), rule({ name: "deny", action: "deny", priority: 1 })];
     expect(decidingRule(equal, packet)?.name).toBe("deny");
     expect(decidingRule(rules, { ...packet, direction: "outbound" })).toBeNull();
