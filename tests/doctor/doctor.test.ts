@@ -1,5 +1,5 @@
-// Runs the doctor on a system with every kind of object. The doctor finds no violation at first. After a statement has
-// caused a violation, the check of that rule finds it. docs/reliability.md, "Invariants".
+// Runs the doctor on a system with every kind of object. At first the doctor must find no violation. After a statement
+// has violated a rule, the check of this rule must find the violation (docs/reliability.md, "Invariants").
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { behaviors } from "../../actors/registry.ts";
 import type { CheckResult, DoctorReport } from "../../src/contract/doctor.ts";
@@ -11,7 +11,7 @@ import { announce, newMachine, putPolicy, seen } from "../setup/machine.ts";
 import { BROKEN } from "./violations.ts";
 
 const CHECKS = [...invariants(behaviors), ...CONDITIONS];
-/** The same checks in the scope `recent`, in the same order. */
+/** The same checks with the scope `recent`, in the same order. */
 const RECENT = [...invariants(behaviors, "recent"), ...CONDITIONS];
 
 let t: TestControlPlane;
@@ -19,7 +19,8 @@ let t: TestControlPlane;
 beforeAll(async () => {
   t = await openTestControlPlane();
   await makeObjects(t);
-  // The fixture leaves the instance in the middle of an operation that never existed. This resets the instance.
+  // makeObjects leaves the instance with an operation that does not exist. This removes the operation from the
+  // instance.
   await t.db.query(
     "update instance set state = 'running', operation_id = null, operation_kind = null, version = version - 1",
   );
@@ -42,7 +43,7 @@ async function report(): Promise<DoctorReport> {
 const statusOf = ({ checks }: DoctorReport, id: string) =>
   checks.filter((check) => check.id === id).map(({ status }) => status);
 
-test("on a healthy system all checks are ok, and invariants that no query can check are skipped with the reason", async () => {
+test("on a healthy system all checks are ok; invariants that no query can check are skipped with a reason", async () => {
   const { status, checks } = await report();
   const wrong = checks.filter((check) => check.status !== "ok" && check.status !== "skip");
   expect(wrong.map(({ id, title, found }) => ({ id, title, found }))).toEqual([]);
@@ -52,7 +53,7 @@ test("on a healthy system all checks are ok, and invariants that no query can ch
   expect(skipped.every(({ facts }) => facts.length === 1)).toBe(true);
 });
 
-test("every invariant from INV-1 to INV-20 is checked, or skipped with a reason", () => {
+test("every invariant from INV-1 to INV-20 is checked or skipped with a reason", () => {
   const ids = new Set([...invariants(behaviors), ...OUTSIDE].map(({ id }) => id));
   const wanted = Array.from({ length: 20 }, (_, index) => `INV-${index + 1}`);
   expect([...ids].sort()).toEqual([...wanted, "INV-3b"].sort());
@@ -63,14 +64,14 @@ test("violations.ts has a statement that violates each check", () => {
 });
 
 test.each(CHECKS.map((check, place) => [`${check.id}: ${check.title}`, check, RECENT[place]!] as const))(
-  "the check finds its violation, in the whole log and in its newest part: %s",
+  "the check finds a violation, in the whole log and in the newest part of the log: %s",
   async (_name, { title, query }, recent) => {
     expect(recent.title).toBe(title);
     await t.db.withClient(async (client) => {
       expect((await client.query(query)).rows).toEqual([]);
       expect((await client.query(recent.query)).rows).toEqual([]);
       await client.query("begin");
-      // Disables foreign keys and triggers, which could reject the statement.
+      // Disables foreign keys and triggers, because they could reject the statement.
       await client.query("set local session_replication_role = replica");
       for (const statement of BROKEN[title]!.split(";\n")) await client.query(statement);
       const { rows } = await client.query<{ what: string }>(query);
@@ -82,7 +83,7 @@ test.each(CHECKS.map((check, place) => [`${check.id}: ${check.title}`, check, RE
   },
 );
 
-test("a stuck operation is a warning, a violated invariant is a failure, and each check shows at most twenty findings", async () => {
+test("a stuck operation is a warning and a violated invariant is a failure; each check shows at most twenty findings", async () => {
   const { rows: [saga] } = await t.db.query<{ id: string }>(
     `insert into saga (id, incarnation, version, state, saga, params, refs, outputs, steps, early, created_at,
        stuck_reason)
@@ -99,14 +100,14 @@ test("a stuck operation is a warning, a violated invariant is a failure, and eac
   });
   expect(stuck.found).toHaveLength(20);
   expect(stuck.found[0]).toMatch(/^operation [0-9a-f-]{36} \(node-join\): the undo failed$/);
-  // The transition log does not contain the inserted operations.
+  // The inserted operations violate INV-6, because the transition log does not contain them.
   expect(statusOf(ill, "INV-6")).toEqual(["fail"]);
   expect(saga).toBeDefined();
   await t.db.query("delete from saga where stuck_reason = 'the undo failed'");
   expect((await report()).status).toBe("ok");
 });
 
-test("a check that cannot run now is skipped with the reason, and the others run", async () => {
+test("a check that cannot run now is skipped with a reason, and the other checks run", async () => {
   const held = t.db.withClient(async (client) => {
     await client.query("begin");
     await client.query("lock table staging in access exclusive mode");
@@ -122,7 +123,7 @@ test("a check that cannot run now is skipped with the reason, and the others run
   expect(checks).toHaveLength((await report()).checks.length);
 });
 
-test("the doctor reports a migration that did not run, ran with another text, or is from a newer build", async () => {
+test("the doctor reports a migration or function that did not run, ran with another text, or is from a newer build", async () => {
   const migrations = async () => (await report()).checks.find(({ id }) => id === "migrations")!;
   expect(await migrations()).toMatchObject({ status: "ok", facts: [expect.stringMatching(/^up to \d{4}_/)] });
   await t.db.query("insert into schema_migration (number, name, sha256) values (9999, '9999_later.sql', 'any')");

@@ -1,8 +1,8 @@
-// One SQL statement for each check of the doctor, by the check's title. The statement violates the check's rule. A test
-// fails if a check has no statement.
+// Has SQL for each check of the doctor, by the check's title. The SQL violates the rule of the check. A test fails if a
+// check has no SQL here.
 
 const NODE = "(select server_uuid from cn where state = 'approved' order by registered_at limit 1)";
-/** Returns SQL that inserts this number of claims of the node NODE. */
+/** Returns SQL that inserts this number of claims for the node NODE. */
 const CLAIM = (count: number) =>
   `insert into enrolment_claim (id, incarnation, version, state, server_uuid, claim_code, expires_at, registration_id,
      poll_token_sha256, hostname, sysinfo, macs, source, source_bucket, created_at)

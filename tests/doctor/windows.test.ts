@@ -1,4 +1,5 @@
-// INV-14 for all auto-approve windows in the transition log: correct and forged openings, ends and approvals.
+// The check of INV-14 for all auto-approve windows in the transition log, with correct and forged openings, ends and
+// approvals.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { AUTO_APPROVE_SECS_MAX } from "../../src/contract/limits.ts";
 import type { DbClient } from "../../src/db/pool.ts";
@@ -9,7 +10,7 @@ const { query: CHECK } = nodeChecks("all").find(({ title }) =>
   title.startsWith("no auto-approve window was too long")
 )!;
 
-/** The numbers of the windows in this test's history, in the order of their openings. */
+/** The numbers of the windows in the history of this test, in the order of their openings. */
 const COUNTED = 1;
 const LASTING = 2;
 const CLOSED = 3;
@@ -50,7 +51,7 @@ beforeAll(async () => {
 
 afterAll(() => t?.close());
 
-/** Returns the check's findings after these statements, which are rolled back. */
+/** Runs these statements, returns the findings of the check, and rolls the statements back. */
 function found(...statements: readonly string[]): Promise<string[]> {
   return t.db.withClient(async (client: DbClient) => {
     await client.query("begin");
@@ -65,8 +66,8 @@ function found(...statements: readonly string[]): Promise<string[]> {
 }
 
 /**
- * Returns SQL that inserts a forged approval: in the same commit as the transition `beside`, or after all others if
- * `beside` is null.
+ * Returns SQL that inserts a forged approval in the same commit as the transition `beside`. If `beside` is null, the
+ * approval comes after all other transitions.
  */
 const forged = (beside: string | null) =>
   `insert into transition (xid, actor_kind, actor_id, incarnation, seq, event, from_state, to_state, msg_id, at)
@@ -87,14 +88,14 @@ test("a history with full, expired, closed and replaced windows has no violation
   expect(await found()).toEqual([]);
 });
 
-test("an approval beyond the window's count is found, with its number", async () => {
+test("an approval above the window's count is found and shown with its number", async () => {
   expect(await found(ask(COUNTED, "count", 1))).toEqual([
     "node N, approved at T as number 2 of 1, window of T until T",
   ]);
   expect(await found(forged(null))).toEqual(["node N, approved at T as number 2 of 1, window of T until T"]);
 });
 
-test("an approval exactly at the end of a window is found, an approval a millisecond earlier is not", async () => {
+test("an approval exactly at the end of a window is found; an approval one millisecond earlier is not", async () => {
   expect(await found(moved(LASTING, -1))).toEqual([]);
   expect(await found(moved(LASTING, 0))).toEqual([
     "node N, approved at T as number 3 of any, window of T until T",
@@ -105,7 +106,7 @@ test("an approval after a window was closed, or before any window was opened, is
   const one_closed = `delete from transition where actor_kind = 'site' and id > ${WINDOW(CLOSED)}
     and event = 'open_window'`;
   const without = "node N, approved at T without a window";
-  // Without the later openings, one approval comes after the third window was closed.
+  // Without the later openings, one approval is after the close of the third window.
   expect(await found(one_closed)).toEqual([without]);
   expect(await found("delete from transition where actor_kind = 'site'")).toEqual(Array(7).fill(without));
 });
@@ -120,7 +121,7 @@ test("an approval in the same commit as an opening counts for the window before 
   ]);
 });
 
-test("a window of more than a day is found, and so is a window without an end", async () => {
+test("a window of more than a day or without an end is found", async () => {
   expect(await found(ask(CLOSED, "effective_duration_secs", AUTO_APPROVE_SECS_MAX + 1))).toEqual([
     "window of T, until T",
   ]);

@@ -1,5 +1,5 @@
-// Child rows of a commit call: units share statements, each unit's rows are written in their order, and the form that
-// processes of the release before send is accepted.
+// The child rows of a commit call. Units share statements, and the rows of each unit are written in their order. The
+// database also accepts the form that processes of the previous release send.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createEngine, type Engine } from "../../actors/engine/engine.ts";
@@ -40,7 +40,7 @@ async function partsOf(id: string) {
   return rows;
 }
 
-test("messages that arrive together write the children of each lamp in their order", async () => {
+test("concurrent messages write the child rows of each lamp in the order of its messages", async () => {
   const lamps = await Promise.all(Array.from({ length: 5 }, newLamp));
   const outcomes = await Promise.all(lamps.flatMap((id, index) => [
     send(id, { type: "child", op: "insert", key: "a", value: 1 }),
@@ -56,7 +56,7 @@ test("messages that arrive together write the children of each lamp in their ord
   }
 });
 
-test("a process of the release before sends each child row by itself", async () => {
+test("the form of the previous release, in which each child row is an entry of its own, is accepted", async () => {
   const id = await newLamp();
   const child = (op: string, row: object) => ({ u: 0, c: 0, op, table: "lamp_part", key: ["lamp_id", "key"], row });
   const children = [

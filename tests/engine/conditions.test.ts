@@ -1,5 +1,5 @@
-// The conditions that TypeScript declares are exactly the guard and effect functions in SQL, so a decision cannot use a
-// condition that the database lacks.
+// The conditions that TypeScript declares must be exactly the guard and effect functions in SQL. So no decision can use
+// a condition that the database lacks.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { callCondition, EFFECTS, GUARDS } from "../../actors/engine/conditions.ts";
 import { allocate } from "../../actors/engine/effects.ts";
@@ -7,7 +7,7 @@ import { type Db, openPool } from "../../src/db/pool.ts";
 import { type FreshDatabase, freshDatabase } from "../support/database.ts";
 import { NO_ADDRESS } from "./probe.ts";
 
-/** Guards that only earlier versions use. Kept so that an old server can use the database during an upgrade. */
+/** Guards that only earlier versions use. The database keeps them for old servers that run during an upgrade. */
 const OF_EARLIER_VERSIONS = ["enrollment_pi_is_set"];
 
 let database: FreshDatabase;
@@ -40,7 +40,7 @@ test("every effect in TypeScript is a SQL function, and every SQL effect is in T
   expect(await functionsNamed("effect_")).toEqual(Object.keys(EFFECTS).sort());
 });
 
-test("a condition in the commit call has its name under the key `do`; an allocation also has its range", () => {
+test("a condition in the commit call has its name in the field `do`; an allocation also has its range", () => {
   expect(callCondition(allocate("sockets", "token", NO_ADDRESS, { low: 2, high: 5 })))
     .toEqual({ do: "allocate", pool: "sockets", token: "token", fault: NO_ADDRESS, low: 2, high: 5 });
 });

@@ -1,4 +1,4 @@
-// Actors that a message creates beside its own (withNewActor): the engine does not load them.
+// A message can create another actor besides its own (withNewActor). The engine does not load this actor.
 import { expect, test } from "vitest";
 import { go, withNewActor } from "../../actors/engine/effects.ts";
 import { createEngine } from "../../actors/engine/engine.ts";
@@ -41,14 +41,14 @@ function openEngine() {
 const make = (id: string) => [{ kind: "parent", id }, { type: "make", id }] as const;
 const stateOf = (row: { readonly state: unknown } | undefined) => row?.state;
 
-test("a new actor is written without a load", async () => {
+test("a new actor is written and not loaded", async () => {
   const { loads, store, engine } = openEngine();
   expect(await engine.send(...make("p"))).toMatchObject({ ok: true });
   expect(loads).toEqual(["parent"]);
   expect(stateOf(store.tables.actors.get("child:c"))).toMatchObject({ state: "made" });
 });
 
-test("an actor that exists although its id should be new is loaded after the lost race, and keeps its row", async () => {
+test("if an actor with the new id exists, the commit fails, the engine loads the actor, and the actor keeps its row", async () => {
   const { loads, store, engine } = openEngine();
   await engine.send(CHILD, { type: "make", id: "c" });
   loads.length = 0;

@@ -1,4 +1,4 @@
-// An actor kind for tests of the engine: a lamp that is created, switched on and off, and removed. Its decisions use
+// A kind of actor for tests of the engine: a lamp that is created, switched on and off, and removed. Its decisions use
 // every kind of part that a decision can have.
 import { conflict, fault } from "../../src/contract/fault.ts";
 import {
@@ -35,18 +35,21 @@ export type LampMessage =
   | { readonly type: "make"; readonly id: string; readonly label?: string }
   | { readonly type: "switch_on"; readonly note?: string }
   | { readonly type: "switch_off" }
-  /** Both lamps change in one commit. */
+  /** Changes both lamps in one commit. */
   | { readonly type: "swap"; readonly other: string }
-  /** Takes from the budget `current`. If too little is left, refuses; with `fall_back`, replies that it drew nothing. */
+  /**
+   * Takes from the budget `current`. If too little is left, it is refused, or with `fall_back` replies that it drew
+   * nothing.
+   */
   | { readonly type: "draw"; readonly amount: number; readonly fall_back?: boolean }
   | { readonly type: "refund"; readonly amount: number }
   | { readonly type: "plug"; readonly token: string }
   | { readonly type: "unplug" }
   /** Takes a lock and changes nothing else. */
   | { readonly type: "hold" }
-  /** Refused by a guard that names the message, unless `allow`. */
+  /** Without `allow`, a guard refuses it and names the message. */
   | { readonly type: "guarded"; readonly allow: boolean; readonly note?: string }
-  /** Takes a label that no other lamp has. A guard checks it under a lock that all lamps take. */
+  /** Takes a label that no other lamp has. A guard checks the label under a lock that all lamps take. */
   | { readonly type: "label"; readonly label: string }
   | { readonly type: "tell_other"; readonly other: string }
   | {
@@ -135,7 +138,7 @@ function labelled(s: LampState, { label }: Of<LampMessage, "label">): Out<LampSt
   return go({ ...s, label }, lock("labels"), testGuard("lamp_label_is_free", { label }, `a guard found ${label}`));
 }
 
-/** A guard that only tests define. */
+/** A guard that only these tests define. */
 export function testGuard(name: string, args: Json, text: string): Condition {
   return { part: "guard", name, args, fault: conflict(text) };
 }

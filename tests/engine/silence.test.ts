@@ -1,5 +1,5 @@
-// If the database does not answer a call, the engine does not repeat the call, so that the caller waits for the
-// driver's time limit only once.
+// If the database does not answer a call, the engine does not repeat the call. So the caller waits for the driver's
+// time limit only once.
 import { expect, test } from "vitest";
 import { createEngine } from "../../actors/engine/engine.ts";
 import { createMemoryStore } from "../support/memory-store.ts";
@@ -10,7 +10,7 @@ import { lamp } from "./probe.ts";
 
 const silent = () => Promise.reject(new CommitError("unknown", null, { silent: true }));
 
-/** Creates an engine whose store fails in one call, and counts the attempts. */
+/** Creates an engine whose store fails in one kind of call, and counts the attempts. */
 function engineWith(call: "load" | "commit", fails: () => Promise<never>) {
   const kinds = [{ kind: "lamp", table: "lamp", key: "id" }];
   const store: Store = createMemoryStore({ now: () => new Date(0), kinds, unique: [], guards: {} });
@@ -24,7 +24,8 @@ function engineWith(call: "load" | "commit", fails: () => Promise<never>) {
     store: { ...store, [call]: failing },
     behaviors: [lamp],
     ports,
-    // After this many lost version conflicts a message would use other calls of the store. No message loses so many.
+    // After this number of version conflicts, the engine would use other calls of the store. The number is so high that
+    // it does not.
     limits: { races_max: Number.MAX_SAFE_INTEGER },
   });
   const make = () => engine.send({ kind: "lamp", id: "one" }, { type: "make", id: "one" });
@@ -32,7 +33,7 @@ function engineWith(call: "load" | "commit", fails: () => Promise<never>) {
 }
 
 test.each(["load", "commit"] as const)(
-  "a %s that gets no answer is not repeated: its caller gets the error at once",
+  "a %s that gets no answer is not repeated, and its caller gets the error at once",
   async (call) => {
     const { make, tries, idle } = engineWith(call, silent);
     await expect(make()).rejects.toMatchObject({ reason: "unknown", silent: true });
@@ -55,6 +56,6 @@ test.each([
   ["a connection that ended", new Error("Connection terminated unexpectedly"), false],
   ["an answer of PostgreSQL", { code: "57P01", severity: "FATAL", message: "terminating connection" }, false],
   ["nothing", undefined, false],
-])("isSilence recognizes exactly the errors that mean no answer: %s", (_, error, expected) => {
+])("isSilence accepts exactly the errors that mean that no answer came: %s", (_, error, expected) => {
   expect(isSilence(error)).toBe(expected);
 });

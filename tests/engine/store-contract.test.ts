@@ -1,5 +1,5 @@
-// One suite for the in-memory store and the PostgreSQL store, whose statements are printed or composed: all behave as the
-// engine requires.
+// The same tests for the in-memory store and for the PostgreSQL store with printed and with composed statements. All
+// must behave in the way that the engine requires.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createEngine } from "../../actors/engine/engine.ts";
@@ -14,7 +14,7 @@ import { lamp, LAMP_SQL, type LampMessage } from "./probe.ts";
 
 type Log = { readonly seq: number; readonly event: string; readonly from_state: string; readonly to_state: string };
 
-/** A store under test, and functions that read its rows. */
+/** The store under test, and functions that read its rows. */
 type Subject = {
   readonly store: Store;
   history(id: string): Promise<readonly Log[]>;
@@ -54,10 +54,10 @@ function memorySubject(): Promise<Subject> {
   });
 }
 
-/** A database without printed statements for the lamp's tables. */
+/** Opens a database without printed statements for the lamp's tables. */
 const composedSubject = () => postgresSubject(() => Promise.resolve());
 
-/** A database with a printed statement for each write of the lamp's tables. */
+/** Opens a database with a printed statement for each write of the lamp's tables. */
 const printedSubject = () =>
   postgresSubject(async (owner) => {
     const table = "lamp_part";
@@ -67,7 +67,7 @@ const printedSubject = () =>
       { op: "remove", table, keys: ["lamp_id", "key"] },
     ]);
     for (const sql of printed.values()) await owner.query(sql);
-    // Without this function a statement that is not printed fails.
+    // Drops the function that composes statements, so that a statement that is not printed fails.
     await owner.query("drop function berth_statement");
   });
 
@@ -121,7 +121,7 @@ describe.each(
       return id;
     }
 
-    test("the reply is the view of the written state, and the history has the transitions", async () => {
+    test("the reply shows the written state, and the history has the transitions", async () => {
       const id = await newLamp("first");
       const outcome = await send(id, { type: "switch_on" });
       expect(outcome).toEqual({ ok: true, reply: { id, state: "on", label: "first", address: null } });
@@ -169,7 +169,7 @@ describe.each(
       ]]);
     });
 
-    test("when several engines write at once, the losers load again, and all messages are answered", async () => {
+    test("when several engines write at once, an engine with a version conflict loads again, and all messages get answers", async () => {
       const id = await newLamp();
       const engines = [engineOn(subject.store), engineOn(subject.store), engineOn(subject.store)];
       const outcomes = await Promise.all(
@@ -187,7 +187,7 @@ describe.each(
       expect(outcomes.every((outcome) => outcome !== undefined)).toBe(true);
     });
 
-    test("two actors change in one commit, or neither does", async () => {
+    test("either both of two actors change in one commit, or neither changes", async () => {
       const [lit, dark] = [await newLamp(), await newLamp()];
       await send(lit, { type: "switch_on" });
       expect((await send(lit, { type: "swap", other: dark })).ok).toBe(true);
@@ -197,7 +197,7 @@ describe.each(
       expect((await subject.history(dark)).at(-1)).toMatchObject({ to_state: "on" });
     });
 
-    test("concurrent takes never exceed a budget", async () => {
+    test("concurrent takes never take more than the budget has", async () => {
       const before = await subject.current();
       const lamps = await Promise.all(Array.from({ length: 8 }, () => newLamp()));
       const outcomes = await Promise.all(lamps.map((id) => send(id, { type: "draw", amount: 1 })));
@@ -240,7 +240,7 @@ describe.each(
       });
     });
 
-    /** An engine, and the number of units of each of its commit calls. */
+    /** Opens an engine, and records the number of units in each of its commit calls. */
     function watched() {
       const calls: number[] = [];
       const commit: Store["commit"] = (units) => {
@@ -250,7 +250,7 @@ describe.each(
       return { engine: engineOn({ ...subject.store, commit }), calls };
     }
 
-    test("messages that only take locks share one unit", async () => {
+    test("messages that only take locks are combined into one unit", async () => {
       const id = await newLamp();
       const { engine, calls } = watched();
       const outcomes = await Promise.all(
@@ -261,7 +261,7 @@ describe.each(
       expect(await subject.history(id)).toHaveLength(21);
     });
 
-    test("guarded messages to one actor share calls: each refusal is its own message's, the others succeed", async () => {
+    test("guarded messages to one actor share calls; a guard refuses only its own message, and the other messages succeed", async () => {
       const id = await newLamp();
       const { engine, calls } = watched();
       const allowed = Array.from({ length: 20 }, (_, index) => index % 7 !== 3);
@@ -275,14 +275,15 @@ describe.each(
             : { ok: false, fault: expect.objectContaining({ message: `the guard forbids ${index}` }) }
         ),
       );
-      // Three guards fail. Each ends a chain, whose rest is stepped again in the next call.
+      // Three guards fail. Each failure ends a chain of units, and the rest of the chain is decided again in the next
+      // call.
       expect(calls).toHaveLength(4);
       const history = await subject.history(id);
       expect(history.map(({ seq }) => seq)).toEqual(history.map((_, index) => index + 1));
       expect(history).toHaveLength(1 + allowed.filter(Boolean).length);
     });
 
-    test("a chain continues after a take, and a take that fails refuses only its own message", async () => {
+    test("a chain of units continues after a take, and a take that fails refuses only its own message", async () => {
       const id = await newLamp();
       const { engine } = watched();
       const before = await subject.current();
@@ -293,7 +294,7 @@ describe.each(
       await send(id, { type: "refund", amount: before });
     });
 
-    test("alternatives are sent once the first decision was declined, and nothing is stored before", async () => {
+    test("alternatives are sent only after the database declined the first decision, which stores nothing", async () => {
       const id = await newLamp();
       const { engine, calls } = watched();
       const before = await subject.current();
@@ -306,7 +307,7 @@ describe.each(
       await send(id, { type: "refund", amount: before });
     });
 
-    test("units whose locks exclude each other share a call: a guard sees the rows of the units before it", async () => {
+    test("units whose locks exclude each other share a call, and a guard sees the rows of the earlier units", async () => {
       const lamps = await Promise.all(Array.from({ length: 6 }, () => newLamp()));
       const { engine, calls } = watched();
       const label = `label of ${lamps[0]}`;
@@ -320,7 +321,7 @@ describe.each(
       expect(calls).toEqual([6]);
     });
 
-    test("a unit that follows another one is a conflict when that one is not written, whatever the version", async () => {
+    test("a unit that depends on a previous unit is a conflict if that unit is not written, whatever its version", async () => {
       const id = await newLamp();
       const ref = { kind: "lamp", id } as const;
       const before = (await subject.store.load([ref])).actors.get(`lamp:${id}`);
@@ -335,7 +336,7 @@ describe.each(
       expect(results).toEqual([{ status: "conflict" }, { status: "conflict" }]);
     });
 
-    test("a constraint refuses only the message that violates it, not the others of the same commit call", async () => {
+    test("a constraint refuses only the message that violates it, not the other messages of the same commit call", async () => {
       await newLamp("taken");
       const engine = engineOn(subject.store);
       const ids = Array.from({ length: 5 }, () => randomUUID());
@@ -358,7 +359,7 @@ describe.each(
       expect(await subject.parts(id)).toMatchObject([{ key: "b", value: 3 }]);
     });
 
-    test("an actor that is created again after its removal starts again at seq 1", async () => {
+    test("an actor that is created again after its removal has a history that starts at seq 1", async () => {
       const id = await newLamp();
       expect((await send(id, { type: "smash" })).ok).toBe(true);
       expect(await send(id, { type: "switch_on" })).toMatchObject({ ok: false, fault: { kind: "not_found" } });
@@ -391,7 +392,7 @@ describe.each(
       expect(result).toEqual({ status: "conflict" });
     });
 
-    test("committing a message id that is already stored fails the whole call", async () => {
+    test("a commit of a message id that is already stored fails the whole call", async () => {
       const id = await newLamp();
       const messageId = productionPorts().newId();
       await send(id, { type: "switch_on" }, messageId);

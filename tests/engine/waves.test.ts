@@ -1,4 +1,4 @@
-// The waves of a commit call: which units are checked together.
+// A commit call divides its units into waves. The units of a wave are checked together.
 import { expect, test } from "vitest";
 import type { CallCondition } from "../../actors/engine/conditions.ts";
 import type { Unit } from "../../actors/engine/store.ts";
@@ -22,29 +22,29 @@ test("units without a common actor or lock share a wave", () => {
   expect(wavesOf([unit(), unit(alone("a")), unit(alone("b"))])).toEqual([0, 0, 0]);
 });
 
-test("units of one actor follow each other", () => {
+test("units of one actor are in successive waves", () => {
   expect(wavesOf([on("x"), on("y"), on("x"), on("x")])).toEqual([0, 0, 1, 2]);
 });
 
-test("exclusive holders of a lock follow each other", () => {
+test("units that hold a lock exclusively are in successive waves", () => {
   expect(wavesOf([unit(alone("a")), unit(alone("a")), unit(alone("a"))])).toEqual([0, 1, 2]);
 });
 
-test("holders of a shared lock share a wave, and so do holders of a counted one", () => {
+test("units that share a lock are in one wave, and so are units with a counted lock", () => {
   expect(wavesOf([unit(shared("a")), unit(shared("a"))])).toEqual([0, 0]);
   expect(wavesOf([unit(counted("a")), unit(counted("a"))])).toEqual([0, 0]);
 });
 
-test("holders in different modes exclude each other, in the order of the units", () => {
+test("units that hold a lock in different modes are in different waves, in the order of the units", () => {
   const modes = [shared, counted, alone, counted, counted, shared, shared].map((mode) => unit(mode("a")));
   expect(wavesOf(modes)).toEqual([0, 1, 2, 3, 3, 4, 4]);
 });
 
-test("a unit that holds a lock in two modes holds it alone", () => {
+test("a unit that holds a lock in two modes holds it exclusively", () => {
   expect(wavesOf([unit(shared("a"), counted("a")), unit(counted("a"))])).toEqual([0, 1]);
 });
 
-test("a late holder of a shared lock keeps an exclusive one behind it", () => {
+test("a unit that holds a lock exclusively comes after the last unit that shares the lock", () => {
   const units = [unit(alone("b")), unit(alone("b"), shared("a")), unit(shared("a")), unit(alone("a"))];
   expect(wavesOf(units)).toEqual([0, 1, 0, 2]);
 });

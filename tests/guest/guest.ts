@@ -1,5 +1,6 @@
-// The images of guests: the test guest, a Linux of 20 MB with ssh, the QEMU guest agent and a shell on its serial console,
-// and a Debian with cloud-init. An image is built once from Debian packages, and kept until its script changes.
+// The images of guests. The test guest is a Linux of 20 MB with ssh, the QEMU guest agent and a shell on its serial
+// console. The second image is a Debian with cloud-init. An image is built once from Debian packages, and kept until
+// its script changes.
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
@@ -13,12 +14,12 @@ import { type Optional, present } from "../support/optional-programs.ts";
 export type Guest = {
   readonly path: string;
   readonly sha256: string;
-  /** Sizes of the file and of the disk in it. */
+  /** The sizes of the file and of the disk in the file. */
   readonly size_bytes: number;
   readonly content_bytes: number;
 };
 
-/** Programs that the build needs. */
+/** The programs that the build needs. */
 export const GUEST_BUILD: readonly Optional[] = ["bash", "apt-get", "dpkg-deb", "mke2fs", "qemu-img"];
 
 const HERE = fileURLToPath(new URL(".", import.meta.url));
@@ -29,7 +30,7 @@ type Build = {
   readonly script: string;
   /** The files that the script uses. */
   readonly others: readonly string[];
-  /** The image that the script writes. */
+  /** The file name of the image that the script writes. */
   readonly image: string;
   readonly limit_ms: number;
 };
@@ -40,15 +41,17 @@ const GUEST: Build = {
   image: "guest.qcow2",
   limit_ms: 240_000,
 };
-/** debootstrap takes 10 minutes on a slow disk. */
+/** debootstrap takes 10 minutes on a slow disk, so the time limit is 25 minutes. */
 const CLOUD: Build = { script: "cloud-image.sh", others: ["disk.sh"], image: "cloud.qcow2", limit_ms: 1_500_000 };
 
-/** Returns the guest, and builds it if needed. The caller must have checked that the programs of GUEST_BUILD exist. */
+/**
+ * Returns the test guest, and builds it if needed. The caller must check before that the programs of GUEST_BUILD exist.
+ */
 export function builtGuest(): Promise<Guest> {
   return built(GUEST);
 }
 
-/** Returns a Debian with cloud-init, and builds it if needed. The build needs debootstrap and chroot, too. */
+/** Returns a Debian with cloud-init, and builds it if needed. The build also needs debootstrap and chroot. */
 export function builtCloudImage(): Promise<Guest> {
   return built(CLOUD);
 }
@@ -73,7 +76,7 @@ async function build(script: string, folder: string, limit_ms: number): Promise<
   await mkdir(draft, { recursive: true });
   try {
     await run(present("bash"), [join(HERE, script), draft], { timeout: limit_ms, maxBuffer: 2 ** 24 });
-    // Another process may have built the guest in the meantime.
+    // Another process may have built the image during this build.
     await rename(draft, folder).catch(() => {});
   } finally {
     await rm(draft, { recursive: true, force: true });
