@@ -1,4 +1,5 @@
-// The audit archive and the retention of the transition log: what moves, what stays, and what verify finds afterwards.
+// The audit archive and the retention of the transition log: the events that move, the rows that are kept, and the
+// result of a later verification.
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { behaviors } from "../../actors/registry.ts";
@@ -41,7 +42,9 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Adds audited transitions of denied requests, with these numbers in their payloads and this age. */
+/**
+ * Adds audited transitions of denied requests. `from` to `to` are the numbers in their payloads, `days` is their age.
+ */
 async function denied(from: number, to: number, days = OLD_DAYS): Promise<void> {
   await app.query(
     `insert into transition (actor_kind, actor_id, incarnation, seq, event, from_state, to_state, msg_id, at, audit)
@@ -69,7 +72,7 @@ async function archiveTwo(): Promise<void> {
 
 const verified = (key: string | null = signer.public_key) => verify(app, {}, key).then(({ outcome }) => outcome);
 
-test("old events move in whole segments, and the chain still verifies, reads and grows", async () => {
+test("old events move to the archive in whole segments, and the chain can still be verified, read and extended", async () => {
   await archiveTwo();
   expect(await stored()).toEqual({ live: 10, segments: 2, audited: 10 });
   expect(await verified()).toEqual({ Ok: { verified_to: 2_009 } });
@@ -90,7 +93,7 @@ test("old events move in whole segments, and the chain still verifies, reads and
   expect(await brokenInvariants(owner, invariants(behaviors).filter(({ id }) => id === "INV-17"))).toEqual([]);
 });
 
-test("young events, an incomplete segment and the newest event stay", async () => {
+test("young events, an incomplete segment and the newest event do not move to the archive", async () => {
   await denied(0, AUDIT_SEGMENT_EVENTS - 1);
   expect(await archiveAudit(app, signer, DAY_S)).toBe(0);
   await denied(AUDIT_SEGMENT_EVENTS, AUDIT_SEGMENT_EVENTS, 0);
@@ -98,7 +101,7 @@ test("young events, an incomplete segment and the newest event stay", async () =
   expect(await archiveAudit(app, signer, DAY_S)).toBe(1);
 });
 
-test("verify finds a changed content, statement, signature or number, and a segment of another key", async () => {
+test("verify finds a segment with a changed content, hash, signature or number, a missing segment, and another key", async () => {
   await archiveTwo();
   const changes = [
     "update audit_segment set content = convert_to(replace(convert_from(content, 'UTF8'), 'cn_list', 'cn_lisT'), 'UTF8')",
@@ -125,7 +128,7 @@ test("verify finds a changed content, statement, signature or number, and a segm
   expect(sealFlaw(segment, segment.content, signer.public_key)).toBeNull();
 });
 
-test("nothing is removed when an event was changed, or the digest or the range is wrong", async () => {
+test("the archive removes no event if an event was changed, or if the digest or the range is wrong", async () => {
   await denied(0, AUDIT_SEGMENT_EVENTS + 1);
   const archive = (first: number, last: number) =>
     app.query("select audit_archive($1, $2, $3, 'k', 's')", [first, last, "0".repeat(64)]).then(() => "done", sqlState);
@@ -138,7 +141,7 @@ test("nothing is removed when an event was changed, or the digest or the range i
   expect(await app.query("delete from audit_segment").catch(sqlState)).toBe("42501");
 });
 
-/** Adds unaudited transitions of one actor; the row of the actor, if any, is not made. */
+/** Adds unaudited transitions of one actor. Does not create the row of the actor. */
 const logged = (kind: string, states: readonly string[], days: number) =>
   app.query(
     `with actor as (select gen_random_uuid() as id)
@@ -157,7 +160,7 @@ const left = async () =>
     "select actor_kind || ' ' || seq || ' ' || to_state as what from transition order by id",
   )).rows.map(({ what }) => what);
 
-test("old transitions are dropped, except the last one of each record that may exist", async () => {
+test("old transitions are deleted, except the last transition of each record that may exist", async () => {
   await logged("vpc", ["live", "live", "live"], OLD_DAYS);
   await logged("vpc", ["live", "absent"], OLD_DAYS);
   await logged("job", ["pending", "completed"], OLD_DAYS);
@@ -171,7 +174,7 @@ test("old transitions are dropped, except the last one of each record that may e
   expect(await brokenInvariants(owner, numbered)).toEqual([]);
 });
 
-test("a sweep looks at a limited number of rows, continues, and begins again", async () => {
+test("a sweep reads a limited number of rows; the next sweep continues, or begins again after the end", async () => {
   for (let actor = 0; actor < 3; actor++) await logged("vpc", ["live", "live"], OLD_DAYS);
   expect([await drop(4), (await left()).length]).toEqual([true, 4]);
   expect([await drop(4), (await left()).length]).toEqual([false, 3]);
@@ -179,7 +182,7 @@ test("a sweep looks at a limited number of rows, continues, and begins again", a
   expect((await owner.query("select next_id from log_retention")).rows).toEqual([{ next_id: 0 }]);
 });
 
-test("a transition whose audit entry is not archived stays, and so do the later ones of its actor", async () => {
+test("a transition whose audit entry is not archived is kept, and so are the later transitions of its actor", async () => {
   await logged("vpc", ["live", "live", "absent"], OLD_DAYS);
   await owner.query("update transition set audit = '{}' where seq = 2");
   await drop();

@@ -40,7 +40,7 @@ const NOTE = {
   outcome: { kind: "success", resource: null },
 };
 
-/** Inserts one audited transition per payload, in one transaction. */
+/** Inserts one audited transition for each payload in one transaction. */
 async function mutate(db: DbClient, ...payloads: unknown[]): Promise<void> {
   await db.query(
     `insert into transition (actor_kind, actor_id, incarnation, seq, event, from_state, to_state, msg_id, at, audit)
@@ -82,7 +82,7 @@ test("an empty chain has no head and no events, and verify accepts it", async ()
   expect(await getEvent(app, 0)).toBeNull();
 });
 
-test("a reader can recompute every hash from the returned event alone", async () => {
+test("the returned event contains everything that a reader needs to compute its hash", async () => {
   await mutate(app, { b: 0.1, a: [1e21, 1e-7, -0, 1.50], text: 'é "\u2028' }, 0.30000000000000004, null);
   const { events, head } = await listEvents(app, {});
   let before = "0".repeat(64);
@@ -97,7 +97,7 @@ test("a reader can recompute every hash from the returned event alone", async ()
   expect(await getEvent(app, 3)).toBeNull();
 });
 
-/** A second implementation of canonical JSON, to detect errors in the server's implementation. */
+/** A second implementation of canonical JSON, with which the test can detect errors in the server's implementation. */
 function sortedJson(value: unknown): string {
   return JSON.stringify(
     value,
@@ -108,7 +108,7 @@ function sortedJson(value: unknown): string {
   );
 }
 
-test("events younger than a running transaction are chained only after the transaction has ended, and after its own events", async () => {
+test("while an older transaction runs, later events are not chained; after its end they are chained after its events", async () => {
   await app.withClient(async (slow) => {
     await slow.query("begin");
     await mutate(slow, "began first");
@@ -130,7 +130,7 @@ test("a mutation does not wait while the chain is locked", async () => {
   expect((await listEvents(app, {})).events).toHaveLength(1);
 });
 
-test("several processes that chain at the same time build one chain without gaps", async () => {
+test("several processes that chain events at the same time build one chain without gaps", async () => {
   const other = openPool({ url: database.url, role: "berth_app" });
   const writers = Array.from({ length: 20 }, async (_, n) => {
     await mutate(app, n);
@@ -151,7 +151,7 @@ test("the chain continues after a dump is restored into a cluster with lower tra
   await owner.query("update transition set xid = (1000000000000 + id)::text::xid8");
   await owner.query("update audit_head set last_xid = '1000000000001'");
   await mutate(app, "written after the restore");
-  // The order of these two events depends on other work in the cluster.
+  // The order of these two events depends on other transactions in the cluster.
   const [first, ...rest] = await payloads();
   expect(first).toBe("chained before the dump");
   expect(rest.sort()).toEqual(["not yet chained in the dump", "written after the restore"]);
@@ -168,7 +168,7 @@ async function payloads(): Promise<unknown[]> {
   return (await listEvents(app, {})).events.map(({ payload }) => payload);
 }
 
-test("verify of a range checks its ends against the events before and after the range, and ignores changes elsewhere", async () => {
+test("verify of a range checks the links to the events before and after the range, and ignores changes elsewhere", async () => {
   await mutateTimes(10);
   expect((await verify(app, { from: 3, to: 6 })).outcome).toEqual({ Ok: { verified_to: 6 } });
   expect((await verify(app, { from: 3, to: 600 })).outcome).toEqual({ Ok: { verified_to: 9 } });
@@ -178,7 +178,7 @@ test("verify of a range checks its ends against the events before and after the 
   expect((await verify(app, { from: 3, to: 6 })).outcome).toMatchObject({ Mismatch: { seq: 6 } });
 });
 
-test("verify checks the last event by the head's hash, and reports a missing event as missing", async () => {
+test("verify compares the last event with the hash in the head, and reports a missing event as missing", async () => {
   await mutateTimes(10);
   await chainAll(10);
   await rewrite(9);
@@ -189,7 +189,7 @@ test("verify checks the last event by the head's hash, and reports a missing eve
   expect((await verify(app, { from: 6 })).outcome).toEqual({ Mismatch: { seq: 9, message: "the event is missing" } });
 });
 
-/** Changes an event's text and recomputes its hash. */
+/** Changes the text of an event and updates the event's hash. */
 async function rewrite(seq: number): Promise<void> {
   await owner.query(
     `update audit_event e set canonical = n.text, hash = encode(sha256(convert_to(n.text, 'UTF8')), 'hex')
@@ -247,7 +247,7 @@ test("S-39: verify finds every kind of tampering at every position", async () =>
   expect((await verify(app)).outcome).toEqual({ Ok: { verified_to: EVENTS - 1 } });
 });
 
-test("S-37: the server's database role can neither change nor delete transitions and audit events", async () => {
+test("S-37: the server's database role cannot change or delete transitions and audit events", async () => {
   await mutateTimes(1);
   await chainAll(1);
   const forbidden = [
@@ -265,7 +265,7 @@ test("S-37: the server's database role can neither change nor delete transitions
   }
 });
 
-test("a denial becomes one event for any number of records and any text", async () => {
+test("a denial that is recorded several times becomes one event, and characters that JSON cannot have are replaced", async () => {
   const denial = {
     msg_id: randomUUID(),
     request_id: randomUUID(),

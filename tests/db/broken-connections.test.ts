@@ -1,12 +1,13 @@
-// The driver is `pg` because it passes this test. Any replacement must pass it, too.
+// Connections break under load. The driver is `pg` because it passes this test. Any replacement must pass the test,
+// too.
 import { expect, test } from "vitest";
 import { openClient, openPool } from "../../src/db/pool.ts";
 import { createLoadTable, lostInserts, startInserts } from "../support/acknowledged-inserts.ts";
 import { freshDatabase } from "../support/database.ts";
 
 /**
- * The minimum number of rounds. On a slow machine more follow, until enough connections were cut and enough inserts
- * acknowledged.
+ * The minimum number of rounds. A slow machine needs more rounds, until the test has cut enough connections and enough
+ * inserts are acknowledged.
  */
 const ROUNDS_MIN = 40;
 const TERMINATED_MIN = 20;

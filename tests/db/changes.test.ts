@@ -1,4 +1,4 @@
-// The changes that a process keeps for the feed.
+// The changes that a server process keeps in memory for the feed of changes.
 import { expect, test } from "vitest";
 import type { ActorRef } from "../../actors/engine/types.ts";
 import { createChanges } from "../../src/db/changes.ts";
@@ -25,7 +25,7 @@ function open(held_max = 10) {
   return { changes, changed, read };
 }
 
-test("the newest changes are kept, and a caller that is further behind gets `reset`", async () => {
+test("a process keeps the newest changes, and a caller with an older cursor gets `reset`", async () => {
   const { changed, read } = open();
   const { cursor } = await read();
   for (let n = 0; n < KEPT_MAX; n++) changed(String(n));
@@ -35,7 +35,7 @@ test("the newest changes are kept, and a caller that is further behind gets `res
   expect(await read(cursor)).toEqual({ cursor: expect.any(String), refs: [], reset: true });
 });
 
-test("an object that changed several times is named once", async () => {
+test("an answer names an object once, even if the object changed several times", async () => {
   const { changed, read } = open();
   const { cursor } = await read();
   changed("a", "b");
@@ -43,7 +43,7 @@ test("an object that changed several times is named once", async () => {
   expect((await read(cursor)).refs.map(({ id }) => id).sort()).toEqual(["a", "b"]);
 });
 
-test("above the limit, a request is refused instead of kept waiting", async () => {
+test("above the limit of waiting requests, a request is refused", async () => {
   const { changes, changed, read } = open(1);
   const { cursor } = await read();
   const waiting = read(cursor, 10_000);

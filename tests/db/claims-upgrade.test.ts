@@ -1,5 +1,5 @@
-// The upgrade from release 0.1.0. In that release a pending node's row contained its claim code and token. Now claims
-// have their own rows.
+// The upgrade from release 0.1.0. In that release, the row of a pending node contained the node's claim code and token.
+// Now claims have their own rows.
 import { Buffer } from "node:buffer";
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -16,8 +16,8 @@ let t: TestControlPlane;
 type Pending = { readonly server_uuid: string; readonly registration_id: string; readonly code: string };
 const pending = (code: string): Pending => ({ server_uuid: randomUUID(), registration_id: randomUUID(), code });
 /**
- * Three pending nodes: one waits for approval, one has an expired code, and one was approved and disabled before it
- * registered again.
+ * Three pending nodes. The first waits for approval, the second has an expired code, and the third was approved and
+ * disabled before it registered again.
  */
 const [waiting, expired, rejoined] = [pending("ABC234"), pending("ABC235"), pending("ABC236")];
 
@@ -77,7 +77,7 @@ test("after the upgrade, a pending node's code and token still work", async () =
   expect((await t.call("POST", "/v1/agent/heartbeat", { key: api_key })).status).toBe(200);
 });
 
-test("a pass deletes a new node whose code has expired, and a node that was disabled before its claim is disabled again", async () => {
+test("a pass deletes a new node whose code has expired, and disables a node again that was disabled before its expired claim", async () => {
   await t.plane.pass();
   expect((await t.call("GET", `/v1/system/cns/${expired.server_uuid}`)).status).toBe(404);
   await t.advance(1_800);

@@ -10,21 +10,21 @@ test.each([
   "postgres://berth:a%2Cb@db/berth?sslmode=verify-full",
   "postgres:///berth?host=/run/postgresql",
   "/run/postgresql berth",
-])("a URL with one server stays as it is: %s", (url) => {
+])("a URL with one server is not changed: %s", (url) => {
   expect(databaseUrls(url)).toEqual([url]);
   expect(choosesServer(url)).toBe(false);
 });
 
 test.each([
-  ["a port each", "postgres://u:p,w@db1:1,db2:2/berth", [
+  ["a port for each server", "postgres://u:p,w@db1:1,db2:2/berth", [
     "postgres://u:p,w@db1:1/berth",
     "postgres://u:p,w@db2:2/berth",
   ]],
-  ["addresses of version 6", "postgres://u@[::1]:1,[::2]/berth?sslmode=verify-full", [
+  ["IPv6 addresses", "postgres://u@[::1]:1,[::2]/berth?sslmode=verify-full", [
     "postgres://u@[::1]:1/berth?sslmode=verify-full",
     "postgres://u@[::2]/berth?sslmode=verify-full",
   ]],
-  ["one port for all", "postgres://u@db1,db2/berth?port=6432&target_session_attrs=primary", [
+  ["one port for all servers", "postgres://u@db1,db2/berth?port=6432&target_session_attrs=primary", [
     "postgres://u@db1/berth?port=6432",
     "postgres://u@db2/berth?port=6432",
   ]],
@@ -35,7 +35,7 @@ test.each([
   ["one server that must accept writes", "postgres://u@db1/berth?target_session_attrs=read-write", [
     "postgres://u@db1/berth",
   ]],
-])("a URL is split into one URL per server: %s", (_, url, each) => {
+])("a URL with several servers is split into one URL for each server: %s", (_, url, each) => {
   expect(databaseUrls(url)).toEqual(each);
   expect(choosesServer(url)).toBe(true);
 });
@@ -45,7 +45,7 @@ test.each([
   ["postgres://u:secret@db1,db2/berth?target_session_attrs=standby", "target_session_attrs must be read-write or"],
   ["postgres://u:secret@db1,/berth", "the list of servers has an empty name"],
   ["postgres://u:secret@db1,db2,db3/berth?port=1,2", "the list of servers has 3 names and 2 ports"],
-])("the configuration refuses %s, and the error names the variable and no password", (url, rule) => {
+])("the configuration refuses %s, and the error names the variable but not the password", (url, rule) => {
   for (const name of ["DATABASE_URL", "BERTH_OWNER_DATABASE_URL"]) {
     const read = () => readConfig({ [name]: url });
     expect(read).toThrow(`${name}: ${rule}`);
@@ -62,7 +62,7 @@ test("the server process may connect to every server of the URL, and read the fi
   expect(tlsFiles(TWO)).toEqual(["/etc/ca.pem"]);
 });
 
-test("the start warns about each server that is reached without encryption", () => {
+test("the start warns about each server to which the connection is not encrypted", () => {
   expect(tlsWarning(TWO)).toBeNull();
   expect(tlsWarning("postgres://u@127.0.0.1:1,db2.example:2/berth")).toContain("the database at db2.example is not");
 });

@@ -1,5 +1,5 @@
-// The logins of the embedded PostgreSQL: the login that `task start` uses, and the upgrade from release 0.1.0, which
-// used the superuser.
+// The logins of the embedded PostgreSQL: the login that `task start` uses, and the upgrade from release 0.1.0. That
+// release used the superuser.
 import { readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -19,7 +19,7 @@ beforeEach(async () => {
 });
 afterEach(() => folder.remove());
 
-// deno-lint-ignore no-explicit-any -- rows of every shape
+// deno-lint-ignore no-explicit-any -- the statements return rows of different shapes
 async function rowsOf(url: string, sql: string): Promise<any[]> {
   const client = await openClient({ url });
   try {
@@ -66,7 +66,7 @@ describe("`task start` without DATABASE_URL", { timeout: LIMIT_MS }, () => {
       }
       const rules = await readFile(at("pg/berth_hba.conf"), "utf8");
       expect(rules.match(/\S+$/gm)).toEqual(["scram-sha-256", "scram-sha-256"]);
-      // A second process with the same URL does not need the owner's login, because there is nothing to migrate.
+      // A second process with the same URL does not need the owner's login, because the database is already migrated.
       const second = await startServer({ env: { DATABASE_URL: url } });
       expect(await second.stop()).toBe(0);
       await rowsOf(ownerUrl, "delete from schema_migration where number = (select max(number) from schema_migration)");
@@ -84,7 +84,7 @@ describe("`task start` without DATABASE_URL", { timeout: LIMIT_MS }, () => {
 });
 
 describe("a data folder of release 0.1.0", { timeout: LIMIT_MS }, () => {
-  /** Creates a cluster like release 0.1.0's: one login, the superuser, which owns everything. */
+  /** Creates a cluster as release 0.1.0 did. Its only login is the superuser, which owns everything. */
   async function makeOld(): Promise<void> {
     const server = await startEmbedded({ dataDir: folder.path, settings, superuser: true });
     const url = server.superuserUrl!;
@@ -121,7 +121,7 @@ describe("a data folder of release 0.1.0", { timeout: LIMIT_MS }, () => {
       expect(await rowsOf(url, ME)).toEqual([plain("berth_server")]);
       expect(await rowsOf(ownerUrl, FOREIGN)).toEqual([]);
       expect(await rowsOf(url, "insert into kept default values returning id, kind")).toEqual([{ id: 2, kind: "a" }]);
-      // The server can use the objects of a later migration without explicit grants.
+      // The server must also be able to use objects of a later migration that has no explicit grants.
       await rowsOf(ownerUrl, "create table later (id serial primary key)");
       expect(await rowsOf(url, "insert into later default values returning id")).toEqual([{ id: 1 }]);
       await expect(rowsOf(url, "drop table later")).rejects.toSatisfy((error) => sqlState(error) === "42501");
@@ -140,7 +140,7 @@ describe("a data folder of release 0.1.0", { timeout: LIMIT_MS }, () => {
     await makeOld();
     const first = await startEmbedded({ dataDir: folder.path, settings });
     await first.stop();
-    // Simulates an interruption: the logins exist, but the file with their passwords was not written.
+    // This is the state after an interruption: the logins exist, but the file with their passwords does not.
     await rm(at("logins"));
     const second = await startEmbedded({ dataDir: folder.path, settings });
     try {

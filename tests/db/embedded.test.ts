@@ -46,7 +46,7 @@ async function goneWithin(pid: number, limit_ms: number): Promise<boolean> {
   return !isAlive(pid);
 }
 
-test("data and the login's password survive a restart of the server", async () => {
+test("after a restart of the server, the data and the login's password are the same", async () => {
   const first = await startEmbedded({ dataDir: folder.path, settings });
   await answers(first.ownerUrl, "create table kept as select 42 as answer");
   await first.stop();
@@ -91,7 +91,7 @@ test("a second process that opens the folder gets an error with the pid of the f
   await expect(startEmbedded({ dataDir: folder.path, settings })).rejects.toThrow(`pid ${program.child.pid}`);
 });
 
-test("after kill -9 of the process that started it, the server stops", async () => {
+test("the server stops after a kill -9 of the process that started it", async () => {
   const { program, pid } = await hold();
   expect(isAlive(pid)).toBe(true);
   program.child.kill("SIGKILL");
@@ -105,7 +105,7 @@ test("the server runs in its own session, so Ctrl-C does not reach it", async ()
   expect(Number(session)).toBe(pid);
 });
 
-test("a server whose owner and watcher were killed is stopped before a new one starts", async () => {
+test("a server whose owner and watcher were killed is stopped before a new server starts", async () => {
   const { program, pid, url } = await hold();
   await killWatcherOf(pid);
   await answers(url, "create table kept as select 42 as answer");

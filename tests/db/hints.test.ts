@@ -22,7 +22,7 @@ const failures: unknown[] = [];
 const report = (_message: string, error: unknown) => void failures.push(error);
 const refs = (...ids: string[]): ActorRef[] => ids.map((id) => ({ kind: "cn", id }));
 
-/** Simulates a process: its hints, its LISTEN connection, and the hints that it received. */
+/** Simulates a process with its hints, its LISTEN connection, and a list of the hints that it received. */
 async function startProcess() {
   const hints = createHints({ db, report });
   const heard: Hint[] = [];
@@ -40,7 +40,7 @@ async function startProcess() {
   return { hints, heard, payloads, stop: () => listener.close() };
 }
 
-test("a hint reaches listeners of this process at once and listeners of other processes soon, each exactly once", async () => {
+test("listeners of the own process get a hint at once, listeners of other processes get it soon, and each gets it once", async () => {
   const [here, there] = await Promise.all([startProcess(), startProcess()]);
   here.hints.hint(refs("1"));
   here.hints.hint(refs("2", "1"));
@@ -51,7 +51,7 @@ test("a hint reaches listeners of this process at once and listeners of other pr
   await Promise.all([here.stop(), there.stop()]);
 });
 
-test("too many hints are replaced by one hint that any actor may have changed", async () => {
+test("too many hints are replaced by one hint, which says that any actor may have changed", async () => {
   const [here, there] = await Promise.all([startProcess(), startProcess()]);
   for (let n = 0; n < 1_000; n++) here.hints.hint(refs(`actor-${n}`));
   await here.hints.close();
@@ -60,7 +60,7 @@ test("too many hints are replaced by one hint that any actor may have changed", 
   await Promise.all([here.stop(), there.stop()]);
 });
 
-test("an id may contain colons, and an unreadable hint means that any actor may have changed", async () => {
+test("an id may contain colons, and an invalid hint counts as a hint that any actor may have changed", async () => {
   const { hints, heard, stop } = await startProcess();
   for (const payload of ['{"by":"x","refs":["boot-record:02:00:00:00:00:01"]}', '{"by":"x","refs":"all"}']) {
     hints.receive(payload);
@@ -83,7 +83,7 @@ test("after a broken connection, listeners get the hint that any actor may have 
   await stop();
 });
 
-test("a listener that throws affects neither other listeners nor the sender, and a removed listener gets no hint", () => {
+test("a listener that throws does not affect other listeners or the sender, and a removed listener gets no hint", () => {
   const hints = createHints({ db, report });
   const heard: Hint[] = [];
   hints.onHint(() => {

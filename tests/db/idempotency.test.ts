@@ -24,7 +24,7 @@ function claim(of: { key?: string; body?: string; principal?: string; method?: s
   return { principal, method, path, key, body_sha256: sha256(body), new_msg_id: randomUUID() };
 }
 
-test("a repeat with the same key and body gets the first message's id", async () => {
+test("a repetition with the same key and body gets the id of the first message", async () => {
   const first = claim();
   expect(await claimKey(db, first)).toEqual({ ok: true, msg_id: first.new_msg_id, repeated: false });
   expect(await claimKey(db, { ...first, new_msg_id: randomUUID() })).toEqual({
@@ -34,7 +34,7 @@ test("a repeat with the same key and body gets the first message's id", async ()
   });
 });
 
-test("a repeat with the same key and another body gets 422 and does not change the claim", async () => {
+test("a repetition with the same key and another body gets 422 and does not change the claim", async () => {
   const first = claim();
   await claimKey(db, first);
   const other = await claimKey(db, { ...claim({ key: first.key, body: "[]" }) });
@@ -42,7 +42,7 @@ test("a repeat with the same key and another body gets 422 and does not change t
   expect(await claimKey(db, first)).toMatchObject({ ok: true, msg_id: first.new_msg_id });
 });
 
-test("equal keys of different callers, methods or paths are independent", async () => {
+test("the same key is independent for another caller, method or path", async () => {
   const key = "same";
   const longPath = `/v1/config/${randomBytes(4_000).toString("hex")}`;
   const claims = [{}, { principal: "user:2" }, { method: "PUT" }, { path: "/v1/other" }, { path: longPath }, {
@@ -53,7 +53,7 @@ test("equal keys of different callers, methods or paths are independent", async 
   }
 });
 
-test("of concurrent claims of one key exactly one is new, and all get its message id", async () => {
+test("of concurrent claims of one key, exactly one is new, and all get the same message id", async () => {
   const key = randomUUID();
   const answers = await Promise.all(Array.from({ length: 24 }, () => claimKey(db, claim({ key }))));
   const granted = answers.filter((answer) => answer.ok);
@@ -62,7 +62,7 @@ test("of concurrent claims of one key exactly one is new, and all get its messag
   expect(new Set(granted.map(({ msg_id }) => msg_id)).size).toBe(1);
 });
 
-test("a key identifies its message for 24 hours; after that, the key starts a new message", async () => {
+test("a key identifies its message for 24 hours; after this time, the key identifies a new message", async () => {
   const first = claim();
   await claimKey(db, first);
   await db.query("update lab_clock set ahead = ahead + interval '24 hours' - interval '5 s'");
@@ -74,7 +74,7 @@ test("a key identifies its message for 24 hours; after that, the key starts a ne
   expect(await claimKey(db, third)).toMatchObject({ ok: true, msg_id: third.new_msg_id });
 });
 
-test("pruning removes only keys older than 24 hours", async () => {
+test("pruning removes only keys that are older than 24 hours", async () => {
   await db.query("delete from idempotency");
   await claimKey(db, claim());
   await db.query("update lab_clock set ahead = ahead + interval '24 hours'");

@@ -44,7 +44,7 @@ async function withProxy<T>(use: (proxy: NetworkProxy, url: string) => Promise<T
 
 const end = (pid: number) => owner.query("select pg_terminate_backend($1, 5000)", [pid]);
 
-test("concurrent reads get their own rows", () =>
+test("each of several concurrent reads gets its own row", () =>
   withReads(async ({ byKey }) => {
     const ids = Array.from({ length: 100 }, (_, n) => n + 1);
     const found = await Promise.all(ids.map((id) => byKey.query<{ note: string }>(NOTE, [id])));
@@ -67,7 +67,7 @@ test("Kysely's statements are prepared, too", () =>
     expect((await byKey.query(used, ['%"schema_migration"%'])).rows).toEqual([{ generic_plans: 2 }]);
   }));
 
-test("a read sees what committed before it was sent", () =>
+test("a read sees every change that was committed before the read was sent", () =>
   withReads(async ({ byKey }) => {
     for (const note of ["first", "second"]) {
       await owner.query("insert into mark values (1000, $1) on conflict (id) do update set note = $1", [note]);
@@ -75,7 +75,7 @@ test("a read sees what committed before it was sent", () =>
     }
   }));
 
-test("an error of one statement does not affect the statements beside it", () =>
+test("an error of one statement does not affect the concurrent statements", () =>
   withReads(async ({ byKey }) => {
     const divided = "select 1 / $1::int as n";
     const results = await Promise.allSettled([[1], [0], [1]].map((params) => byKey.query(divided, params)));
@@ -108,7 +108,7 @@ test("a read whose connection breaks twice fails with a connection error; the ne
     expect((await byKey.query(NOTE, [1])).rows).toEqual([{ note: "note 1" }]);
   }));
 
-test("a read without an answer fails after the limit; later reads use another connection", () =>
+test("a read without an answer fails after the time limit, and later reads use another connection", () =>
   withProxy((proxy, url) =>
     withReads(async ({ byKey }) => {
       await byKey.query(PID, [""]);
@@ -136,7 +136,7 @@ test("a read uses the role of the pool", async () => {
   await db.close();
 });
 
-test("a connection that was not used between two checks, a minute apart, is closed; the next read opens another", () =>
+test("a connection that was not used between two checks is closed, and the next read opens another connection", () =>
   withReads(async ({ byKey }) => {
     vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
     try {
@@ -144,7 +144,7 @@ test("a connection that was not used between two checks, a minute apart, is clos
       const first = await pid();
       vi.advanceTimersByTime(60_000);
       expect(await pid()).toBe(first);
-      vi.advanceTimersByTime(60_000); // Used since the last check.
+      vi.advanceTimersByTime(60_000); // The connection was used since the last check.
       expect(await pid()).toBe(first);
       vi.advanceTimersByTime(120_000);
       expect(await pid()).not.toBe(first);
@@ -153,7 +153,7 @@ test("a connection that was not used between two checks, a minute apart, is clos
     }
   }));
 
-test("close waits for running reads; later reads are rejected", async () => {
+test("close waits for running reads, and later reads are rejected", async () => {
   const { byKey, close } = openPool({ url: database.url });
   await byKey.query(PID, [""]);
   const running = byKey.query("select 5 as n from pg_sleep(0.2)");

@@ -4,7 +4,7 @@ import { type Db, openPool } from "../../src/db/pool.ts";
 import { createLoadTable, lostInserts, startInserts } from "../support/acknowledged-inserts.ts";
 import { type OwnCluster, ownCluster } from "../support/cluster.ts";
 
-/** The number of inserts to acknowledge before each kill, so that a loss can be noticed. */
+/** The number of inserts that must be acknowledged before each kill, so that the test can notice a loss. */
 const ACKNOWLEDGED_EACH = 250;
 const OUTAGE_MS = 300;
 const PATIENT = { timeout: 30_000 };
@@ -26,7 +26,7 @@ afterAll(async () => {
 const settle = (limit_ms: number) => new Promise((wake) => setTimeout(wake, limit_ms));
 
 test(
-  "when the database server is killed twice under load, no acknowledged insert is lost, and the pool and the listener reconnect",
+  "if the database server is killed twice under load, no acknowledged insert is lost, and pool and listener reconnect",
   async () => {
     let reconnects = 0;
     const listener = openListener(cluster.url, {

@@ -34,7 +34,7 @@ async function take(bucket: Parameters<typeof takeToken>[1], times: number) {
 
 const APPROVE = { bucket: "approve:192.0.2.1", burst: 10, per_minute: 10 };
 
-test("with a burst of ten, ten calls pass at once, and one more call passes when a token has been added", async () => {
+test("with a burst of ten, ten calls pass at once, and one more call passes each time a token is added", async () => {
   const answers = await take(APPROVE, 11);
   expect(answers.slice(0, 10)).toEqual(Array(10).fill({ ok: true }));
   expect(answers[10]).toEqual({ ok: false, retry_after_s: 6 });
@@ -56,13 +56,13 @@ test("a bucket never has more tokens than its burst", async () => {
   expect((await take(APPROVE, 12)).filter(({ ok }) => ok)).toHaveLength(10);
 });
 
-test("buckets do not share tokens, and a whole burst passes even if the rate does not divide a minute evenly", async () => {
+test("buckets do not share tokens, and a whole burst passes even if the refill time is not a whole number of seconds", async () => {
   const odd = { bucket: "odd", burst: 7, per_minute: 7 };
   expect((await take(odd, 8)).filter(({ ok }) => ok)).toHaveLength(7);
   expect(await takeToken(db, { ...odd, bucket: "other" })).toEqual({ ok: true });
 });
 
-test("with a burst of one, one call passes per refill", async () => {
+test("with a burst of one, one call passes after each refill", async () => {
   const single = { bucket: "single", burst: 1, per_minute: 60 };
   expect((await take(single, 2)).map(({ ok }) => ok)).toEqual([true, false]);
   await moveClock(1);
@@ -101,7 +101,7 @@ test("failures are counted for the whole site up to the limit, and expire after 
   expect(await failuresExhausted(db, "cn-approval")).toEqual({ ok: true });
 });
 
-test("pruning deletes only full buckets and failures older than the counted hour", async () => {
+test("pruning deletes only full buckets and failures that are older than an hour", async () => {
   await takeToken(db, APPROVE);
   await noteFailure(db, "cn-approval");
   expect(await pruneLimits(db)).toBe(0);

@@ -30,7 +30,7 @@ function longPolls(held_max = 100, sweep_ms = 0) {
   });
 }
 
-test("every 250 ms, one sweep queries all waiting keys, each once", async () => {
+test("every 250 ms, one sweep queries each waiting key once", async () => {
   const polls = longPolls();
   const waits = ["a", "b", "a"].map((key) => polls.wait(key, 10_000, never));
   await vi.advanceTimersByTimeAsync(500);
@@ -53,7 +53,7 @@ test("while no request waits, there is no sweep and no timer", async () => {
   expect(sweeps).toHaveLength(1);
 });
 
-test("a request that begins to wait just after a hint is swept at once, since it may have read before the change", async () => {
+test("a request that begins to wait just after a hint is swept at once, because it may have read before the change", async () => {
   const polls = longPolls();
   answers.set("a", { state: "approved" });
   polls.nudge();
@@ -63,7 +63,7 @@ test("a request that begins to wait just after a hint is swept at once, since it
   expect(await wait).toEqual({ state: "approved" });
 });
 
-test("a wait without an answer returns null when its time limit is reached and not before", async () => {
+test("a wait without an answer returns null exactly at its time limit", async () => {
   const polls = longPolls();
   let ended: Answer | null | "full" | undefined;
   void polls.wait("a", 1_000, never).then((answer) => ended = answer);
@@ -73,7 +73,7 @@ test("a wait without an answer returns null when its time limit is reached and n
   expect(ended).toBeNull();
 });
 
-test("a nudge starts a sweep at once; 50 nudges before a sweep and 50 during it cause only two sweeps", async () => {
+test("a nudge starts a sweep at once, but 50 nudges before a sweep and 50 during the sweep cause only two sweeps", async () => {
   const polls = longPolls(100, 5);
   const wait = polls.wait("a", 10_000, never);
   for (let n = 0; n < 50; n++) polls.nudge();
@@ -98,7 +98,7 @@ test("a stream of nudges causes at most one sweep per 10 ms", async () => {
   polls.close();
 });
 
-test("an aborted request frees its slot and leaves the others waiting", async () => {
+test("an aborted request frees its slot, and the other requests continue to wait", async () => {
   const polls = longPolls(2);
   const leaving = new AbortController();
   const left = polls.wait("a", 10_000, leaving.signal);
@@ -136,7 +136,7 @@ test("closing ends every wait with null", async () => {
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test("an answer without a sweep reaches the requests that wait for its key, and only those", async () => {
+test("an answer that comes without a sweep reaches only the requests that wait for its key", async () => {
   const polls = longPolls();
   const [one, two] = [polls.wait("a", 1_000, never), polls.wait("b", 1_000, never)];
   polls.answer("a", { state: "approved" });
@@ -146,7 +146,7 @@ test("an answer without a sweep reaches the requests that wait for its key, and 
   expect(await two).toBeNull();
 });
 
-test("an answer without a waiting request is given once, to the next request within 500 ms", async () => {
+test("an answer for which no request waits is given once, to the next request within 500 ms", async () => {
   const polls = longPolls();
   polls.answer("a", { state: "approved" });
   polls.answer("b", { state: "approved" });

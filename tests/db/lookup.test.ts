@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
 import { createLookup } from "../../src/db/lookup.ts";
 
-/** A look-up whose queries the test answers. A key is found as its own upper case. */
+/** A look-up whose queries the test answers. The row of a key is the key in upper case; the key "none" has no row. */
 function heldLookup() {
   const queries: { readonly keys: readonly string[]; answer(): void; fail(error: Error): void }[] = [];
   const find = createLookup<string>((keys) => {
@@ -17,12 +17,12 @@ function heldLookup() {
   return { find, queries, keysOfQuery };
 }
 
-/** Waits until the event loop ran three times. */
+/** Waits for three turns of the event loop. */
 async function someTicks(): Promise<void> {
   for (let tick = 0; tick < 3; tick++) await new Promise((next) => setImmediate(next));
 }
 
-test("the callers of one turn share a query; each gets its own row", async () => {
+test("the callers of one turn of the event loop share a query, and each gets its own row", async () => {
   const { find, queries, keysOfQuery } = heldLookup();
   const found = Promise.all(["a", "b", "a", "none"].map(find));
   await keysOfQuery(0).toEqual(["a", "b", "none"]);
@@ -46,8 +46,8 @@ test("a caller never gets the result of a query that began before the call", asy
   expect(await second).toBe("A");
 });
 
-test("callers that arrive while a query runs share the next query, which begins when the running one ends", async () => {
-  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }); // So that the limit of 10 ms never passes.
+test("callers that arrive while a query runs share the next query, which begins when the running query ends", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }); // The time limit of 10 ms must not pass.
   try {
     const { find, queries } = heldLookup();
     void find("a");
@@ -65,7 +65,7 @@ test("callers that arrive while a query runs share the next query, which begins 
   }
 });
 
-test("the next query does not wait for the end of a query that takes long", async () => {
+test("the next query does not wait for the end of a slow query", async () => {
   const { find, queries, keysOfQuery } = heldLookup();
   const first = find("a");
   await keysOfQuery(0).toEqual(["a"]);
@@ -77,7 +77,7 @@ test("the next query does not wait for the end of a query that takes long", asyn
   expect(await first).toBe("A");
 });
 
-test("a failed query rejects its callers and no others", async () => {
+test("a failed query rejects only its own callers", async () => {
   const { find, queries, keysOfQuery } = heldLookup();
   const first = find("a");
   const failed = expect(first).rejects.toThrow("lost");

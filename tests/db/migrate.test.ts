@@ -54,7 +54,7 @@ test("the migrations of this build apply to an empty database", async () => {
   expect((await migrate(database.url)).applied).toEqual([]);
 });
 
-test("if a file was edited after it was applied, the error names the file and says what to do", async () => {
+test("if a file was edited after it was applied, the error names the file and the next step", async () => {
   await migrate(database.url, { folder });
   await write("0001_shelf.sql", "create table shelf (id uuid primary key)");
   await expect(migrate(database.url, { folder })).rejects.toThrow(
@@ -84,7 +84,7 @@ test("a database that a newer build has migrated is not changed", async () => {
   expect(await migrate(database.url, { folder: older })).toEqual({ applied: [] });
 });
 
-test("a migration that fails changes nothing, and is applied after it is fixed", async () => {
+test("a migration that fails changes nothing, and is applied after its correction", async () => {
   await write("0003_bad.sql", "create table half (id bigint); select no_such_function()");
   await expect(migrate(database.url, { folder })).rejects.toThrow(/0003_bad\.sql failed: .*no_such_function/);
   expect(await select("select to_regclass('half') as half, count(*) as applied from schema_migration")).toEqual([
@@ -99,7 +99,7 @@ test("two files with the same number are rejected", async () => {
   await expect(migrate(database.url, { folder })).rejects.toThrow(/0002_again\.sql and 0002_book\.sql have one number/);
 });
 
-test("of three processes that migrate at the same time, one applies the files and two find nothing to do", async () => {
+test("of three processes that migrate at the same time, one applies the files, and the others find no file to apply", async () => {
   await write("0003_slow.sql", "create table slow as select 1 as one from pg_sleep(0.5)");
   const counts = await Promise.all(
     [1, 2, 3].map(() => startProgram("migrate-once", database.url, folder.href).firstLine),
@@ -150,7 +150,7 @@ describe("functions", () => {
       "create or replace function bad() returns no_type language sql as 'select 1'",
       /bad\.sql: .*no_type/,
     ],
-  ])("are all applied, or none if one is bad because of %s", async (_what, bad, error) => {
+  ])("are all applied, or none of them if one is invalid because of %s", async (_what, bad, error) => {
     await migrate(database.url, { folder });
     await write("functions/one.sql", ONE.replace("select 1", "select 11"));
     await write("functions/bad.sql", bad);
@@ -175,14 +175,14 @@ describe("functions", () => {
     expect(await migrate(database.url, { folder })).toEqual({ applied: [] });
   });
 
-  test("are rejected if their file does not create the function of the file's name", async () => {
+  test("are rejected if a file does not create the function that its name states", async () => {
     await write("functions/two.sql", ONE);
     await expect(migrate(database.url, { folder })).rejects.toThrow(
       /functions\/two\.sql must be named as the function/,
     );
   });
 
-  test("of this build each have a file", async () => {
+  test("of this build each have a file of their own", async () => {
     await migrate(database.url);
     const found = await select<{ name: string }>(
       `select distinct proname as name from pg_proc p where pronamespace = 'public'::regnamespace

@@ -23,14 +23,14 @@ afterAll(async () => {
 
 const only = async (text: string) => Object.values((await db.query(text)).rows[0])[0];
 
-test("int8 is read as a number; a value too large to be exact throws", async () => {
+test("int8 is read as a number, and a value that a number cannot hold exactly throws", async () => {
   expect(await only("select count(*) from mark")).toBe(0);
   expect(await only(`select ${Number.MAX_SAFE_INTEGER}::int8`)).toBe(Number.MAX_SAFE_INTEGER);
   expect(await only("select array[[1, null], [3, 4]]::int8[]")).toEqual([[1, null], [3, 4]]);
   await expect(only(`select ${2n ** 53n}::int8`)).rejects.toThrow(/9007199254740992 does not fit/);
 });
 
-test("timestamptz is read as a Date, numeric and date as text", async () => {
+test("timestamptz is read as a Date; numeric and date are read as text", async () => {
   expect(await only("select '2026-11-21T09:00:00.5Z'::timestamptz")).toEqual(new Date("2026-11-21T09:00:00.500Z"));
   expect(await only("select 0.10::numeric")).toBe("0.10");
   expect(await only("select '2026-11-21'::date")).toBe("2026-11-21");
@@ -58,7 +58,7 @@ test.each([
     const before = await session();
     await one.query(change);
     expect((await read()).rows).toMatchObject([{ id: 1 }]);
-    // The driver would use the lost plan again, so the connection is replaced.
+    // The driver would use the lost plan again, so the pool replaces the connection.
     expect(await session()).not.toBe(before);
   } finally {
     await one.query("drop table marked");
@@ -83,17 +83,17 @@ test.each([
   ["deadlock", { code: "40P01", severity: "ERROR" }, false],
   ["wrong password", { code: "28P01", severity: "FATAL" }, false],
   ["socket reset", { code: "ECONNRESET" }, true],
-  ["refused at every address", { errors: [{ code: "ECONNREFUSED" }] }, true],
+  ["connection refused at every address", { errors: [{ code: "ECONNREFUSED" }] }, true],
   ["wrapped", { message: "x", cause: { code: "EPIPE" } }, true],
-  ["driver's own message", new Error("Connection terminated unexpectedly"), true],
-  ["driver's own limit", new Error("Query read timeout"), true],
+  ["the driver's own message", new Error("Connection terminated unexpectedly"), true],
+  ["the driver's own time limit", new Error("Query read timeout"), true],
   ["a bug", new TypeError("x is not a function"), false],
   ["nothing", undefined, false],
-])("isConnectionError recognizes exactly the errors of a connection: %s", (_, error, expected) => {
+])("isConnectionError accepts exactly the errors of a connection: %s", (_, error, expected) => {
   expect(isConnectionError(error)).toBe(expected);
 });
 
-test("the socket error code EPIPE is not mistaken for a SQLSTATE", () => {
+test("the socket error code EPIPE does not count as a SQLSTATE", () => {
   expect(sqlState({ code: "EPIPE" })).toBeUndefined();
 });
 
@@ -116,7 +116,7 @@ test("a statement that waits 250 ms for a lock fails with 55P03", async () => {
   });
 });
 
-test("a transaction left open is rolled back before the connection's next use", async () => {
+test("a transaction that its caller left open is rolled back before the next use of the connection", async () => {
   const one = openPool({ url: database.url, connectionsMax: 1 });
   try {
     const failed = one.withClient(async (client) => {
@@ -131,7 +131,7 @@ test("a transaction left open is rolled back before the connection's next use", 
   }
 });
 
-test("waiting for a free connection fails if all connections stay busy", async () => {
+test("a wait for a free connection fails at its time limit if all connections stay busy", async () => {
   const one = openPool({ url: database.url, connectionsMax: 1, statementLimit_ms: 10_000 });
   try {
     const busy = one.query("select pg_sleep(5.5)");
@@ -144,7 +144,7 @@ test("waiting for a free connection fails if all connections stay busy", async (
   }
 });
 
-/** A proxy to the database that can drop bytes or cut connections. */
+/** Opens a proxy to the database. The proxy can drop bytes or cut connections. */
 async function proxy() {
   const url = new URL(database.url);
   const { hostname, port } = url;
@@ -170,7 +170,7 @@ async function proxy() {
   };
 }
 
-test("a connection on which no reply arrives is closed and replaced", async () => {
+test("a connection without replies is closed and replaced", async () => {
   const way = await proxy();
   const pool = openPool({ url: way.url, statementLimit_ms: 100, connectionsMax: 1 });
   try {
@@ -186,7 +186,7 @@ test("a connection on which no reply arrives is closed and replaced", async () =
   }
 });
 
-test("a listener gets notifications; when its connection breaks, it reconnects and reports that", async () => {
+test("a listener gets notifications; if its connection breaks, it reconnects and reports this", async () => {
   const way = await proxy();
   const heard: string[] = [];
   const reconnected = Promise.withResolvers<void>();

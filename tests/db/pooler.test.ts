@@ -1,5 +1,5 @@
-// A control plane works behind PgBouncer in transaction mode, which gives each transaction another session
-// (BERTH_DIRECT_DATABASE_URL).
+// A control plane works behind PgBouncer in transaction mode. In this mode, each transaction can get another session of
+// PostgreSQL (BERTH_DIRECT_DATABASE_URL).
 import { spawn } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -15,7 +15,9 @@ import { needs, present } from "../support/optional-programs.ts";
 import { startServer } from "../support/server-process.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 
-/** Fewer than the connections of a server process, so that transactions of one connection run in several sessions. */
+/**
+ * A server process has more connections than this, so that the transactions of one connection run in several sessions.
+ */
 const SESSIONS = 3;
 const LOAD_MS = 4_000;
 const PATIENCE_MS = 30_000;
@@ -34,7 +36,7 @@ afterEach(async () => {
   await folder.remove();
 });
 
-/** Starts PgBouncer. Returns the URL of the database through it. */
+/** Starts PgBouncer. Returns the URL of the database through PgBouncer. */
 async function startPooler({ skip }: Pick<TestContext, "skip">): Promise<string> {
   const user = await choosePostgresUser();
   skip(!user.seesOurFiles, "PgBouncer does not run as root, and user namespaces are forbidden");
@@ -65,35 +67,39 @@ async function startPooler({ skip }: Pick<TestContext, "skip">): Promise<string>
   return url.href;
 }
 
-test("a control plane behind PgBouncer in transaction mode keeps its promises", async (context) => {
-  needs(context, "pgbouncer");
-  const url = await startPooler(context);
-  const admin = await openClient({ url: cluster.url });
-  closing.push(() => admin.end());
-  // Without the setting, PgBouncer refuses the time limits of the connection.
-  await expect(openClient({ url })).rejects.toThrow(/unsupported startup parameter/);
+test(
+  "a control plane behind PgBouncer in transaction mode fails no request and violates no invariant",
+  async (context) => {
+    needs(context, "pgbouncer");
+    const url = await startPooler(context);
+    const admin = await openClient({ url: cluster.url });
+    closing.push(() => admin.end());
+    // Without sharesSessions, PgBouncer refuses the connection because of its time limits.
+    await expect(openClient({ url })).rejects.toThrow(/unsupported startup parameter/);
 
-  const env = { DATABASE_URL: url, BERTH_DIRECT_DATABASE_URL: cluster.url };
-  const server = await startServer({ env, as_task: true });
-  closing.push(() => server.kill());
-  const load = startLoad({ urls: () => [server.url], tenancy: true });
-  await sleep(LOAD_MS);
-  await load.stop();
-  expect(load.acknowledged()).toBeGreaterThan(0);
-  const failed = load.operations.flatMap(({ path, attempts }) =>
-    attempts.filter(({ status }) => status === null || status >= 500).map(({ status }) => `${path}: ${status}`)
-  );
-  expect(failed, server.log()).toEqual([]);
+    const env = { DATABASE_URL: url, BERTH_DIRECT_DATABASE_URL: cluster.url };
+    const server = await startServer({ env, as_task: true });
+    closing.push(() => server.kill());
+    const load = startLoad({ urls: () => [server.url], tenancy: true });
+    await sleep(LOAD_MS);
+    await load.stop();
+    expect(load.acknowledged()).toBeGreaterThan(0);
+    const failed = load.operations.flatMap(({ path, attempts }) =>
+      attempts.filter(({ status }) => status === null || status >= 500).map(({ status }) => `${path}: ${status}`)
+    );
+    expect(failed, server.log()).toEqual([]);
 
-  const sessions = await admin.query(
-    "select count(*)::int as n from pg_stat_activity " +
-      "where application_name like 'berth%' and pid <> pg_backend_pid()",
-  );
-  expect(sessions.rows[0].n).toBeLessThanOrEqual(SESSIONS + 1);
-  expect(server.log()).not.toContain("the LISTEN connection failed");
-  const db = openPool({ url: cluster.url, applicationName: "checks" });
-  closing.push(db.close);
-  expect(await historyViolations(db, load.operations)).toEqual([]);
-  expect(await invariantViolations(db)).toEqual([]);
-  expect(await untilEmpty(() => auditViolations(db), { limit_ms: PATIENCE_MS })).toEqual([]);
-}, 180_000);
+    const sessions = await admin.query(
+      "select count(*)::int as n from pg_stat_activity " +
+        "where application_name like 'berth%' and pid <> pg_backend_pid()",
+    );
+    expect(sessions.rows[0].n).toBeLessThanOrEqual(SESSIONS + 1);
+    expect(server.log()).not.toContain("the LISTEN connection failed");
+    const db = openPool({ url: cluster.url, applicationName: "checks" });
+    closing.push(db.close);
+    expect(await historyViolations(db, load.operations)).toEqual([]);
+    expect(await invariantViolations(db)).toEqual([]);
+    expect(await untilEmpty(() => auditViolations(db), { limit_ms: PATIENCE_MS })).toEqual([]);
+  },
+  180_000,
+);

@@ -1,5 +1,6 @@
-// With several servers in DATABASE_URL, connections go to the server that accepts writes, and move when this role moves.
-// The standby of these tests is a server that forbids writes. tests/stress/failover.ts has a real standby.
+// With several servers in DATABASE_URL, connections go to the server that accepts writes. They move if another server
+// gets this role. The standby of these tests is a server that forbids writes. tests/stress/failover.ts has a real
+// standby.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openListener } from "../../src/db/listener.ts";
 import { migrate } from "../../src/db/migrate.ts";
@@ -18,9 +19,9 @@ let secondAdmin: Connection | undefined;
 beforeAll(async () => {
   [first, second] = await Promise.all([ownCluster(), ownCluster()]);
   const [one, other] = [new URL(first.url), new URL(second.url)];
-  // The server that forbids writes comes first, so each connection has to skip it.
+  // The server that forbids writes is the first in the URL, so each connection must skip it.
   both = first.url.replace(one.host, `${other.host},${one.host}`);
-  // A standby has the passwords of its primary.
+  // Both servers need the same password, because a standby has the passwords of its primary.
   const user = decodeURIComponent(one.username);
   await atSecond(`alter role ${user} password '${decodeURIComponent(one.password)}'`);
   await atSecond(`alter role ${user} set default_transaction_read_only = on`);
@@ -31,7 +32,7 @@ afterAll(async () => {
   await Promise.all([first?.remove(), second?.remove()]);
 });
 
-/** Changes the second server, over a connection that was opened while it allowed writes. */
+/** Runs a statement at the second server. Uses a connection that was opened while the server allowed writes. */
 async function atSecond(statement: string): Promise<void> {
   secondAdmin ??= await openClient({ url: second.url });
   await secondAdmin.query(statement);
@@ -40,14 +41,14 @@ async function atSecond(statement: string): Promise<void> {
 const port = "select inet_server_port() as port";
 const portOf = (cluster: OwnCluster) => Number(new URL(cluster.url).port);
 
-test("a failed connection that is no failure of the network is not tried elsewhere", async () => {
+test("a failure that is not a network failure does not lead to another server", async () => {
   const probed: string[] = [];
   const primary = createPrimary(["a", "b"], (url) => Promise.resolve(void probed.push(url)));
   await expect(primary.open(() => Promise.reject(new TypeError("a bug")))).rejects.toThrow("a bug");
   expect(probed).toEqual([]);
 });
 
-test("many failed connections ask the servers once, and all move to the server that accepts writes", async () => {
+test("many failed connections probe each server once, and all move to the server that accepts writes", async () => {
   const probed: string[] = [];
   const primary = createPrimary(["a", "b"], (url) => {
     probed.push(url);

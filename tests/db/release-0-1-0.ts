@@ -1,4 +1,4 @@
-// A database of release 0.1.0: its migrations, and rows in every table.
+// Creates a database of release 0.1.0, with its migrations and with rows in every table.
 import { copyFile, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -28,11 +28,11 @@ export async function databaseOfRelease010(): Promise<FreshDatabase> {
   }
 }
 
-/** The id of every row. Every table has one row, so every reference refers to an existing row. */
+/** The id of every row. Every table has one row with this id, so every reference refers to an existing row. */
 const ID = "5f0d2c1e-0000-7000-8000-000000000001";
 const HASH = "ab".repeat(32);
 
-/** The value of a column by its type, in PostgreSQL's text format. */
+/** The value for a column, by the column's type. It is in PostgreSQL's text format. */
 const BY_TYPE: Readonly<Record<string, string>> = {
   "bigint": "1",
   "boolean": "f",
@@ -100,7 +100,7 @@ const BY_COLUMN: Readonly<Record<string, string | null>> = {
   "vpc.vni": "4096",
 };
 
-/** Values by column name, for all tables. */
+/** Values that columns with this name get in all tables. */
 const BY_NAME: Readonly<Record<string, string | null>> = {
   "family": "v4",
   "ipv6_block": null,
@@ -117,7 +117,8 @@ type Column = { readonly table: string; readonly column: string; readonly type: 
  * constraint forbids it.
  */
 export async function fillEveryTable(client: Connection): Promise<void> {
-  await client.query("set session_replication_role = replica"); // Skips foreign key checks: tables are filled in alphabetical order.
+  // Skips the checks of foreign keys, because the tables are filled in alphabetical order.
+  await client.query("set session_replication_role = replica");
   const { rows } = await client.query<Column>(
     `select c.relname as table, attname as column, format_type(atttypid, atttypmod) as type,
             (select coalesce(string_agg(pg_get_constraintdef(k.oid), ' '), '') from pg_constraint k

@@ -13,7 +13,7 @@ let owner: Db;
 beforeAll(async () => {
   database = await freshDatabase();
   owner = openPool({ url: database.url });
-  // Like a later migration, creates objects without explicit grants.
+  // Creates objects without explicit grants, as a later migration may do.
   await owner.query("create table shelf (id bigint generated always as identity primary key, name text not null)");
   await owner.query(
     "create function shelf_name(bigint) returns text language sql as 'select name from shelf where id = $1'",
@@ -82,7 +82,7 @@ test("if the role does not exist, the pool uses the URL's user", async () => {
   }
 });
 
-test("several databases of one server can be migrated at the same time", async () => {
+test("several databases of one PostgreSQL server can be migrated at the same time", async () => {
   const databases = await Promise.all([1, 2, 3, 4].map(() => emptyDatabase()));
   try {
     const applied = await Promise.all(databases.map(({ url }) => migrate(url).then((outcome) => outcome.applied[0])));
@@ -92,7 +92,7 @@ test("several databases of one server can be migrated at the same time", async (
   }
 });
 
-/** Creates a role that is not a superuser, and a database of the server that it owns. Returns the URL. */
+/** Creates a role that is not a superuser, and a database that this role owns. Returns the URL. */
 async function ownedDatabase(serverUrl: string, right: "createrole" | "nocreaterole"): Promise<string> {
   const name = `owner_${randomBytes(6).toString("hex")}`;
   const admin = await openClient({ url: serverUrl });
@@ -116,8 +116,8 @@ async function whoAfterMigration(url: string): Promise<string> {
   }
 }
 
-test("a database owner with CREATEROLE creates the roles; without CREATEROLE, the server uses the owner's login itself", async () => {
-  // Roles belong to a whole server, so this test needs a server on which they do not exist.
+test("a database owner with CREATEROLE creates the roles; without CREATEROLE, the server works with the owner's login", async () => {
+  // Roles belong to a whole PostgreSQL server, so this test needs a server on which the roles do not exist.
   const cluster = await ownCluster({ fsync: "off" });
   try {
     const admin = await openClient({ url: cluster.url });

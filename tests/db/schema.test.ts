@@ -1,4 +1,4 @@
-// The canonical schema: every upgrade results in the schema of migrations/schema.sql and keeps all rows.
+// Every upgrade must result in the schema of migrations/schema.sql and keep all rows.
 import { readFile } from "node:fs/promises";
 import { afterEach, expect, test } from "vitest";
 import { functionFile, SCHEMA_FILE, schemaOf } from "../../migrations/print.ts";
@@ -32,7 +32,7 @@ async function rowsOf({ url }: FreshDatabase): Promise<Dump> {
 
 const canonical = () => readFile(SCHEMA_FILE, "utf8");
 
-test("the migrations of an empty database result in the schema of schema.sql", async () => {
+test("all migrations together, applied to an empty database, result in the schema of schema.sql", async () => {
   expect(await schemaOf(await connect(await freshDatabase())), HINT).toBe(await canonical());
 });
 
@@ -60,7 +60,7 @@ test("the upgrade of a release 0.1.0 database results in the schema of schema.sq
   expect(await schemaOf(client), HINT).toBe(await canonical());
   await validateForeignKeys(client);
   expect(lostValues(before, await rowsOf(database))).toEqual([
-    // Migration 0037 renames the table; the server seals the text when it starts.
+    // Migration 0037 renames this table, and the server seals its texts at the start.
     "instance_user_data: no row",
   ]);
   expect((await client.query("select instance_id, plain from sealed_user_data")).rows).toEqual([
@@ -68,7 +68,10 @@ test("the upgrade of a release 0.1.0 database results in the schema of schema.sq
   ]);
 });
 
-/** Lists tables that have no row after the upgrade, and values of 0.1.0 that the closest row no longer has. */
+/**
+ * Returns the tables that have no row after the upgrade, and the values of 0.1.0 that the most similar row does not
+ * have.
+ */
 function lostValues(before: Dump, after: Dump): string[] {
   return [...before].flatMap(([table, rows]) => {
     const now = (after.get(table) ?? []).map((row) => JSON.parse(row));
@@ -83,7 +86,10 @@ function lostValues(before: Dump, after: Dump): string[] {
   });
 }
 
-/** Throws when a row refers to a missing row: the fixture inserts rows without triggers, which check foreign keys. */
+/**
+ * Throws if a row refers to a missing row. The database did not check this, because the fixture inserts rows without
+ * triggers.
+ */
 async function validateForeignKeys(client: Connection): Promise<void> {
   const { rows } = await client.query<{ table: string; name: string; definition: string }>(
     `select conrelid::regclass::text as table, conname as name, pg_get_constraintdef(oid) as definition

@@ -28,7 +28,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** The rows' finder, and the keys of each statement that it sent. */
+/** Returns a findRow, and the keys of each statement that it sends. */
 function countedFindRow() {
   const statements: unknown[] = [];
   const query = <R>(sql: string, params: readonly unknown[] = []) => {
@@ -38,27 +38,27 @@ function countedFindRow() {
   return { findRow: createFindRow({ query }), statements };
 }
 
-test("rows that are requested together come from one statement, and each caller gets its own row", async () => {
+test("concurrent calls of findRow share one statement, and each caller gets its own row", async () => {
   const { findRow, statements } = countedFindRow();
   const found = await Promise.all([...IDS, IDS[0]!].map((id) => findRow(NAME_OF_TAG, id)));
   expect(found).toEqual([...NAMES, NAMES[0]].map((name) => ({ name })));
   expect(statements).toEqual([IDS]);
 });
 
-test("different statements are not mixed", async () => {
+test("calls with different statements do not share a statement", async () => {
   const { findRow, statements } = countedFindRow();
   const found = await Promise.all([findRow(NAME_OF_TAG, IDS[1]!), findRow(MTU_OF_TAG, IDS[1]!)]);
   expect(found).toEqual([{ name: "two" }, { mtu: 1500 }]);
   expect(statements.length).toBe(2);
 });
 
-test("a missing row is null, even if its statement finds another row", async () => {
+test("a caller whose row is missing gets null, even if its statement finds another row", async () => {
   const { findRow } = countedFindRow();
   const found = await Promise.all([findRow(NAME_OF_TAG, randomUUID()), findRow(NAME_OF_TAG, IDS[2]!)]);
   expect(found).toEqual([null, { name: "three" }]);
 });
 
-test("records that are requested together come from one statement", async () => {
+test("concurrent calls of findOne share one statement", async () => {
   const asked: (readonly string[])[] = [];
   const find = {
     many: (...args: Parameters<typeof findNicTag.many>) => (asked.push(args[1]), findNicTag.many(...args)),
@@ -70,7 +70,7 @@ test("records that are requested together come from one statement", async () => 
   expect(asked).toEqual([[...IDS, missing]]);
 });
 
-test("a change that committed before the call is seen", async () => {
+test("a call sees every change that was committed before the call", async () => {
   const { findRow } = countedFindRow();
   expect(await findRow(NAME_OF_TAG, IDS[0]!)).toEqual({ name: "one" });
   await db.query("update nic_tag set name = 'renamed' where id = $1", [IDS[0]]);

@@ -8,7 +8,7 @@ import { type FreshDatabase, freshDatabase } from "../support/database.ts";
 let database: FreshDatabase;
 let db: Db;
 let statements = 0;
-/** The pool `db`, wrapped to count its statements. */
+/** The pool `db`, wrapped so that it counts its statements. */
 let counted: Db;
 
 beforeAll(async () => {
@@ -45,7 +45,7 @@ async function signalOf(server_uuid: string) {
   return rows[0];
 }
 
-test("a signal is in the database when it is acknowledged, and the signals of many nodes share one statement", async () => {
+test("a signal is stored before it is acknowledged, and the signals of many nodes share one statement", async () => {
   const signals = createSignals(counted, { flush_ms: 5 });
   const nodes = await Promise.all(Array.from({ length: 50 }, node));
   const answers = await Promise.all(nodes.map((server_uuid) => signals.heartbeat(server_uuid)));
@@ -56,7 +56,7 @@ test("a signal is in the database when it is acknowledged, and the signals of ma
   await signals.close();
 });
 
-test("of several reports from one node the last is stored, and all callers get a reply", async () => {
+test("of several reports from one node the last report is stored, and all callers get a reply", async () => {
   const signals = createSignals(counted, { flush_ms: 5 });
   const server_uuid = await node();
   await Promise.all([1, 2, 3].map((n) => signals.status(server_uuid, { n })));
@@ -114,7 +114,7 @@ test("keyUsed does not wait for the write, and close writes the uses that are st
   expect((await db.query("select key_id from api_key_use")).rows).toEqual([{ key_id }]);
 });
 
-test("heartbeat gets 503 when the batch is full, and after close", async () => {
+test("a heartbeat gets 503 if the batch is full, or after close", async () => {
   const signals = createSignals(db, { flush_ms: 20, entries_max: 2 });
   const nodes = [await node(), await node(), await node()];
   const answers = await Promise.all(nodes.map((server_uuid) => signals.heartbeat(server_uuid)));
@@ -146,7 +146,7 @@ test("a failure that is not retried rejects every caller of the batch", async ()
   expect(answers.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
 });
 
-test("a batch limits the total length of queued entries, and replacing a report frees the old one's length", async () => {
+test("a batch limits the total length of queued entries, and the length of a replaced report does not count", async () => {
   const batch = createSignalBatch({ delay_ms: 60_000, chars_max: 10, write: () => Promise.resolve() });
   expect(batch.put({ key: "a", json: "x".repeat(10) })).not.toBeNull();
   expect(batch.put({ key: "b", json: "x" })).toBeNull();

@@ -16,8 +16,8 @@ afterAll(async () => {
   await database.drop();
 });
 
-// PostgreSQL's type text accepts every character except NUL. The generator creates no lone surrogates, which UTF-8
-// cannot encode.
+// PostgreSQL's type text accepts every character except NUL. The generator creates no lone surrogates, because UTF-8
+// cannot encode them.
 const text = fc.string({ unit: "grapheme" }).map((value) => value.replaceAll("\0", ""));
 const awkward = fc.constantFrom("", "NULL", "null", "a,b", '"', "\\", "{}", " ", "é", "🦉", "\n", "a b");
 const texts = fc.array(fc.oneof(text, awkward, fc.constant(null)), { maxLength: 12 });

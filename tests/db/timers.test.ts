@@ -11,7 +11,7 @@ let db: Db;
 beforeAll(async () => {
   database = await freshDatabase();
   db = openPool({ url: database.url, connectionsMax: 1 });
-  // PostgreSQL prefers sequential scans on small tables like these.
+  // PostgreSQL would prefer sequential scans, because these tables are small.
   await db.query("set enable_seqscan = off");
 });
 
@@ -20,10 +20,10 @@ afterAll(async () => {
   await database?.drop();
 });
 
-/** All kinds with timers except the site, which has only one row. */
+/** All kinds with timers, except the kind site, which has only one row. */
 const MANY = timedKinds.filter((kind) => kind !== "site");
 
-test.each(MANY)("%s: the query for due actors reads no row that is not due", async (kind) => {
+test.each(MANY)("the query for due actors of the kind %s reads no row that is not due", async (kind) => {
   const statements: string[] = [];
   const watched: Db = {
     ...db,
