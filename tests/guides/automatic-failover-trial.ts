@@ -1,6 +1,6 @@
-// The guide to failover without an operator. The primary is killed several times under load through HAProxy, and returns
-// as the standby. Clients repeat their requests with the same Idempotency-Key. No acknowledged operation may be lost, and
-// none may happen twice. BERTH_FAILOVER_KILLS sets the number of kills.
+// The guide to failover without an operator. Clients send load through HAProxy and repeat their requests with the same
+// Idempotency-Key. The primary is killed several times and returns as the standby. No acknowledged operation may be
+// lost, and no operation may happen twice. BERTH_FAILOVER_KILLS sets the number of kills.
 import process from "node:process";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type Db, openPool } from "../../src/db/pool.ts";
@@ -13,11 +13,11 @@ import { databaseFolder, type TemporaryFolder } from "../support/temporary-folde
 import { type FailoverSite, openFailoverSite } from "./failover-site.ts";
 import { installedPostgres } from "./postgres.ts";
 
-// tests/guides/guide.test.ts looks for the name of the guide: "automatic-failover".
+// tests/guides/guide.test.ts searches the tests for the name of each guide, here "automatic-failover".
 const KILLS = Number(process.env["BERTH_FAILOVER_KILLS"] ?? 5);
-/** Every third fault kills only PostgreSQL; the others take the whole machine. */
+/** Every third fault kills only PostgreSQL. The other faults kill the whole machine. */
 const POSTGRES_ONLY_EVERY = 3;
-/** The promise of the guide: docs/guides/automatic-failover.md, "Try it". */
+/** The time limit that the guide promises (docs/guides/automatic-failover.md, "Try it"). */
 const SERVED_AGAIN_MS = 15_000;
 const SERVED_LIMIT_MS = 60_000;
 const LOAD_MS = 2_000;
@@ -41,7 +41,7 @@ afterEach(async () => {
   await folder.remove();
 });
 
-/** Waits until a request that began after a time is acknowledged. Returns the time of its answer. */
+/** Waits until a request that began after `at_ms` is acknowledged. Returns the time of its answer. */
 async function servedAfter(load: Load, at_ms: number): Promise<number> {
   const answered = () =>
     load.operations.flatMap(({ outcome, attempts }) => {
@@ -67,17 +67,17 @@ async function killPrimary(load: Load, number: number): Promise<number> {
   return took_ms;
 }
 
-/** Returns a quantile of the times; with fewer than 100 times the p99 is the longest. */
+/** Returns a quantile of the times. With fewer than 100 times, the p99 is the longest time. */
 function quantile(times: readonly number[], part: number): number {
   return times.toSorted((one, other) => one - other)[Math.ceil(times.length * part) - 1] ?? NaN;
 }
 
 test(
-  "the guide to failover without an operator works: no acknowledged operation is lost or doubled",
+  "with the guide to failover without an operator, no acknowledged operation is lost or happens twice",
   async (context) => {
     needs(context, "PostgreSQL's tools", "python3 with Patroni", "patroni", "etcd", "haproxy");
     site = await openFailoverSite(folder.path, await installedPostgres(context));
-    // No registrations: a site accepts a limited number of claims from one address.
+    // The load has no registrations, because a site accepts a limited number of claims from one address.
     const load = startLoad({ urls: () => [site!.url], clients: CLIENTS, tenancy: "only" });
     const served_ms: number[] = [];
     try {
@@ -105,7 +105,7 @@ test(
     expect(outcome).toHaveProperty("Ok");
     expect(await untilEmpty(() => auditViolations(db!), { limit_ms: CHAIN_LIMIT_MS })).toEqual([]);
     expect(site.servers.filter((server) => !server.isRunning()).map((server) => server.log())).toEqual([]);
-    // Otherwise the kills interrupted no request.
+    // If no request was repeated, the kills interrupted none, and the test would prove nothing.
     expect(repeated).toBeGreaterThan(0);
     expect(quantile(served_ms, 0.99)).toBeLessThan(SERVED_AGAIN_MS);
   },

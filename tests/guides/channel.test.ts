@@ -1,4 +1,4 @@
-// The guide to the install channel: a key, a release, a web server, an installation.
+// The guide to the install channel: the reader makes a key and a release, starts a web server, and installs a program.
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
@@ -12,8 +12,8 @@ import { guidePort } from "./ports.ts";
 import { berth, ROOT, runGuides, SESSION } from "./run.ts";
 
 /**
- * Limits the release to one program. Building all programs for both architectures takes minutes; `task release-trial`
- * does that.
+ * Limits the release to one program. A build of all programs for both architectures takes minutes. `task release-trial`
+ * does this.
  */
 const PART = `--architecture ${process.arch === "arm64" ? "arm64" : "amd64"} --package opsctl`;
 
@@ -21,17 +21,17 @@ let folder: TemporaryFolder;
 beforeEach(async () => void (folder = await temporaryFolder("guide-channel")));
 afterEach(() => folder.remove());
 
-test("the guide to the install channel works, from the key to an installed program", async (context) => {
+test("the commands of the guide to the install channel work, from the key to an installed program", async (context) => {
   needs(context, ...SESSION, "gpg", "curl", "python3");
   const home = join(folder.path, "gnupg");
   await mkdir(home, { mode: 0o700 });
   await runGuides(["channel"], {
     folder: folder.path,
-    // Replaces the time of the last commit, which needs git.
+    // SOURCE_DATE_EPOCH sets the time of the release, so that the task does not ask git for it.
     env: { BERTH: berth(), GNUPGHOME: home, SOURCE_DATE_EPOCH: "1767312000" },
     instead: {
       "8090": String(await guidePort()),
-      // Keeps gpg from asking for a passphrase, and replaces npx by this Deno.
+      // Makes gpg ask for no passphrase, and runs the commands with this Deno instead of npx.
       "gpg --quick": "gpg --batch --passphrase '' --quick",
       "npx -y deno@2.9.6 task release": `"${process.execPath}" task release ${PART}`,
     },
@@ -39,7 +39,7 @@ test("the guide to the install channel works, from the key to an installed progr
   });
 }, 300_000);
 
-test("the guide's booter settings are valid", async () => {
+test("the booter settings in the guide are valid", async () => {
   const [block = expect.fail("the guide shows no settings")] = settingsIn(
     await readFile(join(ROOT, "docs/guides/channel.md"), "utf8"),
     "toml",

@@ -1,4 +1,5 @@
-// The guides that need a PostgreSQL with its tools: backup, restore and point-in-time recovery; failover to a standby.
+// The guides that need a PostgreSQL with its tools. Their subjects are backup, restore and point-in-time recovery, and
+// the failover to a standby.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, type TestContext } from "vitest";
@@ -11,13 +12,16 @@ import { endServers, installedPostgres } from "./postgres.ts";
 import { guidePort } from "./ports.ts";
 import { berth, ROOT, runGuides, SESSION } from "./run.ts";
 
-/** The settings in the backup guide, with an archive in the test's folder. */
+/** The settings of the backup guide. The archive is in the folder of the test. */
 const [archiving = expect.fail("the backup guide has no settings")] = settingsIn(
   await readFile(join(ROOT, "docs/guides/backup.md"), "utf8"),
   "ini",
 );
 
-/** Starts a server that archives its log. It does not flush to the disk, since no data outlives the test. */
+/**
+ * Starts a server that archives its log. The server does not flush data to the disk, because no data is needed after
+ * the test.
+ */
 const PRIMARY = `
 initdb -D primary -U berth --auth=trust --encoding=UTF8 --no-sync > /dev/null
 mkdir archive
@@ -68,13 +72,13 @@ async function atDatabase(context: TestContext, guide: string): Promise<void> {
 }
 
 test(
-  "the guide to backup, restore and point-in-time recovery works",
+  "the commands of the guide to backup, restore and point-in-time recovery work",
   (context) => atDatabase(context, "backup"),
   300_000,
 );
 
 test(
-  "the guide to failover works, and the standby has every acknowledged change",
+  "the commands of the guide to failover work, and the standby has every acknowledged change",
   (context) => atDatabase(context, "failover"),
   300_000,
 );

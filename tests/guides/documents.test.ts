@@ -1,5 +1,5 @@
-// Checks that tasks, files, commands and options in the documents exist, and that documents name the packages' version
-// of Deno.
+// Checks that the tasks, files, commands and options in the documents exist, and that the documents name the version of
+// Deno that the packages contain.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -20,7 +20,7 @@ test("the search finds the documents and their commands", () => {
   expect(named.length).toBeGreaterThan(150);
 });
 
-/** Returns the options in the source of a program. */
+/** Returns the options that the source of a program contains. */
 function optionsIn(file: string): readonly string[] {
   const text = readFileSync(join(ROOT, file), "utf8");
   return [...text.matchAll(/(?:"([\w-]+)"|\b(\w+)): \{ type: "(?:string|boolean)"/g)].map(([, quoted, bare]) =>
@@ -37,7 +37,7 @@ test.each(DOCUMENTS)("%s names only existing tasks and options", (document) => {
     for (const [, name = "", rest = ""] of text.matchAll(/(?:^|deno(?:@[\d.]+)? )task ([\w:-]+)(.*)/g)) {
       const place = `${document}:${line}: task ${name}`;
       expect(Object.keys(tasks), place).toContain(name);
-      // Arguments of a task go to the last of its commands.
+      // The arguments of a task go to the last command of the task.
       const program = tasks[name]!.command.match(/\S+\.ts\b/g)?.at(-1);
       const options = optionsNamed(rest);
       if (options.length > 0) expect(optionsIn(program!), place).toEqual(expect.arrayContaining(options));
@@ -53,20 +53,20 @@ test.each(DOCUMENTS)("%s runs only existing files, with existing options", (docu
       const file = path.replace(/^\$BERTH(?:_OLD)?\//, "");
       const place = `${document}:${line}: ${file}`;
       expect(existsSync(join(ROOT, file)), place).toBe(true);
-      // Only options of the project's own programs; vitest has others.
+      // Checks only options of the project's own programs. vitest has other options.
       const options = flags.includes("npm:") ? [] : optionsNamed(rest);
       if (options.length > 0) expect(optionsIn(file), place).toEqual(expect.arrayContaining(options));
     }
   }
 });
 
-test("every document names the packages' version of Deno", () => {
+test("every document names the version of Deno that the packages contain", () => {
   const named = [...DOCUMENTS.map(textOf), readFileSync(join(ROOT, ".ci/run"), "utf8")].join("\n")
     .match(/\bdeno@\d[\d.]*\d/g) ?? [];
   expect(new Set(named)).toEqual(new Set([`deno@${DENO_VERSION}`]));
 });
 
-/** Returns the problem of a command, or null. Values of options are not checked. */
+/** Returns the problem of a command, or null. Does not check the values of options. */
 function wrong(tree: CommandNode, argv: readonly string[]): string | null {
   let node = tree;
   const known = new Map(tree.options.flatMap((option) => option.flags.map((flag) => [flag, option])));
@@ -78,7 +78,7 @@ function wrong(tree: CommandNode, argv: readonly string[]): string | null {
       if (option.takes_value && !word.includes("=")) at += 1;
     } else if (node.children.length > 0) {
       const child = node.children.find(({ name }) => name === word);
-      // In prose a name may be a placeholder or an abbreviation.
+      // In a sentence, a name may be a placeholder or an abbreviation.
       if (child === undefined) return /^[a-z][a-z-]*$/.test(word) ? `${node.name} has no command ${word}` : null;
       node = child;
       for (const option of child.options) for (const flag of option.flags) known.set(flag, option);

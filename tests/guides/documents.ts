@@ -1,4 +1,5 @@
-// The documents of the project, and the commands in them: in blocks, indented lines and between backquotes.
+// Finds the documents of the project, and the commands in them. Commands are in blocks, in indented lines and between
+// backquotes.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { filesBelow } from "../lint/sources.ts";
@@ -16,8 +17,7 @@ export function textOf(document: string): string {
 }
 
 /**
- * Returns the pieces of code in a document, each with its first line number. Continuation lines belong to their
- * command.
+ * Returns the pieces of code in a document with their first line numbers. A continuation line is a part of its command.
  */
 export function codeOf(document: string): { readonly line: number; readonly text: string }[] {
   const found: { line: number; text: string }[] = [];

@@ -1,6 +1,6 @@
-// The site of the guide to failover without an operator, on one machine: three members of etcd, two PostgreSQL servers
-// with Patroni, three control planes and HAProxy. The settings are the guide's; only addresses, ports, paths and
-// passwords are replaced, and HAProxy accepts plain HTTP.
+// The site of the guide to failover without an operator, on one machine. It has three members of etcd, two PostgreSQL
+// servers with Patroni, three control planes and HAProxy. It uses the settings of the guide with other addresses,
+// ports, paths and passwords. HAProxy accepts plain HTTP.
 import { type ChildProcess, spawn } from "node:child_process";
 import { createWriteStream } from "node:fs";
 import { readdir, readFile, writeFile } from "node:fs/promises";
@@ -21,23 +21,26 @@ const MEMBERS = ["cp1", "cp2", "cp3"] as const;
 const DATABASES = ["db1", "db2"] as const;
 export type DatabaseName = (typeof DATABASES)[number];
 
-/** The first start creates a cluster and copies it to the standby, possibly on a busy machine. */
+/**
+ * A long time limit, because the first start creates a cluster and copies it to the standby, possibly on a busy
+ * machine.
+ */
 const START_LIMIT_MS = 120_000;
 const LOOK_MS = 100;
 
 export type FailoverSite = {
   /** The address of HAProxy. */
   readonly url: string;
-  /** The URL of both servers for PostgreSQL's administrator. */
+  /** The URL with which PostgreSQL's administrator reaches both servers. */
   readonly admin_url: string;
-  /** The same with the database of the control plane. */
+  /** The same URL with the database of the control plane. */
   readonly database_url: string;
   readonly servers: readonly ServerProcess[];
-  /** Waits until one server is the primary and the other its synchronous standby. Returns the primary. */
+  /** Waits until one server is the primary and the other server is its synchronous standby. Returns the primary. */
   redundant(): Promise<DatabaseName>;
-  /** Ends all processes of a database server as a loss of power does. */
+  /** Ends all processes of a database server in the way that a loss of power does. */
   killMachine(name: DatabaseName): Promise<void>;
-  /** Ends only PostgreSQL on a database server; Patroni continues. */
+  /** Ends only PostgreSQL on a database server. Patroni continues to run. */
   killPostgres(name: DatabaseName): Promise<void>;
   startMachine(name: DatabaseName): void;
   /** Returns the ends of the logs, for failure messages. */
@@ -93,7 +96,7 @@ export async function openFailoverSite(folder: string, postgres: Postgres): Prom
     async killMachine(name) {
       const postgres_pid = await postmaster(join(folder, name));
       const patroni = running.get(name)!;
-      // Patroni first, so that it does not see the end of PostgreSQL.
+      // Ends Patroni first, so that it does not notice the end of PostgreSQL.
       patroni.kill("SIGKILL");
       if (postgres_pid !== null) await killTree(postgres_pid);
       if (patroni.exitCode === null && patroni.signalCode === null) {
@@ -130,7 +133,7 @@ export async function openFailoverSite(folder: string, postgres: Postgres): Prom
     startMachine("db2");
     await site.redundant();
     await createDatabase(plan.admin_url, plan.password);
-    // The first one applies the migrations.
+    // The first control plane applies the migrations.
     for (const [index] of MEMBERS.entries()) {
       const env = { PORT: String(plan.api[index]), DATABASE_URL: plan.url, BERTH_OWNER_DATABASE_URL: plan.owner_url };
       servers.push(await startServer({ env: { ...env, ...plan.proxied }, as_task: true }));
@@ -202,7 +205,7 @@ async function makePlan(folder: string, postgres: Postgres) {
         block("ini").split("\n").filter((line) => line !== "").map((line) => line.split(/=(.*)/s) as [string, string]),
       );
       const cluster = own["ETCD_INITIAL_CLUSTER"]!;
-      // The guide shows the settings of cp1. The list of all members is the same on each.
+      // The guide shows the settings of cp1. The list of all members is the same on each machine.
       const mine = replaceValues(own, { "10.0.0.1:": `10.0.0.${index + 1}:`, cp1: member });
       const data = { "/var/lib/etcd/berth": join(folder, `etcd-${member}`) };
       return replaceValues({ ...mine, ETCD_INITIAL_CLUSTER: cluster }, { ...members, ...data });
@@ -218,9 +221,9 @@ async function makePlan(folder: string, postgres: Postgres) {
         "10.0.0.0/24": "127.0.0.0/8",
         "/var/lib/postgresql/15/berth": join(folder, name),
         "/var/lib/postgresql/patroni.pgpass": join(folder, `${name}.pgpass`),
-        // The socket's default folder belongs to another user.
+        // The default folder for the socket belongs to another user.
         "max_connections: 200": `max_connections: 200\n        unix_socket_directories: ${folder}`,
-        // A test must not restart this machine.
+        // Turns the watchdog off, because a test must not restart this machine.
         "mode: automatic": "mode: off",
       }).replace(/bin_dir: .*/, `bin_dir: ${postgres.folder}`);
     },

@@ -1,4 +1,4 @@
-// The guides for the first day: register a node, create an instance for a tenant, back up its disks.
+// The guides for the first day: the reader registers a node, creates an instance for a tenant, and backs up its disks.
 import { afterAll, beforeAll, test } from "vitest";
 import { startVendor, type Vendor } from "../cli/image/vendor.ts";
 import { needs } from "../support/optional-programs.ts";
@@ -17,7 +17,7 @@ afterAll(async () => {
 });
 
 test(
-  "the guides to the first node, tenant and instance, and to backups of disks, work one after the other",
+  "the commands of the guides to the first node, the first tenant and backups of disks work one after the other",
   async (context) => {
     needs(context, ...SESSION);
     await runGuides(["first-node", "first-instance", "disk-backup"], {

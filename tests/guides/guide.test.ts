@@ -15,7 +15,7 @@ test("every guide has a test", () => {
   const here = join(ROOT, "tests/guides");
   const paths = readdirSync(here).filter((name) => /(?:\.test|-trial)\.ts$/.test(name) && name !== "guide.test.ts")
     .map((name) => join(here, name));
-  // The guides that need virtual machines, routers or a release have their tests beside other tests that need them.
+  // The tests of guides that need virtual machines, routers or a release are in the folders of similar tests.
   const others = ["machines/guide.test.ts", "networks/inspection.test.ts", "release/container.test.ts"]
     .map((path) => join(ROOT, "tests", path));
   const tests = [...paths, ...others]
@@ -24,21 +24,21 @@ test("every guide has a test", () => {
 });
 
 test.each(GUIDES)(
-  "%s: links lead to files, and each block is a command, an output or a known kind of settings",
+  "in %s, links lead to existing files, and each block is a command, an output or a known kind of settings",
   (guide) => {
     const text = textOf(guide);
     for (const [, target = ""] of text.matchAll(/\]\(([^)#]+)\)/g)) {
       expect(existsSync(join(FOLDER, target)), target).toBe(true);
     }
     const kinds = [...text.matchAll(/^```(\w*)$/gm)].map(([, kind]) => kind).filter((kind) => kind !== "");
-    // Blocks of other languages are settings; a database administrator runs the sql blocks.
+    // Blocks in other languages are settings, or SQL that a database administrator runs.
     for (const kind of kinds) expect(["sh", "text", "ini", "nginx", "sql", "toml", "haproxy", "yaml"]).toContain(kind);
     expect(text.match(/^```text$/gm)?.length ?? 0).toBe(blocksOf(text).filter(({ shown }) => shown !== null).length);
   },
 );
 
 describe("a guide's blocks", () => {
-  test("are its sh blocks, each with the output that the guide shows directly after it", () => {
+  test("are its sh blocks, each with the output that directly follows the block", () => {
     const guide = [
       "a",
       "```sh",
@@ -64,7 +64,7 @@ describe("a guide's blocks", () => {
     expect(() => blocksOf("```sh\nnever closed")).toThrow("line 1 is never closed");
   });
 
-  test("match an output that differs in ids, times, keys and numbers, but not in words", () => {
+  test("match an output that differs only in ids, times, keys and numbers", () => {
     const id = "8d0f7f0e-6f1a-4b8e-9a55-6c1b7f7f3a11";
     const output = `ID    STATE\n${crypto.randomUUID()}    approved  2026-11-22T01:02:03.004Z\nverified to seq 12\n`;
     expect(missingLine(["ID  STATE", "...", `${id} approved 2026-11-21T12:00:00Z`, "verified to seq 4"], output))
@@ -74,7 +74,7 @@ describe("a guide's blocks", () => {
   });
 });
 
-test("a text that replaced another one is not replaced again", () => {
+test("a text that replaced another text is not replaced again", () => {
   const instead = { "8081": "48082", "8082": "40000", "a.b": "$&", "port 8081": "it" };
   expect(replaced("8081 8082 a.b axb", instead)).toBe("48082 40000 $& axb");
   expect(replaced("port 8081", instead)).toBe("it");
@@ -99,13 +99,13 @@ describe("a session", () => {
     );
   });
 
-  test("fails at the block whose command fails, with its place and output", async () => {
+  test("fails at the block whose command fails, and the error has the block's line and output", async () => {
     const message = await run(step("echo fine"), step("echo before; false; echo after"), step("echo never"));
     expect(message).toMatch(/here:1 ended with 1:[^]*before/);
     expect(message).not.toMatch(/^after$|^never$|fine/m);
   });
 
-  test("fails for an unset variable, for a failure within a pipe, and for a different output", async () => {
+  test("fails if a variable is unset, if a command within a pipe fails, or if the output differs", async () => {
     expect(await run(step('echo "$unset_variable"'))).toContain("ended with");
     expect(await run(step("false | cat"))).toContain("ended with 1");
     expect(await run(step("echo one", ["two"]))).toContain("shows a line that was not printed:\ntwo");

@@ -1,9 +1,10 @@
-// Reads a guide as a program: its ```sh blocks in order, each with the output in the ```text block after it.
+// Reads a guide as a program. The program is the guide's ```sh blocks in their order, each with the expected output in
+// the ```text block after it.
 
 export type Block = {
   readonly line: number;
   readonly script: string;
-  /** Lines of the output, in order; null when the guide shows none. */
+  /** The lines of the expected output in order, or null if the guide shows no output. */
   readonly shown: readonly string[] | null;
 };
 
@@ -25,7 +26,7 @@ export function blocksOf(markdown: string): Block[] {
   });
 }
 
-/** Returns the blocks of another language, such as settings of other programs. */
+/** Returns the blocks in another language, such as settings of other programs. */
 export function settingsIn(markdown: string, language: string): string[] {
   return fencesOf(markdown).filter((fence) => fence.language === language).map(({ lines }) => lines.join("\n"));
 }
@@ -48,7 +49,9 @@ function between(markdown: string, after_line: number, before_line: number): str
   return markdown.split("\n").slice(after_line, before_line - 1).join("\n");
 }
 
-/** Returns the first shown line that is missing from the output or out of order, or null. `...` matches any lines. */
+/**
+ * Returns the first expected line that is missing from the output or out of order, or null. `...` matches any lines.
+ */
 export function missingLine(shown: readonly string[], output: string): string | null {
   const had = output.split("\n").map(loose);
   let at = 0;
@@ -60,7 +63,10 @@ export function missingLine(shown: readonly string[], output: string): string | 
   return null;
 }
 
-/** Replaces the parts that differ between runs: ids, times, keys, codes, hashes, numbers, the width of columns. */
+/**
+ * Replaces the parts of an output that differ between runs: ids, times, keys, codes, hashes, numbers and the width of
+ * columns.
+ */
 function loose(line: string): string {
   return line
     .replace(/\bopsk_[\w-]{45}/g, "<key>")

@@ -1,4 +1,4 @@
-// HAProxy with the settings of the guide to failover without an operator.
+// Runs HAProxy with the settings of the guide to failover without an operator.
 import { type ChildProcess, spawn } from "node:child_process";
 import { createWriteStream } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
@@ -20,7 +20,7 @@ export type HaproxyOptions = {
 const START_LIMIT_MS = 30_000;
 const LOOK_MS = 100;
 
-/** Starts HAProxy, and waits until a control plane answers through it. The proxy accepts plain HTTP. */
+/** Starts HAProxy, and waits until a control plane answers through HAProxy. It accepts plain HTTP. */
 export async function startHaproxy({ folder, port, api }: HaproxyOptions): Promise<Haproxy> {
   const guide = await readFile(join(ROOT, "docs/guides/automatic-failover.md"), "utf8");
   const [block = ""] = settingsIn(guide, "haproxy");

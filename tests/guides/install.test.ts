@@ -1,4 +1,4 @@
-// The guides to installing a control plane and an image index.
+// The guides to the installation of a control plane and of an image index.
 import { randomBytes } from "node:crypto";
 import { lstatSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
@@ -29,16 +29,16 @@ beforeEach(async () => {
 afterEach(() => folder.remove());
 
 /**
- * Returns whether the path exists in the root. Does not follow links, whose targets are relative to the machine's own
- * root.
+ * Returns whether the path exists in the root. Does not follow links, because their targets are relative to the
+ * machine's own root.
  */
 function isIn(root: string, path: string): boolean {
   return lstatSync(join(root, path), { throwIfNoEntry: false }) !== undefined;
 }
 
 /**
- * Runs the statements that the guide gives to the database administrator, with other names, since the tests share one
- * server. Skips the two roles that migrations use by name: they exist already.
+ * Runs the guide's statements for the database administrator. Uses other names, because the tests share one PostgreSQL
+ * server. Skips the two roles that migrations use by name, because they exist already.
  */
 async function guidesDatabase(): Promise<FreshDatabase & { readonly ownerUrl: string }> {
   const name = `guide_${randomBytes(6).toString("hex")}`;
@@ -64,7 +64,7 @@ async function guidesDatabase(): Promise<FreshDatabase & { readonly ownerUrl: st
   };
 }
 
-test("the install guide works, from a database and packages to a login", async (context) => {
+test("the commands of the install guide work, from the database and the packages to a login", async (context) => {
   needs(context, ...SESSION, "curl", "openssl");
   const database = await guidesDatabase();
   try {
@@ -82,7 +82,7 @@ test("the install guide works, from a database and packages to a login", async (
   }
 }, 300_000);
 
-test("the package's settings name the guide's database", async () => {
+test("the settings in the package name the database that the guide creates", async () => {
   const settings = await readFile(join(ROOT, "cli/release/files/control-plane.env"), "utf8");
   const guide = await readFile(join(ROOT, "docs/guides/install.md"), "utf8");
   const [block = ""] = settingsIn(guide, "sql");
@@ -94,33 +94,37 @@ test("the package's settings name the guide's database", async () => {
   }
 });
 
-test("the guide to the image index works, with a recorded web instead of the vendors'", async (context) => {
-  needs(context, ...SESSION, "curl");
-  const bin = join(folder.path, "bin");
-  await mkdir(bin);
-  const program = `#!/bin/sh\nexec "${process.execPath}" run -A --quiet "${ROOT}index-builder/main.ts" "$@"\n`;
-  await writeFile(join(bin, "index-builder"), program, { mode: 0o755 });
-  const database = await freshDatabase();
-  try {
-    const packages = await packagesIn(join(folder.path, "packages"));
-    const env = {
-      PATH: bin,
-      BERTH: berth(),
-      DATABASE_URL: database.url,
-      BERTH_ROOT_KEY: ROOT_KEY,
-      BERTH_SECRET_KEY: "5e".repeat(32),
-      ...packages?.env,
-    };
-    const instead = {
-      "8080": String(await guidePort()),
-      "index-builder all": `index-builder all --recorded ${webFolder("t0")} --at 2026-10-09T05:17:00Z`,
-      ...packages?.instead ?? WITHOUT_PACKAGES,
-    };
-    // The package must be installed before its timer is enabled.
-    const before = packages === null ? ":" : "sh install.sh index-builder";
-    await runGuides(["image-index"], { folder: folder.path, env, instead, before });
-    if (packages !== null) expect(isIn(packages.root, TIMER_WANTS)).toBe(true);
-  } finally {
-    await database.drop();
-  }
-}, 300_000);
+test(
+  "the commands of the guide to the image index work, with recorded answers instead of the vendors' servers",
+  async (context) => {
+    needs(context, ...SESSION, "curl");
+    const bin = join(folder.path, "bin");
+    await mkdir(bin);
+    const program = `#!/bin/sh\nexec "${process.execPath}" run -A --quiet "${ROOT}index-builder/main.ts" "$@"\n`;
+    await writeFile(join(bin, "index-builder"), program, { mode: 0o755 });
+    const database = await freshDatabase();
+    try {
+      const packages = await packagesIn(join(folder.path, "packages"));
+      const env = {
+        PATH: bin,
+        BERTH: berth(),
+        DATABASE_URL: database.url,
+        BERTH_ROOT_KEY: ROOT_KEY,
+        BERTH_SECRET_KEY: "5e".repeat(32),
+        ...packages?.env,
+      };
+      const instead = {
+        "8080": String(await guidePort()),
+        "index-builder all": `index-builder all --recorded ${webFolder("t0")} --at 2026-10-09T05:17:00Z`,
+        ...packages?.instead ?? WITHOUT_PACKAGES,
+      };
+      // The reader must install the package before the timer can be enabled.
+      const before = packages === null ? ":" : "sh install.sh index-builder";
+      await runGuides(["image-index"], { folder: folder.path, env, instead, before });
+      if (packages !== null) expect(isIn(packages.root, TIMER_WANTS)).toBe(true);
+    } finally {
+      await database.drop();
+    }
+  },
+  300_000,
+);

@@ -1,5 +1,5 @@
-// The guides to the maintenance of a rack and to a dead node. Simulated machines run in the session, each with a BMC that
-// switches its agent off and on.
+// The guides to the maintenance of a rack and to a dead node. Simulated machines run in the session. Each has a BMC
+// that switches the machine's agent off and on.
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "vitest";
@@ -10,9 +10,9 @@ import { needs } from "../support/optional-programs.ts";
 import { runGuides, SESSION } from "./run.ts";
 import { openSite, type Site } from "./site.ts";
 
-/** The nodes with a BMC. */
+/** The nodes that have a BMC. */
 const WITH_BMC = ["rack1-n1", "rack1-n2"] as const;
-/** How often the power of the machines follows the state of their BMCs. */
+/** The interval at which the test copies the state of the BMCs to the power of the machines. */
 const FOLLOW_MS = 100;
 
 let site: Site;
@@ -40,7 +40,7 @@ afterEach(async () => {
   await site?.close();
 });
 
-/** Writes the file NAME.off while the BMC of the machine shows that it is off. */
+/** Keeps a file NAME.off while the BMC of the machine NAME shows that the machine is off. */
 async function followPower(): Promise<void> {
   for (const [index, name] of WITH_BMC.entries()) {
     const file = join(site.folder, `${name}.off`);
@@ -49,10 +49,10 @@ async function followPower(): Promise<void> {
   }
 }
 
-/** The image that simulated machines run, and the one to which the guide upgrades them. */
+/** The image that simulated machines run, and the image to which the guide upgrades them. */
 const [OLD, NEW] = ["20261001T000000Z", "20261121T000000Z"];
 
-/** Gives each approved node with a BMC an enrolled boot record, as if it had come by netboot. */
+/** Gives each approved node with a BMC an enrolled boot record, as if the node had been set up by netboot. */
 async function enrol(): Promise<void> {
   await db.query(
     "insert into boot_record (mac, incarnation, version, state, provenance, server_uuid, assigned_pi, rescue, " +
@@ -63,7 +63,7 @@ async function enrol(): Promise<void> {
   ).catch(() => {});
 }
 
-// A machine runs its agent while it has power, and a machine that hangs runs none until it was off.
+// A machine runs its agent while it has power. A machine that hangs runs no agent until it has been switched off.
 const MACHINES = `
 machine() {
   while :; do
@@ -98,7 +98,7 @@ tenantctl instance create --name web1 --image ubuntu --vpc main --subnet front -
 opsctl cn uncordon rack1-n2
 opsctl cn uncordon rack2-n1
 `;
-// The node hangs: it sends nothing, and its BMC shows that it is on.
+// The node hangs. It sends no requests, and its BMC shows that it is on.
 const DIES = `
 touch rack1-n1.hangs
 while opsctl cn doctor rack1-n1; do sleep 1; done
@@ -112,12 +112,12 @@ const run = (guide: string, before: string) =>
     instead: Object.fromEntries(WITH_BMC.map((name, index) => [`bmc-${name}`, bmcs[index]!.url])),
   });
 
-test("the guide to the maintenance of a rack works", async (context) => {
+test("the commands of the guide to the maintenance of a rack work", async (context) => {
   needs(context, ...SESSION, "openssl");
   await run("rack-maintenance", MACHINES);
 }, 300_000);
 
-test("the guide to a dead node works", async (context) => {
+test("the commands of the guide to a dead node work", async (context) => {
   needs(context, ...SESSION);
   await run("dead-node", `${MACHINES}${DIES}`);
 }, 300_000);

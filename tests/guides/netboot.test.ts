@@ -1,4 +1,4 @@
-// The guide to the first netboot, up to the power-on of the machine: tests/booter boots emulated machines.
+// The guide to the first netboot, until the reader switches the machine on. tests/booter boots emulated machines.
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "vitest";
@@ -12,7 +12,7 @@ beforeEach(async () => {
 }, 300_000);
 afterEach(() => site?.close());
 
-test("the guide to the first netboot works", async (context) => {
+test("the commands of the guide to the first netboot work", async (context) => {
   needs(context, ...SESSION);
   await writeFile(join(site.folder, "booter.toml"), config(site));
   await runGuides(["netboot"], { folder: site.folder, env: site.env });

@@ -1,11 +1,11 @@
-// Runs this machine's nginx with a guide's nginx block, in which only ports and paths are replaced.
+// Runs this machine's nginx with the nginx block of a guide. Only ports and paths are replaced in the block.
 import { execFileSync, spawn } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { present } from "../support/optional-programs.ts";
 
 export type Nginx = {
-  /** Returns the number of answers from each port. */
+  /** Returns the number of answers that came from each port. */
   answered(): Promise<ReadonlyMap<number, number>>;
   /** Returns the log of nginx. */
   log(): Promise<string>;
@@ -15,7 +15,7 @@ export type Nginx = {
 const LISTEN_LIMIT_MS = 60_000;
 const POLL_MS = 50;
 
-/** Starts one process that writes only below the folder. Throws an Error when nginx rejects the block. */
+/** Starts one process that writes only below the folder. Throws an Error if nginx rejects the block. */
 export async function startNginx(folder: string, block: string): Promise<Nginx> {
   const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
     .map((name) => `  ${name}_temp_path ${folder}/nginx-${name};`);
@@ -39,7 +39,8 @@ export async function startNginx(folder: string, block: string): Promise<Nginx> 
   return {
     answered: async () => {
       const counts = new Map<number, number>();
-      // A log line has several addresses if nginx tried several processes; the last one answered.
+      // A line of the log has several addresses if nginx tried several processes. The last address is the process that
+      // answered.
       const ports = [...(await text("nginx-asked.log")).matchAll(/:(\d+)$/gm)].map(([, port]) => Number(port));
       for (const port of ports) counts.set(port, (counts.get(port) ?? 0) + 1);
       return counts;

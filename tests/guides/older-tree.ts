@@ -1,5 +1,5 @@
-// Creates an older version of this project: the newest commit with fewer migrations, so that the new version has to
-// migrate. In a checkout without history, copies this tree with another version number.
+// Creates an older version of this project. It is the newest commit with fewer migrations, so that the new version must
+// migrate. In a checkout without history, it is a copy of this tree with another version number.
 import { execFileSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { cp, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
@@ -8,7 +8,7 @@ import { lacking, present } from "../support/optional-programs.ts";
 import { ROOT } from "./run.ts";
 
 const PARTS = ["src", "actors", "migrations", "package.json"];
-/** The programs of nodes, with the code that they import. The first release had the agent in `cli`. */
+/** The folders with the programs of nodes and the code that these import. The first release had the agent in `cli`. */
 const AGENT_PARTS = ["cli", "nodeagent", "booter"];
 /** The number of migrations of release 0.1.0. */
 const MIGRATIONS_OF_0_1_0 = 35;
@@ -53,14 +53,14 @@ async function completeTree(folder: string, version: string): Promise<void> {
   await writeFile(join(folder, "package.json"), JSON.stringify({ ...manifest, version }));
 }
 
-/** Returns the names of the migrations, in order. */
+/** Returns the names of the migrations in their order. */
 export function migrationsIn(folder: string): readonly string[] {
   return readdirSync(join(folder, "migrations")).filter((name) => MIGRATION.test(name)).sort();
 }
 
 /**
- * Returns the newest commit with a suitable number of migrations, or null. The commit's migrations must be the first ones
- * of this tree: branches had other numbers before they were merged.
+ * Returns the newest commit with a suitable number of migrations, or null. Its migrations must be the first migrations
+ * of this tree, because branches had other numbers before they were merged.
  */
 function newestCommit(suits: (count: number, all: number) => boolean): string | null {
   if (lacking("git", "tar") !== null) return null;

@@ -1,4 +1,4 @@
-// The guides for a running site: rotating keys, and troubleshooting.
+// The guides for a running site: the rotation of keys, and troubleshooting.
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "vitest";
@@ -30,7 +30,7 @@ opsctl project create shop --tenant web
 opsctl api-key create --tenant web --description "web team" > tenant.key
 `;
 
-test("the guide to rotating keys works", async (context) => {
+test("the commands of the guide to the rotation of keys work", async (context) => {
   needs(context, ...SESSION);
   const before = `${NODE}
 opsctl api-key list --tenant web | awk 'NR == 2 { print $1 }' > old-tenant-key.id
@@ -40,7 +40,7 @@ opsctl user create carol --tenant web --password-stdin < first.password
   await runGuides(["rotating-keys"], { folder: site.folder, env: site.env, before });
 }, 300_000);
 
-test("the troubleshooting guide works for an operation, a node and a booter", async (context) => {
+test("the commands of the troubleshooting guide work for an operation, a node and a booter", async (context) => {
   needs(context, ...SESSION);
   await writeFile(join(site.folder, "booter.toml"), bootConfig(site));
   const before = `${NODE}

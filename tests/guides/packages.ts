@@ -1,4 +1,4 @@
-// Runs the lines of guides that install packages, in a root folder of their own.
+// Runs the lines of guides that install packages. They install into a separate root folder.
 import { chmod, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { lacking } from "../support/optional-programs.ts";
@@ -16,7 +16,7 @@ export type Packages = {
 
 const VERSION = "1.2.3";
 const INSTALL = "sh install.sh";
-/** This line is replaced by one without --now: systemd does not run here, so it cannot start a unit. */
+/** This line is replaced by a line without --now, because systemd does not run in the test and cannot start a unit. */
 const ENABLE = "systemctl enable --now";
 
 /**

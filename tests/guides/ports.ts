@@ -1,10 +1,10 @@
-// Ports for programs that a guide starts later. A free port may become the local end of a connection in the meantime,
-// so these ports are below the range that systems use for connections. The process id selects the first port, so that
-// test processes rarely try the same ports.
+// Ports for programs that a guide starts later. Until then, the system could use a free port as the local end of a
+// connection. So these ports are below the range that systems use for connections. The process id selects the first
+// port, so that test processes rarely try the same ports.
 import { createServer } from "node:net";
 import process from "node:process";
 
-/** The first of COUNT ports. All are below 32,768, where the ports begin that Linux uses for connections. */
+/** The first of COUNT ports. All are below 32,768, because Linux uses higher ports for connections. */
 const FIRST = 10_240;
 const COUNT = 22_000;
 const PER_PROCESS = 16;

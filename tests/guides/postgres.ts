@@ -1,4 +1,4 @@
-// PostgreSQL with all its tools, as a distribution installs it. The embedded PostgreSQL has no pg_dump.
+// Finds a PostgreSQL with all its tools that a distribution installed. The embedded PostgreSQL has no pg_dump.
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import process from "node:process";
@@ -16,7 +16,7 @@ export async function installedPostgres({ skip }: Pick<TestContext, "skip">): Pr
   return { folder: dirname(present("PostgreSQL's tools")), wrap: user.wrap };
 }
 
-/** Ends the servers whose data folders are below this one. */
+/** Ends the servers whose data folders are below this folder. */
 export async function endServers(folder: string): Promise<void> {
   for (const name of ["primary", "standby", "base"]) {
     const text = await readFile(join(folder, name, "postmaster.pid"), "utf8").catch(() => "");

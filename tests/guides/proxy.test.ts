@@ -1,5 +1,5 @@
-// The guide to several processes behind a proxy, with real processes and the guide's nginx. A small proxy replaces
-// nginx on machines without it.
+// The guide to several processes behind a proxy, with real processes and with nginx. On a machine without nginx, a
+// small proxy replaces it.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -19,7 +19,7 @@ const guide = await readFile(join(ROOT, "docs/guides/proxy.md"), "utf8");
 const [block = "", ...others] = settingsIn(guide, "nginx");
 
 describe("the block for nginx", () => {
-  test("is the guide's only nginx block, and each of its statements is complete", () => {
+  test("is the only nginx block of the guide, and each of its statements is complete", () => {
     expect(others).toEqual([]);
     for (const line of block.split("\n")) expect(line).toMatch(/[;{}]$/);
     expect(block.split("{").length).toBe(block.split("}").length);
@@ -36,7 +36,7 @@ describe("the block for nginx", () => {
     expect(Number(seconds) * 1_000).toBeGreaterThan(2 * REGISTER_STATUS_HOLD_MS);
   });
 
-  test("overwrites X-Forwarded-For of the caller, since the processes trust the proxy", () => {
+  test("overwrites the caller's X-Forwarded-For, because the processes trust the proxy", () => {
     expect(block).toContain("proxy_set_header X-Forwarded-For $remote_addr;");
   });
 });
@@ -56,7 +56,7 @@ describe("the guide", () => {
     await folder.remove();
   });
 
-  /** Starts nginx with the guide's block. Only ports and the path of the certificate are replaced. */
+  /** Starts nginx with the block of the guide. Only ports and the path of the certificate are replaced. */
   async function startProxy(ports: readonly number[]) {
     const files = makeCertificate(folder.path);
     if (lacking("nginx") !== null) {
@@ -75,7 +75,7 @@ describe("the guide", () => {
     return { port, ...await startNginx(folder.path, replaced(block, instead)) };
   }
 
-  test("works with several processes behind a proxy, and both get requests", async (context) => {
+  test("works with two processes behind a proxy, and both get requests", async (context) => {
     needs(context, ...SESSION, "curl", "openssl");
     const ports = [await guidePort(), await guidePort()];
     const proxy = await startProxy(ports);

@@ -1,4 +1,4 @@
-// The guide "rack" beside the command. tests/nightly/rack.test.ts runs the command whole.
+// Compares the guide "rack" with the command `task rack`. tests/nightly/rack.test.ts runs the whole command.
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ const GUIDE = readFileSync(join(ROOT, "docs/guides", `${NAME}.md`), "utf8");
 const optionsIn = (text: string) =>
   new Set([...text.matchAll(/--[a-z]+/g)].map(([option]) => option).filter((option) => option !== "--help"));
 
-test("the guide to the rack has the options and the stories of the command", async () => {
+test("the guide to the rack names the options and the stories of the command", async () => {
   const argv = ["run", "-A", join(ROOT, "src/dev/rack/main.ts"), "--help"];
   const { stdout } = await promisify(execFile)(process.execPath, argv);
   expect(optionsIn(GUIDE)).toEqual(optionsIn(stdout));

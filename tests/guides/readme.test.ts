@@ -1,5 +1,5 @@
-// Runs every command of the README in order, in a dev environment with three nodes. The two npx commands run all tests
-// and the demo, so they are not run here.
+// Runs every command of the README in order, in a dev environment with three nodes. It omits the two npx commands,
+// because they run all tests and the demo.
 import { readFile, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -34,7 +34,7 @@ afterAll(async () => {
 
 const readme = await readFile(join(ROOT, "README.md"), "utf8");
 
-/** Returns the README's blocks of commands, each with its first line number. */
+/** Returns the blocks of commands in the README with their first line numbers. */
 function commandBlocks(): { line: number; lines: string[] }[] {
   const lines = readme.split("\n");
   const marks = lines.flatMap((line, at) => line.startsWith("```") ? [at] : []);
@@ -50,7 +50,7 @@ test("every command of the README works, except the two npx commands", async (co
   const blocks = commandBlocks();
   const whole = blocks.map(({ lines }) => lines.join("\n").replace(/\\\n */g, "")).join("\n");
   const commands = whole.split("\n").map((line) => line.trim()).filter((line) => line !== "");
-  // All other lines are listed here, so that the test fails for a new kind of line.
+  // All lines that are not commands of the programs are listed here, so that the test fails for a new kind of line.
   const others = commands.filter((line) => !/^dist\/(?:opsctl|tenantctl) /.test(line));
   expect(others.map((line) => line.replace(/ {2,}#.*/, ""))).toEqual([
     "npx -y deno@2.9.6 task demo",
@@ -82,8 +82,8 @@ code="$(cat nodes/lab-node-1/claim-code)"
 }, 300_000);
 
 /**
- * Returns the commands with the steps that the README describes in prose: the tenant gets the key, and the operator
- * imports an image.
+ * Returns the commands, and adds the steps that the README describes in sentences: the tenant gets the key, and the
+ * operator imports an image.
  */
 function script(lines: readonly string[]): string {
   const tenant_key = `
@@ -93,7 +93,7 @@ export TENANTCTL_TENANT="$(dist/opsctl tenant show web | sed -n 's/^id: *//p')"`
   const [, image = expect.fail("the README imports no image")] = /`(opsctl image import [^`]+)`/.exec(readme) ?? [];
   return lines.map((line) => {
     if (line.includes("api-key create --tenant")) return `${line.replace(/ #.*/, "")} > tenant.key${tenant_key}`;
-    // The password comes from a pipe, since there is no terminal.
+    // The password comes from a pipe, because the session has no terminal.
     if (line.includes("user create")) {
       return `echo 'a password of alice' | ${line.replace(/ #.*/, "")} --password-stdin`;
     }

@@ -1,5 +1,5 @@
-// Runs guides as a reader would: all blocks in one bash session, in a folder of its own, with the executables in the
-// PATH. Background processes of a block run until the end of the guide.
+// Runs guides in the way that a reader would: all blocks in one bash session, in a new folder, with the executables in
+// the PATH. Background processes of a block run until the end of the guide.
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { readdir, readFile, writeFile } from "node:fs/promises";
@@ -13,11 +13,11 @@ export type Session = {
   /** The working directory of the session. */
   readonly folder: string;
   readonly env: Readonly<Record<string, string>>;
-  /** A script to run first, in the same session. */
+  /** A script that runs before the guide in the same session. */
   readonly before?: string;
-  /** Replacements in the guide's text, mostly of ports, since a test uses free ones. */
+  /** Replacements in the text of the guide, mostly of ports, because a test uses free ports. */
   readonly instead?: Readonly<Record<string, string>>;
-  /** Returns the command that runs the given command as another user or in a chroot. */
+  /** Returns a command that runs the given command as another user or in a chroot. */
   readonly wrap?: (argv: readonly string[]) => readonly [string, ...string[]];
 };
 
@@ -28,21 +28,27 @@ export function berth(): string {
   return ROOT.replace(/\/$/, "");
 }
 
-/** Time limit of a session, enough for a slow machine, so that a guide that waits forever ends with an error. */
+/**
+ * The time limit of a session, so that a guide that waits forever ends with an error. It is long enough for a slow
+ * machine.
+ */
 const SESSION_LIMIT_MS = 280_000;
 const LOG_CHARS_MAX = 4_000;
 
 /** The programs that a session and nearly every guide need. */
 export const SESSION = ["bash", "sed", "grep", "awk"] as const;
 
-/** Runs the blocks of guides one after the other. Throws an Error with the line and the output of the first failure. */
+/**
+ * Runs the blocks of several guides one after the other. Throws an Error with the line and the output of the first
+ * failure.
+ */
 export async function runGuides(names: readonly string[], session: Session): Promise<void> {
   await runBlocks((await Promise.all(names.map((name) => stepsOf(`docs/guides/${name}.md`)))).flat(), session);
 }
 
 export type Step = Block & { readonly place: string };
 
-/** Returns the blocks of a document. Throws an Error when it has none. */
+/** Returns the blocks of a document. Throws an Error if it has no block. */
 export async function stepsOf(path: string): Promise<Step[]> {
   const blocks = blocksOf(await readFile(join(ROOT, path), "utf8"));
   if (blocks.length === 0) throw new Error(`${path} has nothing to run`);
@@ -53,7 +59,7 @@ export async function runBlocks(read: readonly Step[], session: Session): Promis
   const first = { line: 0, script: session.before ?? ":", shown: null, place: "the script before the guide" };
   const steps = [first, ...read].map((step) => ({ ...step, script: replaced(step.script, session.instead ?? {}) }));
   const mark = randomUUID();
-  // The first command that fails ends the session, as it would stop a reader.
+  // The first command that fails ends the session, because it would also stop a reader.
   const head = ["set -euo pipefail", "exec 2>&1"];
   const parts = steps.map(({ script }, index) => `echo; echo "${mark} ${index}"\n${script}`);
   const file = join(session.folder, "guide.sh");
@@ -112,8 +118,8 @@ async function bash(file: string, { folder, env, wrap }: Session): Promise<{ out
 }
 
 /**
- * Returns the variables of a session: the caller's home directory, which has Deno's cache, and a folder in which the
- * executables save their files.
+ * Returns the variables of a session. They name the caller's home directory, which has Deno's cache, and a folder in
+ * which the executables save their files.
  */
 function inherited(folder: string): Record<string, string> {
   const { HOME = "", DENO_DIR = "" } = process.env;

@@ -1,4 +1,5 @@
-// The prerequisites of a guide: the executables, a running control plane, and a root operator's key in the environment.
+// Creates the things that a guide needs: the executables, a running control plane, and a key of the root operator in
+// the environment.
 import { buildExecutables } from "../processes/executables.ts";
 import { type FreshDatabase, freshDatabase } from "../support/database.ts";
 import { LOOPBACK_ALLOWED } from "../support/loopback.ts";
@@ -9,7 +10,7 @@ export type Site = {
   readonly server: ServerProcess;
   readonly folder: string;
   readonly database_url: string;
-  /** Variables of a session: the URL of the control plane, and the root operator's key. */
+  /** The variables of a session: the URL of the control plane, and the root operator's key. */
   readonly env: Readonly<Record<string, string>>;
   close(): Promise<void>;
 };

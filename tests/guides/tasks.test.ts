@@ -1,5 +1,5 @@
-// The tasks that a newcomer uses first. .ci/run runs setup, test and demo; the tests use compile; long tasks are not
-// run here.
+// The tasks that a newcomer uses first. .ci/run runs setup, test and demo, and other tests use compile. Long tasks are
+// not run here.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -16,7 +16,7 @@ beforeEach(async () => {
 }, 300_000);
 afterEach(() => folder.remove());
 
-/** Runs a script in the project's folder, in one session. */
+/** Runs a script in one session, in the folder of the project. */
 async function session(script: string): Promise<void> {
   const step = { line: 1, place: "the session", shown: null, script };
   const env = { BERTH: berth(), BERTH_DATA_DIR: join(folder.path, "data"), PORT: String(await guidePort()) };
@@ -64,7 +64,7 @@ wait "$environment" || true
 `);
 }, 300_000);
 
-test("`task release` without a key names the option", async (context) => {
+test("the error of `task release` without a key names the option --key", async (context) => {
   needs(context, ...SESSION);
   await session(`
 cd "$BERTH"
@@ -73,7 +73,7 @@ grep -- '--key FILE is required' "$OLDPWD/release.txt"
 `);
 }, 300_000);
 
-test("the README names every task except setup, which the others run first", () => {
+test("the README names every task except setup, which other tasks run first", () => {
   const names = Object.keys(JSON.parse(readFileSync(join(ROOT, "deno.json"), "utf8")).tasks);
   const readme = readFileSync(join(ROOT, "README.md"), "utf8");
   expect(names.filter((name) => name !== "setup" && !readme.includes(`task ${name}`))).toEqual([]);

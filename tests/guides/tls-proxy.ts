@@ -1,5 +1,5 @@
 // A reverse proxy with TLS for machines without nginx. It sends requests to the processes in turn. If a process does
-// not answer, the request goes to the next one.
+// not answer, it sends the request to the next process.
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { type IncomingMessage, request, type ServerResponse } from "node:http";
@@ -9,7 +9,7 @@ import { present } from "../support/optional-programs.ts";
 
 export type TlsProxy = {
   readonly port: number;
-  /** Returns the number of answers from each port. */
+  /** Returns the number of answers that came from each port. */
   answered(): Promise<ReadonlyMap<number, number>>;
   close(): Promise<void>;
 };
@@ -17,7 +17,8 @@ export type TlsProxy = {
 export type Certificate = { readonly key: string; readonly certificate: string };
 
 /**
- * Creates a certificate for localhost as berth.key and berth.pem in the folder, and returns the paths of both files.
+ * Creates a certificate for localhost as the files berth.key and berth.pem in the folder. Returns the paths of both
+ * files.
  */
 export function makeCertificate(folder: string): Certificate {
   const [key, certificate] = [join(folder, "berth.key"), join(folder, "berth.pem")];

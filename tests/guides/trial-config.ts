@@ -1,4 +1,4 @@
-// `deno run -A npm:vitest run --config tests/guides/trial-config.ts`: runs the tests of guides that take too long for
+// `deno run -A npm:vitest run --config tests/guides/trial-config.ts` runs the tests of guides that are too slow for
 // every test run. `deno task trial` runs them, too.
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";

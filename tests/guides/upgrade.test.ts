@@ -1,4 +1,5 @@
-// The upgrade guide: processes of an older version and of this one share a database, which the newer version migrates.
+// The upgrade guide. Processes of an older version and of this version share a database. This version migrates the
+// database.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -34,31 +35,36 @@ async function applied(): Promise<string[]> {
   }
 }
 
-test("the upgrade guide works: two versions serve one database, and each can be stopped", async (context) => {
-  needs(context, ...SESSION, "curl", "tar");
-  const old = join(folder.path, "old");
-  await makeOlderTree(old);
-  const before = `
+test(
+  "the commands of the upgrade guide work: two versions serve one database, and each can be stopped",
+  async (context) => {
+    needs(context, ...SESSION, "curl", "tar");
+    const old = join(folder.path, "old");
+    await makeOlderTree(old);
+    const before = `
 PORT=8081 deno run -A "$BERTH_OLD/src/serve.ts" > old.log 2>&1 &
 old=$!
 curl -fsS --retry 60 --retry-delay 1 --retry-connrefused http://127.0.0.1:8081/readyz
 export OPSCTL_ENDPOINT=http://127.0.0.1:8081
 `;
-  const env = {
-    BERTH: berth(),
-    BERTH_OLD: old,
-    DATABASE_URL: database.url,
-    BERTH_ROOT_KEY: ROOT_KEY,
-    BERTH_SECRET_KEY: "5e".repeat(32),
-    OPSCTL_API_KEY: ROOT_KEY,
-  };
-  const instead = {
-    "8081": String(await guidePort()),
-    "8082": String(await guidePort()),
-    // Older versions have no doctor.
-    ...(existsSync(join(old, "src/doctor")) ? {} : { "opsctl doctor\nopsctl operation": "opsctl operation" }),
-  };
-  await runGuides(["upgrade"], { folder: folder.path, env, instead, before });
-  // The older version created the database, possibly without the newest migrations; the newer version has applied them.
-  expect(await applied()).toEqual(migrationsIn(ROOT));
-}, 300_000);
+    const env = {
+      BERTH: berth(),
+      BERTH_OLD: old,
+      DATABASE_URL: database.url,
+      BERTH_ROOT_KEY: ROOT_KEY,
+      BERTH_SECRET_KEY: "5e".repeat(32),
+      OPSCTL_API_KEY: ROOT_KEY,
+    };
+    const instead = {
+      "8081": String(await guidePort()),
+      "8082": String(await guidePort()),
+      // Older versions have no `doctor` command.
+      ...(existsSync(join(old, "src/doctor")) ? {} : { "opsctl doctor\nopsctl operation": "opsctl operation" }),
+    };
+    await runGuides(["upgrade"], { folder: folder.path, env, instead, before });
+    // The older version created the database, possibly without the newest migrations. By now, the newer version must have
+    // applied them.
+    expect(await applied()).toEqual(migrationsIn(ROOT));
+  },
+  300_000,
+);

@@ -22,7 +22,7 @@ afterEach(async () => {
   await folder.remove();
 });
 
-test("the guide's commands work, and the image is in the folder", async (context) => {
+test("the commands of the guide work, and the uploaded image is in the folder", async (context) => {
   needs(context, ...SESSION, "curl");
   const env = {
     BERTH: berth(),
