@@ -1,10 +1,14 @@
-// Fills the database of a control plane as years of use do: nodes, instances with NICs, disks and routes, and the ended
-// operations, jobs, transitions and claims of idempotency keys. Constraints are on, and the doctor's invariants hold.
+// Fills the database of a control plane like years of use: with nodes, instances with NICs, disks and routes, and with
+// ended operations, jobs, transitions and claims of idempotency keys. The constraints are active, and the doctor's
+// invariants hold.
 import { SUBNET_ADDRESSES_KEPT } from "../../src/contract/limits.ts";
 import { type Connection, openClient } from "../../src/db/pool.ts";
 
 export type AgeSize = {
-  /** Ended operations, ended jobs and idempotency claims each; every operation and job also has a transition. */
+  /**
+   * The number of ended operations, and also of ended jobs and of idempotency claims. Every operation and job has a
+   * transition, too.
+   */
   readonly log_rows: number;
   readonly instances: number;
   readonly routes: number;
@@ -18,31 +22,33 @@ export type AgePlaces = {
   readonly subnet_id: string;
   readonly image_id: string;
   readonly route_table_id: string;
-  /** A node that joined through the API; the others are copies of it. */
+  /** A node that joined through the API. The other nodes are copies of this node. */
   readonly server_uuid: string;
 };
 
-/** Statement timeout for inserting a million rows, which takes longer than the server's own limit. */
+/** The statement timeout for the insertion of a million rows, which takes longer than the server's own limit. */
 const FILL_LIMIT_MS = 1_800_000;
-/** Rows of the first insert and, after it doubled each time, of the largest one. */
+/** The first insert has this number of rows. Each next insert has twice as many rows, up to ROWS_EACH. */
 const FIRST_ROWS = 1_000;
 const ROWS_EACH = 100_000;
-/** The age of the filled rows: older than what checks call recent, younger than every retention. */
+/** The time of the filled rows. They are too old for checks of the scope `recent`, and younger than every retention. */
 const AGED = "(berth_now() - interval '20 days')";
-/** Claims of idempotency keys live for a day. */
+/** The time of the filled claims of idempotency keys, which live for a day. */
 const AGED_CLAIM = "(berth_now() - interval '12 hours')";
 const MEMORY_MB = 1_024;
 const DISK_BYTES = 2 ** 30;
-/** The first address offset of the filled NICs: a subnet keeps the first ones. */
+/** The first address offset of the filled NICs. The subnet reserves the first addresses. */
 const FIRST_OFFSET = 1_000;
 
-/** The sizes for this number of rows in the logs: one instance and one route for 10 rows, one node for 100. */
+/**
+ * Returns the sizes for this number of rows in the logs: one instance and one route for 10 rows, one node for 100 rows.
+ */
 export function sizeOf(rows: number): AgeSize {
   const live = Math.ceil(rows / 10);
   return { log_rows: rows, instances: live, routes: live, nodes: Math.ceil(rows / 100) };
 }
 
-/** Inserts the rows and vacuums. `note` gets a line for each kind of rows. */
+/** Inserts the rows and vacuums the database. `note` gets a line for each kind of rows. */
 export async function fillWithAge(
   url: string,
   places: AgePlaces,
@@ -51,7 +57,8 @@ export async function fillWithAge(
   const client = await openClient({ url, statementLimit_ms: FILL_LIMIT_MS, lockLimit_ms: FILL_LIMIT_MS });
   const fill = async (what: string, rows: number, statements: readonly string[]) => {
     const started_ms = performance.now();
-    // The first inserts are small, and statistics follow each: the plans in triggers must not be plans for empty tables.
+    // The first inserts are small, and each is followed by ANALYZE. Otherwise the triggers would use plans for empty
+    // tables.
     for (let from = 0, each = FIRST_ROWS; from < rows; from += each, each = Math.min(2 * each, ROWS_EACH)) {
       const to = Math.min(from + each, rows) - 1;
       if (from > 0) await client.query("analyze");
@@ -72,7 +79,7 @@ export async function fillWithAge(
   }
 }
 
-/** Replaces `:name` by the value. */
+/** Replaces each `:name` by the value with this name. */
 function withValues(sql: string, values: Readonly<Record<string, string | number>>): string {
   return sql.replaceAll(/(?<!:):([a-z_]+)\b/g, (_, name: string) => {
     const value = values[name];
@@ -81,7 +88,7 @@ function withValues(sql: string, values: Readonly<Record<string, string | number
   });
 }
 
-/** SQL that inserts copies of the row `o`, with some fields replaced. */
+/** Returns SQL that inserts copies of the row `o` and replaces some of their fields. */
 const copies = (table: string, from: string, fields: string) =>
   `insert into ${table} select r.* from ${from}
      cross join lateral jsonb_populate_record(null::${table}, to_jsonb(o) || jsonb_build_object(${fields})) r`;
@@ -106,7 +113,7 @@ const NODES = [
      'bound_api_key_id', m.key_id, 'poll_token_sha256', null, 'registration_id', m.incarnation, 'registered_at', o.registered_at + m.n * interval '1 ms'`,
   ),
   copies("cn_signal", "made m join cn_signal o on o.server_uuid = :server_uuid", "'server_uuid', m.server_uuid"),
-  // All nodes are live during the measurement, which takes long.
+  // The heartbeat is in the future, so that all nodes stay live during the long measurement.
   "update cn_signal set last_seen = berth_now() + interval '1 day'",
   copies("cn_capacity", "made m join cn_capacity o on o.server_uuid = :server_uuid", "'server_uuid', m.server_uuid"),
   `with steps as (
@@ -153,7 +160,7 @@ const ROUTES = [
   `${LOG} select 'route', id::text, id, 1, 'create', 'absent', 'live', gen_random_uuid(), ${AGED} from made order by n`,
 ];
 
-/** An operation on an instance, and its job on the node of the instance. */
+/** SQL that inserts operations on instances, and the jobs of these operations on the nodes of the instances. */
 const OPERATIONS = [
   "drop table if exists made",
   `create temp table made as
@@ -186,7 +193,7 @@ const CLAIMS = [
       from generate_series(:from, :to) n`,
 ];
 
-/** Sets what commits count: the use of nodes, the project and the tenant, and the free addresses of the subnet. */
+/** Sets the counters: the use of the nodes, the project and the tenant, and the free addresses of the subnet. */
 async function countUses(client: Connection, places: AgePlaces, { instances }: AgeSize): Promise<void> {
   const statements = [
     `insert into cn_usage (server_uuid, cpu_units, ram_mb, disk_bytes, instances)

@@ -1,4 +1,5 @@
-// The costs that are measured at each age: lists, claims, commits, sweeps of background work, and the checks of the doctor.
+// The actions whose costs are measured with each number of rows: lists, claims, commits, sweeps of background work, and
+// the checks of the doctor.
 import { randomBytes } from "node:crypto";
 import { behaviors, timedKinds } from "../../actors/registry.ts";
 import { createAuditSigner } from "../../src/auth/audit-signature.ts";
@@ -21,12 +22,12 @@ export type Probe = {
   readonly run: () => Promise<unknown>;
 };
 
-/** Rows of a page in each list. */
+/** The number of rows on each page. */
 const PAGE_ROWS = 50;
-/** A late page is the page after this many rows; smaller lists end at a later page. */
+/** A late page is the page after this number of pages, or the last page of a shorter list. */
 const LATE_PAGES = 20;
 
-/** Lists the probes of a site. `db` has the rights of the server, `owner` the rights of the tables' owner. */
+/** Returns the probes of a site. `db` has the rights of the server, and `owner` has the rights of the tables' owner. */
 export async function probesOf(site: AgeSite, { db, owner }: { db: Db; owner: Db }): Promise<Probe[]> {
   return [...await lists(site), ...await commits(site, owner), ...sweeps(site, db), ...checks(db)];
 }
@@ -103,7 +104,10 @@ async function lists({ call, keys, project_id, tenant_id, route_table_id, subnet
   return probes;
 }
 
-/** Follows page tokens. Returns the parameter of the last page that was found; null if there is only one page. */
+/**
+ * Follows page tokens. Returns the query parameter of the last page that was found, or null if the list has only one
+ * page.
+ */
 async function latePage(next: (token: string) => Promise<string | null | undefined>): Promise<string | null> {
   let late: string | null = null;
   for (let page = 0; page < LATE_PAGES; page++) {
@@ -160,7 +164,7 @@ async function commits({ call, keys, plane, route_table_id, server_uuid }: AgeSi
 
 function sweeps({ plane }: AgeSite, db: Db): Probe[] {
   const store = createStore(db, behaviors);
-  // No row of the fill is that old.
+  // No filled row is that old, so the sweep deletes no row.
   const settings = { get: () => Promise.resolve({ value: LOG_RETENTION_S_DEFAULT }) };
   const signer = createAuditSigner(randomBytes(32));
   const sweep = (name: string, run: () => Promise<unknown>): Probe => ({ group: "sweep", name, run });

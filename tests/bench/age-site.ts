@@ -1,5 +1,5 @@
-// A control plane in this process on a database of its own, with one node, one VPC and one image made through the API,
-// and then the rows of years (age-fill.ts). No background work runs unless a probe runs it.
+// A control plane in this process with its own database. One node, one VPC and one image are created through the API.
+// Then age-fill.ts adds the rows of years. Background work runs only if a probe runs it.
 import { randomBytes } from "node:crypto";
 import type { Vpc } from "../../src/contract/network.ts";
 import { KEY_LOOKUP_CHARS, KEY_SECRET_CHARS } from "../../src/contract/limits.ts";
@@ -14,15 +14,15 @@ import { capacityFor } from "./creates-site.ts";
 export type AgeSite = AgePlaces & {
   readonly databaseUrl: string;
   readonly plane: ControlPlane;
-  /** The keys: of root, of the tenant, and of the node. */
+  /** The keys of the root operator, of the tenant, and of the node. */
   readonly keys: { readonly root: string; readonly tenant: string; readonly node: string };
   readonly call: TestControlPlane["call"];
   close(): Promise<void>;
 };
 
-/** A client address, from RFC 5737's range for documentation. */
+/** The address of the client. It is in a range for documentation (RFC 5737). */
 const ADDRESS = "192.0.2.10";
-/** Room on the node for every instance of the fill. */
+/** The node has room for every filled instance. */
 const SLOTS = 200_000;
 
 export async function openAgeSite(
@@ -91,7 +91,7 @@ export async function openAgeSite(
   const started_ms = performance.now();
   await plane.pass();
   note(`chained the audit entries: ${((performance.now() - started_ms) / 1_000).toFixed(1)} s`);
-  // The plans of prepared statements are made for the tables as they are now.
+  // Opens new connections, so that prepared statements get plans for the filled tables.
   await plane.close();
   plane = await open();
   return {

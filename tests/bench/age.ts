@@ -1,6 +1,6 @@
-// Measures that cost does not grow with age: the same requests, sweeps and checks on databases with few and with many
-// rows. Single run: `deno run -A tests/bench/age.ts`, with --sizes=1000,100000,1000000, --group=doctor, --json.
-// The measure is the processor time of PostgreSQL, because other programs on the machine change the elapsed time.
+// Measures how the cost of requests, sweeps and checks grows with the age of a site. It runs them on databases with few
+// and with many rows. Single run: `deno run -A tests/bench/age.ts`, with --sizes=1000,100000,1000000, --group=doctor,
+// --json. It measures the processor time of PostgreSQL, because other programs on the machine change the elapsed time.
 import { readdir, readFile } from "node:fs/promises";
 import process from "node:process";
 import { parseArgs } from "node:util";
@@ -11,15 +11,15 @@ import { openAgeSite } from "./age-site.ts";
 import { type Probe, probesOf } from "./age-probes.ts";
 import { median } from "./report.ts";
 
-/** Aim: the most that a cost may be, relative to the cost at the first size. */
+/** The aim: a cost is at most this multiple of the cost at the first size. */
 const RATIO_MAX = 1.2;
-/** Differences below this are noise of the measurement, not growth. */
+/** A smaller difference is noise of the measurement and does not count as growth. */
 const NOISE_MS = 0.3;
-/** Runs of a probe: at least MIN_RUNS, and more until MEASURE_MS have passed. */
+/** A probe runs at least RUNS_MIN times, and then until MEASURE_MS have passed or it has run RUNS_MAX times. */
 const RUNS_MIN = 5;
 const RUNS_MAX = 200;
 const MEASURE_MS = 400;
-/** Unmeasured runs, which fill caches and make plans. A statement gets its generic plan after five runs. */
+/** Unmeasured runs that fill caches and make plans. A statement gets its generic plan after five runs. */
 const WARMING_RUNS = 6;
 /** A probe that takes this long is measured once. */
 const SLOW_MS = 3_000;
@@ -67,9 +67,10 @@ try {
 } finally {
   await cluster.remove();
 }
-process.exit(0); // Ends the process now: the database driver keeps idle sockets open for a while.
+// Ends the process now, because the database driver keeps idle sockets open for a while.
+process.exit(0);
 
-/** Returns the database's processor time and the median elapsed time of one run; null if the probe failed. */
+/** Returns the processor time of the database and the median elapsed time of one run, or null if the probe failed. */
 async function measure({ name, run }: Probe): Promise<Cost | null> {
   try {
     const first_ms = await timeOf(run);
@@ -96,7 +97,7 @@ async function timeOf(run: () => Promise<unknown>): Promise<number> {
   return performance.now() - started_ms;
 }
 
-/** Returns the processor time of all processes of the database server, in milliseconds, from /proc. */
+/** Reads the processor time of all processes of the database server from /proc, in milliseconds. */
 async function databaseTime_ms(): Promise<number> {
   const server = cluster.pid();
   let total_ns = 0;

@@ -9,11 +9,11 @@ export type Fleet = {
   /** Returns the counters since the last report, summed over all processes. */
   report(): Promise<FleetReport>;
   /**
-   * Waits until every agent is at work: it has reported and waits for jobs. Returns after the limit at the latest, with
-   * the number of agents at work.
+   * Waits until every agent is at work, at most until the limit. Returns the number of agents at work. An agent is at
+   * work if it has reported and waits for jobs.
    */
   atWork(limit_ms: number): Promise<number>;
-  /** Waits as `atWork` does. Throws unless all agents are at work. */
+  /** Waits in the way that `atWork` does. Throws if not all agents are at work then. */
   allAtWork(limit_ms: number): Promise<void>;
   stop(): Promise<void>;
 };

@@ -1,13 +1,15 @@
-// The substitute for a machine under a light agent (agents-node.ts). It keeps only the id and the state of each
-// instance. Every job ends immediately: it succeeds or fails without any work.
+// The fake machine of a light agent (agents-node.ts). It stores only the id and the state of each instance. Every job
+// does no work and ends at once with success or failure.
 import type { Blueprint, Job } from "../../src/contract/job.ts";
 
 export type LightMachine = {
-  /** Does a job. Returns null, or the reason if the job fails. Reads the blueprint only if the job needs it. */
+  /**
+   * Does a job. Returns null, or the reason if the job fails. Reads the blueprint only if the job needs a blueprint.
+   */
   work(job: Job, blueprint: () => Promise<Blueprint | null>): Promise<string | null>;
   /** Undoes the node's part of a cancelled job. */
   undo(job: Job): void;
-  /** Lists the ids of the instances. */
+  /** Returns the ids of the instances. */
   names(): readonly string[];
   /** Returns the instances for a status report. */
   vms(): Readonly<Record<string, { readonly state: string }>>;

@@ -1,6 +1,6 @@
-// A light agent: a node agent without a machine. It calls the API as nodeagent does (reports its capacity and status,
-// sends heartbeats with its jobs, claims jobs by long polls, confirms tombstones before other work, reads blueprints,
-// reports ends) and finishes every job at once.
+// A light agent: a node agent without a machine. It finishes every job at once. It calls the API in the way that
+// nodeagent does: it reports its capacity and status, sends heartbeats with its jobs, claims jobs by long polls,
+// confirms tombstones before other work, reads blueprints, and reports the ends of jobs.
 import type { AgentPollBody, AgentPollView } from "../../src/contract/agent-poll.ts";
 import type { CapacityReportBody } from "../../src/contract/agent.ts";
 import { AGENT_POLL_S_MAX } from "../../src/contract/limits.ts";
@@ -12,18 +12,21 @@ export type NodeKey = { readonly server_uuid: string; readonly api_key: string }
 
 export type Pace = {
   readonly heartbeat_ms: number;
-  /** Time limit of a long poll for jobs, in seconds. */
+  /** The time limit of a long poll for jobs, in seconds. */
   readonly claim_wait_s: number;
   readonly error_retry_ms: number;
   readonly capacity_ms: number;
-  /** How often to check whether the status changed, and the longest time between reports. Null: no status reports. */
+  /**
+   * The interval of the checks whether the status changed, and the longest time between two reports. Null means that
+   * the agent sends no status reports.
+   */
   readonly status: { readonly check_ms: number; readonly full_ms: number } | null;
   /**
-   * Whether the agent polls, as the present nodeagent does. The polls carry its heartbeats and reports and ask for
-   * network documents. Otherwise the agent uses the single calls of older agents.
+   * Whether the agent polls, as the current nodeagent does. The polls contain its heartbeats and reports, and ask for
+   * network documents. An agent that does not poll uses the single calls of older agents.
    */
   readonly polls?: boolean;
-  /** Whether an agent without polls also asks for network documents. */
+  /** Whether an agent that does not poll also asks for network documents. */
   readonly asks_network?: boolean;
 };
 
@@ -32,19 +35,19 @@ export type Tally = {
   beat_times_ms: number[];
   claims: number;
   reports: number;
-  /** Number of finished jobs by kind. */
+  /** The number of finished jobs by kind. */
   jobs: Record<string, number>;
   tombstones: number;
-  /** Number of calls without a reply. */
+  /** The number of calls without a reply. */
   unanswered: number;
-  /** Number of replies that are not successful, by status. */
+  /** The number of unsuccessful replies by status. */
   refused: Record<string, number>;
 };
 
 export type NodeOptions = {
   readonly ports: readonly number[];
   readonly pace: Pace;
-  /** The report to send; null for no capacity reports. */
+  /** The capacity report to send, or null if the agent sends none. */
   readonly capacity: CapacityReportBody | null;
   /** The delay before the agent starts, in milliseconds. */
   readonly begin_ms: number;
@@ -56,7 +59,7 @@ export type NodeOptions = {
 export type LightNode = {
   /** Returns whether the agent has reported and waits for jobs. */
   isAtWork(): boolean;
-  /** Lists the names of its instances. */
+  /** Returns the names of the agent's instances. */
   vms(): readonly string[];
   stop(): void;
 };
@@ -92,7 +95,7 @@ export function startNode({ server_uuid, api_key: key }: NodeKey, options: NodeO
     return answer;
   }
 
-  /** Repeats a request while the server is down or busy. Returns null only when this agent is stopped. */
+  /** Repeats a request while the server is down or busy. Returns null only if this agent was stopped. */
   async function until(by: Wire, request: Request): Promise<WireAnswer | null> {
     while (!stopped) {
       const answer = await ask(by, request);
@@ -102,7 +105,7 @@ export function startNode({ server_uuid, api_key: key }: NodeKey, options: NodeO
     return null;
   }
 
-  /** Calls `act` once per period, however long a call takes, and retries soon after a failure. */
+  /** Calls `act` once in each period, even if a call takes long. Repeats it soon after a failure. */
   async function every(period_ms: number, act: () => Promise<boolean>): Promise<void> {
     for (let due_ms = performance.now(); !stopped;) {
       if (await act()) due_ms = Math.max(due_ms + period_ms, performance.now());
@@ -198,7 +201,7 @@ export function startNode({ server_uuid, api_key: key }: NodeKey, options: NodeO
         continue;
       }
       beaten = true;
-      // A poll that does not wait shows how long the server takes to store a heartbeat.
+      // This poll does not wait, so its duration is the time in which the server stores a heartbeat.
       if (wait === 0) tally.beat_times_ms.push(performance.now() - begun_ms);
       const { work } = answer?.body as AgentPollView;
       if (work !== null) await handle(by, work);
@@ -224,8 +227,8 @@ export function startNode({ server_uuid, api_key: key }: NodeKey, options: NodeO
       return heard(answer) ? answer?.body as Blueprint : null;
     });
     const body: JobEndBody = { outcome: reason === null ? { kind: "completed" } : { kind: "failed", reason } };
-    // If the job has ended already, the reply also counts as accepted: a tombstone follows if there is something to
-    // undo.
+    // If the job has already ended, the reply counts as acceptance, too. A tombstone follows if the node must undo the
+    // job.
     await until(by, { method: "POST", path: `${path}/complete`, body });
     tally.jobs[job.kind.kind] = (tally.jobs[job.kind.kind] ?? 0) + 1;
     in_hand.delete(job.id);

@@ -1,6 +1,5 @@
-// Runs light agents in a separate process, so that their processor time is measured separately from the server's.
-// Standard input: a FleetOrder, then commands, each one line of JSON. Standard output: a FleetReport for each command
-// "report".
+// Runs light agents in a separate process, so that their processor time can be measured separately. Standard input is a
+// FleetOrder and then commands, each as one line of JSON. Standard output is a FleetReport for each command "report".
 import process from "node:process";
 import { createInterface } from "node:readline";
 import type { CapacityReportBody } from "../../src/contract/agent.ts";
@@ -17,11 +16,11 @@ export type FleetOrder = {
   readonly ramp_ms: number;
 };
 
-/** Counters since the previous report. */
+/** The counters since the previous report. */
 export type FleetReport = Tally & {
   readonly at_work: number;
   readonly vms: Readonly<Record<string, readonly string[]>>;
-  /** Processor time of this process since the previous report, in milliseconds. */
+  /** The processor time of this process since the previous report, in milliseconds. */
   readonly cpu_ms: number;
 };
 
@@ -34,7 +33,7 @@ async function serve(): Promise<void> {
   for await (const line of createInterface({ input: process.stdin })) {
     const told = JSON.parse(line) as FleetOrder | "report";
     if (told !== "report") {
-      // The agents keep a reference to this object, so its counters are reset in place.
+      // The agents keep a reference to `tally`, so a report resets the counters of this object.
       nodes = begin(told, tally);
       continue;
     }
@@ -58,7 +57,7 @@ function begin(order: FleetOrder, tally: Tally) {
     [
       node.server_uuid,
       startNode(node, {
-        // The agents start with different servers in turn.
+        // The first servers of the agents alternate.
         ports: ports.map((_, at) => ports[(at + index) % ports.length]!),
         pace,
         capacity,

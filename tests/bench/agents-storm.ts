@@ -1,5 +1,5 @@
-// Machines that come back at once, as a rack after a power failure: each registers with its key, reads its configuration
-// and polls for the first time, in 10 s together.
+// Many machines return at the same time, as a rack does after a power failure. Each machine registers with its key,
+// reads its configuration and sends its first poll. All machines start within 10 s.
 import type { AgentPollBody } from "../../src/contract/agent-poll.ts";
 import type { Registration } from "../../src/contract/agent.ts";
 import { openWire, type WireCall } from "./agents-wire.ts";
@@ -8,14 +8,14 @@ import { inventory } from "./subjects.ts";
 
 export type StormReport = {
   readonly machines: number;
-  /** Machines one of whose calls got no successful answer. */
+  /** The number of machines for which a call failed. */
   readonly failed: number;
-  /** The time from the registration to the answer of the first poll. */
+  /** The times from the registration to the answer of the first poll. */
   readonly p50_ms: number;
   readonly p99_ms: number;
 };
 
-/** The time over which the machines come back. */
+/** The time within which all machines return. */
 const STORM_MS = 10_000;
 const CALL_LIMIT_MS = 15_000;
 
@@ -29,7 +29,7 @@ export async function comeBack(nodes: readonly NodeKey[], port: number): Promise
   return { machines: nodes.length, failed: nodes.length - served.length, p50_ms: at(0.5), p99_ms: at(0.99) };
 }
 
-/** Returns the time that it took, or null if a call failed. */
+/** Makes the calls of one machine. Returns their duration, or null if a call failed. */
 async function comeBackOne({ server_uuid, api_key: key }: NodeKey, port: number): Promise<number | null> {
   const wire = openWire({ ports: [port] });
   const begun_ms = performance.now();

@@ -1,5 +1,5 @@
-// An HTTP/1.1 client with one keep-alive connection and one request at a time. It uses minimal memory, because ten
-// thousand simulated agents share a machine with the server that they measure.
+// An HTTP/1.1 client with one keep-alive connection and one request at a time. It uses little memory, because ten
+// thousand simulated agents and the measured server share a machine.
 import { Buffer } from "node:buffer";
 
 export type WireCall = {
@@ -14,21 +14,21 @@ export type WireAnswer = { readonly status: number; readonly body: unknown };
 
 export type Wire = {
   /**
-   * Sends a request. Returns null if there is no reply in time or the connection is refused or cut; then the next call
-   * connects to the next server.
+   * Sends a request. Returns null if no reply comes in time, or if the connection is refused or cut. After this, the
+   * next call connects to the next server.
    */
   ask(call: WireCall): Promise<WireAnswer | null>;
   close(): void;
 };
 
 export type WireOptions = {
-  /** Ports of the servers on this machine, used in turn. */
+  /** The ports of the servers on this machine. The client uses them in turn. */
   readonly ports: readonly number[];
   /** Whether each call opens a new connection. */
   readonly once?: boolean;
 };
 
-/** The size of the receive buffer, which each waiting connection keeps. Longer than most replies. */
+/** The size of the receive buffer, which each waiting connection has. Most replies are shorter. */
 const RECEIVE_BYTES = 2_048;
 const encoder = new TextEncoder();
 

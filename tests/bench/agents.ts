@@ -1,8 +1,9 @@
-// Measures servers with ten thousand node agents. Each agent always has a poll open, which is its heartbeat and carries
-// its reports. With --single-calls the agents are older ones, which use single calls. The agents run in separate
-// processes, so that the processor time and memory of the servers, the database and the agents are measured separately.
-// Single run: `deno run -A tests/bench/agents.ts`, with --json, --agents=N, --seconds=N, --servers=N, --single-calls,
-// --storm=N (so many machines come back in 10 s) and --profile (the functions that take the first server's thread).
+// Measures servers with ten thousand node agents. Each agent always has a poll open. The poll is its heartbeat and
+// contains its reports. With --single-calls the agents use single calls, as older agents do. The agents run in separate
+// processes, so that the processor time and memory of servers, database and agents can be measured separately. Single
+// run: `deno run -A tests/bench/agents.ts`, with --json, --agents=N, --seconds=N, --servers=N, --single-calls,
+// --storm=N (this number of machines returns within 10 s) and --profile (prints the functions that use most time of the
+// first server's thread).
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import process from "node:process";
@@ -34,7 +35,7 @@ import { inventory } from "./subjects.ts";
 
 export const AGENTS = 10_000;
 /**
- * Targets for the server: it uses at most one core and 60 KB per agent, and the p99 of other requests is at most 100
+ * The targets: the server uses at most one core and 60 KB for each agent, and the p99 of other requests is at most 100
  * ms.
  */
 const CORES_MAX = 1;
@@ -43,23 +44,23 @@ const OTHER_P99_MS_MAX = 100;
 
 const PROCESSES = 4;
 /**
- * The number of files that a process needs for other purposes than agents. An older agent has three connections; if the
- * limit of open files is too low for that, some agents open a new connection for each heartbeat instead.
+ * The number of files that a process needs besides the agents' connections. An older agent has three connections. If
+ * the limit of open files is too low for these, some agents open a new connection for each heartbeat instead.
  */
 const OTHER_FILES = 300;
 const ONE_TIME_CONNECTIONS = 150;
-/** The starts are spread over the length of a long poll, so that the ends of the polls are spread evenly, too. */
+/** The agents start within the length of a long poll, so that the ends of their polls are spread evenly. */
 const RAMP_MS = CLAIM_WAIT_S_MAX * 1_000;
 const START_LIMIT_MS = 180_000;
-/** After this time, every long poll has ended and been repeated. */
+/** After this time, every long poll has ended at least once. */
 const WARM_UP_MS = (CLAIM_WAIT_S_MAX + 5) * 1_000;
 const WARM_UP_REQUESTS = 500;
-/** The interval between other requests of the same kind. */
+/** The interval between two other requests of the same kind. */
 const OTHER_EVERY_MS = 50;
-/** The functions of a profile to print. */
+/** The number of functions of a profile that are printed. */
 const PROFILE_LINES = 30;
 const SEED_LIMIT_MS = 120_000;
-/** How much of a server's log to show if the server ended early. */
+/** The length of the server's log that is shown if the server ended early. */
 const LOG_CHARS = 2_000;
 
 export type AgentsReport = {
@@ -67,26 +68,29 @@ export type AgentsReport = {
   /** The number of agents at work when the measurement began. */
   readonly at_work: number;
   readonly seconds: number;
-  /** Processor time divided by the measured time; null if it cannot be measured. */
+  /** The processor time divided by the measured time, or null if it cannot be measured. */
   readonly server_cores: number | null;
   readonly database_cores: number | null;
   readonly agents_cores: number;
-  /** Growth of the server's resident memory per agent, in bytes. */
+  /** The growth of the server's resident memory for each agent, in bytes. */
   readonly bytes_per_agent: number;
   readonly server_bytes: number;
   readonly heartbeats_per_s: number;
   readonly claims_per_s: number;
   readonly heartbeat: Quantiles;
-  /** Durations of other requests at the same time: reading a node, and changing a node's role. */
+  /** The durations of other requests during the measurement: a read of a node, and a change of a node's role. */
   readonly read: Quantiles;
   readonly write: Quantiles;
-  /** The number of agents' calls without a successful reply. */
+  /** The number of calls of agents that got no successful reply. */
   readonly failed: number;
   readonly beats_once: number;
-  /** The number of server processes. Their processor time and memory are sums. */
+  /** The number of server processes. Their processor time and memory are added. */
   readonly servers: number;
   readonly storm: StormReport | null;
-  /** The functions that took the first server's thread, largest share first; empty without --profile. */
+  /**
+   * The functions that used most time of the first server's thread, largest share first. The list is empty without
+   * --profile.
+   */
   readonly profile: readonly Share[];
 };
 type Quantiles = { readonly p50_ms: number; readonly p99_ms: number };
@@ -120,7 +124,7 @@ export async function measureAgents(options: AgentsOptions): Promise<AgentsRepor
     const read = () => other({ method: "GET", path: `/v1/system/cns/${anyOf(nodes)}` });
     const write = (turn: number) =>
       other({ method: "POST", path: `/v1/cns/${anyOf(nodes)}/role`, body: { role: turn % 2 === 0 ? "edge" : "both" } });
-    // Sends requests first, so that memory which the first requests allocate is not counted for the agents.
+    // Sends requests before the measurement. So memory that the first requests allocate is not counted for the agents.
     for (let turn = 0; turn < WARM_UP_REQUESTS; turn++) await (turn % 2 === 0 ? read() : write(turn));
     const resident = async () => (await Promise.all(servers.map(({ pid }) => residentBytes(pid)))).reduce(sum, 0);
     const bytes_before = await resident();
@@ -237,7 +241,7 @@ export async function seedApproved(owner: DbClient, agents: number): Promise<Nod
   return keys.map(({ node }) => node);
 }
 
-/** Repeats an action, with pauses in between, until a time. Returns the durations. */
+/** Repeats an action with pauses until a time. Returns the durations. */
 async function repeat(act: (turn: number) => Promise<number>, until_ms: number): Promise<number[]> {
   const times_ms: number[] = [];
   while (performance.now() < until_ms) {
@@ -355,5 +359,6 @@ if (import.meta.main) {
   } finally {
     await cluster.remove();
   }
-  process.exit(0); // Ends the process now: the database driver keeps idle sockets open for a while.
+  // Ends the process now, because the database driver keeps idle sockets open for a while.
+  process.exit(0);
 }

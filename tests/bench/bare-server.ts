@@ -1,10 +1,11 @@
-// The yardstick of a read: a server of Hono and pg alone. `GET /v1/system/cns/ID` is one SELECT of the node's row, without
-// credential, permissions, validation or metrics. `GET /v1/health` is a constant. Prints its port.
+// The yardstick for reads: a server that uses only Hono and pg. `GET /v1/system/cns/ID` is one SELECT of the node's
+// row, without credential, permissions, validation or metrics. `GET /v1/health` has a constant answer. The server
+// prints its port.
 import { Hono } from "hono";
 import pg from "pg";
 import process from "node:process";
 
-/** As many connections as Berth's own pool has by default. */
+/** The default number of connections of Berth's own pool. */
 const CONNECTIONS_MAX = 10;
 
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: CONNECTIONS_MAX });

@@ -1,18 +1,18 @@
-// An empty database for one part of the benchmark.
+// Creates an empty database for one part of the benchmark.
 import { migrate } from "../../src/db/migrate.ts";
 import { openClient } from "../../src/db/pool.ts";
 import { databaseUrl } from "../support/database-url.ts";
 
 const CREATE_LIMIT_MS = 60_000;
 
-/** Creates a migrated database, in place of an earlier one with this name. Returns its URL. */
+/** Creates a migrated database. Deletes an earlier database with this name. Returns the URL. */
 export async function benchDatabase(server_url: string, name: string): Promise<string> {
   const url = await emptyBenchDatabase(server_url, name);
   await migrate(url);
   return url;
 }
 
-/** Creates a database without tables, for a server that migrates it at its start. Returns its URL. */
+/** Creates a database without tables, for a server that migrates it at its start. Returns the URL. */
 export async function emptyBenchDatabase(server_url: string, name: string): Promise<string> {
   const admin = await openClient({ url: server_url, statementLimit_ms: CREATE_LIMIT_MS });
   try {

@@ -1,5 +1,6 @@
-// Measures the start of the server as `task start` starts it, on a database that is migrated already: until it is ready,
-// and until the first request has its answer. Single run: `deno run -A tests/bench/cold-start.ts`, with --runs=N.
+// Measures the start of the server. The server runs as `task start` runs it, on a database that is already migrated.
+// The times end when the server is ready, and when it has answered the first request. Single run:
+// `deno run -A tests/bench/cold-start.ts`, with --runs=N.
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -10,7 +11,7 @@ import { median } from "./report.ts";
 const { values } = parseArgs({ options: { runs: { type: "string", default: "5" } } });
 const runs = Number(values.runs);
 
-/** `cpu_ms` is the processor time of all its processes, from the start to the end of the stop. */
+/** `cpu_ms` is the processor time of all processes of the server, from the start to the end of the stop. */
 type Start = { readonly ready_ms: number; readonly answer_ms: number; readonly cpu_ms: number };
 
 /** Starts, measures and stops the server once. */

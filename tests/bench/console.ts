@@ -1,7 +1,7 @@
-// Measures the web console in Chromium against its budgets, at a server with 10,000 nodes: sizes of the files, script
-// until the first row, elements of the page, the read of one window of the list, and the time until a change by another
-// caller is on screen. The script is paired with an empty page, which a bare server sends in the same run.
-// Single run: `deno run -A tests/bench/console.ts`, with --runs=N. Needs Chromium.
+// Measures the web console in Chromium with a server with 10,000 nodes, and compares the figures with the budgets. The
+// figures are the sizes of the files, the time in scripts until the first row, the elements of the page, the read of
+// one window of the list, and the time until a page shows a change by another caller. In the same run, a bare server
+// sends an empty page for comparison. Single run: `deno run -A tests/bench/console.ts`, with --runs=N. Needs Chromium.
 import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -19,7 +19,7 @@ import { ROOT_KEY, startServer } from "../support/server-process.ts";
 import { median } from "./report.ts";
 
 const KB = 1_000;
-/** Budgets in bytes as sent, milliseconds and elements. */
+/** The budgets, in bytes as sent, milliseconds, and elements. */
 const BUDGETS = { first: FIRST_LOAD_BYTES_MAX, pages: 150 * KB, terminal: 100 * KB, charts: 30 * KB } as const;
 const ELEMENTS_MAX = 400;
 const WINDOW_MS_MAX = 50;
@@ -27,7 +27,7 @@ const SEEN_MS_MAX = 500;
 
 const NODES = 10_000;
 const WINDOW_READS = 50;
-/** The row that the changes are made to. It is the first of the list. */
+/** The row that is changed. It is the first row of the list. */
 const FIRST = "many-00001";
 const CONSOLE_FILES = fileURLToPath(new URL("../../console/dist", import.meta.url));
 const EMPTY_PAGE = `<!doctype html><title>empty</title><table><tbody></tbody></table><script type="module">
@@ -39,7 +39,7 @@ const runs = Number(values.runs);
 const missing = lacking("chromium");
 if (missing !== null) console.log(`the web console is not measured: ${missing}`);
 else await measure();
-// esbuild keeps its service process running.
+// Ends the process, because the service process of esbuild continues to run.
 process.exit(0);
 
 async function measure(): Promise<void> {
@@ -135,7 +135,7 @@ async function measurePages(browser: Browser, server_url: string, empty_url: str
 
 type Load = { readonly script_ms: number; readonly row_ms: number };
 
-/** Loads a page, and waits for the first link in its table. */
+/** Loads a page and waits for the first link in its table. */
 async function load(page: Page, url: string): Promise<Load> {
   const cdp = await page.context().newCDPSession(page);
   try {
@@ -154,7 +154,7 @@ async function load(page: Page, url: string): Promise<Load> {
   }
 }
 
-/** Renames a role again and again through the API, and returns the median time until the page shows it. */
+/** Changes the role repeatedly through the API. Returns the median time until the page shows the change. */
 async function timeUntilSeen(page: Page, server_url: string): Promise<number> {
   await page.locator(".link.live").waitFor();
   await page.keyboard.press("Home");

@@ -1,4 +1,5 @@
-// Records where the thread of a server process spends its time, with V8's sampling profiler, over the inspector.
+// Records in which functions the thread of a server process spends its time. It uses V8's sampling profiler through the
+// inspector.
 import { createServer } from "node:net";
 
 type Node = {
@@ -10,12 +11,12 @@ type Node = {
 type Profile = { readonly nodes: readonly Node[] };
 
 export type Recording = { stop(): Promise<readonly Share[]> };
-/** A function or place, and its share of all samples, 0 to 1. */
+/** A function or a place in it, and its share of all samples, from 0 to 1. */
 export type Share = { readonly place: string; readonly share: number };
 
-/** The time between two samples. One sample costs about 10 µs, so the profiler takes 1 % of the thread. */
+/** The time between two samples. One sample costs about 10 µs, so the profiler uses 1 % of the thread's time. */
 const SAMPLE_US = 1_000;
-/** Names of V8 for time that no function uses. */
+/** V8's names for time that no function uses. */
 const IDLE: ReadonlySet<string> = new Set(["(idle)", "(root)"]);
 
 /** Returns a free port for the inspector. */

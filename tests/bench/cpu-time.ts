@@ -1,4 +1,4 @@
-// Processor time of a process with its children, read from Linux's /proc. Unknown on other systems.
+// Reads the processor time of a process and its children from /proc. Only Linux has this file system.
 import { readdir, readFile } from "node:fs/promises";
 
 /** Linux reports processor time in ticks of 10 ms on all of Deno's architectures. */
@@ -7,8 +7,8 @@ const TICK_MS = 10;
 type Stat = { readonly parent: number; readonly own_ms: number; readonly reaped_ms: number };
 
 /**
- * Returns the processor time that a process and its children have used so far, in milliseconds, including children that
- * have ended. Null without /proc.
+ * Returns the processor time that a process and its children have used, in milliseconds, including children that have
+ * ended. Returns null without /proc.
  */
 export async function cpuTime_ms(pid: number): Promise<number | null> {
   const root = await stat(pid);
@@ -25,7 +25,8 @@ export async function cpuTime_ms(pid: number): Promise<number | null> {
 async function stat(pid: number): Promise<Stat | null> {
   const text = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => null);
   if (text === null) return null;
-  // The second field is the program's name in parentheses and may contain any character, so count from its end.
+  // The second field is the program's name in parentheses. It may contain any character, so the fields are counted from
+  // its end.
   const fields = text.slice(text.lastIndexOf(")") + 2).split(" ").map(Number);
   const at = (index: number) => fields[index] ?? 0;
   return { parent: at(1), own_ms: (at(11) + at(12)) * TICK_MS, reaped_ms: (at(13) + at(14)) * TICK_MS };

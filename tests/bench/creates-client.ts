@@ -1,4 +1,4 @@
-// A client that creates one instance. It repeats the request with the same Idempotency-Key at a running server until it
+// A client that creates one instance. It repeats the request with the same Idempotency-Key at running servers until it
 // knows the outcome.
 import type { Instance } from "../../src/contract/instance.ts";
 import type { CreateCall } from "./creates-site.ts";
@@ -6,7 +6,7 @@ import type { CreateCall } from "./creates-site.ts";
 export type Created = {
   readonly name: string;
   readonly outcome: "acknowledged" | "no_room" | "failed" | "unknown";
-  /** The id of the created instance; null if the create was not acknowledged. */
+  /** The id of the created instance, or null if the create was not acknowledged. */
   readonly id: string | null;
   /** The instance in the reply. */
   readonly instance: Instance | null;
@@ -15,7 +15,7 @@ export type Created = {
   readonly unanswered: number;
   /** Whether the client sent attempts to more than one server. */
   readonly went_over: boolean;
-  /** The number of 409s that mean that the first request with this key is still running. */
+  /** The number of 409s. A 409 means that the first request with this key still runs. */
   readonly still_running: number;
   /** The number of 503s and 429s, after which the request is repeated. */
   readonly busy: number;
@@ -26,15 +26,15 @@ export type Created = {
 export type CreateOptions = {
   /** Returns the URLs of the servers that are running. */
   readonly urls: () => readonly string[];
-  /** Index of the server that gets the first attempt. */
+  /** The index of the server that gets the first attempt. */
   readonly first?: number;
-  /** Time limit in milliseconds, after which no further attempt starts. */
+  /** The time in milliseconds after which no further attempt starts. */
   readonly limit_ms: number;
 };
 
 /**
- * The pause before a retry. It doubles at each retry, and a random time of up to the same length is added, so that a
- * thousand clients do not retry at once.
+ * The pause before a retry. It doubles at each retry. A random time of up to the same length is added, so that a
+ * thousand clients do not retry at the same time.
  */
 const RETRY_MS = 50;
 const RETRY_MS_MAX = 4_000;

@@ -1,5 +1,5 @@
-// Creates, with the API of a running server, what is needed to create instances: enrolled nodes, projects with a subnet
-// each, and an image.
+// Creates the objects that creates of instances need through the API of a running server: enrolled nodes, projects with
+// a subnet each, and an image.
 import { createHash, randomUUID } from "node:crypto";
 import type { CapacityReportBody, RegisterStatusView, RegistrationView } from "../../src/contract/agent.ts";
 import { must, request } from "../processes/client.ts";
@@ -33,7 +33,7 @@ const MIB_BYTES = 2 ** 20;
 const INSTANCE_MEMORY_MB = 1_024;
 const IMAGE_BYTES = 2 ** 30;
 
-/** Creates the site on a server that does not limit the rate of registrations and approvals. */
+/** Creates the site on a server. The server must not limit the rate of registrations and approvals. */
 export async function openCreatesSite(url: string, { nodes, projects }: SiteOptions): Promise<CreatesSite> {
   const silo = await make(url, "/v1/silos", { name: "silo" });
   const tenant = await make(url, `/v1/silos/${silo.id}/tenants`, { name: "tenant" });
@@ -59,8 +59,8 @@ export async function openCreatesSite(url: string, { nodes, projects }: SiteOpti
 }
 
 /**
- * Returns a request that creates an instance which uses one slot of a node. Each call returns a request for a new
- * instance.
+ * Returns a request that creates an instance. The instance uses one slot of a node. Each call returns a request for
+ * another instance.
  */
 export function createCall({ tenant_id, project_id, subnet_id, image_id, key }: CreatesProject): CreateCall {
   return {
@@ -78,7 +78,7 @@ export function createCall({ tenant_id, project_id, subnet_id, image_id, key }: 
   };
 }
 
-/** Returns a capacity report with memory for this number of instances, and more of everything else. */
+/** Returns a capacity report with memory for this number of instances. The other resources are larger. */
 export function capacityFor(slots: number): CapacityReportBody {
   const disk_bytes = 2 * slots * IMAGE_BYTES;
   const ram_mb = slots * INSTANCE_MEMORY_MB;

@@ -1,6 +1,7 @@
-// Measures how fast instances are created. The nodes' agents finish every job at once, so that only the control plane
-// is measured: request, placement, commit, saga, job, claim, blueprint, end. Alternates with pgbench on the same
-// database server. Single run: `deno run -A tests/bench/creates.ts`, with --json, --rounds=N, --seconds=N.
+// Measures how fast instances are created. The agents of the nodes finish every job at once. So only the control plane
+// is measured: request, placement, commit, saga, job, claim, blueprint, end of the job. The runs alternate with runs of
+// pgbench on the same database server. Single run: `deno run -A tests/bench/creates.ts`, with --json, --rounds=N,
+// --seconds=N.
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { type DbClient, openPool } from "../../src/db/pool.ts";
@@ -17,7 +18,7 @@ import { median } from "./report.ts";
 const NODES = 20;
 const SLOTS = 100_000;
 const PROJECTS = 8;
-/** The loads: how many creates are outstanding at a time, and in how many projects. */
+/** The loads: the number of creates that are outstanding at a time, and the number of projects. */
 const LOADS = [
   { name: "1 outstanding", clients: 1, projects: 1 },
   { name: "32 outstanding, 1 project", clients: 32, projects: 1 },
@@ -31,13 +32,13 @@ const COUNT_LIMIT_MS = 60_000;
 export type CreatesLine = {
   readonly name: string;
   readonly creates_per_s: number;
-  /** Null, like the fields below, if no create ended in the measured time. */
+  /** This and the next fields are null if no create ended in the measured time. */
   readonly p50_ms: number | null;
   readonly p99_ms: number | null;
   readonly pgbench_tps: number | null;
-  /** Creates per second divided by pgbench's transactions per second. */
+  /** The creates per second divided by pgbench's transactions per second. */
   readonly ratio: number | null;
-  /** Processor time per create, in milliseconds. */
+  /** The processor time for each create, in milliseconds. */
   readonly server_cpu_ms: number | null;
   readonly database_cpu_ms: number | null;
   readonly agents_cpu_ms: number | null;
@@ -51,7 +52,7 @@ export type CreatesOptions = {
 };
 
 /**
- * Measures all loads. Returns medians over the rounds; each round runs every load once, between two runs of pgbench.
+ * Measures all loads. Each round runs every load once between two runs of pgbench. Returns the medians over the rounds.
  */
 export async function measureCreates({ cluster, yardstick, rounds, seconds }: CreatesOptions): Promise<CreatesLine[]> {
   const url = await benchDatabase(cluster.url, "bench_creates");
@@ -128,7 +129,7 @@ async function runLoad({ name, clients, projects }: Load, place: Place) {
     }
   };
   const all = Promise.all(Array.from({ length: clients }, (_, index) => client(index)));
-  all.catch(() => {}); // Awaited below.
+  all.catch(() => {}); // The promise is awaited below.
   const used = () => Promise.all([cpuTime_ms(pids.server), cpuTime_ms(pids.database)]);
   await sleep(WARM_UP_MS);
   await fleet.report();
@@ -230,5 +231,6 @@ if (import.meta.main) {
   } finally {
     await cluster.remove();
   }
-  process.exit(0); // Ends the process now: the database driver keeps idle sockets open for a while.
+  // Ends the process now, because the database driver keeps idle sockets open for a while.
+  process.exit(0);
 }

@@ -1,5 +1,5 @@
-// Two connected network namespaces: the DHCP server in one, perfdhcp as a relay in the other. The booter uses a real
-// control plane that has a boot record for every machine; Kea has a reservation for every machine.
+// Two connected network namespaces. The DHCP server is in the first, and perfdhcp acts as a relay in the second. The
+// booter uses a real control plane that has a boot record for every machine. Kea has a reservation for every machine.
 import { execFile, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
@@ -26,10 +26,10 @@ const STATEMENT_LIMIT_MS = 60_000;
 
 export type Server = { readonly pid: number; stop(): Promise<void> };
 export type DhcpSite = {
-  /** The namespace of perfdhcp; `wire` is its interface. */
+  /** The namespace of perfdhcp. `wire` is the interface in this namespace. */
   readonly clients: string;
   readonly wire: string;
-  /** Path of a file with the machines' MACs. */
+  /** The path of a file with the MACs of the machines. */
   readonly macs: string;
   startBooter(): Promise<Server>;
   startKea(): Promise<Server>;
@@ -175,7 +175,7 @@ function startKea(inside: readonly string[], config: string, folder: string): Se
 function macOf(at: number): string {
   return `02:be:d0:00:${(at >> 8).toString(16).padStart(2, "0")}:${(at & 255).toString(16).padStart(2, "0")}`;
 }
-/** Returns the address of the machine with this number: the control plane allocates the lowest free one. */
+/** Returns the address of the machine with this number. The control plane allocates the lowest free address. */
 function addressOf(at: number): string {
   return `10.78.${1 + (at >> 8)}.${at & 255}`;
 }

@@ -1,6 +1,7 @@
-// Compares the booter's DHCP with Kea's: perfdhcp measures both in turn over the same link, Kea with reservations for
-// the same machines. Exits with 0 if our median loss at each rate is at most Kea's plus one percentage point, and our
-// median delay of an offer at the lower rate is below half a millisecond. Options: --rounds=N, --seconds=N, --json.
+// Compares the DHCP server of the booter with Kea. perfdhcp measures both in turn over the same link. Kea has
+// reservations for the same machines. The program exits with 0 if two conditions hold. At each rate, the booter's
+// median loss is at most one percentage point above Kea's loss. At the lower rate, the booter's median delay of an
+// offer is below half a millisecond. Options: --rounds=N, --seconds=N, --json.
 import { execFile } from "node:child_process";
 import { loadavg } from "node:os";
 import process from "node:process";
@@ -13,16 +14,18 @@ import { median } from "./report.ts";
 const RATES = [2_000, 4_000] as const;
 const DELAY_MS_MAX = 0.5;
 const LOSS_POINTS_MAX = 1;
-/** A server that was just started gets requests at this rate until it replies, and then a warm-up at the lower rate. */
+/**
+ * A new server gets requests at this rate until it replies. After this it gets a warm-up at the lower measured rate.
+ */
 const FIRST = { rate: 500, seconds: 2 } as const;
 const WARM = { rate: RATES[0], seconds: 3 } as const;
-/** PXEClient:Arch:00007:UNDI:003000. */
+/** The vendor class PXEClient:Arch:00007:UNDI:003000. */
 const CLASS_HEX = "505845436c69656e743a417263683a30303030373a554e44493a303033303030";
 
 type Result = {
   readonly loss_percent: number;
   readonly delay_ms: number;
-  /** The server's processor time per completed exchange, in microseconds. */
+  /** The processor time of the server for each completed exchange, in microseconds. */
   readonly cpu_us: number;
 };
 type Line = { readonly server: string; readonly rate: number; readonly load: number } & Result;
@@ -91,7 +94,8 @@ if (values.json) {
   }
   for (const each of broken) console.log(`BROKEN: ${each}`);
 }
-process.exit(broken.length === 0 ? 0 : 1); // The database driver keeps idle sockets open for a while.
+// Ends the process now, because the database driver keeps idle sockets open for a while.
+process.exit(broken.length === 0 ? 0 : 1);
 
 /** Waits until the server replies to nearly all requests at a low rate. */
 async function untilAnswered(where: DhcpSite, server: Server): Promise<void> {
@@ -111,7 +115,7 @@ async function measure(
   const client = ["-o", `60,${CLASS_HEX}`, "-o", "93,0007", "-M", macs, SERVER];
   const before_ms = await cpuTime_ms(server.pid) ?? NaN;
   const child = run("ip", ["netns", "exec", clients, "perfdhcp", ...words, ...client], { maxBuffer: 16_000_000 });
-  // A non-zero exit status may only mean that packets were dropped; the output contains their number.
+  // A non-zero exit status can mean only that packets were dropped. The output contains their number.
   const text = await child.then(({ stdout }) => stdout, ({ stdout }: { stdout?: string }) => stdout ?? "");
   return readReport(text, (await cpuTime_ms(server.pid) ?? NaN) - before_ms);
 }

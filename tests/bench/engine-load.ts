@@ -1,5 +1,6 @@
-// Runs one measurement: for a fixed time, senders send messages, each waiting for the reply before its next message.
-// Afterwards the tables must contain exactly one transition and one reply per acknowledged message.
+// Runs one measurement. For a fixed time, senders send messages. Each sender waits for the reply before it sends its
+// next message. After the run, the tables must contain exactly one transition and one reply for each acknowledged
+// message.
 import type { Engine } from "../../actors/engine/engine.ts";
 import type { DbClient } from "../../src/db/pool.ts";
 import { cpuTime_ms } from "./cpu-time.ts";
@@ -9,9 +10,9 @@ export type EngineLoadOptions = {
   readonly engine: Engine;
   readonly subject: Subject;
   readonly ids: readonly string[];
-  /** Number of messages that each actor got in earlier runs; updated by each run. */
+  /** The number of messages that each actor got in earlier runs. Each run updates it. */
   readonly sent: Map<string, number>;
-  /** The number of senders per actor, and so the number of outstanding messages per actor. */
+  /** The number of senders for each actor, which is also the number of the actor's outstanding messages. */
   readonly senders: number;
   readonly seconds: number;
   readonly db: DbClient;
@@ -20,16 +21,19 @@ export type EngineLoadOptions = {
 
 export type LoadResult = {
   readonly messages_per_s: number;
-  /** Processor time in cores: 1 is one core busy for the whole run. Null on systems without this information. */
+  /**
+   * The processor time in cores. 1 means that one core was busy during the whole run. Null on systems without this
+   * information.
+   */
   readonly engine_cores: number | null;
   readonly server_cores: number | null;
-  /** Only in runs over HTTP: the load process's cores and the response times. */
+  /** The cores of the load process and the response times. Only runs over HTTP have these. */
   readonly load_cores?: number;
   readonly p50_ms?: number;
   readonly p99_ms?: number;
 };
 
-/** Unmeasured time at the start, which warms query plans, caches and compiled code. */
+/** The unmeasured time at the start. It warms query plans, caches and compiled code. */
 const WARM_UP_MS = 1_500;
 
 export async function runEngineLoad(options: EngineLoadOptions): Promise<LoadResult> {
@@ -92,7 +96,7 @@ async function checkRows(
   const after = await countRows(db);
   expectEqual("transition rows", after.transitions - before.transitions, acknowledged);
   expectEqual("reply rows", after.replies - before.replies, acknowledged);
-  // Seeded actors are at version 1 and have no transition row.
+  // The inserted actors begin at version 1 without a transition row.
   const { rows } = await db.query<{ risen: number }>(
     `select coalesce(sum(version - 1), 0)::bigint - (select count(*) from transition where actor_id = any($1::text[])) as risen
        from ${subject.behavior.table} where ${subject.behavior.key} = any($2::uuid[])`,

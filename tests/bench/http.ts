@@ -1,6 +1,6 @@
-// The benchmark run over HTTP: a server with the permissions of `task start`, and a load process with keep-alive
-// connections. Afterwards, as in the runs without HTTP (engine-load.ts), the rows are compared with the acknowledged
-// messages.
+// The run of the benchmark over HTTP, with a server that has the permissions of `task start`, and a load process with
+// keep-alive connections. After the run, the rows are compared with the acknowledged messages, as in the runs without
+// HTTP (engine-load.ts).
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import process from "node:process";
@@ -16,7 +16,7 @@ import { countRows, expectEqual, type LoadResult } from "./engine-load.ts";
 
 export type HttpLoadOptions = {
   readonly databaseUrl: string;
-  /** Ids of the nodes whose role the load sets. */
+  /** The ids of the nodes whose role the load sets. */
   readonly ids: readonly string[];
   readonly connections: number;
   readonly seconds: number;
@@ -27,7 +27,7 @@ export type HttpLoadOptions = {
 const PROJECT = new URL("../../", import.meta.url);
 const WARM_UP_MS = 2_000;
 const START_LIMIT_MS = 20_000;
-/** More requests a minute than a server can answer. */
+/** A rate limit that is higher than the number of requests a server can answer in a minute. */
 const RATE_MAX = "1000000000";
 
 export async function runHttpLoad(options: HttpLoadOptions): Promise<LoadResult> {
@@ -38,7 +38,7 @@ export async function runHttpLoad(options: HttpLoadOptions): Promise<LoadResult>
     const { ids, connections, seconds } = options;
     const measured_ms = seconds * 1_000;
     const reported = applyLoad({ port: server.port, key, ids, connections, warm_up_ms: WARM_UP_MS, measured_ms });
-    reported.catch(() => {}); // Awaited below.
+    reported.catch(() => {}); // The promise is awaited below.
     const used = () => Promise.all([cpuTime_ms(server.pid), cpuTime_ms(options.serverPid)]);
     await new Promise((wake) => setTimeout(wake, WARM_UP_MS));
     const [berthBefore, serverBefore] = await used();
@@ -74,7 +74,7 @@ async function startServer(databaseUrl: string, key: string) {
     env: {
       PATH: process.env.PATH,
       HOME: process.env.HOME,
-      // One caller sends the whole load.
+      // The rate limits are raised, because one caller sends the whole load.
       BERTH_LIMITS_CALLER_REQUESTS_PER_MINUTE: RATE_MAX,
       BERTH_LIMITS_CALLER_WRITES_PER_MINUTE: RATE_MAX,
       DATABASE_URL: databaseUrl,

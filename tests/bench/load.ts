@@ -1,6 +1,6 @@
-// The load of the HTTP run, in a separate process: each connection sends a request, waits for the reply, and repeats.
-// To use little of the machine that it shares with the server, it checks only the status and the length of a reply.
-// Input: a LoadOrder as JSON on standard input. Output: a LoadReport as JSON on standard output.
+// The load of the run over HTTP. It runs in a separate process. Each connection sends a request, waits for the reply,
+// and repeats this. The load checks only the status and the length of a reply, so that it uses little of the machine
+// that it shares with the server. Standard input is a LoadOrder as JSON. Standard output is a LoadReport as JSON.
 import { Buffer } from "node:buffer";
 import process from "node:process";
 import { CN_ROLES } from "../../src/contract/enums.ts";
@@ -20,7 +20,7 @@ export type LoadReport = {
   readonly messages_per_s: number;
   readonly p50_ms: number;
   readonly p99_ms: number;
-  /** Processor time of this process during the measurement, in cores. */
+  /** The processor time of this process during the measurement, in cores. */
   readonly cores: number;
 };
 
@@ -43,7 +43,7 @@ async function apply(order: LoadOrder): Promise<LoadReport> {
   setTimeout(() => cpuBefore = process.cpuUsage(), order.warm_up_ms);
 
   async function connection(index: number): Promise<void> {
-    // Each node belongs to one connection, so no actor has two outstanding messages.
+    // Each node belongs to one connection, so that no actor has two outstanding messages.
     const ids = order.ids.filter((_, n) => n % order.connections === index);
     const socket = await Deno.connect({ hostname: "127.0.0.1", port: order.port });
     const buffer = new Uint8Array(RECEIVE_BYTES);
@@ -86,7 +86,7 @@ async function writeAll(socket: Deno.Conn, bytes: Uint8Array): Promise<void> {
   for (let at = 0; at < bytes.length;) at += await socket.write(bytes.subarray(at));
 }
 
-/** Reads one reply. Throws unless it is a 200 with a Content-Length. */
+/** Reads one reply. Throws if it is not a 200 with a Content-Length. */
 async function readAnswer(socket: Deno.Conn, buffer: Uint8Array): Promise<void> {
   let filled = 0;
   let end = Infinity;

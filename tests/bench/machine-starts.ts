@@ -1,7 +1,7 @@
-// The start of a machine as a tenant sees it: from POST /v1/instances until the guest's first line and until ssh, beside
-// plain QEMU with the same image; then many machines on one node, with the memory of the agent. The site is the
-// tests' site: a server as `task start` starts it, and a compiled agent. Needs root, QEMU and ssh. Options: --rounds=N,
-// --machines=N, --json.
+// Measures the start of a machine as a tenant sees it: from POST /v1/instances until the guest's first line and until
+// ssh works, compared with plain QEMU with the same image. Then it creates many machines on one node and measures the
+// memory of the agent. The server runs as `task start` runs it, and the agent is compiled. Needs root, QEMU and ssh.
+// Options: --rounds=N, --machines=N, --json.
 import { execFile, spawn } from "node:child_process";
 import { randomInt, randomUUID } from "node:crypto";
 import { copyFile, readFile, writeFile } from "node:fs/promises";
@@ -23,17 +23,17 @@ import { okOf } from "../support/control-plane.ts";
 import { present } from "../support/optional-programs.ts";
 
 const MIB = 2 ** 20;
-/** Machines that are created at the same time. */
+/** The number of machines that are created at the same time. */
 const CREATES_AT_ONCE = 4;
 const TINY_MEMORY_BYTES = 32 * MIB;
-/** A guest boots in 10 s without KVM on an idle machine. */
+/** A long time limit: a guest boots in 10 s without KVM on an idle machine. */
 const LIMIT_MS = 300_000;
 const LOOK_MS = 10;
 /** The first line of the test guest's own program. */
 const FIRST_LINE = /guest: [0-9.]+ init/;
 /** The address of the guest in the network that QEMU emulates for plain machines. */
 const PLAIN_ADDRESS = "10.0.2.15";
-/** Ports of this machine for ssh to plain machines. */
+/** The ports of this machine that lead to ssh of the plain machines. */
 const PORTS = { first: 42_000, last: 48_000 } as const;
 const run = promisify(execFile);
 
@@ -71,7 +71,7 @@ try {
     okOf(await site.call("POST", `/v1/tenants/${site.tenant_id}/projects/${site.project_id}/ssh-keys`, { body })).id;
   const plain: Start[] = [];
   const berth: BerthStart[] = [];
-  // The first machine fetches and converts the image, which the others use.
+  // The first round is not measured, because its machine fetches and converts the image, which later machines use.
   for (let round = 0; round <= Number(values.rounds); round += 1) {
     plain.push(await startPlain(site, key, public_key));
     berth.push(await startWithBerth(site, key, ssh_key_id));
@@ -94,7 +94,8 @@ try {
   await site?.close();
   await cluster.remove();
 }
-process.exit(0); // Ends the process now: the database driver keeps idle sockets open for a while.
+// Ends the process now, because the database driver keeps idle sockets open for a while.
+process.exit(0);
 
 /** Starts a machine through the API, and deletes it. */
 async function startWithBerth(site: Site, key: string, ssh_key_id: string): Promise<BerthStart> {
@@ -128,7 +129,7 @@ async function startPlain(site: Site, key: string, public_key: string): Promise<
   const [id, vpc_id, subnet_id] = [randomUUID(), randomUUID(), randomUUID()];
   const mac = "02:00:00:00:00:01";
   const nic = { id, name: "net0", mac, primary_ipv4: PLAIN_ADDRESS, primary_ipv6: null, vpc_id, subnet_id };
-  // The seed has only these parts of a plan.
+  // The cast is safe, because the seed reads only these parts of a plan.
   const plan = {
     instance: { id, name: "plain" },
     nics: [nic],
@@ -159,7 +160,7 @@ async function startPlain(site: Site, key: string, public_key: string): Promise<
   }
 }
 
-/** Creates many machines of one sector on the node, and measures the memory of the agent. */
+/** Creates many machines with a boot disk of one sector on the node, and measures the memory of the agent. */
 async function startMany(site: Site, machines: number) {
   const bytes = tinyGuest(MIB);
   const images = await serveImage(bytes, site.address);
@@ -188,7 +189,7 @@ async function startMany(site: Site, machines: number) {
   return { machines, all_run_ms, agent_bytes_per_machine };
 }
 
-/** Returns the resident memory of the agent and of its process that serves guests. */
+/** Returns the resident memory of the agent and of the agent's process that serves guests. */
 async function agentBytes(site: Site): Promise<number> {
   const lines = (await processes()).filter((line) =>
     / (?:run|serve-guests) --/.test(line) && line.includes(site.folder)
@@ -213,7 +214,7 @@ function sshArgv(key: string, address: string, port: number): string[] {
   ];
 }
 
-/** Tries ssh until it can run a command. */
+/** Repeats ssh until it can run a command. */
 async function untilSsh([program = "", ...argv]: readonly string[]): Promise<void> {
   const end_ms = performance.now() + LIMIT_MS;
   while (!await run(program, [...argv, "true"]).then(() => true, () => false)) {

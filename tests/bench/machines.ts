@@ -1,6 +1,6 @@
-// Real machines on one node: the time from the start to the guest's first line, beside plain QEMU; then many machines at
-// once, with the memory and the processor time of the agent. The guests have one sector and no operating system, so they
-// measure QEMU and the agent only. Needs root and QEMU. Options: --machines=N, --json.
+// Measures real machines on one node: the time from the start to the guest's first line, compared with plain QEMU, and
+// then the memory and the processor time of the agent with many machines. The guests have one sector and no operating
+// system, so the figures describe only QEMU and the agent. Needs root and QEMU. Options: --machines=N, --json.
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -22,9 +22,9 @@ const ROUNDS = 5;
 const SAMPLES = 10;
 const LOOK_MS = 5;
 const LIMIT_MS = 120_000;
-/** Machines that start at the same time, as the agent does after a boot of the node. */
+/** The number of machines that start at the same time. The agent starts the same number after a boot of the node. */
 const STARTS_AT_ONCE = 4;
-/** The number of machines for which the share of a processor is stated. */
+/** The report states the share of a processor for this number of machines. */
 const STATED_MACHINES = 100;
 
 if (process.getuid?.() !== 0 || pathOf("qemu-system-x86_64") === null) {
@@ -40,7 +40,7 @@ const stop = new AbortController();
 const ids: string[] = [];
 let driver: Driver | undefined;
 try {
-  // QEMU's users must pass the folder.
+  // The users that run QEMU must be able to enter the folder.
   await chmod(folder, 0o711);
   await writeFile(join(folder, "guest.raw"), tinyGuest(DISK_BYTES));
   await mkdir(join(folder, "state"));
@@ -64,7 +64,7 @@ try {
   await Promise.all(ids.map((id) => firstLine(driver!, id)));
   const all_ms = performance.now() - begun_ms;
   const memory_each = (process.memoryUsage().rss - rss_before) / ids.length;
-  await driver.metrics(); // Finds the processes once.
+  await driver.metrics(); // The first sample also finds the processes, so it is not measured.
   const used_us = process.cpuUsage();
   for (let sample = 0; sample < SAMPLES; sample += 1) await driver.metrics();
   const { user, system } = process.cpuUsage(used_us);
@@ -104,11 +104,11 @@ function openDriver(): Promise<Driver> {
   });
 }
 
-/** Creates and boots a machine, and returns its id. */
+/** Creates and boots a machine. Returns its id. */
 async function boot({ vms }: Driver, image_path: string): Promise<string> {
   const id = randomUUID();
   ids.push(id);
-  // The driver reads only these parts of a plan.
+  // The cast is safe, because the driver reads only these parts of a plan.
   const plan = {
     instance: { id, name: "bench", brand: "kvm", tenant_id: randomUUID(), cpu: 1, memory_bytes: MEMORY_BYTES },
     image: { sha256: "ab".repeat(32) },
@@ -135,7 +135,7 @@ async function firstLine(driver: Driver, id: string): Promise<void> {
   }
 }
 
-/** Starts QEMU without an agent on the same disk, and returns the time to the guest's first line. */
+/** Starts QEMU without an agent on the same disk. Returns the time to the guest's first line. */
 async function plainQemu(): Promise<number> {
   const begun_ms = performance.now();
   const argv = ["-nodefaults", "-machine", "q35", "-accel", "tcg", "-m", "32M", "-display", "none"];

@@ -1,6 +1,6 @@
-// The benchmark of the commit path: durable transitions per second, compared with pgbench's simple update on the same
-// server in the same run. The two alternate, so that other load on the machine affects both. Options: --json,
-// --rounds=N, --seconds=N; --rates measures only the rows of the first table.
+// The benchmark of the commit path. It measures durable transitions per second and compares them with pgbench's simple
+// update on the same server in the same run. The runs of both alternate, so that other load on the machine affects
+// both. Options: --json, --rounds=N, --seconds=N; --rates measures only the rows of the first table.
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { createEngine } from "../../actors/engine/engine.ts";
@@ -24,14 +24,17 @@ import { printRates } from "./table.ts";
 import { runEngineLoad } from "./engine-load.ts";
 
 const ACTORS = 1_000;
-/** The number of concurrent senders to one hot actor: enough to fill the next unit while one commits. */
+/**
+ * The number of concurrent senders to one busy actor. It is large enough to fill the next unit while a unit is
+ * committed.
+ */
 const HOT_SENDERS = 512;
 const HTTP_CONNECTIONS = 250;
 const HTTP_NAME = `HTTP: ${ACTORS} actors, ${HTTP_CONNECTIONS} connections`;
-/** Long enough for six heartbeats per agent, and for every long poll to be repeated. */
+/** This time is long enough for six heartbeats of each agent, and for a second long poll of each agent. */
 const AGENTS_SECONDS = 30;
 const DATABASE = "bench_engine";
-/** Statement timeout for counting a million rows, which takes longer than the server's own limit. */
+/** The statement timeout for the count of a million rows, which takes longer than the server's own limit. */
 const COUNT_LIMIT_MS = 60_000;
 
 const { values } = parseArgs({
@@ -73,9 +76,10 @@ try {
 } finally {
   await cluster.remove();
 }
-process.exit(0); // Ends the process now: the database driver keeps idle sockets open for a while.
+// Ends the process now, because the database driver keeps idle sockets open for a while.
+process.exit(0);
 
-/** Measures what has no yardstick of the same kind. */
+/** Runs the measurements that have no yardstick of the same kind. */
 async function measureOthers() {
   note("networks with few and with many rows");
   const network = await measureNetwork(cluster, SAMPLES);
@@ -94,7 +98,7 @@ function printOthers({ network, networks, agents, starts }: Awaited<ReturnType<t
   printStarts(starts);
 }
 
-/** Runs all loads of one subject on a fresh database, between two runs of pgbench. */
+/** Runs all loads of one subject on a new database between two runs of pgbench. */
 async function runGroup(subject: Subject, yardstick: Yardstick | null): Promise<Line[]> {
   const url = await benchDatabase(cluster.url, DATABASE);
   const owner = openPool({ url, statementLimit_ms: COUNT_LIMIT_MS, connectionsMax: 1 });
@@ -138,7 +142,7 @@ type Pgbench = Pick<Line, "pgbench_tps" | "pgbench_cpu_us">;
 
 async function measureYardstick(yardstick: Yardstick | null): Promise<Pgbench> {
   if (yardstick === null) return { pgbench_tps: null, pgbench_cpu_us: null };
-  // This process's own time includes pgbench, a child that has ended by then.
+  // The time of this process includes pgbench, because pgbench is a child that has ended.
   const used_ms = () => Promise.all([cpuTime_ms(process.pid), cpuTime_ms(cluster.pid())]);
   const [oursBefore, serverBefore] = await used_ms();
   const pgbench_tps = await yardstick.run(seconds);

@@ -1,7 +1,8 @@
-// The time from a tenant's request for a firewall rule until packets pass, and until they stop after its delete. A whole
-// control plane serves two node agents' network loops, whose routers are in the kernel. A guest on one node sends a
-// datagram every 5 ms to a guest on the other one. Single run: `deno run -A tests/bench/network-latency.ts`, with --json,
-// --rounds=N. Needs root, iproute2, nftables, conntrack and python3.
+// Measures the time from a tenant's request for a firewall rule until packets pass, and from the delete of the rule
+// until packets stop. A complete control plane serves the network loops of two node agents. Their routers are in the
+// kernel. A guest on one node sends a datagram every 5 ms to a guest on the other node. Single run:
+// `deno run -A tests/bench/network-latency.ts`, with --json, --rounds=N. Needs root, iproute2, nftables, conntrack and
+// python3.
 import process from "node:process";
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
@@ -31,20 +32,25 @@ import { seedInstances } from "./networks.ts";
 const DATABASE = "bench_latency";
 const ROUNDS = 100;
 const PORT = 9_000;
-/** The guests' NICs, by node: their MACs and addresses. */
+/** The MACs and addresses of the guests' NICs, by node. */
 const GUESTS = {
   n1: { mac: "02:00:00:00:00:01", address: "10.0.0.2" },
   n2: { mac: "02:00:00:00:00:02", address: "10.0.0.3" },
 } as const;
 type NodeName = keyof typeof GUESTS;
 const NODE_NAMES = Object.keys(GUESTS) as readonly NodeName[];
-/** A silence of this length means that packets are denied: many of the sender's intervals of 5 ms. */
+/**
+ * A silence of this length means that packets are denied, because it is much longer than the sender's interval of 5 ms.
+ */
 const SILENCE_MS = 100;
 /** The benchmark fails if a change is not in force after this time. */
 const LIMIT_MS = 30_000;
 const STATEMENT_LIMIT_MS = 60_000;
 
-/** Sends a datagram every 5 ms. The source port changes five times a second, so that new connections begin. */
+/**
+ * A program that sends a datagram every 5 ms. It changes the source port five times a second, so that new connections
+ * begin.
+ */
 const SENDER = `
 import socket, sys, time
 while True:
@@ -56,7 +62,7 @@ while True:
         time.sleep(0.005)
     sender.close()
 `;
-/** Prints a line for each datagram, at most one in 10 ms. */
+/** A program that prints a line for each datagram, but at most one line in 10 ms. */
 const RECEIVER = `
 import socket, sys, time
 receiver = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -89,7 +95,7 @@ const networks: NodeNetwork[] = [];
 try {
   const { vpc_id, key } = await prepare(db);
   for (const node of NODE_NAMES) await plug(net, node);
-  // Compares the routers, which finds the taps.
+  // Compares the routers with their documents. This step finds the taps.
   for (const network of networks) await network.repair();
   const guest = (node: NodeName, source: string, ...words: readonly string[]) => {
     const argv = net.argvIn(`vm-${node}`, ["python3", "-u", "-c", source, ...words]);
@@ -113,8 +119,7 @@ try {
     });
   };
   await rule("closed", 1, "deny");
-  // The first packets of a guest wait for ARP, which repeats a lost request after 1 s. So a round before the others is
-  // not counted.
+  // The first round is not counted. In it, the packets of a guest wait for ARP, which repeats a lost request after 1 s.
   const { id: first_id } = await rule("first", 2, "allow");
   await until(() => received_ms > -Infinity);
   await must(server.url, { method: "DELETE", path: `/v1/firewall-rules/${first_id}`, key });
@@ -130,7 +135,8 @@ try {
     await sleep(SILENCE_MS);
     const deleted_ms = performance.now();
     await must(server.url, { method: "DELETE", path: `/v1/firewall-rules/${id}`, key });
-    // On a busy machine the sender may pause for longer than SILENCE_MS, so the documents of the nodes are awaited, too.
+    // Also waits for the documents of the nodes, because the sender can pause for longer than SILENCE_MS on a busy
+    // machine.
     await until(() => networks.every((network) => isCurrent(network, id)));
     await isSilent();
     stopping.push(received_ms - deleted_ms);
@@ -161,7 +167,7 @@ try {
 }
 process.exit(0);
 
-/** Creates a VPC with an instance on each node, and starts the nodes' network loops. */
+/** Creates a VPC with an instance on each node, and starts the network loops of the nodes. */
 async function prepare(db: Db): Promise<{ vpc_id: string; key: string }> {
   const { projects: [project] } = await openCreatesSite(server.url, { nodes: 0, projects: 1 });
   const nodes = await seedApproved(db, NODE_NAMES.length);
@@ -179,7 +185,7 @@ async function prepare(db: Db): Promise<{ vpc_id: string; key: string }> {
   return { vpc_id: rows[0]!.vpc_id, key: project!.key };
 }
 
-/** Runs the network loops of the agent on a node. The other parts of the agent do not run. */
+/** Runs only the network loops of the agent on a node. */
 async function follow(node: NodeName, { server_uuid, api_key }: NodeKey): Promise<void> {
   const log = (line: string) => console.error(`${node}: ${line}`);
   const store = await openDocumentStore(`${folder.path}/${node}`, log);
@@ -201,7 +207,7 @@ async function follow(node: NodeName, { server_uuid, api_key }: NodeKey): Promis
   await until(() => network.realizations().some(({ status }) => status === "applied"));
 }
 
-/** Connects a guest to the router that the node's agent has made. */
+/** Connects a guest to the router that the node's agent made. */
 async function plug({ run }: NetworkSite, node: NodeName): Promise<void> {
   const { mac, address } = GUESTS[node];
   const router = (await run(["ip", "netns", "list"])).match(new RegExp(`^${node}-\\d+`, "m"))![0];

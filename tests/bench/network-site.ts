@@ -1,6 +1,6 @@
 // A control plane with its own database, one tenant, a VPC with very many routes and firewall rules, and other VPCs.
-// The rows of all VPCs are inserted in turn, so that the rows of each are spread over the whole table, as after years
-// of use.
+// The insertions alternate between the VPCs. So the rows of each VPC are spread over the whole table, as after years of
+// use.
 import { randomBytes } from "node:crypto";
 import type { Vpc } from "../../src/contract/network.ts";
 import { KEY_LOOKUP_CHARS, KEY_SECRET_CHARS } from "../../src/contract/limits.ts";
@@ -10,12 +10,12 @@ import { formatApiKey } from "../../src/lib/ids/api-key.ts";
 import { type ControlPlane, openControlPlane } from "../../src/wiring.ts";
 import { benchDatabase } from "./bench-database.ts";
 
-/** The number of rows in each of the tables route and firewall_rule. */
+/** The number of rows in the table route, and also in the table firewall_rule. */
 export type SiteSize = {
-  /** Rows in the measured VPC. */
+  /** The number of rows in the measured VPC. */
   readonly rows: number;
   readonly others: number;
-  /** Rows in each of the other VPCs. */
+  /** The number of rows in each of the other VPCs. */
   readonly rows_each: number;
 };
 
@@ -28,21 +28,24 @@ export type NetworkSite = {
   readonly project_id: string;
   readonly vpc_id: string;
   readonly route_table_id: string;
-  /** Ids of the measured VPC's routes, in the order in which they are listed. */
+  /** The ids of the measured VPC's routes in the order of their list. */
   readonly routes: readonly string[];
   readonly rules: readonly string[];
   /** Sends a request with the tenant's key through the complete HTTP handler. */
   readonly call: Call;
   /** Sends a request with the root key. */
   readonly asRoot: Call;
-  /** Reopens the control plane, so that its connections use the database's present settings. */
+  /** Opens the control plane again, so that its connections use the current settings of the database. */
   reopen(): Promise<void>;
   close(): Promise<void>;
 };
 
-/** A client address, from RFC 5737's range for documentation. */
+/** The address of the client. It is in a range for documentation (RFC 5737). */
 const ADDRESS = "192.0.2.10";
-/** Statement timeout for inserting and analyzing a million rows, which takes longer than the server's own limit. */
+/**
+ * The statement timeout for the insertion and analysis of a million rows, which take longer than the server's own
+ * limit.
+ */
 const FILL_LIMIT_MS = 600_000;
 
 export async function openNetworkSite(
@@ -95,7 +98,7 @@ export async function openNetworkSite(
   };
 }
 
-/** Sends a POST and returns the new object. Throws unless it is a 201. */
+/** Sends a POST and returns the new object. Throws if the status is not 201. */
 export async function made<T>(call: Call, path: string, body: unknown): Promise<T> {
   const { status, text } = await call("POST", path, body);
   if (status !== 201) throw new Error(`POST ${path}: ${status} ${text}`);
@@ -106,7 +109,7 @@ function letters(count: number): string {
   return randomBytes(count).toString("base64url").slice(0, count);
 }
 
-/** SQL that inserts the other VPCs of the project. $1: the measured VPC; $2: the number of others. */
+/** SQL that inserts the other VPCs of the project. $1 is the measured VPC, and $2 is the number of other VPCs. */
 const OTHER_VPCS = `
   with other as (
     select gen_random_uuid() as id, gen_random_uuid() as route_table_id, n, v.tenant_id, v.project_id,
@@ -123,8 +126,8 @@ const OTHER_VPCS = `
          'fd00::/16', berth_now() from other`;
 
 /**
- * SQL that lists the rows to insert, alternating between all VPCs. $1: the measured VPC; $2: its number of rows; $3:
- * the number of rows of each other VPC.
+ * SQL that returns the rows to insert. The rows alternate between all VPCs. $1 is the measured VPC, $2 is its number of
+ * rows, and $3 is the number of rows of each other VPC.
  */
 const IN_TURNS = `
   select v.tenant_id, v.project_id, v.id as vpc_id, v.main_route_table_id as route_table_id, k
@@ -146,8 +149,8 @@ async function fill(url: string, vpc_id: string, { rows, others, rows_each }: Si
   const session = async <T>(use: (client: Connection) => Promise<T>): Promise<T> => {
     const client = await openClient({ url, statementLimit_ms: FILL_LIMIT_MS });
     try {
-      // Disables foreign key checks: all referenced rows exist, and a check per row would take longer than all the
-      // rest.
+      // Disables the checks of foreign keys. All referenced rows exist, and the checks would take longer than the rest
+      // of the insertion.
       await client.query("set session_replication_role = replica");
       return await use(client);
     } finally {

@@ -1,12 +1,12 @@
-// One request of each kind that reads routes or firewall rules, to check the query plans: lists, reads, creates,
-// changes, and each removal of another object for which a guard or a foreign key reads them.
+// One request of each kind that reads routes or firewall rules, for the check of query plans. The kinds are lists,
+// reads, creates, changes, and each removal of another object for which a guard or a foreign key reads routes or rules.
 import type { Vpc } from "../../src/contract/network.ts";
 import { encodePageToken } from "../../src/lib/ids/page-token.ts";
 import { type Call, made, type NetworkSite } from "./network-site.ts";
 
 export type Step = {
   readonly name: string;
-  /** The tables that the plans must read, as proof that the request ran its queries. */
+  /** The tables that the plans must read. This proves that the request ran its queries. */
   readonly reads: readonly Table[];
   readonly run: () => Promise<unknown>;
 };
@@ -27,25 +27,25 @@ export const pageAfter = (site: NetworkSite, table: Table, id: string) =>
   `${firstPage(site, table)}&page_token=${encodePageToken({ id })}`;
 export const idsOf = (site: NetworkSite, table: Table) => table === "route" ? site.routes : site.rules;
 
-/** The first number for bodyOf that callers may use; the steps below use smaller ones. */
+/** The first number that callers may pass to bodyOf. The steps of this file use smaller numbers. */
 export const FREE_NUMBERS = 2;
 
-/** Returns the body of a create request, different for each number. */
+/** Returns the body of a create request. It differs for each number. */
 export function bodyOf(table: Table, number: number): object {
   const name = `made-${number}`;
-  // All existing rows have IPv4 networks, so these do not conflict with them.
+  // These are IPv6 networks. They conflict with no existing row, because all existing rows have IPv4 networks.
   const network = `fd00:${(number >> 16).toString(16)}:${(number & 0xffff).toString(16)}::/64`;
   return table === "route"
     ? { name, destination: network, target: { kind: "blackhole" } }
     : { name, action: "allow", direction: "inbound", priority: 100, protocol: "tcp", destination_cidr: network };
 }
 
-/** Lists all steps for a site, which must run once and in this order. */
+/** Returns all steps for a site. They must run once and in this order. */
 export function networkSteps(site: NetworkSite): readonly Step[] {
   return [...recordSteps(site), ...guardSteps(site)];
 }
 
-/** Lists the requests about routes and rules themselves. */
+/** Returns the requests about routes and rules themselves. */
 export function recordSteps(site: NetworkSite): readonly Step[] {
   const expectStatus = expecting(site.call);
   return TABLES.flatMap((table): Step[] => {
@@ -68,7 +68,10 @@ export function recordSteps(site: NetworkSite): readonly Step[] {
   });
 }
 
-/** Lists the requests that read routes or rules because another object may be removed only if none depends on it. */
+/**
+ * Returns the requests that remove another object. They read routes and rules, because the object may be removed only
+ * if none depends on it.
+ */
 export function guardSteps(site: NetworkSite): readonly Step[] {
   const { call, vpc_id, project_id, tenant_id } = site;
   const expectStatus = expecting(call);

@@ -1,6 +1,6 @@
-// Compares requests to a control plane with very many routes and firewall rules with the same requests to one with few,
-// in one process on one database server. The requests alternate, so that other load on the machine affects both. Then
-// it checks the query plans of each kind of request. Single run: `deno run -A tests/bench/network.ts`, with --json,
+// Sends the same requests to two control planes in one process on one database server. One has very many routes and
+// firewall rules, the other has few. The requests alternate, so that other load on the machine affects both. Then it
+// checks the query plans of each kind of request. Single run: `deno run -A tests/bench/network.ts`, with --json,
 // --samples=N.
 import process from "node:process";
 import { parseArgs } from "node:util";
@@ -20,19 +20,19 @@ import {
 import { largeTables, recordPlans, wholeScans } from "./plans.ts";
 
 const FEW: SiteSize = { rows: 1_000, others: 0, rows_each: 0 };
-/** 500,000 routes and 500,000 rules; the measured VPC has 100,000 of each. */
+/** 500,000 routes and 500,000 rules. The measured VPC has 100,000 routes and 100,000 rules. */
 const MANY: SiteSize = { rows: 100_000, others: 400, rows_each: 1_000 };
 export const SAMPLES = 1_000;
 const WARMING_SAMPLES = 100;
-/** Target: the highest ratio of the p99 with many rows to the p99 with few. */
+/** The target: the p99 with many rows is at most this multiple of the p99 with few rows. */
 const P99_RATIO_MAX = 1.2;
-/** A plan may not scan the whole of a table with more rows than this. */
+/** A plan must not scan a whole table that has more rows than this. */
 const LARGE_ROWS = 10_000;
 
 type Table = typeof TABLES[number];
 type Request = { readonly method: string; readonly path: string; readonly body?: object };
 
-/** The measured requests by kind; `number` differs for each request. */
+/** The measured requests by kind. `number` differs for each request. */
 const REQUESTS: { readonly [name: string]: (site: NetworkSite, table: Table, number: number) => Request } = {
   create: (site, table, number) => ({ method: "POST", path: LISTS[table](site), body: bodyOf(table, number) }),
   get: (site, table) => ({ method: "GET", path: `${RECORDS[table]}/${anyOf(idsOf(site, table))}` }),
@@ -47,7 +47,7 @@ export type NetworkLine = {
   readonly many: Quantiles;
   readonly p50_ratio: number;
   readonly p99_ratio: number;
-  /** The p99 ratio between two halves of the samples with few rows: the noise between equal requests. */
+  /** The p99 ratio between two halves of the samples with few rows. It shows the noise between equal requests. */
   readonly p99_noise: number;
 };
 type Quantiles = { readonly p50_ms: number; readonly p99_ms: number };
@@ -55,7 +55,7 @@ type Quantiles = { readonly p50_ms: number; readonly p99_ms: number };
 export type NetworkReport = {
   readonly lines: readonly NetworkLine[];
   readonly plans: number;
-  /** Each request that scanned a whole large table, with the table's name. */
+  /** Each request that scanned a whole large table, and the name of the table. */
   readonly whole: readonly string[];
 };
 
@@ -81,7 +81,7 @@ async function measure(sites: readonly [NetworkSite, NetworkSite], samples: numb
   );
   for (let number = -WARMING_SAMPLES; number < samples; number++) {
     for (const { request, times_ms } of series) {
-      // Alternates the order, because the second request finds warm processor caches.
+      // Alternates the order of the sites, because the second request finds warm processor caches.
       for (const index of number % 2 === 0 ? [0, 1] : [1, 0]) {
         const site = sites[index]!;
         const ms = await timeOf(site, request(site, FREE_NUMBERS + WARMING_SAMPLES + number));
@@ -90,7 +90,7 @@ async function measure(sites: readonly [NetworkSite, NetworkSite], samples: numb
     }
   }
   return series.map(({ name, times_ms }) => {
-    const [few, many] = times_ms.map(quantilesOf) as [Quantiles, Quantiles]; // In the order of `sites`.
+    const [few, many] = times_ms.map(quantilesOf) as [Quantiles, Quantiles]; // The samples are in the order of `sites`.
     const p50_ratio = many.p50_ms / few.p50_ms;
     return {
       name,
@@ -105,8 +105,8 @@ async function measure(sites: readonly [NetworkSite, NetworkSite], samples: numb
 }
 
 /**
- * Returns the p99 ratio between two halves of the samples. Assigns pairs of samples to the halves, because the order of
- * the sites alternates.
+ * Returns the p99 ratio between two halves of the samples. Each half gets pairs of successive samples, because the
+ * order of the sites alternates.
  */
 function noiseOf(times_ms: readonly number[]): number {
   const half = (rest: number) => quantilesOf(times_ms.filter((_, n) => (n >> 1) % 2 === rest)).p99_ms;
@@ -133,8 +133,8 @@ function anyOf(ids: readonly string[]): string {
 }
 
 /**
- * Returns the path of a page that starts after a random record of the middle half, so that there are whole pages before
- * and after it.
+ * Returns the path of a page that starts after a random record of the middle half. So whole pages exist before and
+ * after it.
  */
 function middlePage(site: NetworkSite, table: Table): string {
   const ids = idsOf(site, table);
@@ -191,5 +191,6 @@ if (import.meta.main) {
   } finally {
     await cluster.remove();
   }
-  process.exit(0); // Ends the process now: the database driver keeps idle sockets open for a while.
+  // Ends the process now, because the database driver keeps idle sockets open for a while.
+  process.exit(0);
 }

@@ -1,6 +1,6 @@
-// Network documents with 1,000 nodes that hold a poll: the time from a write of a firewall rule until each of the 100
-// nodes of its VPC has the new document, the cost of the polls while nothing changes, and the rate of writes to one VPC.
-// Single run: `deno run -A tests/bench/networks.ts`, with --json, --rounds=N, --seconds=N.
+// Measures network documents while 1,000 nodes wait in polls. The figures are the time from a write of a firewall rule
+// until each of the 100 nodes of its VPC has the new document, the cost of the polls without changes, and the rate of
+// writes to one VPC. Single run: `deno run -A tests/bench/networks.ts`, with --json, --rounds=N, --seconds=N.
 import { randomUUID } from "node:crypto";
 import process from "node:process";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -18,26 +18,26 @@ import { cpuTime_ms } from "./cpu-time.ts";
 import { openCreatesSite } from "./creates-site.ts";
 
 const DATABASE = "bench_networks";
-/** Rule changes that are measured. */
+/** The number of rule changes that are measured. */
 export const NETWORK_ROUNDS = 20;
 const NODES = 1_000;
 const NODES_PER_VPC = 100;
 const POLL_S = 30;
-/** Concurrent writers to one VPC. */
+/** The number of concurrent writers to one VPC. */
 const WRITERS = 32;
 const STATEMENT_LIMIT_MS = 60_000;
-/** The time for a changed document to reach a node, after which the benchmark fails. */
+/** The benchmark fails if a changed document has not reached a node after this time. */
 const ARRIVAL_LIMIT_MS = 10_000;
 
 export type NetworksReport = {
   readonly nodes: number;
   readonly nodes_of_vpc: number;
   readonly rounds: number;
-  /** From the request until a node has the document: the median node, and the last of all nodes. */
+  /** The times from the request until the median node has the document, and until the last node has it. */
   readonly median_ms: number;
   readonly last_ms: number;
   readonly last_worst_ms: number;
-  /** Processor time of server and database per second, while all polls wait. */
+  /** The processor time of server and database in each second while all polls wait. */
   readonly idle_cpu_ms_per_s: number | null;
   readonly writes_per_s: number;
 };
@@ -75,7 +75,7 @@ export async function measureNetworks(
     const writes_per_s = await rateOf(() => createRule(randomUUID()), seconds);
     await db.query("delete from firewall_rule");
     holders.push(...nodes.map((node) => holdPolls(server.url, node)));
-    // Every node has its first document, and waits.
+    // Continues when every node has its first document and has sent its next poll.
     await until(() => holders.every(({ seen }) => seen.size > 0));
     await sleep(2_000);
     const members = holders.slice(0, NODES_PER_VPC);
@@ -130,7 +130,7 @@ export async function seedInstances(
   );
 }
 
-/** Polls as one node, again and again. `seen` has the time at which each rule arrived. */
+/** Polls repeatedly as one node. `seen` has the time at which each rule arrived. */
 function holdPolls(url: string, { api_key: key }: NodeKey): Holder {
   const seen = new Map<string, number>();
   let isEnded = false;
@@ -209,5 +209,6 @@ if (import.meta.main) {
   } finally {
     await cluster.remove();
   }
-  process.exit(0); // Ends the process now: the database driver keeps idle sockets open for a while.
+  // Ends the process now, because the database driver keeps idle sockets open for a while.
+  process.exit(0);
 }

@@ -1,6 +1,6 @@
-// The overlay network of nodes: throughput and latency between two guests on two nodes, beside a bare veth pair and a
-// plain bridge in the same run, and the time that a node takes to apply documents. Everything is in namespaces of one
-// kernel. Options: --rounds=N, --seconds=N, --json. Needs root, iproute2, nftables and iperf3.
+// Measures the overlay network of nodes: the throughput and latency between two guests on two nodes, compared with a
+// bare veth pair and a plain bridge in the same run, and the time in which a node applies documents. Everything is in
+// namespaces of one kernel. Options: --rounds=N, --seconds=N, --json. Needs root, iproute2, nftables and iperf3.
 import process from "node:process";
 import { parseArgs } from "node:util";
 import type { NetworkDocument } from "../../src/contract/network-document.ts";
@@ -9,11 +9,11 @@ import { type NetworkSite, openNetworkSite } from "../networks/site.ts";
 import { median } from "./report.ts";
 
 const VNI = 4_096;
-/** NICs of other nodes and firewall rules of the large document, and VPCs on one node. */
+/** The numbers of other nodes' NICs and of firewall rules in the large document, and the number of VPCs on one node. */
 const NICS = 2_000;
 const RULES = 500;
 const VPCS = 100;
-/** Applications of each kind that are measured. */
+/** The number of times that a node applies each kind of document. */
 const SAMPLES = 20;
 const PINGS = 50;
 const IPERF_LIMIT_MS = 60_000;
@@ -69,7 +69,7 @@ try {
 }
 process.exit(0);
 
-/** Adds two namespaces with a cable between them, and two with a bridge between them. */
+/** Adds two namespaces that a veth pair connects, and two namespaces that a bridge connects. */
 async function addPlainPaths({ run }: NetworkSite): Promise<void> {
   const ip = (...words: readonly string[]) => run(["ip", ...words]);
   for (const name of ["veth-a", "veth-b", "bridge-a", "bridge-b", "bridge"]) await ip("netns", "add", name);
@@ -92,7 +92,7 @@ async function addPlainPaths({ run }: NetworkSite): Promise<void> {
   }
 }
 
-/** Measures the paths in turns, so that other load on the machine affects all. Returns the medians. */
+/** Measures the paths in turn, so that other load on the machine affects all of them. Returns the medians. */
 async function measurePaths(
   { attempt }: NetworkSite,
   { rounds, seconds }: { readonly rounds: number; readonly seconds: number },
@@ -160,7 +160,7 @@ async function measureApplications(site: NetworkSite): Promise<Record<string, nu
   };
 }
 
-/** A document with many NICs on another node, and many rules. */
+/** Returns a document with many NICs on another node and with many rules. */
 function largeDocument(base: NetworkDocument): NetworkDocument {
   return {
     ...base,

@@ -1,5 +1,5 @@
-// pgbench, PostgreSQL's own benchmark, on the same server, as the reference. `-N` is its simple update: one update, one
-// select and one insert per transaction, over the same loopback TCP.
+// The yardstick pgbench, which is PostgreSQL's own benchmark, on the same server. `-N` selects its simple update: one
+// update, one select and one insert in each transaction, also over loopback TCP.
 import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -11,7 +11,10 @@ import { pathOf } from "../support/optional-programs.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const DATABASE = "bench_yardstick";
-/** pgbench's scale factor: 10 branches and 1,000,000 accounts, so that clients rarely wait for each other's rows. */
+/**
+ * The scale factor of pgbench. It results in 10 branches and 1,000,000 accounts, so that clients rarely wait for each
+ * other's rows.
+ */
 const SCALE = 10;
 const CLIENTS = 8;
 const THREADS = 2;
@@ -21,10 +24,13 @@ export type Yardstick = {
   run(seconds: number): Promise<number>;
 };
 
-/** A busy row: how a plain server would write messages to one node, one transaction for each message. */
+/**
+ * The yardstick for a busy row. A simple server would write the messages to one node with one transaction for each
+ * message.
+ */
 export type BusyRow = { readonly url: string; readonly id: string; readonly clients: number };
 
-/** Finds pgbench and fills its tables in a separate database. Returns null if pgbench is not installed. */
+/** Finds pgbench and fills pgbench's tables in a separate database. Returns null if pgbench is not installed. */
 export async function preparePgbench(serverUrl: string): Promise<Yardstick | null> {
   const program = pathOf("pgbench");
   if (program === null) return null;
@@ -42,8 +48,8 @@ export async function preparePgbench(serverUrl: string): Promise<Yardstick | nul
 }
 
 /**
- * Changes the role of one node for a time, in one transaction for each message: lock, change, log. Returns transactions
- * per second, or null if pgbench is not installed.
+ * Changes the role of one node repeatedly for a time. Each message is one transaction: lock, change, log. Returns the
+ * transactions per second, or null if pgbench is not installed.
  */
 export async function runBusyRow({ url, id, clients }: BusyRow, seconds: number): Promise<number | null> {
   const program = pathOf("pgbench");

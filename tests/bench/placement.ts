@@ -1,5 +1,5 @@
-// The cost of one placement by the number of nodes: the query, the parsing of its rows, and the choice.
-// Run: `deno run -A tests/bench/placement.ts`, with --sizes=20,1000,10000.
+// Measures the cost of one placement for different numbers of nodes: the query, the parsing of its rows, and the
+// choice. Run: `deno run -A tests/bench/placement.ts`, with --sizes=20,1000,10000.
 import { randomUUID } from "node:crypto";
 import process from "node:process";
 import { parseArgs } from "node:util";
@@ -18,7 +18,7 @@ import { seedNodes } from "./subjects.ts";
 
 const RUNS = 15;
 const WARMING_RUNS = 6;
-/** The tenants of each node in cn_tenant_usage. */
+/** The number of tenants that each node has in cn_tenant_usage. */
 const TENANTS_OF_NODE = 5;
 const TENANTS = 1_000;
 const SLOTS = 100;
@@ -43,9 +43,9 @@ try {
 } finally {
   await cluster.remove();
 }
-process.exit(0); // The database driver keeps idle sockets open for a while.
+process.exit(0); // Ends the process now, because the database driver keeps idle sockets open for a while.
 
-/** Fills a database with approved, live nodes that have reported their capacity and have instances of some tenants. */
+/** Fills a database with approved and live nodes. Each node has a capacity report and instances of some tenants. */
 async function filled(nodes: number): Promise<string> {
   const admin = await openClient({ url: cluster.url });
   await admin.query(`create database placement_${nodes}`);
@@ -53,7 +53,7 @@ async function filled(nodes: number): Promise<string> {
   const url = databaseUrl(cluster.url, `placement_${nodes}`);
   await migrate(url);
   const owner = await openClient({ url });
-  // Turns off foreign keys: the rows refer to API keys and a default tenant that do not exist.
+  // Turns off foreign keys, because the rows refer to API keys and to a default tenant that do not exist.
   await owner.query("set session_replication_role = replica");
   const ids = await seedNodes(owner, nodes);
   await owner.query(

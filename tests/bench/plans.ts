@@ -1,5 +1,5 @@
 // Records the query plans that PostgreSQL executed. auto_explain writes them into the server's log, including plans
-// inside functions, checks and foreign keys. The settings are made for one database and apply to later connections.
+// inside functions, checks and foreign keys. The settings belong to one database and apply to later connections.
 import { open, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { openClient } from "../../src/db/pool.ts";
@@ -23,7 +23,7 @@ const SETTINGS = {
   "auto_explain.log_min_duration": "0",
   "auto_explain.log_nested_statements": "on",
   "auto_explain.log_format": "json",
-  // Logs no parameters, because they may contain secrets.
+  // Parameters are not logged, because they may contain secrets.
   "auto_explain.log_parameter_max_length": "0",
 };
 
@@ -62,7 +62,10 @@ async function readFrom(path: string, offset: number): Promise<string> {
   }
 }
 
-/** A plan is one log entry: the first line ends with `plan:`, the others begin with a tab, the last one is a brace. */
+/**
+ * A plan is one log entry. Its first line ends with `plan:`, the other lines begin with a tab, and the last line is a
+ * brace.
+ */
 const ENTRY = /LOG: {2}duration: [\d.]+ ms {2}plan:\n((?:\t.*\n)*?\t\}\n)/g;
 
 type Node = {
@@ -80,7 +83,7 @@ function scansIn(log: string): Scan[] {
 
 function scansOf(node: Node, statement: string): Scan[] {
   const table = node["Relation Name"];
-  // A ModifyTable node names the table that is written, so it is not a scan.
+  // A ModifyTable node names the table that is written. It does not scan the table.
   const own = table === undefined || node["Node Type"] === "ModifyTable"
     ? []
     : [{ node: node["Node Type"], table, statement }];
@@ -92,7 +95,7 @@ export function wholeScans(scans: readonly Scan[], tables: readonly string[]): S
   return scans.filter(({ node, table }) => node === "Seq Scan" && tables.includes(table));
 }
 
-/** Lists the tables with more than `rows` rows, according to the statistics. */
+/** Returns the tables that have more than `rows` rows according to the statistics. */
 export async function largeTables(databaseUrl: string, rows: number): Promise<string[]> {
   const client = await openClient({ url: databaseUrl });
   try {

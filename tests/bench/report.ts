@@ -1,12 +1,12 @@
-// Computes the figures of all rounds.
+// Computes the figures of the report from the runs of all rounds.
 import type { LoadResult } from "./engine-load.ts";
 
 export type Line = LoadResult & {
   readonly subject: string;
   readonly name: string;
-  /** Mean of the pgbench runs before and after the measurement, in transactions per second. */
+  /** The mean of the pgbench runs before and after the measurement, in transactions per second. */
   readonly pgbench_tps: number | null;
-  /** Processor time per pgbench transaction, pgbench and server together, in microseconds. */
+  /** The processor time of pgbench and the server for each transaction, in microseconds. */
   readonly pgbench_cpu_us: number | null;
 };
 
@@ -14,13 +14,13 @@ export type Summary = {
   readonly subject: string;
   readonly name: string;
   readonly rounds: number;
-  /** Medians over the rounds. The ratio is computed per round, before the median. */
+  /** The medians over the rounds. The ratio is the median of the rounds' ratios. */
   readonly messages_per_s: number;
   readonly pgbench_tps: number | null;
   readonly ratio: number | null;
   /**
-   * Processor time per message in microseconds, of Berth and the database server together. `pgbench_cpu_us` is the time
-   * per pgbench transaction.
+   * The processor time of Berth and the database server for each message, in microseconds. `pgbench_cpu_us` is the time
+   * for each transaction of pgbench.
    */
   readonly cpu_us: number | null;
   readonly pgbench_cpu_us: number | null;

@@ -1,6 +1,7 @@
-// Requests over HTTP beside a yardstick of the same kind: reads and a constant answer beside a bare server of Hono and
-// pg, writes beside plain SQL. The server runs as `task start` starts it, and each load runs between two runs of its
-// yardstick on the same machine. Single run: `deno run -A tests/bench/requests.ts`, with --json, --rounds=N, --seconds=N.
+// Measures requests over HTTP and compares each kind with a yardstick. The yardstick of reads and of a constant answer
+// is a bare server of Hono and pg. The yardstick of writes is plain SQL. The server runs as `task start` runs it. Each
+// load runs between two runs of its yardstick on the same machine. Single run: `deno run -A tests/bench/requests.ts`,
+// with --json, --rounds=N, --seconds=N.
 import { spawn } from "node:child_process";
 import process from "node:process";
 import { createInterface } from "node:readline";
@@ -19,11 +20,14 @@ import { hasWrk, runWrk, type WrkLoad } from "./wrk.ts";
 
 const DATABASE = "bench_requests";
 const NODES = 1_000;
-/** Unmeasured time before a load, which warms compiled code, plans and connections. */
+/** The unmeasured time before a load. It warms compiled code, plans and connections. */
 const WARM_UP_S = 2;
 const COUNT_LIMIT_MS = 60_000;
 
-/** A run of a load or a yardstick: rate, times, and processor time for each request or transaction. */
+/**
+ * The result of one run of a load or a yardstick: the rate, the times, and the processor time for each request or
+ * transaction.
+ */
 type Measured = {
   readonly per_s: number;
   readonly p50_ms: number | null;
@@ -37,7 +41,7 @@ export type RequestsLine = Measured & {
   readonly yardstick: string;
   readonly yardstick_per_s: number | null;
   readonly yardstick_cpu_us: number | null;
-  /** Requests per second divided by the yardstick's rate. */
+  /** The requests per second divided by the rate of the yardstick. */
   readonly ratio: number | null;
 };
 
@@ -55,7 +59,7 @@ export type RequestsOptions = {
   readonly seconds: number;
 };
 
-/** Measures every row. Returns medians over the rounds; the ratio is computed for each round, before the median. */
+/** Measures every row. Returns the medians over the rounds. The ratio is the median of the rounds' ratios. */
 export async function measureRequests(options: RequestsOptions): Promise<RequestsLine[]> {
   if (!hasWrk()) return [];
   const { cluster, rounds, seconds } = options;
@@ -257,5 +261,6 @@ if (import.meta.main) {
   } finally {
     await cluster.remove();
   }
-  process.exit(0); // Ends the process now: the database driver keeps idle sockets open for a while.
+  // Ends the process now, because the database driver keeps idle sockets open for a while.
+  process.exit(0);
 }

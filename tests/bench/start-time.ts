@@ -1,5 +1,5 @@
-// Measures how long an executable takes to start and print its help, relative to an empty program that the same
-// compiler built. Both are measured in the same run, in turn. Single run: `deno run -A tests/bench/start-time.ts`.
+// Measures how long an executable takes to start and print its help. Compares this with an empty program of the same
+// compiler. Both are measured in turn in the same run. Single run: `deno run -A tests/bench/start-time.ts`.
 import { spawnSync } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -11,12 +11,12 @@ const EXECUTABLES = ["opsctl", "tenantctl"] as const;
 const RUNS = 60;
 /** Unmeasured runs that warm the file cache and the processor. */
 const WARMING_RUNS = 5;
-/** Target: the highest ratio of the time to print the help to the time of the empty executable. */
+/** The target: the help takes at most this multiple of the time of the empty executable. */
 export const START_RATIO_MAX = 3;
 
 export type StartTime = { readonly name: string; readonly ms: number; readonly ratio: number };
 
-/** Returns median times, the empty executable's first. */
+/** Returns the median times. The first time is the time of the empty executable. */
 export async function measureStarts(): Promise<StartTime[]> {
   const folder = await mkdtemp(join(tmpdir(), "bench-start-"));
   try {

@@ -1,5 +1,6 @@
-// The actors of the benchmark: a lamp (a row of a hundred bytes, a small reply) and a compute node as in production (a
-// row with 2 kB of hardware inventory, a reply with the whole view, an audit entry per message).
+// The actors of the benchmark are a lamp and a compute node. A lamp has a row of a hundred bytes and a small reply. A
+// compute node is as in production: its row has 2 kB of hardware inventory, its reply is the whole view, and each
+// message has an audit entry.
 import { randomUUID } from "node:crypto";
 import { cn } from "../../actors/cn/transition.ts";
 import type { AnyBehavior, Message, Origin } from "../../actors/engine/types.ts";
@@ -13,9 +14,9 @@ export type Subject = {
   readonly origin: Origin;
   /** Creates the tables that are not in the migrations. */
   prepare(owner: DbClient): Promise<void>;
-  /** Inserts actors at version 1. Returns their ids. */
+  /** Inserts actors with version 1. Returns their ids. */
   seed(owner: DbClient, actors: number): Promise<readonly string[]>;
-  /** Returns the `turn`-th message to an actor. Each message changes the row. */
+  /** Returns message number `turn` to an actor. Each message changes the row. */
   message(turn: number): Message;
 };
 
@@ -48,7 +49,7 @@ export const cnSubject: Subject = {
   origin: OPERATOR,
   async prepare() {},
   seed: seedNodes,
-  // A pending node has the role tenant, so the first message changes the role, too.
+  // A pending node has the role tenant, so that the first message also changes the role.
   message: (turn) => ({ type: "set_role", role: CN_ROLES[(turn + 1) % CN_ROLES.length] ?? "both" }),
 };
 
@@ -66,7 +67,7 @@ export async function seedNodes(owner: DbClient, actors: number): Promise<readon
   return ids;
 }
 
-/** Returns an inventory of about 2 kB, similar to a real agent's. */
+/** Returns an inventory of about 2 kB that is similar to the inventory from a real agent. */
 export function inventory(): Record<string, unknown> {
   const disk = (n: number) => ({
     name: `nvme${n}n1`,

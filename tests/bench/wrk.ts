@@ -1,5 +1,5 @@
-// wrk, an HTTP load generator that needs little processor time. Requests come from a Lua script in a temporary file, so
-// that no key is in an argument list.
+// Runs wrk, an HTTP load generator that needs little processor time. The requests come from a Lua script in a temporary
+// file, so that no key is in an argument list.
 import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -7,9 +7,9 @@ import { promisify } from "node:util";
 import { pathOf } from "../support/optional-programs.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
-/** Threads of wrk. The machine of the figures has two cores. */
+/** The number of wrk's threads. The machine of the published figures has two cores. */
 const THREADS = 2;
-/** wrk counts a later answer as an error. */
+/** wrk counts an answer after this time as an error. */
 const TIMEOUT_S = 10;
 
 export type WrkLoad = {
@@ -18,9 +18,9 @@ export type WrkLoad = {
   readonly seconds: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly method: "GET" | "POST";
-  /** Paths that the connections request at random. */
+  /** The paths. Each request uses a random path. */
   readonly paths: readonly string[];
-  /** Bodies of the requests, in turn. Empty for GET. */
+  /** The bodies, which the requests use in turn. The list is empty for GET. */
   readonly bodies: readonly string[];
 };
 
@@ -36,7 +36,7 @@ export function hasWrk(): boolean {
   return pathOf("wrk") !== null;
 }
 
-/** Runs one load. Throws if an answer is not 2xx, or a connection fails. */
+/** Runs one load. Throws if an answer is not 2xx or if a connection fails. */
 export async function runWrk(load: WrkLoad): Promise<WrkReport> {
   const program = pathOf("wrk");
   if (program === null) throw new Error("wrk is not installed");
@@ -79,7 +79,10 @@ end
 `;
 }
 
-/** Reads the line that the script prints: requests, microseconds, p50 and p99 in microseconds, errors. */
+/**
+ * Reads the line that the script prints. It has the number of requests, the duration, p50 and p99 in microseconds, and
+ * the number of errors.
+ */
 function reportOf(printed: string): WrkReport {
   const found = /^report (\d+) (\d+) ([\d.]+) ([\d.]+) (\d+)$/m.exec(printed);
   if (found === null) throw new Error(`wrk printed no report:\n${printed}`);
