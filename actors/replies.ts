@@ -36,7 +36,7 @@ export type Replies = {
     readonly set_traits: Traits;
     readonly set_placement: CnPlacement;
     readonly set_root_password: CnView;
-    /** An announcement that contradicts the record is stored on it as a conflict. */
+    /** If an announcement contradicts the record, the record stores the conflict. */
     readonly announce: CnView | { readonly conflict: string };
     readonly approve_setup: CnView;
     /** The rest of the bundle is secret: the route reads it from the record. */

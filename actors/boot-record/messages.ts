@@ -10,7 +10,10 @@ export type Declared = {
   readonly aggregate?: Aggregate;
 };
 
-/** The network of a machine as its record stores it. `within`: the network's part of the pool; all of it if absent. */
+/**
+ * The network of a machine as its record stores it. `within` is the part of the pool that belongs to the network.
+ * Without it, that is the whole pool.
+ */
 export type Segment = {
   readonly prefix_len: number;
   readonly gateway: string | null;

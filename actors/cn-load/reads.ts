@@ -66,7 +66,10 @@ export async function readFleetLoad(db: Db): Promise<FleetLoad> {
   return { hours: rows };
 }
 
-/** The middle of each of the 20 ranges of cpu_counts, weighted by its samples. */
+/**
+ * The sums for the mean load of an hour. cpu_counts has the number of samples in each of 20 equal ranges, and each
+ * sample counts as the middle of its range.
+ */
 const COUNTED = sql`lateral (
   select sum(n) as total, sum(n * (i - 0.5) / 20) as weighted from unnest(h.cpu_counts) with ordinality c(n, i)) counted`;
 const MEAN = sql`round((counted.weighted / nullif(counted.total, 0))::numeric, 4)::float8`;

@@ -265,7 +265,7 @@ function described(m: Msg<"announce">) {
 }
 
 /**
- * Returns whether the machine is not the node: none of its MACs is known, or it logged in to the broker as an unknown
+ * Returns true if the machine is not the node: none of its MACs is known, or it logged in to the broker as an unknown
  * MAC. The inventory can be forged, but the booter verified the login.
  */
 function isStranger(s: CnState, m: Msg<"announce">): boolean {

@@ -16,7 +16,7 @@ type CnBase = {
   /** The address and the MTU in bytes on the underlay, as the node reported them. */
   readonly underlay_address: string | null;
   readonly underlay_mtu: number | null;
-  /** As an operator set them: they replace what the node reports. */
+  /** The values that an operator set. They replace the values that the node reports. */
   readonly underlay_address_set: string | null;
   readonly underlay_mtu_set: number | null;
   readonly registered_at: Date;

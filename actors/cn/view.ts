@@ -110,8 +110,8 @@ export function registrationReply(s: CnState): RegistrationReply {
 }
 
 /**
- * The node's own reservoir settings and the effective settings, for which the cluster's defaults fill the gaps. The
- * node clamps the percent.
+ * The node's own reservoir settings and the effective settings. A default of the cluster applies where the node has no
+ * setting of its own. The node limits the percent to the range from 0 to 1.
  */
 export function reservoirView(
   s: Pick<CnState, "server_uuid" | "reservoir_enabled" | "reservoir_percent">,

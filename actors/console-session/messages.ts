@@ -2,7 +2,7 @@
 import type { ConsoleMode, ConsoleRead } from "../../src/contract/enums.ts";
 import type { Of } from "../engine/table.ts";
 
-/** The credential of the caller, by reference. */
+/** The user and the credential of the caller. The credential is named by its id. */
 export type ConsoleCaller = {
   readonly user_id: string;
   readonly username: string;
@@ -29,11 +29,11 @@ export type ConsoleSessionMessage =
     readonly history_bytes: number;
     readonly ticket_sha256: string;
   }
-  /** Reads the log or the screen once. It needs no ticket, since the request itself waits for the node. */
+  /** Reads the log or the screen once. It needs no ticket, because the caller's own request waits for the node. */
   | Wanted & { readonly type: "read"; readonly mode: ConsoleRead; readonly relay_url: string | null }
-  /** The caller connected with the ticket. The node is to dial `relay_url`. */
+  /** The caller connected with the ticket. The node must connect to `relay_url`. */
   | { readonly type: "call"; readonly cn: string; readonly relay_url: string | null }
-  /** The node got the call. */
+  /** The call was sent to the node. */
   | { readonly type: "tell" }
   /** The node connected. */
   | { readonly type: "meet" }

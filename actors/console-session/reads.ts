@@ -38,7 +38,7 @@ export type ConsoleCallRow = {
   readonly state: "calling" | "told";
 };
 
-/** Lists the calls for a node, oldest first, for which the node has not connected yet. At most `rows` calls. */
+/** Lists at most `rows` calls to which the node has not connected yet, oldest first. */
 export async function findConsoleCalls(db: Db, cn: string, rows: number): Promise<ConsoleCallRow[]> {
   const found = await db.selectFrom("console_session")
     .select(["id", "instance_id", "mode", "take_over", "history_bytes", "username", "relay_url", "state"])

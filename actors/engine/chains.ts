@@ -29,7 +29,7 @@ type Batch = {
 
 /**
  * Returns the function that steps a batch and returns its units in order. `waiting` is true if a mailbox has no unit
- * because its first message needs an actor of another batch. A message whose step throws fails alone.
+ * because its first message needs an actor of another batch. If the step of a message throws, only this message fails.
  */
 export function createChains({ boxes, behavior, newId, chain_max }: Folding) {
   return async function stepBatch({ claimed, messagesOf, session, actors, now, held }: Batch) {

@@ -1,10 +1,10 @@
-// The conditions of a commit: each is defined here, with its arguments and what it checks, and once in SQL. The commit
-// call checks all conditions of a choice before it applies any of them, so a decision may rely on them although it was
-// made on rows that were loaded earlier. Guards are the SQL functions guard_<name>, effects effect_<name>.
+// The conditions of a commit. This file names each condition, its arguments and the rule that it checks; a SQL function
+// implements it: guard_<name> for a guard, effect_<name> for an effect. The commit call checks all conditions of a
+// choice before it applies any effect. So a decision may rely on its conditions, although its rows were loaded earlier.
 import type { Fault } from "../../src/contract/fault.ts";
 import type { Json } from "./types.ts";
 
-/** A named condition: what it checks or does. `Args` is the type of its arguments. */
+/** A named condition. `text` says what it checks or does. `Args` is the type of its arguments. */
 type Definition<Args> = { readonly text: string; readonly args?: (args: Args) => void };
 
 function define<Args>(text: string): Definition<Args> {
@@ -13,7 +13,7 @@ function define<Args>(text: string): Definition<Args> {
 
 type Uuid = string;
 type Node = { readonly server_uuid: Uuid };
-/** How many claims may wait: in all, and from one source. */
+/** The limits of waiting claims: of the site, and of one source. */
 type ClaimSlots = { readonly site_max: number; readonly source_max: number };
 type Usage = {
   readonly cpu: number;
@@ -22,7 +22,7 @@ type Usage = {
   readonly instances: number;
 };
 type Room = Node & { readonly cpu_units: number; readonly ram_mb: number; readonly disk_bytes: number };
-/** Null where the quota has no default. */
+/** The default of each limit; null for a limit without a default. */
 type QuotaDefaults = Readonly<Record<string, number | null>>;
 
 /** Checks of a commit. A guard returns true, false or the name of the obstacle. */
@@ -74,7 +74,7 @@ export const GUARDS = {
   webhook_delivery_exists: define<{ readonly webhook_id: Uuid; readonly id: Uuid }>("the webhook has the delivery"),
   user_owns_no_key: define<{ readonly user_id: Uuid }>("the user owns no key"),
   image_upload_fits: define<{ readonly tenant_id: Uuid; readonly size_bytes: number; readonly max: number }>(
-    "the tenant's uploaded images have at most max bytes with this one",
+    "the tenant's uploaded images, including this one, have at most max bytes",
   ),
   quota_has_room: define<{ readonly project_id: Uuid; readonly defaults: QuotaDefaults } & Usage>(
     "the project's quota covers the usage",
@@ -88,7 +88,7 @@ export const GUARDS = {
   instance_stays: define<{ readonly instance_id: Uuid }>("no migration of the instance is in flight"),
   disk_is_at_rest: define<{ readonly disk_id: Uuid }>("no operation on the disk is in flight"),
   // Networks
-  vni_is_free: define<{ readonly vni: number }>("no VPC has the VNI, and no node may still have a deleted VPC with it"),
+  vni_is_free: define<{ readonly vni: number }>("no VPC has the VNI, and no node can still have a deleted VPC with it"),
   firewall_rules_are: define<{ readonly vpc_id: Uuid; readonly tag: string }>(
     "the firewall rules of the VPC still have this tag",
   ),
@@ -108,7 +108,7 @@ export const GUARDS = {
     Node & { readonly placement_group_id: Uuid; readonly instance_id: Uuid; readonly leaves: Uuid | null }
   >("the placement group of the instance allows the node"),
   floating_ips_rest: define<{ readonly instance_id: Uuid }>("no operation on the instance's floating IPs is in flight"),
-  floating_ip_is_off_nodes: define<{ readonly floating_ip_id: Uuid }>("no node may still answer for the floating IP"),
+  floating_ip_is_off_nodes: define<{ readonly floating_ip_id: Uuid }>("no node can still answer for the floating IP"),
   nic_is_unused: define<{ readonly nic_id: Uuid }>("no floating IP and no port forward leads to the NIC"),
   nic_blocks_are_apart: define<{ readonly vpc_id: Uuid; readonly nic_id: Uuid; readonly blocks: readonly string[] }>(
     "the blocks overlap no allowed block of another NIC of the VPC",
@@ -143,7 +143,7 @@ export const EFFECTS = {
   external_network_changed: define<{ readonly ipv4_block: string | null; readonly ipv6_block: string | null }>(
     "counts a change of the VPCs that use an address in the blocks",
   ),
-  webhook_queued: define<{ readonly webhook_id: Uuid }>("lets the webhook send what waits"),
+  webhook_queued: define<{ readonly webhook_id: Uuid }>("lets the webhook send its waiting deliveries"),
   webhook_redelivered: define<{ readonly webhook_id: Uuid; readonly id: Uuid }>(
     "lets the webhook send the delivery again",
   ),

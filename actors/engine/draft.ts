@@ -22,7 +22,7 @@ export type DraftContext = {
   readonly newId: () => string;
   readonly behavior: (kind: string) => AnyBehavior;
   readonly actors: ReadonlyMap<string, LoadedActor>;
-  /** Whether an earlier attempt lost a race. Then new actors are loaded, too. */
+  /** Whether an earlier attempt lost a race. If it did, new actors are loaded, too. */
   readonly isRetry: boolean;
   /** One incarnation per absent actor, shared by all choices of a unit. */
   readonly incarnations: Map<string, string>;

@@ -115,7 +115,7 @@ export function countedLock(key: string): Condition {
   return { part: "lock", key, shared: false, counted: true };
 }
 
-/** Returns the alternative decision, for when a condition of this decision does not hold. */
+/** Returns the alternative decision. The commit applies it if a condition of this decision does not hold. */
 export function otherwise<S>(out: Out<S>): Otherwise<S> {
   return { part: "otherwise", out };
 }

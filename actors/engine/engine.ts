@@ -113,7 +113,8 @@ export function createEngine(options: EngineOptions) {
    * because their senders must wait until its transaction ends.
    */
   async function attempt(claimed: readonly Mailbox[], session: StoreSession, messages_max: number): Promise<Written> {
-    // Messages that arrive during this load wait for the next load, because the time that this load returns is older.
+    // Messages that arrive during this load wait for the next load, because this load may return a time before their
+    // arrival.
     const queued = new Map(claimed.map((box) => [box, Math.min(messages_max, box.queue.length)]));
     const loaded = await session.load(claimed.map((box) => box.ref));
     await ports.fault("after_load");

@@ -88,7 +88,7 @@ function needsOwnUnit(out: Out<ActorState>): boolean {
   return out.out === "go" && out.parts.some((part) => !PLAIN_PARTS.has(part.part));
 }
 
-/** A lock cannot fail, so it is plain: the unit holds the locks of all its messages. */
+/** Parts that cannot fail. Messages that have only these parts share a unit, which holds all their locks. */
 const PLAIN_PARTS: ReadonlySet<string> = new Set(["audit", "child", "tell", "reply", "lock"]);
 
 /**
@@ -122,7 +122,8 @@ function foldAlone(
   const drafts: Draft[] = [];
   const choices: Choice[] = [];
   const all = alternatives(out);
-  // The first call has no alternatives: they make it larger, and the first decision is nearly always written.
+  // The first call contains no alternatives: they would make the call larger, and the first decision is nearly always
+  // written.
   const sent = envelope.alternatives === true ? all : all.slice(0, 1);
   for (const alternative of sent) {
     const draft = draftOf(input, envelope, alternative, context);

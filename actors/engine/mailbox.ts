@@ -23,7 +23,7 @@ export type Mailboxes = ReturnType<typeof createMailboxes>;
 /** Creates the mailboxes of one process. */
 export function createMailboxes(limits: MailboxLimits) {
   const boxes = new Map<string, Mailbox>();
-  /** Mailboxes with messages and in no batch, in the order in which they became ready. */
+  /** Mailboxes that have messages and are in no batch, in the order in which they became ready. */
   const ready = new Map<string, Mailbox>();
   let total = 0;
 

@@ -21,7 +21,7 @@ export type EngineLimits = MailboxLimits & {
   readonly failures_max: number;
 };
 
-/** The defaults, our decision. */
+/** The default limits. */
 export const ENGINE_LIMITS: EngineLimits = {
   per_actor_max: 2_000,
   total_max: 20_000,
@@ -39,7 +39,7 @@ export type Committed = {
   readonly refs: readonly ActorRef[];
   /** An allocated value is still its token here. */
   readonly rows: readonly RowWrite[];
-  /** Null if an allocation may have changed them: then only the outbox has them. */
+  /** Null if an allocation may have changed the tells. Then only the outbox has their final values. */
   readonly tells: readonly OutboxRow[] | null;
   /** The actors whose deadline had passed when the unit was loaded. */
   readonly due: readonly ActorRef[];

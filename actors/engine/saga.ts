@@ -63,7 +63,7 @@ export type StepContext<Params, Outputs> = Outputs & {
 export type StepDefinition = {
   readonly name: string;
   readonly kind: "write" | "job" | "wait";
-  /** Whether the step commits with what came before it: the start of the saga, or the end of the step before it. */
+  /** Whether the step commits together with the start of the saga or with the end of the step before it. */
   readonly follows: boolean;
   // deno-lint-ignore no-explicit-any -- the builder below checks the types; a list cannot hold them
   readonly do: (context: any) => Plan<any>;
@@ -81,8 +81,9 @@ export type SagaDefinition<Params = Json> = {
 
 type Builder<Params, Outputs> = SagaDefinition<Params> & {
   /**
-   * Adds a step. `undo` runs, in reverse order, when a later step fails. Set `follows` if no actor can refuse the step:
-   * it then commits with what came before it, which saves a commit and a tick.
+   * Adds a step. `undo` runs, in reverse order, when a later step fails. Set `follows` if no actor can refuse the step.
+   * The step then commits together with the start of the saga or the end of the step before it, which saves a commit
+   * and a tick.
    */
   step<Name extends string, Output>(
     name: Name,

@@ -16,7 +16,7 @@ export const ABSENT: LoadedActor = { state: null, incarnation: "", version: 0 };
 /** The loaded actors by refKey, and the database's clock at the load (in the dev environment: with its offset). */
 export type Loaded = { readonly now: Date; readonly actors: ReadonlyMap<string, LoadedActor> };
 
-/** A possible outcome of a unit: its conditions, and the writes for when they hold. */
+/** A possible outcome of a unit: its conditions, and the writes that apply if all conditions hold. */
 export type Choice = {
   readonly conditions: readonly CallCondition[];
   readonly rows: readonly RowWrite[];
@@ -37,7 +37,10 @@ export type UnitActor = {
    * have reached the same version.
    */
   readonly written_by?: string;
-  /** The id was created for this unit. The commit does not check that no row has it, because the insert fails if one does. */
+  /**
+   * The id was created for this unit. The commit does not look for a row with this id, because the insert fails if one
+   * exists.
+   */
   readonly is_new?: true;
 };
 

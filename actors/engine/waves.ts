@@ -50,7 +50,7 @@ function canShare(one: Mode, other: Mode): boolean {
   return one === other && one !== "exclusive";
 }
 
-/** The keys of a unit, which the engine and the store both ask for. */
+/** The keys of each unit, computed once, because both the engine and the store need them. */
 const known = new WeakMap<Unit, ReadonlyMap<string, Mode>>();
 
 function keysOf(unit: Unit): ReadonlyMap<string, Mode> {

@@ -13,7 +13,7 @@ export async function findImageUpload(db: Db, id: string) {
 /** The part of an operation's parameters that its upload needs. */
 type Planned = { readonly tenant_id: string; readonly project_id: string; readonly image: PlannedImage };
 
-/** Returns the operation whose image a job in progress of this node sends; undefined if no job does. */
+/** Returns the operation whose image this node is sending in a job; undefined if no such job is in progress. */
 export async function findImageOfJob(db: Db, upload_id: string, cn: string) {
   const { rows: [row] } = await sql<{ operation_id: string; params: Planned }>`
     select s.id as operation_id, s.params from job j join saga s on s.id = j.saga_id
@@ -29,7 +29,7 @@ export async function findImageOfUpload(db: Db, upload_id: string): Promise<stri
   return row?.id;
 }
 
-/** Returns the size of an uploaded image, if a job of the node that is in progress needs the image; otherwise null. */
+/** Returns the size of an uploaded image if a job in progress on the node needs the image; otherwise null. */
 export async function findUploadedForNode(db: Db, id: string, cn: string): Promise<number | null> {
   const { rows: [row] } = await sql<{ size_bytes: number }>`
     select m.size_bytes from job j join instance i on i.id = (j.payload->>'instance_id')::uuid
@@ -39,7 +39,7 @@ export async function findUploadedForNode(db: Db, id: string, cn: string): Promi
   return row?.size_bytes ?? null;
 }
 
-/** Returns which of these uploads are still needed: an open one, or one that became an image. */
+/** Returns the ids of the uploads that are still needed: open uploads, and uploads that became an image. */
 export async function findNeededUploads(db: Db, ids: readonly string[]): Promise<Set<string>> {
   const { rows } = await sql<{ id: string }>`
     select w.id from unnest(${ids}::uuid[]) w(id)

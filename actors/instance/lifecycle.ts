@@ -1,6 +1,6 @@
-// Start, stop, restart, reset and retry of an instance. A message moves the instance to the state in between and starts an
-// operation. The end of the operation's job moves the instance to the final state. An instance has one operation at a
-// time (docs/instances.md, "States").
+// Start, stop, restart, reset and retry of an instance. A message moves the instance to an intermediate state and
+// starts an operation. When the operation's job ends, the instance moves to the final state. An instance has one
+// operation at a time (docs/instances.md, "States").
 import { conflict, type Fault } from "../../src/contract/fault.ts";
 import { audit, go, guard, refuse, upsert } from "../engine/effects.ts";
 import type { Of } from "../engine/table.ts";
@@ -68,7 +68,7 @@ export function act(s: InstanceState, m: Action, now: Date): Out<InstanceState> 
   );
 }
 
-/** Returns the 409 while a migration or an operation is in flight, or null. A migration is checked first. */
+/** Returns the 409 if a migration or an operation is in flight, otherwise null. A migration is checked first. */
 export function occupied(s: InstanceState): Fault | null {
   if (s.migration_id !== null) return conflict(migrating(s.id, s.migration_id));
   // In these states the caller gets the refusal that names the state.

@@ -99,7 +99,7 @@ export type InstanceMessage =
     readonly candidates: readonly string[];
     readonly bandwidth_bytes_per_s: number;
   } & Begins)
-  /** The target has a whole copy, and the source does not run the machine: the instance belongs to the target. */
+  /** The instance moves to the target: the target has a complete copy, and the source no longer runs the machine. */
   | {
     readonly type: "migrated";
     readonly operation_id: string;
@@ -219,7 +219,10 @@ export type InstanceMessage =
     readonly disk_id: string;
     readonly reason: string;
   }
-  /** Adds a NIC to a stopped instance. `token` is unguessable: the commit replaces texts that begin with it. */
+  /**
+   * Adds a NIC to a stopped instance. `token` must be unguessable, because the commit replaces every text that begins
+   * with it.
+   */
   | { readonly type: "create_nic"; readonly nic: AddedNic; readonly place: NicPlace; readonly token: string }
   /** Changes the name, description or labels of a disk or a snapshot. Null keeps the present ones. */
   | ({

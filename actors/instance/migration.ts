@@ -103,11 +103,14 @@ function movingTo(s: On<"running"> | On<"stopped">, m: Msg<"migrate">, { source_
 }
 
 /**
- * Checks that a drain may begin one more migration. Every server process continues the drain, so the count is made under
- * the lock of the drained node.
+ * Checks that a drain may begin one more migration. Every server process may continue the drain, so the commit counts
+ * the migrations under the lock of the drained node.
  */
 export function withinDrain(server_uuid: string): Condition[] {
-  const full = fault("unavailable", `<WHAT> migrations from node ${server_uuid} run, the most of a drain`);
+  const full = fault(
+    "unavailable",
+    `<WHAT> migrations from node ${server_uuid} are running, the most that a drain may run`,
+  );
   return [
     lock(lockKey("cn", server_uuid)),
     guard("cn_sends_fewer", { server_uuid, migrations_max: DRAIN_MIGRATIONS_MAX }, full),

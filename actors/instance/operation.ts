@@ -9,8 +9,8 @@ import type { PlannedImage } from "../image-upload/state.ts";
 import type { InstanceState } from "./state.ts";
 
 /**
- * The operations that occupy an instance: it has at most one of them in flight. A disk resize is not one of them and
- * can run beside them.
+ * The operations that occupy an instance. At most one of them is in flight at a time. A disk resize does not occupy the
+ * instance, so it can run at the same time as one of them.
  */
 export type OperationKind =
   | "create"

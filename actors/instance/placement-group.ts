@@ -1,5 +1,5 @@
-// The placement group of an instance, which a create and a move check on the new node (docs/instances.md, "Placement
-// groups").
+// The check that a new node fits an instance's placement group, for a create and for a move (docs/instances.md,
+// "Placement groups").
 import type { Fault } from "../../src/contract/fault.ts";
 import { lockKey } from "../../src/lib/ids/lock-key.ts";
 import { guard, lock } from "../engine/effects.ts";
@@ -8,7 +8,9 @@ import type { InstanceState } from "./state.ts";
 
 export type NewHost = {
   readonly server_uuid: string;
-  /** The node that is being emptied. Its other instances of the group follow. */
+  /**
+   * The node that is being emptied. An affinity group ignores its instances on this node, because they will move too.
+   */
   readonly leaves?: string | undefined;
 };
 

@@ -159,7 +159,7 @@ export async function listProjectDisks(
   db: Db,
   { tenant_id, project_id, labels, after, rows }: Pick<NicFilter, "tenant_id" | "project_id" | "labels"> & Page,
 ): Promise<Disk[]> {
-  // Instances have an index by project; disks have one by instance.
+  // Disks have no index by project, so this finds the instances of the project first.
   const found = await db.selectFrom("instance as of").innerJoin("disk", "disk.instance_id", "of.id").selectAll("disk")
     .where("disk.kind", "<>", "snapshot").where("of.tenant_id", "=", tenant_id!).where(
       "of.project_id",

@@ -17,7 +17,10 @@ import { instanceView } from "./view.ts";
 type Msg<T extends InstanceMessage["type"]> = Of<InstanceMessage, T>;
 type AtRest = On<"running"> | On<"stopped"> | On<"failed">;
 
-/** The state while the operation runs. A running instance also uses its vCPUs until its guest runs again. */
+/**
+ * The state while the operation runs. Usage counts the vCPUs in the state `stopping`, but not in `pending`. So the
+ * usage of an instance that was running includes its vCPUs during the rebuild.
+ */
 const THROUGH = { running: "stopping", stopped: "pending", failed: "pending" } as const;
 
 /** Refuses the rebuild of an instance whose create, start, stop or rebuild has not ended. */

@@ -43,7 +43,7 @@ export function takeHost<S extends Hosted>(s: S, { server_uuid, nic_tag, left_at
   );
 }
 
-/** No caller sees it: the next pass chooses again. */
+/** No caller sees this refusal: the background worker chooses a host again in its next pass. */
 const NO_HOST = conflict("the node can no longer run NAT gateways");
 
 function resource({ id }: { readonly id: string }): string {

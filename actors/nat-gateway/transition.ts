@@ -27,9 +27,12 @@ export type NatGatewayMessage =
   | { readonly type: "delete"; readonly operation_id: string }
   /** The operation that created the gateway is rolled back. */
   | { readonly type: "withdraw"; readonly operation_id: string }
-  /** The node must no longer run the gateway. It may do so until the next host is chosen. */
+  /** The gateway leaves the node, which may still run it until the next host is chosen. */
   | { readonly type: "leave_host"; readonly server_uuid: string }
-  /** The node runs the gateway. `left_at` equals the row's: the node that the gateway left no longer runs it. */
+  /**
+   * The node becomes the host. Ignored unless `left_at` equals the row's value: then the node that the gateway left no
+   * longer runs it.
+   */
   | {
     readonly type: "take_host";
     readonly server_uuid: string;

@@ -98,8 +98,8 @@ export function sagaTable(definitions: readonly SagaDefinition<never>[]): Table<
   }
 
   /**
-   * Reaches the current step, in the commit of `parts`. A step that follows runs in that commit too. A step with a
-   * condition gets a commit of its own: its refusal must unwind the saga, not refuse what came before it.
+   * Arrives at the current step in the commit of `parts`. If the step follows, it runs in the same commit. A step with
+   * a condition gets a commit of its own, because its refusal must unwind the saga and must not refuse `parts`.
    */
   function arriveAt(s: On<"running">, now: Date, parts: readonly StepPart[] = []): Out<SagaState> {
     const step = stepsOf(s).find((each) => each.name === s.step);

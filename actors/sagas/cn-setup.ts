@@ -7,7 +7,7 @@ import { CN_SETUP } from "../cn/setup.ts";
 
 export type CnSetupParams = { readonly server_uuid: string; readonly epoch: number };
 
-/** The node's own deadline passes first. This one only ends an operation whose node's record is gone. */
+/** The node's own deadline passes earlier. This limit only ends an operation whose node was removed. */
 const GRACE_MS = 5 * 60_000;
 
 /** The first step commits with the approval (cn/setup.ts); only its undo is defined here. */

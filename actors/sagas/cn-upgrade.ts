@@ -14,7 +14,10 @@ import { CN_UPGRADE, type CnUpgradeParams, type UpgradeDrained } from "../cn/upg
 import { guard, withActor } from "../engine/effects.ts";
 import { job, saga, type StepPart, wait, write } from "../engine/saga.ts";
 
-/** The background worker ends the wait at its limit with the reason. This time later the wait ends without a reason. */
+/**
+ * The background worker ends the wait at its limit and gives a reason. If it does not, the wait ends this much later
+ * without a reason.
+ */
 export const WORKER_GRACE_MS = 5 * 60_000;
 
 /** The reason of a cordon to which the operator gave none. */

@@ -49,7 +49,10 @@ export const diskChange = saga<DiskChangeParams>(DISK_CHANGE.saga)
     },
   });
 
-/** Reads the node's result. Without a known value, nothing is promised about the copy. */
+/**
+ * Reads the node's result. If the result has no known value, the snapshot counts as crash-consistent, the weakest
+ * promise.
+ */
 function consistencyOf(result: unknown): SnapshotConsistency {
   const found = (result as { readonly consistency?: unknown } | null)?.consistency;
   return SNAPSHOT_CONSISTENCIES.find((each) => each === found) ?? "crash";

@@ -53,7 +53,7 @@ export const instanceMigrate = saga<InstanceMigrateParams>(INSTANCE_MIGRATE.saga
       const { target_cn, limit_ms } = c.params;
       return job<Listener | null>({ kind: "migrate_receive", target_cn, payload: payloadOf(c), limit_ms });
     },
-    // The instance does not wait for a target that is gone: a machine of the source needs nothing from it.
+    // The undo does not wait for the target, which may be gone: the machine on the source needs nothing from it.
     undo: (c) => write(null, sent(c, { kind: "migrate_discard", target_cn: c.params.target_cn })),
   })
   .step(INSTANCE_MIGRATE.send, {

@@ -33,7 +33,8 @@ export const instanceRebuild = saga<InstanceRebuildParams>(INSTANCE_REBUILD.saga
       return write({ image_id }, toInstance(c, { type: "boot_disk_replaced", operation_id: c.saga_id, image_id }));
     },
   })
-  // This step does not follow: a message may change the instance once, and without a job the last step follows.
+  // This step does not follow, because one commit may change the instance only once. If this step has no job, the last
+  // step commits together with it, and both that step and `record_image` change the instance.
   .step("start", {
     kind: "job",
     do: ({ params }) => {

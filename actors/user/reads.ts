@@ -46,7 +46,7 @@ export async function findLocalUser(db: Db, by: "username" | "id", value: string
 }
 export type LocalUser = NonNullable<Awaited<ReturnType<typeof findLocalUser>>>;
 
-/** Returns the epoch of a user's sessions, which a new password moves on; undefined for an unknown user. */
+/** Returns the epoch of a user's sessions; undefined for an unknown user. Each new password increases the epoch. */
 export async function findSessionEpoch(db: Db, id: string): Promise<number | undefined> {
   const row = await db.selectFrom("user_account").select("session_epoch").where("id", "=", id).executeTakeFirst();
   return row?.session_epoch;

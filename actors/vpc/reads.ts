@@ -80,8 +80,9 @@ function leastApplied(desired: number, nodes: readonly NodeRow[]): number | null
 }
 
 /**
- * Finds which of the given generations, as `VPC_ID GENERATION`, all nodes of the VPC have applied. With the id of a NAT
- * gateway after them, it must have a node, and the nodes must have applied the generation of now.
+ * Finds the keys whose generation all nodes of the VPC have applied. A key is `VPC_ID GENERATION`, or `VPC_ID
+ * GENERATION NAT_GATEWAY_ID`. A key with a NAT gateway needs more: the gateway must have a node, and the nodes must
+ * have applied the VPC's current generation.
  */
 export async function findApplied(
   db: Db,
@@ -104,7 +105,7 @@ export async function findApplied(
 
 type Realizable = { readonly realized: Realized | null };
 
-/** Returns what counts as in effect for one view. */
+/** Returns how much of the VPC's state is in effect for one view. */
 type Narrow<V> = (view: V, realized: Realized) => Realized;
 
 /** Adds to each view how far the nodes are with its VPC. */

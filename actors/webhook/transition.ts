@@ -1,5 +1,5 @@
-// A webhook of a project: events of the project are sent to its URL (docs/webhooks.md). Its deliveries are no actors: SQL
-// functions make them from the audit chain and record their attempts (src/db/webhooks.ts).
+// A webhook of a project: events of the project are sent to its URL (docs/webhooks.md). Its deliveries are not actors:
+// SQL functions create them from the audit chain and record the attempts (src/db/webhooks.ts).
 import { conflict, NOT_FOUND } from "../../src/contract/fault.ts";
 import { WEBHOOKS_PER_PROJECT_MAX } from "../../src/contract/limits.ts";
 import type { Webhook, WebhookDelivery } from "../../src/contract/webhook.ts";
@@ -65,7 +65,7 @@ export const webhook = record<WebhookState, WebhookMessage, Webhook>({
     note: noted,
     row: (named, { url, events, enabled }, { before, now }) => ({
       ...named,
-      // The events of the time between are never sent.
+      // Events from the time while the webhook was disabled are never sent.
       ...enabled === true && !before.enabled && { enabled_at: now },
       url: url ?? named.url,
       events: events ?? named.events,

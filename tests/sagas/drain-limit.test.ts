@@ -52,7 +52,7 @@ test("processes that begin migrations of one drain at the same time begin no mor
   const refused = wanted.filter((_, index) => !outcomes[index]!.ok);
   expect(outcomes.flatMap((outcome) => outcome.ok ? [] : [outcome.fault])).toEqual(refused.map(() => ({
     kind: "unavailable",
-    message: `${DRAIN_MIGRATIONS_MAX} migrations from node ${p.node} run, the most of a drain`,
+    message: `${DRAIN_MIGRATIONS_MAX} migrations from node ${p.node} are running, the most that a drain may run`,
   })));
 
   // A migration that ended leaves room for another one.
