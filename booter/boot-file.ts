@@ -16,7 +16,10 @@ export function serverFor({ segment }: Pick<BooterConfig, "segment">, address: s
 export type BootFileParts = {
   readonly secret: Uint8Array;
   readonly http_port: number;
-  /** Null without HTTPS. Only firmware uses HTTPS: it trusts the certificates that its settings name, and iPXE none. */
+  /**
+   * Null without HTTPS. Only firmware uses HTTPS, because an operator can add the certificate to the firmware's
+   * settings. iPXE does not trust it.
+   */
   readonly https_port: number | null;
   readonly files: Files;
 };

@@ -1,5 +1,5 @@
-// Checks that the booter can open each of its ports on each of its addresses. Opens a port as the only user, because
-// another DHCP server would otherwise not be noticed: UDP ports can be shared.
+// Checks that the booter can open each of its ports on each of its addresses. The check opens a port exclusively.
+// Programs can share a UDP port, so the check would otherwise not notice another DHCP server.
 import { createServer } from "node:net";
 import { networkInterfaces } from "node:os";
 import { fail, type Finding, ok, warn } from "./check-finding.ts";
@@ -10,7 +10,7 @@ import { openUdp } from "./udp-socket.ts";
 type Port = { readonly name: string; readonly address: string; readonly port: number; readonly kind: "udp" | "tcp" };
 
 const METRICS_ADDRESS = "127.0.0.1";
-/** The time limit of the question whether a booter is running. It goes to this machine. */
+/** The time limit of the request that finds out whether a booter is running on this machine. */
 const RUNNING_MS = 2_000;
 
 export async function portFindings(config: BooterConfig): Promise<Finding[]> {
@@ -42,7 +42,8 @@ async function portFinding({ name, address, port, kind }: Port, running: boolean
   } catch (error) {
     const { code, message } = error as { code?: string; message: string };
     const reason = `${code ?? ""} ${message}`;
-    // The runtimes name this error differently, so the list of addresses decides.
+    // The runtimes have different codes for an address of another machine, so this compares with the machine's own
+    // addresses.
     if (!isOwn(address)) {
       return fail(`${where}: ${address} is not an address of this machine`);
     }

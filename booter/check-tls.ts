@@ -1,5 +1,5 @@
-// Checks the certificate of HTTPS boot: firmware refuses one that has expired or does not name the booter's address, and
-// shows only that the boot failed.
+// Checks the certificate of HTTPS boot. Firmware refuses a certificate that has expired or does not name the booter's
+// address, and then only shows that the boot failed.
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { fail, type Finding, ok } from "./check-finding.ts";
 import type { BooterConfig } from "./config.ts";
@@ -12,8 +12,8 @@ export async function tlsFindings(
   const { certificate_file, key_file } = https;
   try {
     const { cert, key } = await readTls(https);
-    const certificate = parsed(() => new X509Certificate(cert), `${certificate_file} is no certificate`);
-    const own = parsed(() => createPrivateKey(key), `${key_file} is no private key`);
+    const certificate = parsed(() => new X509Certificate(cert), `${certificate_file} does not contain a certificate`);
+    const own = parsed(() => createPrivateKey(key), `${key_file} does not contain a private key`);
     if (!certificate.checkPrivateKey(own)) return [fail(`https: ${key_file} is not the key of ${certificate_file}`)];
     const until = new Date(certificate.validTo);
     if (until.getTime() < Date.now()) {

@@ -76,7 +76,7 @@ async function setupFindings({ ur }: BooterConfig, files: Files): Promise<Findin
     return [
       image?.kind === "linux"
         ? ok(`setup: ${platform_stamp} is a Linux node image`)
-        : fail(`ur.setup: ${platform_stamp} is no staged Linux node image, so platform_image_sha256 must be set`),
+        : fail(`ur.setup: ${platform_stamp} is not a staged Linux node image, so platform_image_sha256 must be set`),
     ];
   }
   const wanted = [

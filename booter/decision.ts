@@ -72,7 +72,8 @@ export function decide({ client, architecture, record, verified, policy }: Quest
     case "decommissioned":
       return nothing(record.state);
     case "enrolling":
-      // The policy names one image. A machine of another architecture enrols with the image that is assigned to it.
+      // The policy names one image, for one architecture. A machine of another architecture enrols with its assigned
+      // image.
       return boots("enrol", [policy.enrollment_pi, ...ofOtherArchitecture(asked)], asked);
     case "enrolled":
       return boots("local", [record.assigned_pi], asked);

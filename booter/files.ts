@@ -115,7 +115,8 @@ export function openFiles(folder: string, image_key: () => Promise<Uint8Array>):
     try {
       key = await image_key();
     } catch (error) {
-      // The mark of no image: the next scan tries again, because the key is not a file of the image.
+      // No image has the empty mark, so the next scan tries again. The mark of the image would not change when the key
+      // does.
       return refusal("", error);
     }
     try {

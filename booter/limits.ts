@@ -19,7 +19,10 @@ export const LOOKUP_LATE_MS = 8_000;
 export const PENDING_MAX = 1_024;
 /** How long a cached record is used while the control plane cannot be reached. */
 export const CACHE_AGE_HOURS_DEFAULT = 24;
-/** How long a netboot request is not reported again, and the largest number of such reports at the same time. */
+/**
+ * The time after which an unchanged netboot request is reported again, and the largest number of reports at the same
+ * time.
+ */
 export const REPORT_AGAIN_MS = 600_000;
 export const REPORTS_PENDING_MAX = 16;
 /** The largest number of cached records, more than any site has. */

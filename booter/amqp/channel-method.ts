@@ -38,8 +38,8 @@ export function channelMethod(state: SessionState, channel: Channel, asked: Meth
       if (asked.exchange !== TOPIC || asked.type !== "topic") throw accessRefused();
       return asked.no_wait ? undefined : send(40, 11);
     case "exchange.delete":
-      // A machine's agent deletes the exchange when it stops. All machines share the exchange, so the booter does not
-      // delete it.
+      // A machine's agent asks to delete the exchange when the agent stops. All machines share the exchange, so the
+      // booter keeps it.
       return asked.no_wait ? undefined : send(40, 21);
     case "queue.declare": {
       const queue = declare(state, channel, asked);

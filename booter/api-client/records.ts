@@ -1,7 +1,7 @@
-// The cache of boot records. A record that the control plane confirmed in the last seconds is used at once; for any
-// other machine the booter asks the control plane. If no answer comes in time, an enrolled node gets its cached record,
-// marked as not verified, unless the record is past its age limit. Any other machine waits for the control plane. An
-// answer that is too late for one packet is used for the next.
+// The cache of boot records. The booter uses a record at once if the control plane confirmed the record in the last
+// seconds. Otherwise the booter asks the control plane. If no answer comes in time, an enrolled node gets its cached
+// record, marked as not verified, unless the record is past its age limit. Any other machine waits for the control
+// plane. If an answer is too late for one packet, the booter uses it for the next packet.
 //
 // The cache survives a restart, because the control plane may run on nodes that need this booter to boot. The cached
 // record of an enrolled node contains the root password hash of its last boot: without it, the node would boot with the
@@ -22,9 +22,9 @@ export type Records = {
    */
   fresh(mac: string): Found | null;
   /**
-   * Asks the control plane; never rejects. If PENDING_MAX lookups are in progress, the call fails, or no answer comes
-   * within LOOKUP_MS for an enrolled node or `late_ms` for another machine, returns the cached record as not verified.
-   * Returns no record if none is cached or the cached record is past its age limit.
+   * Asks the control plane; never rejects. Returns the cached record as not verified in these cases: PENDING_MAX
+   * lookups are in progress; the call fails; no answer comes in time. The time limit is LOOKUP_MS for an enrolled node
+   * and `late_ms` for other machines. Returns no record if none is cached or the cached record is past its age limit.
    */
   find(mac: string, client: Readonly<Record<string, unknown>>): Promise<Found>;
   /** Returns the MAC address of the record with this IP address, or null. */
@@ -53,7 +53,8 @@ export type RecordsOptions = {
 };
 
 /**
- * A call may ignore its own time limit, for example if name resolution hangs. It is abandoned after this extra time.
+ * A call may ignore its own time limit, for example if name resolution hangs. The booter stops waiting for it after
+ * this extra time.
  */
 const GRACE_MS = 250;
 const NOT_FOUND: Found = { facts: null, verified: false };
@@ -70,7 +71,10 @@ export function openRecords(options: RecordsOptions): Records {
   const members = new Map<string, string>();
   for (const { facts } of known.values()) index(facts);
 
-  /** Returns the MAC address of the port's record: another port's if both are members of one aggregate. */
+  /**
+   * Returns the MAC address under which the port has its record. All members of an aggregate share the record of one
+   * member.
+   */
   function recordMac(port: string): string {
     const mac = members.get(port) ?? port;
     return known.get(mac)?.facts.networking?.aggregate?.macs.includes(port) === true ? mac : port;

@@ -18,7 +18,10 @@ export type BootFacts = Omit<BootRecord, "kernel_args" | "console"> & {
 };
 export type PolicyFacts = { readonly enrollment_pi: string | null; readonly enrollment_kernel_args: readonly string[] };
 
-/** More than any serial port has. The control plane knows the speeds that operators may choose. */
+/**
+ * The largest accepted speed, more than any serial port has. The control plane limits the speeds that operators may
+ * choose.
+ */
 const SPEED_MAX = 4_000_000;
 
 type Bag = Readonly<Record<string, unknown>>;

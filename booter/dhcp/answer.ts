@@ -42,7 +42,9 @@ export type DhcpSilence =
   | "reply_too_large"
   | "no_proxy";
 
-/** The port of a question: 67, or 4011, where machines ask a proxy for their boot file. */
+/**
+ * The port that received the packet: 67 ("dhcp"), or 4011 ("proxy"), where machines ask a proxy for their boot file.
+ */
 export type DhcpAsked = "dhcp" | "proxy";
 
 export type DhcpQuestion = {
@@ -125,8 +127,8 @@ export function answerDhcp(question: DhcpQuestion): DhcpAnswer {
 }
 
 /**
- * Answers as a proxy beside another server. iPXE gets its file at port 4011, because there its address is known, which
- * the URL of its script contains. Firmware gets the file at once, and again if it asks at port 4011.
+ * Answers as a proxy beside another server. iPXE gets its file only at port 4011: the URL of its script contains the
+ * machine's address, which is known only there. Firmware gets the file at once, and again if it asks at port 4011.
  */
 function proxyAnswer(
   { packet, client, source, rules, asked, bootFile }: DhcpQuestion,
@@ -150,7 +152,10 @@ function proxyAnswer(
   return { kind: "send", bytes, server: segment.address, ...to };
 }
 
-/** Returns whether the relay is in the machine's network or in the configuration. Other relays get no reply. */
+/**
+ * Returns whether the relay is in the machine's network or in a network that the configuration lists. Other relays get
+ * no reply.
+ */
 function relayIsKnown(giaddr: number, address: number, prefix_len: number, { relays }: DhcpRules): boolean {
   return sameNetwork(giaddr, address, prefix_len) ||
     relays.some((each) => sameNetwork(giaddr, each.network, each.prefix_len));

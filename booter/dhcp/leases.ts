@@ -8,7 +8,7 @@ import { TRANSACTIONS_MAX } from "../limits.ts";
 import { readOwn, writeDurably } from "../private-file.ts";
 
 export type Leases = {
-  /** Notes the address of a machine. Another machine with the same address loses it. */
+  /** Records the address of a machine, and removes the address from any other machine that had it. */
   learned(mac: string, address: string): void;
   addressOf(mac: string): string | null;
   macOf(address: string): string | null;
@@ -16,7 +16,7 @@ export type Leases = {
   saved(): Promise<void>;
 };
 
-/** No lease of another server is used: the booter itself gives the addresses of the boot records. */
+/** For mode = "server": the booter itself gives machines the addresses of their boot records. */
 export const NO_LEASES: Leases = {
   learned: () => {},
   addressOf: () => null,

@@ -26,7 +26,8 @@ export function openBootRequests({ send, now }: BootRequestsOptions): BootReques
   function isDue(mac: string, next: Reported): boolean {
     const before = reported.get(mac);
     if (before === undefined || next.at - before.at > REPORT_AGAIN_MS || next.at < before.at) return true;
-    // After the firmware's request comes iPXE's, which says less about the machine.
+    // iPXE sends its request after the firmware's, and it says less about the machine. So it does not replace the
+    // firmware's.
     if (next.is_ipxe && !before.is_ipxe) return false;
     return before.text !== next.text;
   }

@@ -31,7 +31,7 @@ export type RouteOptions = {
   readonly xidOf: (mac: string) => number | null;
   readonly architectureOf: (mac: string) => Architecture | null;
   readonly uses: ScriptUses;
-  /** The uses of the archives with a machine's own files, which contain secrets, too. */
+  /** The uses of the archives with a machine's own files. These archives also contain secrets. */
   readonly file_uses: ScriptUses;
   readonly now: () => Date;
   readonly counters: Counters;
@@ -168,7 +168,10 @@ async function ownFile(text: string, name: string, asked: HttpAsked, options: Ro
   return textAnswer(200, `${createHash("sha1").update(document).digest("hex")}\n`);
 }
 
-/** Answers with the files of a machine that boots a Linux node image: once, as its script, since they contain secrets. */
+/**
+ * Answers with the files of a machine that boots a Linux node image. They contain secrets, so they are served once,
+ * like its script.
+ */
 async function ownArchive(ticket: Ticket, asked: HttpAsked, options: RouteOptions): Promise<HttpAnswer> {
   if (options.file_uses.isUsed(ticket)) return refusedAsUsed(ticket, options);
   const boot = await bootOf(ticket.mac, ticket.address, "ipxe", options, await latest(ticket.mac, options));
@@ -217,11 +220,11 @@ export async function mayBoot(
   if (mac === null) return false;
   const { facts, verified } = records.fresh(mac) ?? await records.find(mac, {});
   if (facts === null || !isAddressOf(facts, address, options)) return false;
-  // The first program that a machine loads is chosen by its request. Here its architecture decides nothing more.
+  // The request itself names the program, so the decision does not need the machine's architecture.
   return decide({ client: "ipxe", architecture: null, record: facts, verified, policy: settings() }).kind !== "nothing";
 }
 
-/** Returns whether the machine has this address: in its record, or from another DHCP server. */
+/** Returns whether the machine's record has this address, or another DHCP server gave the address to the machine. */
 function isAddressOf({ mac, address }: BootFacts, asked: string, { leases }: Pick<RouteOptions, "leases">): boolean {
   return address === asked || leases.addressOf(mac) === asked;
 }

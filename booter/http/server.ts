@@ -77,8 +77,8 @@ async function take(req: IncomingMessage, res: ServerResponse, options: HttpOpti
 }
 
 /**
- * Calls `ended` exactly one time: with true after the whole answer was sent, with false if the connection closes
- * before. If the connection is already closed, calls `ended(false)` immediately, because no event will follow.
+ * Calls `ended` exactly once: with true after the whole answer was sent, with false if the connection closes earlier.
+ * If the connection is already closed, calls `ended(false)` at once, because no event will follow.
  */
 function watchEnd(res: ServerResponse, ended: (whole: boolean) => void): void {
   if (res.destroyed || res.socket === null || res.socket.destroyed) return ended(false);

@@ -80,7 +80,10 @@ async function allowedValues(bmc: Bmc, registry: unknown, attribute: string): Pr
   }
 }
 
-/** HPE's BMCs refuse this change: there only the attribute sets the mode. `has_attribute` says that it is UEFI. */
+/**
+ * Sets the mode of the boot override. HPE's BMCs refuse this change, because only their BIOS attribute sets the mode.
+ * `has_attribute` is true if a BIOS attribute sets UEFI already.
+ */
 async function changeOverride(bmc: Bmc, { path, body }: System, has_attribute: boolean): Promise<Done | null> {
   const boot = bagOf(body.Boot);
   const mode = boot.BootSourceOverrideMode;

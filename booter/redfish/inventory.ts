@@ -100,7 +100,7 @@ function readerOf(bmc: Bmc): Reader {
     try {
       return (await bmc.get(path)).body;
     } catch (error) {
-      // Without a status the BMC did not answer, or the time is over.
+      // An error without a status means that the BMC did not answer or the deadline passed.
       if (error instanceof BmcFault && error.status !== null && error.status !== 401) return null;
       throw error;
     }

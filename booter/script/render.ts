@@ -27,14 +27,15 @@ type Line = readonly string[];
 export const MACHINE_FILES = "machine.cpio";
 
 /**
- * How often a machine loads its files before it gives up, and the pause between. Together they are longer than a restart
+ * How often a machine tries to load its files, and the pause between two tries. The total time is longer than a restart
  * of the booter.
  */
 const LOADS_MAX = 20;
 const PAUSE_S = 3;
 /**
  * The end of a script whose file could not be loaded, for example because the booter restarted: starts over after a
- * pause. The length of a text counts the loads. The last `||` keeps iPXE from ending the script when the texts differ.
+ * pause. iPXE cannot count, so `tries` gets one x for each load. The final `||` keeps iPXE from ending the script when
+ * `iseq` finds that the texts differ.
  */
 const AFTER_FAILURE = [
   ":failed",

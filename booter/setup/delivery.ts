@@ -1,7 +1,7 @@
-// When a setup script may be sent, and what is stored about it. A script that was sent into a connection that then broke
-// may be lost. It is repeated over the machine's next connection, unless the machine acknowledged it or fetched the
-// values of the run. Each sending has a token of its own, and only the newest token is valid. So if the machine got an
-// earlier script after all, that script gets no values and changes nothing.
+// Decides when a setup script may be sent, and what the ledger stores about it. If a connection breaks, the script that
+// was sent over it may be lost. The booter then sends the script again over the machine's next connection, unless the
+// machine acknowledged it or fetched the values of the run. Each sending has a token of its own, and only the newest
+// token is valid. So if an earlier script did arrive, it gets no values and changes nothing.
 import { createHash, randomBytes } from "node:crypto";
 import type { AmqpPeer } from "../amqp/listener.ts";
 import type { Delivered, Run } from "./ledger.ts";

@@ -140,8 +140,8 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
   async function startSetup(machine: Machine): Promise<void> {
     const { server_uuid, peer } = machine;
     const before = ledger.of(server_uuid);
-    // The script was already sent: it is on its way, or the machine runs it, or the control plane's next answer shows
-    // that it ended.
+    // The script was already sent, and must not be repeated. It is on its way, the machine runs it, or it ended and the
+    // control plane's next answer shows this.
     if (before !== null && before.delivered !== null && (sent.get(server_uuid) === peer || !maySend(before))) return;
     const run: Run = before ?? { server_uuid, idempotency_key: `setup-${randomUUID()}`, delivered: null };
     if (before === null) await ledger.write(run);
@@ -150,7 +150,8 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
       bundle = await api.bundle(server_uuid, run.idempotency_key);
     } catch (error) {
       if (!(error instanceof ApiFault) || error.status === null || error.status >= 500) throw error;
-      // The bundle was fetched with another idempotency key, or the setup is no longer approved: this key is useless.
+      // The bundle was fetched with another idempotency key, or the setup is no longer approved. This key cannot get a
+      // bundle any more.
       await ledger.remove(server_uuid);
       return log("bundle.refused", { server_uuid, reason: error.message });
     }

@@ -1,6 +1,7 @@
-// Stores on disk the setup runs that this booter began. After a crash, the booter does not send a script again that is
-// stored as arrived, and still accepts the reports of the machine. The files contain the SHA-256 of the run's token, but
-// not the token. They also contain the idempotency key, with which the booter can fetch the same bundle until the machine's first report.
+// Stores on disk the setup runs that this booter began. So after a crash, the booter does not repeat a script that
+// arrived, and still accepts the machine's reports. The files contain the SHA-256 of the run's token, but not the
+// token. They also contain the idempotency key, with which the booter can fetch the same bundle until the machine's
+// first report.
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { readOwn, writeDurably } from "../private-file.ts";

@@ -12,7 +12,7 @@ export type TftpOptions = {
   /** The IP addresses to listen on. */
   readonly addresses: readonly string[];
   readonly port: number;
-  /** Returns the content of that file for the machine at that IP address, or null. */
+  /** Returns the content of a file for the machine at an IP address, or null if this machine may not get it. */
   readonly file: (name: string, address: string) => Promise<Uint8Array | null>;
   readonly counters: Counters;
   readonly log: Log;

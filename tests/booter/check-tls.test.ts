@@ -36,6 +36,6 @@ test("an expired certificate, a key of another certificate, and a file that cann
   const { key } = authority.issue("10.0.0.1");
   expect(await findings({ ...good, key })).toEqual(["fail https: key is not the key of cert"]);
   const broken = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
-  expect(await findings({ ...good, cert: broken })).toEqual(["fail https: cert is no certificate"]);
-  expect(await findings({ ...good, key: broken })).toEqual(["fail https: key is no private key"]);
+  expect(await findings({ ...good, cert: broken })).toEqual(["fail https: cert does not contain a certificate"]);
+  expect(await findings({ ...good, key: broken })).toEqual(["fail https: key does not contain a private key"]);
 });
