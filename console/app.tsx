@@ -21,7 +21,7 @@ import { SignInAgain, SignInPage, Unreachable } from "./sign-in.tsx";
 const THEME = "theme";
 const theme = signal(localStorage.getItem(THEME) ?? "");
 
-/** Switches between light and dark, from what is shown now. */
+/** Switches from the shown theme to the other one: light or dark. */
 function switchTheme(): void {
   const isDark = theme.value === "dark" || (theme.value === "" && matchMedia("(prefers-color-scheme: dark)").matches);
   theme.value = isDark ? "light" : "dark";
@@ -96,7 +96,7 @@ function Shell() {
   );
 }
 
-/** The keys of the page's actions. Apart from the shell, so that new actions do not render the page again. */
+/** The keys of the page's actions. A separate component, so that new actions do not render the whole shell again. */
 function ActionKeys() {
   const keys = pageActions.value.flatMap((action) =>
     action.key === undefined ? [] : [[action.key, () => run(action)] as const]
@@ -140,7 +140,7 @@ const LINK_TITLES = {
   paused: "Changes are not followed",
 } as const;
 
-/** The rows that the caller can open: those of its world, and those whose path has a known place. */
+/** Whether the navigation shows a page: the caller may open it, and the values in its path are known. */
 function isShown(row: PageRow): boolean {
   if (row.audience === "operator" && !isOperator()) return false;
   return !row.path.includes(":") || (row.group !== undefined && row.audience === "tenant" && place.value !== null);

@@ -20,8 +20,8 @@ export const FIRST_LOAD_BYTES_MAX = 60_000;
 export type Built = { readonly name: string; readonly gzip_bytes: number };
 
 /**
- * Builds into a folder. A server may serve the folder meanwhile: each file appears whole, index.html comes last, and old
- * files go after it. Returns the files that the first page loads, and the others.
+ * Builds into a folder. A server may serve the folder during the build: each file appears complete, index.html appears
+ * last, and then the old files are deleted. Returns the files that the first page loads, and the others.
  */
 export async function buildConsole(
   out: string,

@@ -1,4 +1,4 @@
-// The start of the console, by who is signed in; and the address that finds an object by a text.
+// The start page, which depends on the signed-in user, and the page that finds an object by the text in its address.
 import { useEffect } from "preact/hooks";
 import { useSignal } from "@preact/signals";
 import { go } from "./core/router.ts";
@@ -20,7 +20,7 @@ export function Start() {
   );
 }
 
-/** Opens the object that a text names: one hit opens at once, several are listed. */
+/** Opens the object that a text names. A single hit opens at once; several hits are listed. */
 export function GoTo({ text }: { readonly text: string }) {
   const hits = useSignal<readonly Hit[] | null>(null);
   useEffect(() => {

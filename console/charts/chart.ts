@@ -69,18 +69,18 @@ function dateTime(time_s: number): readonly [date: string, time: string] {
   ];
 }
 
-/** The text at a line of the time axis: the time of day, and at midnight the month and the day. */
+/** The text at a line of the time axis: the time of day, or at midnight the month and the day. */
 function tick(time_s: number): string {
   const [date, time] = dateTime(time_s);
   return time === "00:00" ? date.slice("2026-".length) : time;
 }
 
-/** uPlot wants arrays that it could change; it does not change them. */
+/** uPlot's type asks for mutable arrays, but uPlot does not change them. */
 function dataOf(data: ChartData): uPlot.AlignedData {
   return data as uPlot.AlignedData;
 }
 
-/** Returns the colour of a token for a canvas, which does not know light-dark(). */
+/** Returns the colour of a CSS variable as a canvas needs it: a canvas does not understand light-dark(). */
 function colorOf(token: string): string {
   const probe = document.createElement("span");
   probe.style.color = token;

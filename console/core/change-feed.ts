@@ -12,9 +12,9 @@ export type Changes = {
 /** How the page learns about changes. "polling" means that the server has no feed. */
 export type Link = "live" | "polling" | "lost" | "paused";
 
-/** Seconds that the server holds a poll; after it, rights are checked again. */
+/** Seconds for which the server holds a poll. The next poll checks the caller's rights again. */
 const WAIT_S = 20;
-/** A burst of changes becomes one read: the rest between two polls, in milliseconds. */
+/** The pause between two polls in milliseconds, so that a burst of changes becomes one read. */
 export const REST_MS = 200;
 /** The longest pause between two attempts while the server does not answer, in milliseconds. */
 const RETRY_MAX_MS = 10_000;
@@ -29,7 +29,7 @@ type Ports = {
   readonly show: (link: Link) => void;
 };
 
-/** Follows the feed until the signal ends it, the session ends, or the server turns out to have no feed. */
+/** Follows the feed until the signal aborts, the session ends, or the server answers that it has no feed. */
 export async function follow({ read, changed, pause, show }: Ports, ended: AbortSignal): Promise<void> {
   let after: string | undefined;
   let failures = 0;

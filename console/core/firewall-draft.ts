@@ -90,7 +90,7 @@ export function moved(rows: readonly DraftRow[], key: string, by: -1 | 1): reado
   const at = rows.findIndex((row) => row.key === key);
   const [row, other] = [rows[at], rows[at + by]];
   if (row === undefined || other === undefined || row.direction !== other.direction) return rows;
-  // Rules of equal priority would keep their order, so one of them gets the next number.
+  // An exchange of equal priorities changes nothing, so the moved rule gets the next number.
   const [mine, theirs] = row.priority === other.priority
     ? [String(Number(row.priority) - by), other.priority]
     : [other.priority, row.priority];

@@ -14,7 +14,7 @@ export function setSingleKeys(on: boolean): void {
   localStorage.setItem(SWITCH, on ? "on" : "off");
 }
 
-/** The keys pressed before the present one and at present, shared by all users of useKeys: the first may begin a pair. */
+/** The previous key and the present key. All users of useKeys share them, because the previous key may begin a pair. */
 let first = "";
 let present = "";
 

@@ -6,7 +6,7 @@ import { writersOnly } from "./session.ts";
 
 export type Labels = Readonly<Record<string, string>>;
 
-/** Returns KEY=VALUE of each label. Absent labels are of a server of an earlier release. */
+/** Returns KEY=VALUE of each label. A server of an earlier release sends no labels. */
 export function labelTexts(labels: Labels = {}): string[] {
   return Object.entries(labels).map(([key, value]) => `${key}=${value}`);
 }

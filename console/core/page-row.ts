@@ -17,7 +17,7 @@ export type PageRow = {
 
 type Described = Omit<PageRow, "path" | "view">;
 
-/** Returns a row whose view gets the names in the path, by type. */
+/** Returns a row. The type of its view's parameters comes from the names in the path. */
 export function page<P extends string>(
   path: P,
   described: Described,

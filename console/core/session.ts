@@ -57,7 +57,7 @@ export function isOperator(): boolean {
   return who !== null && who.tenant_id === null && (who.is_root || who.capabilities.length > 0);
 }
 
-/** Returns why the caller may not do what only the root operator may do; null if it may. */
+/** Returns why the caller may not act as the root operator; null if it may. */
 export function rootOnly(): string | null {
   const who = me.value;
   if (who?.is_root !== true) return "Only the root operator may do this";

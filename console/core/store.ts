@@ -24,7 +24,7 @@ export type Query<T> = {
 /** A reader's hold on an entry. */
 export type Held<T> = { readonly state: Signal<Read<T>>; hold(): () => void };
 
-/** Hints about changes can be lost, so that everything on screen is read again after this time. */
+/** Everything on screen is read again after this time, because notifications of changes can be lost. */
 export const FRESH_MS = 30_000;
 /** Entries that the store keeps. Beyond this number it drops entries without readers, the oldest first. */
 const KEPT_MAX = 500;
@@ -92,7 +92,7 @@ export function createStore(now: () => number = Date.now) {
   function open<T>(query: Query<T>): Held<T> {
     const entry = entryOf(query);
     const hold = () => {
-      // A change may have dropped the entry since `open`. It becomes known again, with the data that it has.
+      // A change may have dropped the entry since `open`. The store gets it back, with its data.
       if (!entries.has(query.key)) entries.set(query.key, entry);
       entry.readers++;
       const isRead = entry.state.peek().data !== undefined && now() - entry.read_at < (query.fresh_ms ?? FRESH_MS);
@@ -102,7 +102,7 @@ export function createStore(now: () => number = Date.now) {
       return () => {
         clearTimeout(rest);
         entry.readers--;
-        // Another reader may take the entry over within the same commit of the page.
+        // Waits, because another component may hold the entry in the same render of the page.
         setTimeout(() => release(entry), 0);
       };
     };

@@ -1,4 +1,4 @@
-// What needs an operator now, the first of each sort, with a link to all of them.
+// What needs an operator now: the first rows of each sort, with links to the full lists.
 import type { CnView } from "../../src/contract/cn.ts";
 import type { Instance } from "../../src/contract/instance.ts";
 import type { FleetSummary, NodeRow } from "../../src/contract/node-window.ts";

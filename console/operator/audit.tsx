@@ -119,7 +119,8 @@ export function Audit({ tenant = null }: { readonly tenant?: string | null }) {
           <p class="hint">
             <code>action:</code> <code>actor:</code> <code>object:</code> <code>request:</code> <code>decision:</code>
             {" "}
-            <code>since:</code> <code>until:</code>. A name of an action is whole; an object may be a part.
+            <code>since:</code>{" "}
+            <code>until:</code>. An action is its complete name; an object may be a part of its text.
           </p>
         )}
       <RowList
@@ -147,7 +148,7 @@ export function Audit({ tenant = null }: { readonly tenant?: string | null }) {
   );
 }
 
-/** Says which filter leaves nothing, and takes it off. */
+/** Names the filters that no event matches, with a button that removes them. */
 function Nothing({ search }: { readonly search: AuditSearch }) {
   const filters = Object.entries(search).map(([name, value]) => `${name} ${value}`);
   if (filters.length === 0) return <p>The chain has no event.</p>;

@@ -81,7 +81,7 @@ function PolicyForm({ of: { policy, etag }, done }: { readonly of: Versioned; re
           type: "lines",
           isOptional: true,
           initial: policy.enrollment_kernel_args.join("\n"),
-          hint: "One a line",
+          hint: "One in each line",
         },
         {
           name: "admin_network",

@@ -25,7 +25,7 @@ export function Diagnosis({ node }: { readonly node: CnView }) {
   );
 }
 
-/** Links to what the findings speak of. */
+/** Links to the objects that the findings are about. */
 function Evidence({ node }: { readonly node: CnView }) {
   const { data: operations = [] } = useQuery(operationsOfQuery("cn", node.server_uuid));
   const stuck = operations.find(({ state }) => state === "stuck");

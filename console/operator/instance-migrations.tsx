@@ -17,7 +17,7 @@ import { instanceQuery } from "../tenant/queries.ts";
 
 /** The source reports its progress every few seconds, in milliseconds. */
 const FRESH_MS = 2_000;
-/** Nodes that a search for a hostname reads. */
+/** The largest number of nodes that a search for a hostname reads. */
 const NODES_READ = 50;
 
 function migrationsQuery(id: string): Query<Migration[]> {

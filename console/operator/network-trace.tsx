@@ -1,4 +1,4 @@
-// Where a packet of an instance ends. The nodes on its way judge it.
+// Traces a packet of an instance. Each node on the way reports what it would do with the packet.
 import type { NetworkTrace, TraceHop } from "../../src/contract/network-trace.ts";
 import { PACKET_PROTOCOLS } from "../../src/contract/enums.ts";
 import { PORT_MAX } from "../../src/contract/limits.ts";

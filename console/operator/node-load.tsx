@@ -1,4 +1,4 @@
-// How busy a node is, and what it has beside what instances on it were promised.
+// The load of a node, and its capacity beside the amounts that its instances were promised.
 import type { NodeCapacity, NodeLoad } from "../../src/contract/capacity.ts";
 import { useMemo } from "preact/hooks";
 import { get } from "../core/client.ts";

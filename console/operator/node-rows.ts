@@ -6,9 +6,12 @@ import type { Window } from "../parts/lists.tsx";
 
 export type NodeFilter = { readonly q: string; readonly state: string; readonly sort: string };
 
-/** Heartbeats are no changes, so the feed does not report them; nodes are read again after this time. */
+/** The feed does not report heartbeats, so nodes are read again after this time, in milliseconds. */
 export const NODES_FRESH_MS = 5_000;
-/** A fast scroll passes the windows after the second one. They are read only after a rest, in milliseconds. */
+/**
+ * A window after the second one is read only when it was on screen for this time, in milliseconds. So a fast scroll
+ * does not read each window that it passes.
+ */
 const REST_MS = 80;
 const NEAR_ROWS = 200;
 

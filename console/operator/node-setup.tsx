@@ -1,5 +1,5 @@
-// The setup of a node: the proposed disk layout before, the steps during, the accepted layout after. And the way back:
-// a factory reset, as a page that says what is lost.
+// The setup of a node: the proposed disk layout before it, its steps, and the accepted layout after it. A second page
+// confirms a factory reset, and says what is lost.
 import type { CnView } from "../../src/contract/cn.ts";
 import { COMPRESSIONS, DISK_LAYOUTS } from "../../src/contract/enums.ts";
 import type { LayoutProposal, SetupApproved } from "../../src/contract/setup.ts";

@@ -14,7 +14,7 @@ export function OperationOutcome({ id }: { readonly id: string }) {
   const { data: operation } = useQuery(operationQuery(id));
   const output = operation?.steps.at(-1)?.output;
   if (operation === undefined || output === null || output === undefined) return null;
-  // The server made the output, of the type of the operation's kind.
+  // The output has the type that the server defines for this kind of operation.
   if (operation.kind === "cn-upgrade-label") return <LabelUpgraded result={output as LabelUpgradeResult} />;
   if (operation.kind === "cn-drain-label") return <LabelDrained result={output as LabelDrainResult} />;
   return <Drained kind={operation.kind} result={output as DrainResult} />;

@@ -1,4 +1,4 @@
-// Why an instance can be placed or not: each filter's verdict for each node, the first refusal first.
+// Why an instance can be placed or not: the answer of each filter for each node, the rejecting filters first.
 import type { NodeReport, PlacementExplanation } from "../../src/contract/placement.ts";
 import { useSignal } from "@preact/signals";
 import { run } from "../core/action.ts";

@@ -9,7 +9,7 @@ import { Form } from "./form.tsx";
 export function ActionDialog() {
   const box = useRef<HTMLDialogElement>(null);
   const action = running.value;
-  // Before the next keystroke, so that its letters reach the first field.
+  // An effect after the paint would be late: keys that are typed at once must reach the first field.
   useLayoutEffect(() => {
     if (action === null) return;
     box.current?.showModal();

@@ -7,12 +7,14 @@ import { BASE, go, path } from "../core/router.ts";
 import { relative, words } from "../core/text.ts";
 import { said, say } from "../core/toast.ts";
 
-/** A link to a page of the console. Modified clicks keep their meaning, for example a new tab. */
+/**
+ * A link to a page of the console. A click with a modifier key keeps its meaning in the browser, for example a new tab.
+ */
 export function Link({ to, children, tabIndex, exact }: {
   readonly to: string;
   readonly children: ComponentChildren;
   readonly tabIndex?: number;
-  /** Marks the link only on this very page, not below it. */
+  /** Marks the link as current only on its own page, not on the pages below it. */
   readonly exact?: boolean;
 }) {
   const follow = (event: MouseEvent) => {
@@ -97,7 +99,7 @@ export function Heading({ title, children, above }: {
 }
 
 const TICK_MS = 1_000;
-/** The time in milliseconds, every second while the page is visible. */
+/** The present time in milliseconds, updated every second while the page is visible. */
 export const now = signal(Date.now());
 setInterval(() => {
   if (document.visibilityState === "visible") now.value = Date.now();

@@ -78,7 +78,7 @@ export function List<R>(props: ListProps<R>) {
   const move = (to: number) => {
     at.value = Math.max(0, Math.min(total - 1, to));
     if (box.current === null) return;
-    // The header covers the first row of what is in sight.
+    // The header covers one row of the visible height.
     const y = at.value * ROW_PX;
     if (y < box.current.scrollTop) box.current.scrollTop = y;
     else if (y + 2 * ROW_PX > box.current.scrollTop + height.value) {

@@ -23,7 +23,7 @@ export function WindowedList<R>({ windows, ...shared }: Shared<R> & {
   const a = useQuery(windows(page.value * WINDOW_ROWS, WINDOW_ROWS));
   const b = useQuery(windows((page.value + 1) * WINDOW_ROWS, WINDOW_ROWS));
   const listKey = windows(0, WINDOW_ROWS).key;
-  // While a window is read the list keeps its length, or the scroll bar would jump.
+  // While a window is read, the list keeps its length, because the scroll bar would jump otherwise.
   const known = useRef({ listKey, total: 0 });
   if (known.current.listKey !== listKey) known.current = { listKey, total: 0 };
   const total = known.current.total = a.data?.total ?? b.data?.total ?? known.current.total;

@@ -15,7 +15,7 @@ export type Command = {
   readonly run: () => void;
 };
 
-/** Typing rests this long before the server searches, in milliseconds. */
+/** The server searches when the user has typed nothing for this time, in milliseconds. */
 const REST_MS = 120;
 /** The shortest text that is searched for. */
 const SEARCH_CHARS_MIN = 2;

@@ -155,13 +155,13 @@ function Watchers({ id, is_open }: { readonly id: string; readonly is_open: bool
     fresh_ms: WATCHERS_MS,
     read: (signal) => get<{ items: OpenConsole[] }>(`/v1/instances/${id}/consoles`, undefined, signal),
   });
-  // The list follows the connection by a moment.
+  // The list shows a new console a moment after its connection.
   if (data === undefined || data.items.length === 0) return <p class="hint">{is_open ? "…" : "No open console."}</p>;
   const names = data.items.map(({ username, mode }) => `${username} (${mode})`);
   return <p class="hint">{counted(names.length, "open console")}: {names.join(", ")}</p>;
 }
 
-/** The end of a console is not always in the feed of changes. */
+/** The list is read again after this time in milliseconds, because the feed does not report every end of a console. */
 const WATCHERS_MS = 5_000;
 
 const LINK_TEXTS: Readonly<Record<Link, string>> = {

@@ -19,7 +19,7 @@ import { useQuery } from "../parts/use-query.ts";
 import { InstanceHeading } from "./instance-heading.tsx";
 import { disksQuery, instanceQuery } from "./queries.ts";
 
-/** A snapshot appears and changes while its node copies the disk, in milliseconds. */
+/** The snapshots are read again after this time in milliseconds, because they change while a node copies a disk. */
 const FRESH_MS = 5_000;
 
 function snapshotsQuery(instance: string): Query<Snapshot[]> {

@@ -57,8 +57,8 @@ export function InstancePage({ id }: { readonly id: string }) {
 }
 
 /**
- * Attaches the floating IP in `?attach=` when the instance runs: the server refuses it before. The form that creates an
- * instance opens its page with this query.
+ * Attaches the floating IP in `?attach=` when the instance runs, because the server refuses an earlier attach. The form
+ * that creates an instance opens this page with the query.
  */
 function AttachWhenRunning({ instance: { id, lifecycle } }: { readonly instance: Instance }) {
   const floating_ip = urlQuery.value.get("attach");

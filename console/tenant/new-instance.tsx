@@ -1,4 +1,4 @@
-// Creating an instance: one page, with what is left of the quota beside the sizes, and a network that can be made here.
+// Creates an instance on one page, which shows the rest of the quota beside the sizes and can also create a network.
 import type { InstanceBody } from "../../src/contract/instance.ts";
 import type { OperationSummary } from "../../src/contract/operation.ts";
 import { useSignal } from "@preact/signals";
@@ -159,8 +159,8 @@ export function NewInstance({ place }: { readonly place: Place }) {
 const COUNT_MAX = 20;
 
 /**
- * Creates the instances of a form one after the other, except those in `made`. Returns their ids. Throws a Refusal that
- * names what exists when a later one is refused.
+ * Creates the instances of a form one after the other, except those in `made`. Returns their ids. If an instance is
+ * refused, throws a Refusal that names the instances that exist already.
  */
 async function createAll(place: Place, values: Values, key: string, made: Map<string, string>): Promise<string[]> {
   const count = Number(values["count"]);

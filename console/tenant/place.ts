@@ -30,6 +30,6 @@ function stored(): Place | null {
     const value = JSON.parse(localStorage.getItem(KEPT) ?? "null");
     return typeof value?.tenant === "string" && typeof value?.project === "string" ? value : null;
   } catch {
-    return null; // Something else wrote to the storage.
+    return null; // The stored text is not JSON, so this page did not write it.
   }
 }

@@ -20,7 +20,7 @@ const FONT_PX = 13;
 /**
  * Opens a terminal in an element.
  * @param typed gets what the user types
- * @param leave runs on Ctrl-F6: the terminal takes every other key, so this one leads out of it
+ * @param leave runs on Ctrl-F6, to move the focus out of the terminal, which takes every other key
  */
 export function openScreen(box: HTMLElement, typed: (text: string) => void, leave: () => void): Screen {
   const style = getComputedStyle(document.documentElement);
