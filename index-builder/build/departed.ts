@@ -1,6 +1,6 @@
 // When a point release ends, its builds leave the vendor's current folder. They may appear in the vendor's vault days
-// later, and then get into the archive of the index. Their first_seen times must not change, so they are kept here
-// until then.
+// later, and then get into the archive of the index. A build must keep its first_seen time, so this file keeps the
+// times until then.
 import type { Build } from "../tree/model.ts";
 
 /** The kept first_seen times. The keys have the form "release/build". */

@@ -1,5 +1,5 @@
-// Fetches and verifies the vendors' documents. All code gets documents from here. So no code parses unverified bytes of
-// a document that must be signed.
+// Fetches and verifies the vendors' documents. Other code gets documents only from here, so it never parses unverified
+// bytes of a document that must be signed.
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { isFault, messageOf, VendorFault } from "../fault.ts";
@@ -23,7 +23,7 @@ type Setting = {
   readonly now: Date;
 };
 
-/** A document's text, and its issue (its signing time) if it was verified. */
+/** A document's text, and its issue if it was verified. The issue is the signing time and the hash. */
 type Reading = { readonly text: string; readonly issue: Omit<Issue, "series"> | null };
 
 export function openDocuments(setting: Setting): Documents {

@@ -9,7 +9,7 @@ import type { ArtifactDraft, Candidate, Resolved, Vendor, Visit } from "../vendo
 const ROOT = "https://downloads.omnios.org/media/";
 type Channel = { token: string; name: RegExp; supported: boolean; lts: boolean; dev: string | null };
 const RELEASED = /^omnios-(r\d+[a-z]*)\.cloud\.(.+)$/;
-/** The channels, newest first: bloody becomes the next release. */
+/** The channels, newest first. bloody is the newest, because it becomes the next release. */
 const CHANNELS: readonly Channel[] = [
   { token: "bloody", name: /^omnios-bloody-(\d{8})\.cloud\.(.+)$/, supported: false, lts: false, dev: "bloody" },
   { token: "stable", name: RELEASED, supported: true, lts: false, dev: null },

@@ -20,8 +20,8 @@ const NAME =
 const SIZE_BYTES_MIN = 1024 * 1024;
 
 const KEY: SigningKey = {
-  // One key signs every product. When the key's expiry date is extended, Tumbleweed's copy of the key has the new date
-  // first.
+  // One key signs every product. When openSUSE extends the key's expiry date, Tumbleweed's copy of the key gets the new
+  // date first.
   key_url: "https://download.opensuse.org/tumbleweed/repo/oss/repodata/repomd.xml.key",
   // openSUSE Project Signing Key <opensuse@opensuse.org>
   fingerprints: ["AD485664E901B867051AB15F35A2F86E29B700A4"],

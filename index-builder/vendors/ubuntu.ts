@@ -82,8 +82,8 @@ type Disk = NonNullable<Versions[string]["items"][string]>;
 
 /**
  * Groups images into builds by serial. The newest serial of the default image is the newest build. Of every other
- * product, takes the newest image whose serial is not newer, so that the first build always has the default image. An
- * image with an older serial goes into its own build.
+ * product, takes the newest image whose serial is not newer than this one, so that the first build always has the
+ * default image. An image with an older serial goes into its own build.
  */
 function buildsOf(codename: string, offers: readonly Offer[]): BuildDraft[] {
   const lead = offers.find(({ variant, product }) => variant === "server" && product.arch === "amd64") ?? offers[0]!;
