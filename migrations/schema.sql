@@ -262,7 +262,7 @@ CREATE OR REPLACE FUNCTION public.berth_claim_budget(of_name text, room bigint)
  LANGUAGE plpgsql
 AS $function$
 begin
-  -- Locked from here on: another call may be deleting the row.
+  -- Locks the row. If another call has just deleted the row, the loop creates it again.
   loop
     perform from budget where name = of_name for update;
     exit when found;
@@ -2200,7 +2200,7 @@ declare
   plan      record;
   writes    record;
   verdict   jsonb;
-  -- Of each unit with conditions, from 1: the refusal, and the allocated values as berth_replaced takes them.
+  -- For each unit with conditions, from 1: its refusal, and its allocated values in the form that berth_replaced takes.
   refusals  jsonb[] := '{}';
   allocated jsonb[] := '{}';
   decided   int[] := '{}';
@@ -2295,9 +2295,9 @@ begin
     insert into seen select r.msg, refusals[r.u + 1]::text from unnest(r_u, r_c, r_msg) r(u, c, msg)
       where r.c = 0 and refusals[r.u + 1] is not null;
 
-    -- From here on the call has only the chosen writes, with the allocated values in place of their tokens. A write that
-    -- is not chosen may still have a token, which no column takes. Nothing changes if every unit has its only choice and
-    -- no value was allocated.
+    -- Keeps only the chosen writes, with the allocated values in place of their tokens. Writes that are not chosen are
+    -- removed, because a token in them is not a valid value of its column. This step is skipped if every unit has its
+    -- only choice and no value was allocated.
     if exists (select from unnest(allocated) a where a is not null) or exists (select from unnest(choice) c where c <> 0)
       or exists (select from jsonb_array_elements(call->'plans') p where jsonb_array_length(p->'choices') > 1) then
       t_audit := array(select case when choice[t.u + 1] = t.c then berth_replaced(t.audit, allocated[t.u + 1]) end
@@ -2373,7 +2373,7 @@ begin
        where choice[o.u + 1] = o.c;
   end if;
 
-  -- 6. The units that were not written as requested.
+  -- 6. The answer: the units that were not written as requested.
   return json_build_object('conflicts', conflicts, 'known', known, 'chosen', to_json(chosen));
 end $function$;
 
@@ -2392,7 +2392,7 @@ begin
       return;
     end if;
     select * into counted from denial_window where key = of_key for update;
-    -- Not found: the row was deleted in between.
+    -- If it is not found, another call has just deleted the row.
     exit when found;
   end loop;
   if counted.opened_at > berth_now() - make_interval(secs => window_s) then
@@ -2509,7 +2509,7 @@ begin
          disk_bytes = disk_bytes + coalesce((args->>'disk_bytes')::bigint, 0),
          instances = instances + coalesce((args->>'instances')::bigint, 0)
    where tenant_id = of_tenant;
-  -- A server of the release before creates tenants without this row.
+  -- A server of the previous release creates tenants without this row.
   if not found then
     insert into tenant_usage
       select of_tenant, sum(u.cpu), sum(u.memory_bytes), sum(u.disk_bytes), sum(u.instances)
@@ -2531,7 +2531,8 @@ begin
   if block is null then
     return;
   end if;
-  -- The gaps between taken addresses, ends included: a block may be too large to visit every address.
+  -- The gaps between taken addresses, ends included. The query does not visit every address, because a block may be too
+  -- large for that.
   insert into pool_range (pool_id, low, high)
     select 'admin-network', before + 1, n - 1
       from jsonb_array_elements(jsonb_build_array(args) || coalesce(args->'more', '[]')) network, lateral (
@@ -2659,7 +2660,7 @@ begin
   if wanted.disk_bytes > 0 then
     select p into pool from jsonb_array_elements(node.report->'zpools') p where p->>'name' = 'zones' limit 1;
     if pool is null then return 'it has no pool zones'; end if;
-    -- Each byte of a disk that is not made yet is counted as used, so this bound needs no disk.
+    -- This bound counts every byte of a disk that is not created yet as used, so it need not read the disks.
     room := least((pool->>'total_bytes')::double precision, (pool->>'free_bytes')::double precision)
             * coalesce(node.overprovision_disk, 1) - node.disk_bytes;
     if room >= wanted.disk_bytes then return 'true'; end if;
@@ -3455,7 +3456,8 @@ begin
       select u.server_uuid, jsonb_agg(jsonb_build_object('tenant_id', u.tenant_id, 'silo_id', t.silo_id,
                                                          'count', u.instances)) as them
         from cn_tenant_usage u join tenant t on t.id = u.tenant_id group by 1),
-    -- Few disks are not made in full, but PostgreSQL expects a third. So each of them looks up its instance.
+    -- Few disks are incomplete, but PostgreSQL expects a third of them to be. So the query looks up the instance of
+    -- each such disk by itself.
     unmade as (
       select each.host_cn_uuid, sum(each.bytes)::bigint as bytes
         from (select (select host_cn_uuid from instance where id = d.instance_id) as host_cn_uuid,
@@ -3488,7 +3490,8 @@ begin
     with clock as (select coalesce(at, berth_now()) as now),
     beside as (
       select u.server_uuid, json_object_agg(u.tenant_id, u.instances) as them from cn_tenant_usage u group by 1),
-    -- Few disks are not made in full, but PostgreSQL expects a third. So each of them looks up its instance.
+    -- Few disks are incomplete, but PostgreSQL expects a third of them to be. So the query looks up the instance of
+    -- each such disk by itself.
     unmade as (
       select each.host_cn_uuid, sum(each.bytes)::bigint as bytes
         from (select (select host_cn_uuid from instance where id = d.instance_id) as host_cn_uuid,
@@ -3564,7 +3567,7 @@ begin
         execute format('create table %I partition of seen for values from (%L) to (%L)',
           'seen_' || to_char(day, 'YYYYMMDD'), seen_bound(day), seen_bound(day + 1));
       exception when check_violation then
-        -- The default partition holds ids of that day already, because a process's clock ran ahead. They stay there.
+        -- The clock of a process was ahead, so the default partition has ids of that day already. They stay there.
         null;
       end;
     end if;
@@ -3603,8 +3606,8 @@ begin
                         where s.instance_id = m.instance_id and s.at > pass_at - make_interval(secs => apart_s))
   on conflict do nothing;
 
-  -- Every instance has a row and this call has locked all of them, in the order of their ids, before the differences are
-  -- computed: two processes cannot count the same bytes.
+  -- Before it computes the differences, this call creates the missing rows and locks the rows of all instances, in the
+  -- order of their ids. So two processes cannot count the same bytes.
   insert into usage_counter (instance_id, server_uuid, cpu_seconds, network_received_bytes, network_sent_bytes)
     select r.instance_id, r.server_uuid, 0, 0, 0 from jsonb_populate_recordset(null::usage_counter, reported) r
   on conflict do nothing;
@@ -3616,7 +3619,8 @@ begin
     select r.*, c as before, r.cpu_seconds < c.cpu_seconds or r.network_received_bytes < c.network_received_bytes
                 or r.network_sent_bytes < c.network_sent_bytes or r.server_uuid <> c.server_uuid as is_new_run
       from jsonb_populate_recordset(null::usage_counter, reported) r join usage_counter c using (instance_id)
-     -- An older report of the same node came late. A difference of an hour means that the node's clock was set back.
+     -- Ignores an older report of the same node that arrived late. If it is older by an hour, the node's clock was set
+     -- back, and the report counts.
      where not coalesce(r.server_uuid = c.server_uuid and r.made_at <= c.made_at
                         and r.made_at > c.made_at - interval '1 hour', false)),
   kept as (
@@ -3697,7 +3701,7 @@ begin
     closed := closed + 1;
   end loop;
   if closed = 0 then return 0; end if;
-  -- A day later, so that the last span of a changing resource remains: usage_follow reads its end.
+  -- Deletes spans a day later, because usage_follow reads the end of a resource's last span.
   delete from usage_span where ended_at < (next_day - 1)::timestamp at time zone 'UTC';
   delete from usage_traffic where day < next_day;
   delete from usage_counter c where not exists (select from instance i where i.id = c.instance_id);
@@ -3756,7 +3760,7 @@ begin
   select c.seq, h.seq into from_seq, head_seq from webhook_cursor c, audit_head h;
   if from_seq >= head_seq then return 0; end if;
   if not exists (select from webhook) then
-    -- Without a webhook no event is sent, so the cursor need not move with each of them.
+    -- Without a webhook there is nothing to deliver, so the cursor need not move with each event.
     if head_seq - from_seq >= events_max then update webhook_cursor set seq = head_seq; end if;
     return 0;
   end if;
@@ -3795,7 +3799,8 @@ begin
        order by w.seq
     returning webhook_id, state)
   select array_agg(distinct webhook_id) into filled from made where state = 'pending';
-  -- Locked before due_at is read: a process that is about to make the webhook idle has not seen these deliveries.
+  -- The rows are locked before due_at is read, because a process that is about to make a webhook idle has not seen
+  -- these deliveries.
   perform from webhook_queue where webhook_id = any(filled) order by webhook_id for update;
   update webhook_queue set due_at = berth_now() where webhook_id = any(filled) and due_at is null;
   update webhook_cursor set seq = to_seq;

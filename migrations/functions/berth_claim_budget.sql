@@ -2,7 +2,7 @@
 -- counting rows. A counter is missing if its last user has deleted it.
 create or replace function berth_claim_budget(of_name text, room bigint) returns void language plpgsql volatile as $$
 begin
-  -- Locked from here on: another call may be deleting the row.
+  -- Locks the row. If another call has just deleted the row, the loop creates it again.
   loop
     perform from budget where name = of_name for update;
     exit when found;

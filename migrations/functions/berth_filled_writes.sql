@@ -1,5 +1,5 @@
 -- Returns the chosen entries of writes [{entries: [{$u, $c, column...}], ...}], with the values that were allocated for
--- their units in place of the tokens. A process of the release before sends each child as {u, c, row, ...}.
+-- their units in place of the tokens. A process of the previous release sends each child as {u, c, row, ...}.
 create or replace function berth_filled_writes(writes jsonb, choice int[], allocated jsonb[]) returns jsonb
 language sql stable as $$
   select coalesce(jsonb_agg(

@@ -1,4 +1,5 @@
--- Returns a value to its pool and merges it with its neighbours. Releasing a free value is a bug of the caller.
+-- Returns a value to its pool and merges it with its neighbours. It is a bug of the caller if the value is free
+-- already.
 create or replace function berth_release(of_pool text, value text) returns void language plpgsql volatile as $$
 declare
   base   inet;

@@ -1,14 +1,13 @@
--- The one write path for messages. A call is a set of units; each unit is written as a whole or not at all. For the
--- driver the call is one statement; inside it each statement reads the latest committed rows. A commit call runs this
--- function once per wave of units, in one statement.
--- The name has a number: a release that changes the parameters or the meaning adds commit_units_2 and keeps this one for
--- the processes of the release before.
+-- The one write path for messages. A call is a set of units; each unit is written as a whole or not at all. The driver
+-- sends one statement, but each statement inside the function reads the latest committed rows. A commit call runs this
+-- function once per wave of units, in one statement. The name has a number: a release that changes the parameters or
+-- the meaning adds commit_units_2 and keeps this one for the processes of the previous release.
 --
 -- call: {units, messages: [{u, msg_id}], locks: [{key, shared}],
 --        written: [{u, kind, id, incarnation, version, msg_id}], plans: [{u, partial, choices: [[condition]]}],
 --        rows: [{op, kind, columns, entries: [{$u, $c, $id, column...}]}],
---        children: [{op, table, key, columns, entries: [{$u, $c, column...}]}], in order; processes of the release before
---          send [{u, c, n, op, table, key, row}],
+--        children: [{op, table, key, columns, entries: [{$u, $c, column...}]}], in order; processes of the previous
+--          release send [{u, c, n, op, table, key, row}],
 --        outbox: [{u, c, id, to_kind, to_id, message}]}          u: unit, c: choice, n: order; empty lists are left out
 -- a_, t_, r_: the actors, transitions and replies of the units, one array per column: every message has them, and
 --        PostgreSQL reads arrays several times faster than JSON. Audit notes and replies are JSON texts.
@@ -20,11 +19,11 @@ create or replace function commit_units_1(
   t_to text[], t_msg uuid[], t_at timestamptz[], t_audit text[],
   r_u int[], r_c int[], r_msg uuid[], r_reply text[]
 ) returns json language plpgsql volatile
--- One plan serves every call: the lists differ in length only.
+-- One plan serves every call, because calls differ only in the lengths of their lists.
 set plan_cache_mode = force_generic_plan
--- Guards, foreign keys and effects must use an index. A generic plan would scan a whole table where the statistics
--- promise an early hit (`limit 1`), also for values without any. Before PostgreSQL 18 the planner rates such a plan
--- expensive enough to compile, which takes longer than running it.
+-- Guards, foreign keys and effects must use an index. Without this setting, a generic plan would scan a whole table if
+-- the statistics promise an early hit (`limit 1`), even for a value that has no row. A PostgreSQL before 18 then rates
+-- some plans as expensive enough to compile, which takes longer than running them, so jit is off.
 set enable_seqscan = off
 set jit = off as $$
 declare
@@ -40,7 +39,7 @@ declare
   plan      record;
   writes    record;
   verdict   jsonb;
-  -- Of each unit with conditions, from 1: the refusal, and the allocated values as berth_replaced takes them.
+  -- For each unit with conditions, from 1: its refusal, and its allocated values in the form that berth_replaced takes.
   refusals  jsonb[] := '{}';
   allocated jsonb[] := '{}';
   decided   int[] := '{}';
@@ -135,9 +134,9 @@ begin
     insert into seen select r.msg, refusals[r.u + 1]::text from unnest(r_u, r_c, r_msg) r(u, c, msg)
       where r.c = 0 and refusals[r.u + 1] is not null;
 
-    -- From here on the call has only the chosen writes, with the allocated values in place of their tokens. A write that
-    -- is not chosen may still have a token, which no column takes. Nothing changes if every unit has its only choice and
-    -- no value was allocated.
+    -- Keeps only the chosen writes, with the allocated values in place of their tokens. Writes that are not chosen are
+    -- removed, because a token in them is not a valid value of its column. This step is skipped if every unit has its
+    -- only choice and no value was allocated.
     if exists (select from unnest(allocated) a where a is not null) or exists (select from unnest(choice) c where c <> 0)
       or exists (select from jsonb_array_elements(call->'plans') p where jsonb_array_length(p->'choices') > 1) then
       t_audit := array(select case when choice[t.u + 1] = t.c then berth_replaced(t.audit, allocated[t.u + 1]) end
@@ -213,6 +212,6 @@ begin
        where choice[o.u + 1] = o.c;
   end if;
 
-  -- 6. The units that were not written as requested.
+  -- 6. The answer: the units that were not written as requested.
   return json_build_object('conflicts', conflicts, 'known', known, 'chosen', to_json(chosen));
 end $$;

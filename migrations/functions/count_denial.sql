@@ -13,7 +13,7 @@ begin
       return;
     end if;
     select * into counted from denial_window where key = of_key for update;
-    -- Not found: the row was deleted in between.
+    -- If it is not found, another call has just deleted the row.
     exit when found;
   end loop;
   if counted.opened_at > berth_now() - make_interval(secs => window_s) then

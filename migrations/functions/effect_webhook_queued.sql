@@ -1,5 +1,5 @@
--- Lets the webhook {webhook_id} send what waits, unless it sends already or pauses after a failure. The row is locked
--- first: a process that is about to make the webhook idle may not have seen what waits.
+-- Lets the webhook {webhook_id} send its waiting deliveries, unless it is sending already or pauses after a failure.
+-- The row is locked first, because a process that is about to make the webhook idle may not have seen these deliveries.
 create or replace function effect_webhook_queued(args jsonb) returns void language plpgsql volatile as $$
 begin
   perform from webhook_queue where webhook_id = (args->>'webhook_id')::uuid for update;

@@ -1,6 +1,6 @@
--- One pass: stores each node's last report as a sample and updates the summaries of all nodes with samples. Returns
--- true if this call did the work. Of calls at the same time, or within half the interval, only one does the work. A
--- zero in a report means that the node does not know the value.
+-- Stores each node's last report as a sample, and updates the summaries of all nodes with samples. Of several calls at
+-- the same time, or within half the interval, only one does this work; it returns true. A zero in a report means that
+-- the node does not know the value.
 create or replace function load_materialize(interval_s double precision) returns boolean language plpgsql volatile as $$
 declare
   pass_at constant timestamptz := berth_now();

@@ -1,8 +1,8 @@
 -- Returns the input of placement: each approved node with its capacity report, its load, the resources in use and the
 -- number of its instances by tenant, at the time `at` (default: now). Without approved nodes it returns one row, whose
--- node columns are null. The first row has the silos of the tenants; `placement` is null for a node without rules.
--- This is a function because planning the query takes longer than running it: PL/pgSQL keeps the plan. Objects of JSON
--- with fixed keys are left to the caller, because with 10,000 nodes building them took most of the time.
+-- node columns are null. The first row has the silos of the tenants; `placement` is null for a node without rules. This
+-- is a function because planning the query takes longer than running it: PL/pgSQL keeps the plan. The caller builds the
+-- JSON objects with fixed keys, because building them here took most of the time with 10,000 nodes.
 create or replace function nodes_to_place_2(at timestamptz default null)
 returns table (
   now timestamptz, server_uuid uuid, hostname text, state text, role text, last_seen timestamptz, placement json,
@@ -19,7 +19,8 @@ begin
     with clock as (select coalesce(at, berth_now()) as now),
     beside as (
       select u.server_uuid, json_object_agg(u.tenant_id, u.instances) as them from cn_tenant_usage u group by 1),
-    -- Few disks are not made in full, but PostgreSQL expects a third. So each of them looks up its instance.
+    -- Few disks are incomplete, but PostgreSQL expects a third of them to be. So the query looks up the instance of
+    -- each such disk by itself.
     unmade as (
       select each.host_cn_uuid, sum(each.bytes)::bigint as bytes
         from (select (select host_cn_uuid from instance where id = d.instance_id) as host_cn_uuid,

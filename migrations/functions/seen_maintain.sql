@@ -1,5 +1,5 @@
--- Creates the partitions from yesterday to the day after tomorrow and drops those older than `keep_days`. Runs with
--- the rights of its owner: the server itself may not change tables.
+-- Creates the partitions from yesterday to the day after tomorrow and drops those older than `keep_days`. Runs with the
+-- rights of its owner, because the server's own role may not change tables.
 create or replace function seen_maintain(keep_days int default 1) returns void
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
@@ -13,7 +13,7 @@ begin
         execute format('create table %I partition of seen for values from (%L) to (%L)',
           'seen_' || to_char(day, 'YYYYMMDD'), seen_bound(day), seen_bound(day + 1));
       exception when check_violation then
-        -- The default partition holds ids of that day already, because a process's clock ran ahead. They stay there.
+        -- The clock of a process was ahead, so the default partition has ids of that day already. They stay there.
         null;
       end;
     end if;

@@ -26,8 +26,8 @@ begin
                         where s.instance_id = m.instance_id and s.at > pass_at - make_interval(secs => apart_s))
   on conflict do nothing;
 
-  -- Every instance has a row and this call has locked all of them, in the order of their ids, before the differences are
-  -- computed: two processes cannot count the same bytes.
+  -- Before it computes the differences, this call creates the missing rows and locks the rows of all instances, in the
+  -- order of their ids. So two processes cannot count the same bytes.
   insert into usage_counter (instance_id, server_uuid, cpu_seconds, network_received_bytes, network_sent_bytes)
     select r.instance_id, r.server_uuid, 0, 0, 0 from jsonb_populate_recordset(null::usage_counter, reported) r
   on conflict do nothing;
@@ -39,7 +39,8 @@ begin
     select r.*, c as before, r.cpu_seconds < c.cpu_seconds or r.network_received_bytes < c.network_received_bytes
                 or r.network_sent_bytes < c.network_sent_bytes or r.server_uuid <> c.server_uuid as is_new_run
       from jsonb_populate_recordset(null::usage_counter, reported) r join usage_counter c using (instance_id)
-     -- An older report of the same node came late. A difference of an hour means that the node's clock was set back.
+     -- Ignores an older report of the same node that arrived late. If it is older by an hour, the node's clock was set
+     -- back, and the report counts.
      where not coalesce(r.server_uuid = c.server_uuid and r.made_at <= c.made_at
                         and r.made_at > c.made_at - interval '1 hour', false)),
   kept as (

@@ -18,7 +18,7 @@ begin
     closed := closed + 1;
   end loop;
   if closed = 0 then return 0; end if;
-  -- A day later, so that the last span of a changing resource remains: usage_follow reads its end.
+  -- Deletes spans a day later, because usage_follow reads the end of a resource's last span.
   delete from usage_span where ended_at < (next_day - 1)::timestamp at time zone 'UTC';
   delete from usage_traffic where day < next_day;
   delete from usage_counter c where not exists (select from instance i where i.id = c.instance_id);

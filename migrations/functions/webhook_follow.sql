@@ -1,8 +1,8 @@
--- Makes the deliveries of at most `events_max` audit events, in their order, and moves the cursor behind them in the same
--- transaction: no event is left out, and none gets two deliveries at one webhook. Returns the number of events that it
--- read. Only one call at a time does the work. Only permitted changes of objects of a
--- project are events, without the requests that only cause deliveries. A webhook gets
--- no event from before its creation, or from before it was enabled again. If `pending_max` deliveries of a webhook wait, further ones are dead at once.
+-- Creates the deliveries of at most `events_max` audit events, in their order, and moves the cursor past them in the
+-- same transaction. So each event gets exactly one delivery for each webhook that wants it. Returns the number of
+-- events that it read. Only one call at a time does the work. Only permitted changes of objects of a project are
+-- events, without the requests that only cause deliveries. A webhook gets no event from before its creation, or from
+-- before it was enabled again. If `pending_max` deliveries of a webhook wait, further ones are dead at once.
 create or replace function webhook_follow(events_max int, pending_max int) returns int language plpgsql volatile as $$
 declare
   from_seq bigint;
@@ -14,7 +14,7 @@ begin
   select c.seq, h.seq into from_seq, head_seq from webhook_cursor c, audit_head h;
   if from_seq >= head_seq then return 0; end if;
   if not exists (select from webhook) then
-    -- Without a webhook no event is sent, so the cursor need not move with each of them.
+    -- Without a webhook there is nothing to deliver, so the cursor need not move with each event.
     if head_seq - from_seq >= events_max then update webhook_cursor set seq = head_seq; end if;
     return 0;
   end if;
@@ -53,7 +53,8 @@ begin
        order by w.seq
     returning webhook_id, state)
   select array_agg(distinct webhook_id) into filled from made where state = 'pending';
-  -- Locked before due_at is read: a process that is about to make the webhook idle has not seen these deliveries.
+  -- The rows are locked before due_at is read, because a process that is about to make a webhook idle has not seen
+  -- these deliveries.
   perform from webhook_queue where webhook_id = any(filled) order by webhook_id for update;
   update webhook_queue set due_at = berth_now() where webhook_id = any(filled) and due_at is null;
   update webhook_cursor set seq = to_seq;
