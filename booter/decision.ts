@@ -1,6 +1,6 @@
-// Decides what a machine boots. The DHCP, TFTP and HTTP servers all use this decision, so that none of them serves a
-// machine that another refuses. A refused machine gets no DHCP reply, and the DHCP server logs the reason. TFTP and
-// HTTP answer that the file does not exist. See docs/booting.md, "Boot records".
+// Decides what a machine boots. The DHCP, TFTP and HTTP servers all use this decision, so that no server serves a
+// machine that another server refuses. A refused machine gets no DHCP reply, and the DHCP server logs the reason. TFTP
+// and HTTP answer that the file does not exist. See docs/booting.md, "Boot records".
 import type { BootRecord } from "../src/contract/boot.ts";
 import { isStamp } from "../src/lib/ids/stamp.ts";
 
@@ -53,8 +53,8 @@ export type BootSettings = {
 export type Decision =
   | { readonly kind: "nothing"; readonly reason: Silence }
   /**
-   * The client gets an IP address but no image. This is for clients that do not netboot, if the configuration allows
-   * them.
+   * The client gets an IP address but no image. Only a client that does not netboot gets this answer, and only if the
+   * configuration allows such clients.
    */
   | { readonly kind: "lease" }
   | { readonly kind: "enrol" | "local" | "rescue"; readonly stamp: string };

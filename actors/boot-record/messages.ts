@@ -11,8 +11,8 @@ export type Declared = {
 };
 
 /**
- * The network of a machine as its record stores it. `within` is the part of the pool that belongs to the network.
- * Without it, that is the whole pool.
+ * The network of a machine as its record stores it. `within` is the part of the pool that belongs to the network. If
+ * `within` is absent, the whole pool belongs to it.
  */
 export type Segment = {
   readonly prefix_len: number;

@@ -36,7 +36,7 @@ export async function findBootClients(db: Db, macs: readonly string[]): Promise<
   return new Map(rows.map((row) => [row.mac, clientView(row)]));
 }
 
-/** Returns the relay of the last netboot request of each machine that had one. */
+/** Returns the relay of each machine whose last netboot request came through a relay. */
 export async function findRelays(db: Db, macs: readonly string[]): Promise<Map<string, string>> {
   const clients = await findBootClients(db, macs);
   return new Map([...clients].flatMap(([mac, { relay }]) => relay === null ? [] : [[mac, relay] as const]));
@@ -47,8 +47,8 @@ function clientView({ mac: _mac, seen_at, ...facts }: BootClientRow): BootClient
 }
 
 /**
- * Lists ports whose machines sent the UUID of this node in a netboot request, and that are neither ports of the node
- * nor bound to it, in the order of their MACs.
+ * Lists foreign ports that sent this node's UUID in a netboot request, in the order of their MACs. A port is foreign if
+ * it is not a port of the node and is not bound to it.
  */
 export async function listStrangePorts(
   db: Db,

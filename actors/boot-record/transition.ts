@@ -79,7 +79,7 @@ function authorizeUnseen(_s: null, m: Msg<"authorize">, now: Date): Out<BootReco
 
 function authorize(s: On<"discovered">, m: Msg<"authorize">, now: Date): Out<BootRecordState> {
   const note = audit("boot_record_authorize", resource(m), { mac: m.mac });
-  // A reactivated record, or one that was in rescue, already has its address.
+  // A reactivated record already has its address, and so does a record that was in rescue.
   if (s.address !== null) return go<BootRecordState>({ ...s, state: "enrolling", updated_at: now }, note);
   if (m.segment === null) return refuse(NO_ADMIN_NETWORK);
   const next = enrolling({ record: s, ...m, segment: m.segment }, now);

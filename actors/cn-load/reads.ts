@@ -1,4 +1,4 @@
-// Queries for what nodes have, what is placed on them, and how busy they are.
+// Queries for the capacity of nodes, the resources that their instances take, and the load of nodes.
 import { type Kysely, sql } from "kysely";
 import type { FleetCapacity, FleetLoad, LoadHour, NodeCapacity, NodeLoad } from "../../src/contract/capacity.ts";
 import type { Database } from "../../src/db/tables.ts";
@@ -19,7 +19,7 @@ export async function findNodeCapacity(db: Db, server_uuid: string): Promise<Nod
   return rows[0];
 }
 
-/** Adds up the fleet. */
+/** Returns the sums of the capacity, the placed resources and the quotas of the fleet. */
 export async function sumFleetCapacity(db: Db): Promise<FleetCapacity> {
   const { rows } = await sql<FleetCapacity>`
     with fleet as (

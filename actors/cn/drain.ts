@@ -9,7 +9,7 @@ import type { Condition, Out } from "../engine/types.ts";
 import type { Msg } from "./messages.ts";
 import { type CnState, type On, resource } from "./state.ts";
 
-/** The sagas, their step that commits with the request, and their step that the background worker ends. */
+/** The two sagas. For each: the step that commits with the request, and the step that the background worker ends. */
 export const CN_DRAIN = { saga: "cn-drain", cordoned: "cordon", move: "move" } as const;
 export const CN_EVACUATE = { saga: "cn-evacuate", cordoned: "cordon", move: "move" } as const;
 

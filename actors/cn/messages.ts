@@ -68,8 +68,8 @@ export type CnMessage =
   | { readonly type: "set_traits"; readonly traits: Readonly<Record<string, string>> }
   | { readonly type: "set_placement"; readonly patch: CnPlacementPatch }
   /**
-   * Cordons the node and starts the operation that moves its instances. The preview says what can move. `part_of` is the
-   * drain by label that begins this drain.
+   * Cordons the node and starts the operation that moves its instances. The preview lists the instances that can move.
+   * `part_of` is the drain by label that begins this drain.
    */
   | {
     readonly type: "drain";
@@ -165,7 +165,7 @@ export const CN_UPGRADE_LABEL = { saga: "cn-upgrade-label", begun: "begin", upgr
 /** A boot record of the node, and the platform image that it had before. */
 export type UpgradedRecord = { readonly mac: string; readonly assigned_pi: string };
 
-/** The image of an upgrade, and the one who restarts the machines. */
+/** The image of an upgrade, and who restarts the machines. */
 export type UpgradeWanted = { readonly platform_image: string; readonly reboot: UpgradeReboot };
 
 /** The parameters of the saga cn-upgrade-label. */

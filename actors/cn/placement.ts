@@ -1,6 +1,6 @@
-// The placement rules that operators set on a node: reserve, cordon, pin, overprovision, fault domain, labels. They apply to
-// later placements. A change of rules and a placement lock the same node, so the create of an instance sees either all of
-// the old rules or all of the new ones.
+// The placement rules that operators set on a node: reserve, cordon, pin, overprovision, fault domain, labels. They
+// apply to later placements. A change of the rules and a placement take the lock of the node, so the create of an
+// instance sees either all old rules or all new rules.
 import { fault, isFault } from "../../src/contract/fault.ts";
 import type { CnPlacementPatch, CnPlacementRules } from "../../src/contract/cn-placement.ts";
 import { relabeled } from "../../src/lib/text/labels.ts";
@@ -35,7 +35,9 @@ export function setPlacement(s: CnState, { patch }: Msg<"set_placement">): Out<C
   );
 }
 
-/** Applies a patch except its labels; omitted rules stay. A reason is removed together with its rule. */
+/**
+ * Applies a patch except its labels. Rules that the patch omits stay. If a rule is removed, its reason is removed too.
+ */
 function patched(held: CnPlacementRules, patch: CnPlacementPatch): CnPlacementRules {
   const { clear, labels: _, ...given } = patch;
   const kept = Object.entries(given).filter(([, value]) => value !== null && value !== undefined);

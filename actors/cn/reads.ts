@@ -19,7 +19,7 @@ export type CnListQuery = {
   readonly rows: number;
 };
 
-/** The columns that lists read: the columns of the view without the large ones. */
+/** The columns that lists read: all columns of the view except the large columns. */
 const LISTED = [
   "server_uuid",
   "hostname",
@@ -106,7 +106,7 @@ export async function findAnnounced(db: Db, server_uuid: string): Promise<unknow
   return row?.announced_sysinfo;
 }
 
-/** Finds the columns of the view, including the large ones. */
+/** Finds all columns of the view, also the large columns. */
 export const findCn = finder<CnListed>(async (db, server_uuids) => {
   const rows = await db.selectFrom("cn_loaded").select([...LISTED, "sysinfo", "last_status"])
     .where(sql<boolean>`server_uuid = any(${server_uuids})`).execute();

@@ -161,7 +161,7 @@ function tokenOf(s: CnState, m: Msg<"refresh">) {
 
 /**
  * Accepts exactly this claim: its description and its token become the node's, and the other claims end. If the node
- * has a key already, it is replaced: the machine was reinstalled, and others may know the old key.
+ * already has a key, the new key replaces it, because the machine was reinstalled and others may know the old key.
  */
 export function approve(s: On<"pending"> | On<"approved">, m: Msg<"approve">, now: Date): Out<CnState> {
   const { id, ...description } = m.claim;

@@ -1,4 +1,5 @@
-// The record of one compute node: the columns of table cn and those that its view joins, tagged by state.
+// The record of one compute node, tagged by state: the columns of the table cn, and the columns that the view cn_loaded
+// joins.
 import type { At } from "../engine/table.ts";
 import type { CnRole } from "../../src/contract/enums.ts";
 import type { CnConflict, SetupProgress } from "../../src/contract/cn.ts";
@@ -65,7 +66,7 @@ export type ClaimSummary = {
   readonly poll_token_sha256: string;
 };
 
-/** The key of the node, and its sealed copy until the node has it. */
+/** The node's key. `pending_credential` is its sealed copy, kept until the node has used the key. */
 type Credentialed = {
   readonly bound_api_key_id: string;
   readonly pending_credential: string | null;

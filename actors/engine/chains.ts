@@ -14,10 +14,10 @@ type Folding = {
   readonly chain_max: number;
 };
 
-/** Claimed mailboxes, and what was loaded for them. */
+/** Claimed mailboxes, and the actors that were loaded for them. */
 type Batch = {
   readonly claimed: readonly Mailbox[];
-  /** How many messages of a mailbox to step. */
+  /** Returns how many messages of a mailbox may be stepped. */
   readonly messagesOf: (box: Mailbox) => number;
   readonly session: StoreSession;
   readonly actors: ReadonlyMap<string, LoadedActor>;

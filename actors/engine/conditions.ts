@@ -163,7 +163,7 @@ export type EffectArgs<N extends EffectName> = ArgsOf<(typeof EFFECTS)[N]>;
 /** Offsets of a pool, ends included. */
 export type Offsets = { readonly low: number; readonly high: number };
 
-/** A condition as a decision carries it. A condition that does not hold refuses the choice with its fault. */
+/** A condition of a decision. If it does not hold, it refuses the choice with its fault. */
 export type Condition =
   /** The guard answers true. */
   | { readonly part: "guard"; readonly name: string; readonly args: Json; readonly fault: Fault }

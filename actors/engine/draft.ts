@@ -203,7 +203,7 @@ function viewOf(actor: Working): Json {
   return actor.state === null ? null : actor.behavior.view(actor.state);
 }
 
-/** Adds the row writes from the loaded states to the final ones, and returns the finished choice. */
+/** Adds the writes that change each row from its loaded state to its final state, and returns the finished choice. */
 export function closeDraft(draft: Draft): Choice {
   for (const actor of draft.working.values()) {
     const write = rowWrite(actor);

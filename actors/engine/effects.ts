@@ -56,8 +56,8 @@ export function withActor(to: ActorRef, message: Message): With {
 }
 
 /**
- * As withActor, for an actor whose id was created for this message. The engine does not load it, since it has no row
- * yet. If it has one, the commit call reports a lost race, and the engine loads it.
+ * Like withActor, for an actor whose id was created for this message. The engine does not load this actor, because it
+ * should have no row yet. If a row exists, the commit call reports a lost race, and the engine then loads the actor.
  */
 export function withNewActor(to: ActorRef, message: Message): With {
   return { part: "with", to, message, isNew: true };

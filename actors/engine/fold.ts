@@ -59,7 +59,7 @@ function following(unit: Unit, ref: ActorRef, written_by: string): Unit {
 /** The actor as the commit writes it, and the message of its last transition. */
 type After = { readonly actor: LoadedActor; readonly written_by: string };
 
-/** A link and the actor after its commit. `after` is null if that is unknown until the actor is loaded again. */
+/** A link, and the state of its actor after the commit. `after` is null if this state is unknown until a load. */
 type FoldedUnit = Link & { readonly after: After | null };
 
 function foldUnit(input: FoldInput, context: DraftContext): FoldedUnit | { readonly needs: readonly ActorRef[] } {
@@ -145,7 +145,7 @@ function draftOf(input: FoldInput, envelope: Envelope, out: Out<ActorState>, con
   apply(draft, actor, out, envelope, context);
   if (draft.refused === null) return draft;
   const refusal = draftOf(input, envelope, draft.refused, context);
-  // The refusal depends on all rows that were read for it, the other actors' rows included.
+  // The refusal depends on all rows that were read for it, also on rows of other actors.
   for (const [key, { loaded, ...other }] of draft.working) {
     if (!refusal.working.has(key)) {
       refusal.working.set(key, { ...other, loaded, state: loaded.state as ActorState | null, version: loaded.version });

@@ -8,7 +8,7 @@ export type Ports = {
   /** Uniform in [0, 1). Use it for jitter only, never to generate an id. */
   readonly random: () => number;
   readonly sleep: (ms: number) => Promise<void>;
-  /** Runs `task` after all messages of the same burst are queued, so that one batch takes them together. */
+  /** Runs `task` after the messages that arrive at the same moment are queued, so that one batch takes all of them. */
   readonly soon: (task: () => void) => void;
   /** A named point at which a stress test may kill the process or fail the call. Does nothing in production. */
   readonly fault: (point: FaultPoint) => Promise<void> | void;

@@ -45,15 +45,18 @@ export type UnitActor = {
 };
 
 /**
- * A unit of a commit. It applies the first choice whose conditions hold, if no actor has changed since its load. A unit
- * is decided after all units before it in the call have been written.
+ * A unit of a commit. It applies the first choice whose conditions hold, if no actor has changed since its load. The
+ * commit checks its conditions after it has written all earlier units of the call.
  */
 export type Unit = {
   readonly actors: readonly UnitActor[];
   /** Message ids that an earlier attempt may have committed. */
   readonly stale_ids: readonly string[];
   readonly choices: readonly Choice[];
-  /** The message has alternatives that the unit does not list. If no choice holds, the unit is a conflict, and no refusal is stored. */
+  /**
+   * The message has alternatives that the unit does not list. So if no choice holds, the unit is a conflict, and the
+   * commit stores no refusal.
+   */
   readonly partial?: true;
 };
 
@@ -108,8 +111,8 @@ export type UnitResult =
 export class CommitError extends Error {
   constructor(
     /**
-     * constraint: a constraint refused it, nothing was written. busy: nothing was written, retry. unknown: it may have
-     * been written.
+     * constraint: a constraint refused the call, and nothing was written. busy: nothing was written; a retry may
+     * succeed. unknown: the call may have been written.
      */
     readonly reason: "constraint" | "busy" | "unknown",
     readonly constraint: string | null,

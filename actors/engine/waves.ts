@@ -6,10 +6,13 @@
 import { refKey } from "./types.ts";
 import type { Unit } from "./store.ts";
 
-/** How units hold a key: all of them shared, all of them counted, or one alone. */
+/** How units hold a key: several units shared, several units counted, or one unit exclusively. */
 type Mode = "shared" | "counted" | "exclusive";
 
-/** The last wave that uses a key, and the last one that uses it in another mode than the current one. */
+/**
+ * For a key: its present mode, the last wave that uses it, and the last wave before it got this mode (-1 if there was
+ * none).
+ */
 type Held = { readonly mode: Mode; readonly wave: number; readonly before: number };
 
 /** Returns the wave of each unit, from 0. */

@@ -1,5 +1,6 @@
 // An enrolment claim exists from an anonymous registration until its approval, its expiry or a decision about its node.
-// It does not change the node: the node's own table decides what a claim does (cn, `claimed`).
+// The claim itself does not change the node: the node's transition table decides about the message `claimed`
+// (cn/transition.ts).
 import { fault, NOT_FOUND } from "../../src/contract/fault.ts";
 import {
   CLAIM_QUOTAS,

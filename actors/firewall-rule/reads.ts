@@ -66,7 +66,7 @@ async function addCounts(db: Kysely<Database>, rules: readonly FirewallRule[]): 
 /** All firewall rules of a VPC in one snapshot. */
 export type FirewallSet = { readonly tag: string; readonly rules: readonly FirewallRule[] };
 
-/** Finds the firewall rules of a VPC, in the order of evaluation, with the tag that every change of them changes. */
+/** Finds the firewall rules of a VPC in the order of evaluation, with a tag. Every change of a rule changes the tag. */
 export async function findFirewallSet(db: Kysely<Database>, vpc_id: string): Promise<FirewallSet | null> {
   const { rows } = await sql<{ tag: string; id: string | null } & Omit<FirewallRuleRow, "id">>`
     select berth_firewall_tag(v.id) as tag, r.*

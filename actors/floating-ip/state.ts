@@ -85,7 +85,7 @@ export function atRest(s: FloatingIpFields, bound: Binding | null): AtRest {
   return bound === null ? { ...fieldsOf(s), state: "detached" } : { ...fieldsOf(s), state: "attached", bound };
 }
 
-/** Returns the current binding: during an attach the new one, during a detach the one that ends. */
+/** Returns the current binding. During an attach this is the new binding, during a detach the binding that ends. */
 export function bindingOf(s: FloatingIpState): Binding | null {
   switch (s.state) {
     case "detached":

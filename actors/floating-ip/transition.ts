@@ -1,5 +1,6 @@
-// A floating IP of a project. It holds one public address from the commit that creates it to the commit that deletes it. A
-// delete is refused while it is attached, and while any node may still answer for the address (docs/networking.md).
+// A floating IP of a project. It holds one public address from the commit that creates it to the commit that deletes
+// it. A delete is refused while the floating IP is attached, and while any node can still answer for the address
+// (docs/networking.md).
 import { conflict, isFault, NOT_FOUND } from "../../src/contract/fault.ts";
 import { relabeled } from "../../src/lib/text/labels.ts";
 import { renamed } from "../../src/lib/text/resource-name.ts";

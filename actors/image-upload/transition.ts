@@ -1,6 +1,7 @@
-// An image that is being uploaded (docs/instances.md, "Uploaded images"). The record knows how many bytes are stored, so
-// an upload continues after any interruption. When it is complete, the same commit creates the image and ends the upload.
-// The upload of an image from a snapshot belongs to the operation, which alone ends it; the node only sends the bytes.
+// An image that is being uploaded (docs/instances.md, "Uploaded images"). The record knows how many bytes are stored,
+// so an upload continues after any interruption. When all bytes are stored, one commit creates the image and ends the
+// upload. The upload of an image from a snapshot belongs to the operation, which alone ends it; the node only sends the
+// bytes.
 import { badRequest, conflict, type Fault, NOT_FOUND } from "../../src/contract/fault.ts";
 import { IMAGE_PART_BYTES, IMAGE_UPLOAD_IDLE_S } from "../../src/contract/limits.ts";
 import { lockKey } from "../../src/lib/ids/lock-key.ts";

@@ -98,7 +98,9 @@ function rebuiltOn(s: AtRest, m: Msg<"evacuate">, { source_cn, target_cn, now }:
   return { next, parts };
 }
 
-/** The text for a node that is not dead. Its agent would run the old copy beside the new one. */
+/**
+ * The refusal for a node that is not dead, because its agent would run the old copy at the same time as the new copy.
+ */
 export function alive(server_uuid: string): string {
   return `node ${server_uuid} was seen at <WHAT>, so it is not dead; drain it, or power it off and wait ${CN_LIVE_S} s`;
 }

@@ -21,7 +21,10 @@ export function bind(s: InstanceState, m: Msg<"floating_ip_bound">): Out<Instanc
   return go({ ...s, floating_ip_ids: [...s.floating_ip_ids, floating_ip_id] });
 }
 
-/** Accepts the move of a floating IP. It stays attached here until it is attached elsewhere. */
+/**
+ * Accepts the move of a floating IP to another instance. It stays attached to this instance until the other instance
+ * has it.
+ */
 export function mayMove(s: InstanceState, _m: Msg<"floating_ip_moves">): Out<InstanceState> {
   if (s.operation_kind === "delete") return refuse(conflict(`instance ${s.id} is being deleted`));
   if (s.operation_kind === "migrate") return refuse(conflict(`instance ${s.id} is being migrated`));

@@ -71,7 +71,7 @@ export function act(s: InstanceState, m: Action, now: Date): Out<InstanceState> 
 /** Returns the 409 if a migration or an operation is in flight, otherwise null. A migration is checked first. */
 export function occupied(s: InstanceState): Fault | null {
   if (s.migration_id !== null) return conflict(migrating(s.id, s.migration_id));
-  // In these states the caller gets the refusal that names the state.
+  // In these states the caller gets another refusal, which names the state.
   if (s.operation_id === null || s.state === "pending" || s.state === "provisioning" || s.state === "stopping") {
     return null;
   }

@@ -224,7 +224,7 @@ export type InstanceMessage =
    * with it.
    */
   | { readonly type: "create_nic"; readonly nic: AddedNic; readonly place: NicPlace; readonly token: string }
-  /** Changes the name, description or labels of a disk or a snapshot. Null keeps the present ones. */
+  /** Changes the name, description or labels of a disk or a snapshot. Null keeps the present value. */
   | ({
     readonly type: "update_disk";
     readonly disk_id: string;

@@ -67,7 +67,7 @@ export async function listInstances(db: Db, filter: InstanceFilter & Page): Prom
   return found.map(({ host_live, ...row }) => instanceView(row, host_live));
 }
 
-/** Lists instances with the names of what they belong to, and their addresses. */
+/** Lists instances with their addresses and with the names of their project, tenant, silo and node. */
 export async function listSystemInstances(db: Db, filter: InstanceFilter & Page): Promise<SystemInstance[]> {
   const addresses = sql<string[]>`array(
     select host(a.address)
@@ -89,7 +89,7 @@ export async function listSystemInstances(db: Db, filter: InstanceFilter & Page)
   }));
 }
 
-/** Narrows a query on instances to a page of those that the filter wants. */
+/** Limits a query on instances to one page of the instances that match the filter. */
 function narrowed(query: ReturnType<typeof withHost>, filter: InstanceFilter & Page) {
   const { image_id, cn, tenant_id, project_id, state, labels, q: text, after, rows } = filter;
   return query

@@ -87,7 +87,7 @@ function roomOf({ cpu, memory_bytes, disk_bytes, instances }: Amounts) {
   };
 }
 
-/** Returns what an instance takes from the room of its node. */
+/** Returns the amounts that an instance takes from the room of its node. */
 export function amountsOf(s: Pick<InstanceState, "cpu" | "memory_bytes" | "disks">): Amounts {
   const disk_bytes = s.disks.reduce((sum, disk) => sum + disk.size_bytes, 0);
   return { cpu: s.cpu, memory_bytes: s.memory_bytes, disk_bytes, instances: 1 };

@@ -26,7 +26,7 @@ export function createSnapshot(
   if (count >= SNAPSHOTS_MAX) {
     return refuse(conflict(`${s.name} has ${count} snapshots already, the most that it can have`));
   }
-  // The node copies what it has: a growth may not have reached the node yet.
+  // The snapshot has the size that the node applied, because a growth may not have reached the node yet.
   const size_bytes = source.applied_bytes ?? source.size_bytes;
   const copied = { kind: "snapshot", size_bytes, source_disk_id: source.id } as const;
   const disk = { ...newDisk(s, now), ...m.snapshot, labels: m.snapshot.labels ?? {}, ...copied };

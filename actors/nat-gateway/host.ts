@@ -1,5 +1,5 @@
-// The node that runs a NAT gateway. Two nodes never run one gateway: a gateway leaves its node, and a next node is chosen
-// only when that node cannot run it any more (docs/networking.md, "Where NAT gateways run").
+// The node that runs a NAT gateway. Two nodes never run the same gateway: after the gateway left a node, the next node
+// is chosen only when the earlier node can no longer run it (docs/networking.md, "Where NAT gateways run").
 import { CN_LIVE_S } from "../../src/contract/limits.ts";
 import { conflict } from "../../src/contract/fault.ts";
 import { lockKey } from "../../src/lib/ids/lock-key.ts";
@@ -7,7 +7,7 @@ import { audit, go, guard, lock } from "../engine/effects.ts";
 import type { Out } from "../engine/types.ts";
 import { vpcChanged } from "../record/vpc-change.ts";
 
-/** The node that the gateway leaves, and since when. That node may still run it. */
+/** The node that the gateway left, and the time. That node may still run the gateway. */
 export type Leaving = { readonly leaving_cn_uuid: string | null; readonly left_at: Date | null };
 
 /** The columns that decide about the host. */

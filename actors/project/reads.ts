@@ -1,4 +1,4 @@
-// Queries for projects and what they use.
+// Queries for projects and their usage.
 import { type Kysely, sql } from "kysely";
 import { badRequest, type Fault } from "../../src/contract/fault.ts";
 import { USAGE_RANGE_DAYS_MAX } from "../../src/contract/limits.ts";

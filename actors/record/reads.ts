@@ -19,10 +19,13 @@ export function finder<V>(many: Find<V>["many"]): Find<V> {
   return Object.assign(async (db: Db, id: string) => [...(await many(db, [id])).values()][0], { many });
 }
 
-/** A page of a list. With labels, only the records that have them; the table must have the column. */
+/**
+ * A page of a list. If labels are given, the page has only records with these labels, and the table must have the
+ * column `labels`.
+ */
 export type LabeledPage = IdPage & { readonly labels?: LabelFilter | undefined };
 
-/** How many records a whole list reads. With labels, only those that have them. */
+/** The most records that a whole list reads. If labels are given, the list has only records with these labels. */
 export type LabeledRows = Omit<LabeledPage, "after">;
 
 /** The queries on the table of one kind of record. */

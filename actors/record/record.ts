@@ -1,7 +1,7 @@
-// A record is a kind with one state: its row exists or it does not. One description makes such a kind. The description
-// states what differs: audit entries, locks, guards, the view. The rest is the same for all records and is here: the name
-// rule, 404 for an absent row, 409 for a second create, one audit entry per change. The table stays total: a description
-// that lacks the part for one of the kind's messages does not compile.
+// A record is a kind with one state: its row exists or it does not. Each such kind has one description, which states
+// its differences: audit entries, locks, guards, the view. This file has the parts that all records share: the name
+// rule, 404 for an absent row, 409 for a second create, one audit entry per change. The table stays total: a
+// description that lacks the part for one of the kind's messages does not compile.
 import { type Fault, isFault } from "../../src/contract/fault.ts";
 import type { Labels, LabelsPatch } from "../../src/contract/labels.ts";
 import { labelsFault, relabeled } from "../../src/lib/text/labels.ts";
@@ -21,7 +21,7 @@ export type RecordState<Columns> = Columns & Named & {
 
 /** Creates a record. Its fields are the columns of the row, unless the description builds the row itself. */
 export type Create<Fields> = { readonly type: "create"; readonly labels?: Labels } & Fields;
-/** Changes the name, the description and, in a kind that has them, labels. Null keeps the present ones. */
+/** Changes the name, the description and, if the kind has labels, the labels. Null keeps the present value. */
 export type Update = { readonly type: "update"; readonly labels?: LabelsPatch | null | undefined } & Renaming;
 /** Deletes a record. */
 export type Delete = { readonly type: "delete" };

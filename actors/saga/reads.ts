@@ -58,8 +58,8 @@ export async function findEnded(db: Db, ids: readonly string[]): Promise<Map<str
 }
 
 /**
- * Finds which of these operations can be answered: those that have ended, and those that wait for a node to undo its
- * part. That wait has no time limit.
+ * Finds the operations whose waiting callers can get an answer: operations that have ended, and operations that wait
+ * for a node to undo its part. The wait for a node has no time limit.
  */
 export async function findDecided(db: Db, ids: readonly string[]): Promise<Map<string, { readonly ended: true }>> {
   const rows = await db.selectFrom("saga").select("id").where("id", "in", ids)

@@ -64,7 +64,7 @@ function assigns({ mac, assigned_pi }: UpgradedRecord): StepPart {
   return withActor({ kind: "boot-record", id: mac }, { type: "assign", platform_image: assigned_pi });
 }
 
-/** The drain replaced the operator's reason. */
+/** Restores the operator's reason, which the drain replaced. */
 function cordonAfter(stays: CnUpgradeParams["stays_cordoned"]) {
   return stays === null ? { cordoned: false } : { cordoned_reason: stays.reason ?? CORDONED_BEFORE };
 }

@@ -28,7 +28,7 @@ export const imageCreate = saga<ImageCreateParams>(IMAGE_CREATE.saga)
       return job<unknown>({ kind: "create_image", target_cn: host_cn_uuid, payload, limit_ms });
     },
   })
-  // This step does not follow: the image may be refused, for example because its name was taken meanwhile.
+  // This step does not follow, because the image may be refused, for example if another image has taken its name.
   .step("publish", {
     do: (c) => {
       const { upload_id } = c.params;

@@ -1,6 +1,6 @@
-// The rebuild of an instance. The first commit occupies the instance; the node's job replaces the boot disk, and its end
-// changes the image in the record. A stopped instance stays stopped. Any other one is started by a job of its own, so
-// the record names the image of the disk also if the start fails (docs/instances.md, "Rebuild").
+// The rebuild of an instance. The first commit occupies the instance; the node's job replaces the boot disk, and its
+// end changes the image in the record. A stopped instance stays stopped. A separate job starts any other instance, so
+// the record names the image of the disk even if the start fails (docs/instances.md, "Rebuild").
 import { job, saga, write } from "../engine/saga.ts";
 import { INSTANCE_REBUILD, type InstanceRebuildParams } from "../instance/operation.ts";
 import { settled, toInstance } from "./instance-parts.ts";

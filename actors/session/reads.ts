@@ -36,7 +36,9 @@ export async function findDisplaced(
 /** The sessions that a caller may list and end. */
 export type OwnSessions = {
   readonly user_id: string;
-  /** Only the sessions of this key: a tenant's key belongs to an operator, whose sessions it must not see. */
+  /**
+   * Only the sessions of this key. A tenant's key belongs to an operator, but must not see the operator's own sessions.
+   */
   readonly of_key: string | null;
   readonly session_id: string | null;
 };

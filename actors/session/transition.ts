@@ -18,7 +18,7 @@ export type SessionMessage =
     readonly user_epoch: number;
     /** Seconds from the login after which no refresh extends the session. */
     readonly lifetime_s: number;
-    /** Older sessions of the user that end with this login: a user has at most SESSIONS_PER_USER_MAX. */
+    /** Older sessions of the user that this login ends, because a user has at most SESSIONS_PER_USER_MAX. */
     readonly displaces: readonly string[];
   }
   /** Opens a session of the web console. */

@@ -22,7 +22,9 @@ type Fields = VpcMember & GivenBlocks & {
   readonly plan: Blocks;
 };
 
-/** `table` is the route table as it was read, null if it does not exist. Its scope never changes. */
+/**
+ * `table` is the route table as the route read it, or null if it does not exist. The scope of a table never changes.
+ */
 type UseRouteTable = { readonly type: "use_route_table"; readonly table: (VpcPlace & { readonly id: string }) | null };
 
 export type SubnetMessage = Create<Fields> | Update | UseRouteTable | Delete;

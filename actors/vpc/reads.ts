@@ -1,4 +1,4 @@
-// Queries for VPCs, and for what the nodes have applied of them (docs/networking.md, "Realizations").
+// Queries for VPCs, and for the parts of them that the nodes have applied (docs/networking.md, "Realizations").
 import { type Kysely, sql } from "kysely";
 import type { RealizationStatus } from "../../src/contract/enums.ts";
 import type { Realized, Vpc } from "../../src/contract/network.ts";

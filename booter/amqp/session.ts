@@ -193,8 +193,8 @@ export function newSession(port: SessionPort): Session {
       return send(0, method(10, 30, u16(AMQP_CHANNELS_MAX), u32(AMQP_FRAME_BYTES_MAX), u16(AMQP_HEARTBEAT_S)));
     }
     if (stage === "tune" && asked.name === "connection.tune-ok") {
-      // 0 means that the client has no limit. The machine's agent repeats the offered value. The standard forbids
-      // values below 4,096.
+      // The client's limit for a frame. 0 means that the client has no limit, and the machine's agent repeats the
+      // offered value. The standard forbids values below 4,096.
       const limit = asked.frame_max === 0 ? AMQP_FRAME_BYTES_MAX : asked.frame_max;
       if (limit < 4_096 || limit > AMQP_FRAME_BYTES_MAX) throw new AmqpFault(NOT_ALLOWED, "frame-max is out of range");
       state.frame_bytes_max = limit;

@@ -29,7 +29,7 @@ export type ApiClient = {
   seen(mac: string, client: Readonly<Record<string, unknown>>): Promise<BootFacts | null>;
   records(): Promise<readonly BootFacts[]>;
   policy(): Promise<PolicyFacts>;
-  /** Reports the staged images. `kinds` has those that are not SmartOS platforms. */
+  /** Reports the staged images. `kinds` has the kind of each image that is not a SmartOS platform. */
   stage(body: StagedImages): Promise<void>;
   /** Stores the hardware of a node. */
   hardware(server_uuid: string, hardware: Hardware): Promise<void>;
@@ -155,7 +155,7 @@ function messageOf(text: string): string {
   }
 }
 
-/** Returns the reason of a failed call for a counter: the status of the answer, or that none came. */
+/** Returns the reason of a failed call for a counter: the status of the answer, or that no answer came. */
 export function callFailure(error: unknown): string {
   return error instanceof ApiFault && error.status !== null ? String(error.status) : "no_answer";
 }

@@ -90,7 +90,7 @@ const IP_AND_UDP_BYTES = 28;
  */
 const PXE_CLASS: readonly Option[] = [[60, ascii("PXEClient")], [43, Uint8Array.of(6, 1, 8, 255)]];
 const HTTP_CLASS: readonly Option[] = [[60, ascii("HTTPClient")]];
-/** An option of iPXE that makes it accept this offer at once, without waiting for a proxy DHCP offer. */
+/** An option of iPXE. It makes iPXE accept this offer at once, without waiting for an offer of a proxy. */
 const IPXE_NO_PROXY: Option = [175, Uint8Array.of(0xb0, 1, 1)];
 const IS_OFFER: Option = [53, Uint8Array.of(OFFER)];
 const IS_ACK: Option = [53, Uint8Array.of(ACK)];
@@ -264,7 +264,7 @@ function bytesOf(value: number): Uint8Array {
   return Uint8Array.of(value >>> 24, value >>> 16, value >>> 8, value);
 }
 
-/** Concatenates addresses; invalid ones are left out. */
+/** Concatenates the addresses, without invalid addresses. */
 function addressBytes(addresses: readonly string[]): Uint8Array {
   const bytes = new Uint8Array(4 * addresses.length);
   let length = 0;

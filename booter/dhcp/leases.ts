@@ -1,6 +1,6 @@
-// The addresses that another DHCP server gave to machines, for mode = "proxy". The booter learns them from the machines'
-// broadcast REQUESTs and from the requests to port 4011. They survive a restart of the booter, because a machine loads
-// its files long after its request. Like a MAC address, they prove nothing: a machine can name any address.
+// The addresses that another DHCP server gave to machines, for mode = "proxy". The booter learns them from the
+// machines' broadcast REQUESTs and from the requests to port 4011. They survive a restart of the booter, because a
+// machine loads its files long after its request. They prove no identity, because a machine can name any address.
 import { join } from "node:path";
 import { canonicalMac } from "../../src/lib/net/mac.ts";
 import { ipv4Number } from "../ipv4.ts";
@@ -38,7 +38,7 @@ export async function openLeases(state_dir: string, max = TRANSACTIONS_MAX): Pro
   }
 
   async function write(): Promise<void> {
-    // Leases that are learned during a write are written after it, all at once.
+    // Leases that are learned during a write are all written by the next write.
     while (is_dirty) {
       is_dirty = false;
       await writeDurably(path, `${JSON.stringify([...addresses])}\n`).catch(() => {});
@@ -64,7 +64,10 @@ export async function openLeases(state_dir: string, max = TRANSACTIONS_MAX): Pro
   };
 }
 
-/** Returns the leases in the file. A missing or damaged file has none: machines that start again are learned again. */
+/**
+ * Returns the leases in the file, or none if the file is missing or damaged. The booter then learns each lease again
+ * when its machine starts.
+ */
 async function readLeases(path: string): Promise<[string, string][]> {
   try {
     const list = JSON.parse(await readOwn(path) ?? "[]") as unknown;

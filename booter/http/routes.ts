@@ -68,7 +68,7 @@ export function bootHandler(options: RouteOptions): HttpHandler {
 type Boots = Extract<Decision, { readonly stamp: string }>;
 type Boot = { readonly facts: BootFacts; readonly decision: Boots };
 
-/** Decides again what the machine boots: an operator may have changed the record since the DHCP answer. */
+/** Decides again what the machine boots, because an operator may have changed the record since the DHCP answer. */
 async function bootOf(
   mac: string,
   address: string,
@@ -143,7 +143,7 @@ function refusedAsUsed({ mac, address }: Ticket, options: RouteOptions): HttpAns
   return NOT_FOUND;
 }
 
-/** Returns what a script and a machine's own files contain, for every kind of image. */
+/** Returns the values in a script and in a machine's own files, for every kind of image. */
 function argumentsOf({ facts, decision }: Boot, options: RouteOptions) {
   return {
     facts,

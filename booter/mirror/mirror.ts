@@ -1,7 +1,7 @@
 // Fetches an install channel from `channel_url`, stores its files by their SHA-256, and serves verified files. A new
-// channel replaces the old one only after all its files are stored, and only if it was not signed before the newest
-// channel ever accepted. The booter remembers that signing time across restarts, even if a stored tarball is lost. To
-// return to an older channel, remove the mirror's folder.
+// channel replaces the old channel only after all files of the new channel are stored. A channel is refused if it was
+// signed earlier than the newest channel that was ever accepted. The booter remembers that signing time across
+// restarts, even if a stored tarball is lost. To return to an older channel, remove the mirror's folder.
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";

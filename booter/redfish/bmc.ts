@@ -1,6 +1,6 @@
 // Sends requests to a BMC. Follows redirects only on the BMC itself, so that credentials go to no other host. Repeats a
-// request that the BMC answers with 503 and Retry-After, and waits for the task of an answer 202. No error message
-// contains the password.
+// request that the BMC answers with 503 and Retry-After. After an answer 202, waits for the task that the answer names.
+// No error message contains the password.
 import { openLogin } from "./login.ts";
 import { BmcFault } from "./fault.ts";
 import { messagesOf, textOf } from "./messages.ts";
@@ -13,7 +13,10 @@ export { BmcFault } from "./fault.ts";
 
 export type Bmc = {
   get(path: string): Promise<BmcAnswer>;
-  /** Changes a resource, with the ETag handling that the BMC needs. `ends` says when its task counts as ended. */
+  /**
+   * Changes a resource, with the ETag handling that the BMC needs. `ends` says when the task of the change counts as
+   * ended.
+   */
   patch(path: string, body: unknown, ends?: TaskEnd): Promise<BmcAnswer>;
   post(path: string, body: unknown): Promise<BmcAnswer>;
   close(): Promise<void>;
@@ -25,7 +28,7 @@ export type BmcOptions = {
   readonly user: string;
   readonly password: string;
   readonly accept_invalid_certs: boolean;
-  /** Ends every request and every wait. Its reason is the error. */
+  /** Aborts every request and every wait. The reason of the signal is the error that they throw. */
   readonly signal: AbortSignal;
   readonly sleep: (ms: number) => Promise<void>;
 };
@@ -34,9 +37,9 @@ export type Given = { readonly body?: unknown; readonly headers?: Readonly<Recor
 export type Call = (method: string, path: string, given?: Given) => Promise<BmcAnswer>;
 
 const REDIRECTS_MAX = 3;
-/** The longest pause that a Retry-After causes. Then the request is repeated anyway. */
+/** The longest pause before a request is repeated, even if Retry-After asks for a longer one. */
 const RETRY_AFTER_S_MAX = 60;
-/** How long the end of the command waits for the BMC to delete the session. */
+/** How long the command waits at its end for the BMC to delete the session. */
 const LOGOUT_MS = 2_000;
 const GOOD: ReadonlySet<number> = new Set([200, 201, 202, 204]);
 /** Statuses of an answer about a missing, refused or wrong ETag. */

@@ -13,14 +13,14 @@ export type ArgumentParts = {
   readonly kind: "enrol" | "local" | "rescue";
   /** Kernel arguments of the boot policy. They are used for enrolment only. */
   readonly extra: readonly string[];
-  /** The console of machines that have none of their own. */
+  /** The console of machines whose record sets no console. */
   readonly console: BootConsolePort;
   /** user:password:address:port for the AMQP broker; null if no broker is configured. */
   readonly amqp: string | null;
   readonly root_password_hash: string | null;
 };
 
-/** The speed of a serial port that the booter's configuration names. */
+/** The speed of a serial console that comes from the booter's configuration. */
 const CONSOLE_SPEED = 115_200;
 
 /** Returns the machine's own console, or else the booter's. */
@@ -29,8 +29,8 @@ export function consoleOf({ facts, console }: Pick<ArgumentParts, "facts" | "con
 }
 
 /**
- * Returns the kernel arguments of operators. A rescue boot has none of them, because one of them may be the reason why
- * the machine does not boot.
+ * Returns the kernel arguments of operators. A rescue boot has no arguments of operators, because such an argument may
+ * be the reason why the machine does not boot.
  */
 export function operatorArguments({ facts, kind, extra }: Pick<ArgumentParts, "facts" | "kind" | "extra">) {
   if (kind === "rescue") return [];

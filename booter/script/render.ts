@@ -93,7 +93,7 @@ function linuxLines(parts: ScriptParts, { command_line }: LinuxImage): readonly 
     `initrd=${LINUX_ARCHIVE}`,
     `initrd=${MACHINE_FILES}`,
     ...command_line,
-    // The last console is the one that gets the messages of the system.
+    // The system sends its messages to the last console on the command line.
     ...(port === "text" ? ["console=tty0"] : [`console=ttyS${TTYS.indexOf(port)},${speed}`]),
     ...operatorArguments(parts).map(operatorArgument),
   ];

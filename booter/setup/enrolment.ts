@@ -161,7 +161,8 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
       log("bundle.refused", { server_uuid, mac: peer.mac, reason: "this port is not the node's" });
       return peer.drop();
     }
-    // If the machine disconnected meanwhile, the idempotency key is kept, and the bundle can be fetched again with it.
+    // If the machine has disconnected, the idempotency key stays stored, and the booter can fetch the bundle again with
+    // it.
     if (!machine.listening || machines.get(server_uuid) !== machine) return;
     await deliver(machine, bundle);
   }
@@ -276,7 +277,8 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
       const bundle = bundles.get(run.server_uuid) ?? await api.bundle(run.server_uuid, run.idempotency_key);
       if (bundle.epoch !== run.delivered.epoch) return null;
       bundles.set(run.server_uuid, bundle);
-      // Written before the values are served. Null: the script was repeated meanwhile, with another token.
+      // Stores the arrival before the values are served. Null means that the booter has repeated the script with
+      // another token.
       const { token_sha256 } = run.delivered;
       if (await ledger.update(run.server_uuid, (now) => arrived(now, token_sha256)) === null) return null;
       const { address } = caller;

@@ -28,7 +28,7 @@ export type Action = {
   /** The single key, if it has one. */
   readonly key?: string;
   readonly fields?: readonly Field[];
-  /** The effect of the action, and what stays unchanged. */
+  /** The text about the effect of the action, and about everything that stays unchanged. */
   readonly notice?: string;
   readonly isDangerous?: boolean;
   /** Why the action is impossible now; then its button is disabled and shows the reason. */

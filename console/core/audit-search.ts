@@ -17,8 +17,8 @@ const FIELDS: Readonly<Record<string, string>> = {
 const WHOLE_UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
- * Returns the filters of a text, or a sentence that says what is wrong with it. The server refuses a half-typed UUID,
- * so the text is not sent before its UUIDs are whole.
+ * Returns the filters of a text, or a sentence that says what is wrong with it. The server refuses an incomplete UUID,
+ * so the text is not sent until its UUIDs are complete.
  */
 export function auditSearchOf(text: string): AuditSearch | string {
   const found: Record<string, string> = {};

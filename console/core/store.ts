@@ -2,8 +2,8 @@
 // reads every held entry of that kind again and drops the other entries of the kind.
 //
 // Rules, each checked by a property test: one read of an entry runs at a time; a change that arrives during a read
-// causes one further read; an entry without readers is not read, and its running read is aborted; the last good data
-// stay while a later read fails.
+// causes one further read; an entry without readers is not read, and a read of it that is running is aborted; the last
+// good data stay while a later read fails.
 import { type Signal, signal } from "@preact/signals";
 import { type Refusal, refusalOf } from "./client.ts";
 import type { Kind } from "./kinds.ts";

@@ -18,7 +18,10 @@ import { actorText, verify } from "./audit-event.tsx";
 
 /** Each step adds this many older events to the list. */
 const STEP_EVENTS = 500;
-/** The most requests of one step. Each searches 10,000 events, so a step ends also if nothing matches. */
+/**
+ * The largest number of requests in one step. Each request searches 10,000 events. So a step ends even if no event
+ * matches.
+ */
 const REQUESTS_MAX = 5;
 /** The search begins this long after the last key press, in milliseconds. */
 const REST_MS = 200;

@@ -1,4 +1,5 @@
-// The capacity of the fleet: what the nodes have, what instances were promised, what quotas allow, and how busy it was.
+// The capacity of the fleet: the resources of the nodes, the amounts that instances were promised, the quotas, and the
+// load.
 import type { FleetCapacity, FleetLoad, LoadHour } from "../../src/contract/capacity.ts";
 import { useMemo } from "preact/hooks";
 import { get } from "../core/client.ts";

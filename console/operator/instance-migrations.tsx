@@ -1,5 +1,5 @@
-// The migrations of an instance between nodes, for operators: progress of the running one, results of the others, and
-// the start.
+// The migrations of an instance between nodes, for operators: the progress of a running migration, the results of
+// earlier migrations, and the button that starts one.
 import type { Instance } from "../../src/contract/instance.ts";
 import type { MigrateBody, Migration, MigrationStarted } from "../../src/contract/migration.ts";
 import type { NodeWindow } from "../../src/contract/node-window.ts";

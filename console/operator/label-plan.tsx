@@ -8,7 +8,7 @@ import { Moving, Staying } from "./node-drain.tsx";
 
 type Node = { readonly server_uuid: string; readonly hostname: string };
 
-/** Where the instances of a node go. `more` is shown beside its name. */
+/** The targets of a node's instances. `more` is shown beside the name of the node. */
 export function Planned(
   { node: { server_uuid, hostname, preview }, more }: {
     readonly node: Node & { readonly preview: DrainPreview };

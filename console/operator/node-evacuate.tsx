@@ -1,4 +1,5 @@
-// The evacuation of a dead node: which instances begin elsewhere, which remain, and the start.
+// The evacuation of a dead node: the instances that will begin on other nodes, the instances that remain, and the
+// button that starts it.
 import type { EvacuateStarted } from "../../src/contract/drain.ts";
 import { useSignal } from "@preact/signals";
 import { send } from "../core/client.ts";

@@ -181,7 +181,7 @@ function DiskMap({ of: { disks, proposal, error } }: { readonly of: LayoutPropos
   );
 }
 
-/** Asks for a factory reset: what is lost, what stays, which instances are in the way. */
+/** Asks for a factory reset, and shows what is lost, what stays, and which instances prevent it. */
 export function FactoryReset({ id }: { readonly id: string }) {
   const { data: node, refusal } = useQuery(nodeQuery(id));
   const { data: instances } = useQuery(nodeInstancesQuery(id));

@@ -160,7 +160,7 @@ export function Copyable({ text, label }: { readonly text: string; readonly labe
   );
 }
 
-/** The command line that does the same as what is shown. */
+/** The command line that does the same as the page. */
 export function AsCommand({ line }: { readonly line: string }) {
   return (
     <div class="as-command">

@@ -26,7 +26,7 @@ type Props<R> = {
   readonly stateOf?: (row: R) => string;
   readonly empty: ComponentChildren;
   readonly cli: string;
-  /** Buttons beside those of the actions. */
+  /** More buttons, shown beside the buttons of the actions. */
   readonly buttons?: ComponentChildren;
   readonly children?: ComponentChildren;
 };

@@ -29,16 +29,16 @@ export type Column<R> = {
 export type ListProps<R> = {
   readonly label: string;
   readonly columns: readonly Column<R>[];
-  /** Identifies the list. With another filter it is another list, which begins at its top. */
+  /** Identifies the list. A list with another filter has another key, and is shown from its top. */
   readonly listKey: string;
   readonly total: number;
   readonly busy: boolean;
   readonly refusal?: Refusal | undefined;
   readonly rowAt: (index: number) => R | undefined;
   readonly idOf: (row: R) => string;
-  /** The page of a row; without it, rows do not open. */
+  /** Returns the page that a row opens. If absent, rows do not open a page. */
   readonly open?: (row: R) => string;
-  /** What can be done with a row. Without `open`, Enter does the first of them. */
+  /** The actions of a row. Without `open`, Enter runs the first action. */
   readonly actionsOf?: (row: R) => readonly (Action | Opening)[];
   readonly empty: ComponentChildren;
   /** Called with the first row in sight when it changes. */

@@ -1,4 +1,4 @@
-// The use of a project beside its limits, as bars.
+// The usage of a project and its limits, as bars.
 import type { UsageView } from "../../src/contract/tenancy.ts";
 import { bytes } from "../core/text.ts";
 

@@ -14,7 +14,7 @@ import type { Screen } from "../terminal/screen.ts";
 import { InstanceHeading } from "./instance-heading.tsx";
 import { instanceQuery } from "./queries.ts";
 
-/** "watching" reads only; "ended" has the reason beside it. */
+/** "watching" cannot type; for "ended", the page also shows the reason. */
 type Link = "closed" | "opening" | "typing" | "watching" | "ended";
 
 export function InstanceConsole({ id }: { readonly id: string }) {

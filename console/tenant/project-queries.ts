@@ -1,4 +1,4 @@
-// The projects of a tenant and what they use. Operators' and tenants' pages read them.
+// The queries of a tenant's projects and of their usage. Pages of operators and of tenants use them.
 import type { Project, UsageView } from "../../src/contract/tenancy.ts";
 import { get, getArray } from "../core/client.ts";
 import type { Query } from "../core/store.ts";

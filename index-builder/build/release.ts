@@ -101,7 +101,7 @@ type ArchiveSetting = ReleaseSetting & { readonly release: Release; readonly cur
 
 /**
  * Keeps archived builds, and asks the vault only for point releases that the archive lacks. A fault leaves out one
- * point release, or all new ones if the vault cannot be listed. The next run tries them again.
+ * point release, or all new point releases if the vault cannot be listed. The next run tries again.
  */
 async function archivedBuilds(resolved: Resolved, setting: ArchiveSetting): Promise<Build[]> {
   const { release, current, previous, notes, departed, first_seen, vault } = setting;

@@ -74,7 +74,8 @@ export function checkFiles(files: Files, { pages, hosts }: Expected): Problem[] 
 }
 
 /**
- * Checks that a file is exactly what this program writes after it read the file: all fields, no other fields, in order.
+ * Checks that a file does not change if this program reads it and writes it again: it has all fields, no other fields,
+ * and the right order.
  */
 function strictRule(path: string, text: string, complain: Complain): void {
   const at = parsePath(path);

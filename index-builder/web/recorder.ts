@@ -8,7 +8,7 @@ import { RecordedWeb, RESPONSES_FILE } from "./recorded.ts";
 /** The headers that a build reads. Other headers (dates, cookies, cache ages) would change with every recording. */
 const KEPT_HEADERS = ["content-length", "last-modified", "etag"];
 
-/** Wraps an exchange; `save` adds the new responses to those in the folder. */
+/** Wraps an exchange and records its responses. `save` adds them to the responses in the folder. */
 export function recorder(exchange: Exchange, folder: string): { exchange: Exchange; save(): Promise<void> } {
   const recorded: RecordedWeb = {};
   return {
