@@ -261,7 +261,7 @@ test("CELLS lists exactly the cells of the transition table", () => {
   expect(EXPECTED.map(([message, state]) => `${message}/${state}`).sort()).toEqual(cells.sort());
 });
 
-test.each(EXPECTED)("%s in state %s: %s", (message, state, expected) => {
+test.each(EXPECTED)("the message %s in the state %s has the result %s", (message, state, expected) => {
   expect(word(step(IN[state] ?? null, MESSAGES[message as CnMessage["type"]]))).toBe(expected);
 });
 
@@ -332,7 +332,7 @@ describe("join", () => {
 
 describe("refresh", () => {
   test.each([["approved", "new-name"], ["awaiting_setup", "old-name"], ["setting_up", "old-name"]])(
-    "from a node that is %s replaces its sysinfo and keeps the inventory from the booter; its hostname is then %s",
+    "from a node that is %s replaces its sysinfo, keeps the inventory from the booter, and leaves the hostname %s",
     (state, hostname) => {
       const before = IN[state];
       const { next } = going(before ?? null, MESSAGES.refresh);
@@ -442,7 +442,7 @@ test.each(["awaiting_setup", "setting_up"])(
   },
 );
 
-test("removing an approved or setting_up node is refused with a message that says what to do first", () => {
+test("remove of an approved or setting_up node is refused with a message that names the required first step", () => {
   expect(step(IN["approved"] ?? null, MESSAGES.remove)).toMatchObject({
     fault: { message: "cn is approved; disable it before removing" },
   });
@@ -462,7 +462,7 @@ test("remove takes the node's exclusive lock, checks three guards in order, and 
   expect(parts).toContainEqual({ part: "with", to: { kind: "api-key", id: OLD_KEY }, message: { type: "revoke" } });
 });
 
-test("key_used of another key is ignored; key_used of the node's key erases the pending credential once", () => {
+test("key_used of the node's key erases the pending credential once, and key_used of another key is ignored", () => {
   const approved = IN["approved"] ?? null;
   expect(step(approved, { type: "key_used", key_id: KEY.id })).toEqual({ out: "ignore" });
   const { next } = going(approved, MESSAGES.key_used);

@@ -1,5 +1,5 @@
-// The rate limit of approvals is checked before the credential, the permissions and the code, because the answers of
-// those checks could help to guess a code (docs/reliability.md, S-07).
+// The server checks the rate limit of approvals before it checks the credential, the permissions and the code.
+// Otherwise the answers of these checks could help to guess a code (docs/reliability.md, S-07).
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 

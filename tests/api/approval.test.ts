@@ -82,7 +82,7 @@ test("S-08: an unknown, used or expired code and the code of a disabled node get
   }
 });
 
-test("a node whose only claim code expired is deleted; registering creates it again with a new code", async () => {
+test("a node whose only claim code expired is deleted, and a registration creates it again with a new code", async () => {
   const node = await t.register();
   await t.advance(3_600);
   const shown = () => t.call("GET", `/v1/system/cns/${node.server_uuid}`);

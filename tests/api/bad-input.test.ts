@@ -167,7 +167,7 @@ test("malformed JSON gets 400 even on a route without a request body", async () 
 describe("methods and paths", () => {
   const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
-  test("an unsupported method gets 405, and Allow lists the supported ones", async () => {
+  test("an unsupported method gets 405, and the header Allow lists the supported methods", async () => {
     const before = await dumpTables(t.db);
     const byPath = Map.groupBy(routes, ({ path }) => path);
     for (const [path, of] of byPath) {

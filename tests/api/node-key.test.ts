@@ -1,5 +1,5 @@
-// The key of a node and the node's record refer to each other (INV-9): deleting the key through the API must not leave
-// a reference to the deleted key.
+// The key of a node and the record of the node refer to each other (INV-9). After the key is deleted through the API,
+// no reference to it may remain.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { brokenInvariants } from "../doctor/broken.ts";
 import { okOf, openTestControlPlane, ROOT_KEY, type TestControlPlane } from "../support/control-plane.ts";
@@ -14,7 +14,7 @@ const show = async (server_uuid: string) => okOf(await t.call("GET", `/v1/system
 const remove = (key_id: string) => t.call("DELETE", `/v1/auth/api-keys/${key_id}`);
 const heartbeat = (key: string) => t.call("POST", "/v1/agent/heartbeat", { key });
 
-test("the key of an approved node cannot be deleted, and the error says what to do", async () => {
+test("the key of an approved node cannot be deleted, and the error names the possible next steps", async () => {
   const { server_uuid, api_key } = await t.approvedNode();
   const { bound_api_key_id } = await show(server_uuid);
   const refused = await remove(bound_api_key_id);

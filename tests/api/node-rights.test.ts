@@ -181,7 +181,7 @@ type Request = { readonly path: string; readonly body?: unknown };
 async function requestsOf(route: string, caller: Owner, objects: Objects): Promise<readonly Request[]> {
   const [, pattern = ""] = route.split(" ");
   const of = { own: caller, other, absent: ABSENT }[objects];
-  // A request changes the node's own job, so each request gets a new one.
+  // A request changes the node's own job, so each request gets a new job.
   const jobs = !pattern.includes("{job_id}")
     ? [""]
     : objects === "own"

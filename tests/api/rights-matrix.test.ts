@@ -1,5 +1,5 @@
-// The permissions: every route with every kind of caller, on an existing and on a missing object (docs/tenancy.md, "Who
-// may do what").
+// Tests the permissions of every kind of caller on every route, with an existing and with a missing object. The rules
+// are in docs/tenancy.md.
 import { randomBytes, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { okOf, openTestControlPlane, ROOT_KEY, type TestControlPlane } from "../support/control-plane.ts";

@@ -115,17 +115,20 @@ describe("the description", () => {
   test.each([
     ["If-Match", "412", "compares versions"],
     ["Idempotency-Key", "422", "writes one message"],
-  ])("has the optional header %s at exactly the routes that can answer with %s: such a route %s", (name, status) => {
-    const where = (is: (operation: Operation) => boolean) =>
-      operations.filter(([, each]) => is(each)).map(([at]) => at);
-    const honoured = where(({ responses }) => status in responses);
-    expect(honoured).not.toEqual([]);
-    const header = { name, in: "header", required: false };
-    expect(where(({ parameters = [] }) => parameters.some((each) => each.name === name))).toEqual(honoured);
-    for (const [, { parameters = [] }] of operations) {
-      for (const each of parameters.filter((each) => each.name === name)) expect(each).toMatchObject(header);
-    }
-  });
+  ])(
+    "has the optional header %s at exactly the routes that can answer with %s, because such a route %s",
+    (name, status) => {
+      const where = (is: (operation: Operation) => boolean) =>
+        operations.filter(([, each]) => is(each)).map(([at]) => at);
+      const honoured = where(({ responses }) => status in responses);
+      expect(honoured).not.toEqual([]);
+      const header = { name, in: "header", required: false };
+      expect(where(({ parameters = [] }) => parameters.some((each) => each.name === name))).toEqual(honoured);
+      for (const [, { parameters = [] }] of operations) {
+        for (const each of parameters.filter((each) => each.name === name)) expect(each).toMatchObject(header);
+      }
+    },
+  );
 
   test("marks exactly the routes that need no credential", async () => {
     const open = operations.filter(([, { security }]) => security.length === 0).map(([route]) => route);

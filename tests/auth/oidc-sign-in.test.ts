@@ -1,5 +1,5 @@
-// Sign-in to the web console at a real OpenID provider over HTTP: the redirects, the cookies, and the sign-ins that the
-// server refuses (docs/web-console.md, "Sign-in with an identity provider").
+// Users sign in to the web console at a real OpenID provider over HTTP. The tests check the redirects, the cookies, and
+// the sign-ins that the server refuses (docs/web-console.md, "Sign-in with an identity provider").
 import { createHash, randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Answer, okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";

@@ -71,7 +71,7 @@ async function expectRefused(tokens: Readonly<Record<string, string>>): Promise<
   }
 }
 
-test("valid tokens are accepted; so the tokens of the other tests are refused for their defects", async () => {
+test("valid tokens are accepted, which shows that the other tests' tokens are refused because of their defects", async () => {
   const own = claimsOf(session.access_token);
   const good = [session.access_token, hmac(ownKey(), own), await identity.sign({ sub: "s", aud: AUDIENCE })];
   for (const algorithm of ["RS256", "ES256", "EdDSA"] as const) {

@@ -210,7 +210,7 @@ describe("the end of a session", () => {
     expect(await statusOf(ofUser)).toBe(401);
   });
 
-  test("the limit of sessions of a tenant's key ends no session of the operator who created the key", async () => {
+  test("the limit of sessions of a tenant's key does not affect the operator who created the key", async () => {
     const tenant = await openTenant(t, "displace");
     const key = okOf(
       await t.call("POST", `/v1/tenants/${tenant.tenant_id}/api-keys`, { body: { description: "d" } }),

@@ -1,6 +1,6 @@
-// Fills the database of a control plane like years of use: with nodes, instances with NICs, disks and routes, and with
-// ended operations, jobs, transitions and claims of idempotency keys. The constraints are active, and the doctor's
-// invariants hold.
+// Fills the database of a control plane with the rows of years of use. These are nodes, routes, instances with NICs and
+// disks, ended operations and jobs, transitions, and claims of idempotency keys. The constraints are active, and the
+// doctor's invariants hold.
 import { SUBNET_ADDRESSES_KEPT } from "../../src/contract/limits.ts";
 import { type Connection, openClient } from "../../src/db/pool.ts";
 

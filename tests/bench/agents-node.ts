@@ -1,5 +1,5 @@
-// A light agent: a node agent without a machine. It finishes every job at once. It calls the API in the way that
-// nodeagent does: it reports its capacity and status, sends heartbeats with its jobs, claims jobs by long polls,
+// A light agent is a node agent without a machine. It finishes every job at once. It calls the API in the way that
+// nodeagent does. It reports its capacity and status, and sends heartbeats with its jobs. It claims jobs by long polls,
 // confirms tombstones before other work, reads blueprints, and reports the ends of jobs.
 import type { AgentPollBody, AgentPollView } from "../../src/contract/agent-poll.ts";
 import type { CapacityReportBody } from "../../src/contract/agent.ts";

@@ -1,7 +1,7 @@
-// Measures the start of a machine as a tenant sees it: from POST /v1/instances until the guest's first line and until
-// ssh works, compared with plain QEMU with the same image. Then it creates many machines on one node and measures the
-// memory of the agent. The server runs as `task start` runs it, and the agent is compiled. Needs root, QEMU and ssh.
-// Options: --rounds=N, --machines=N, --json.
+// Measures the start of a machine as a tenant sees it: from POST /v1/instances until the guest's first line, and until
+// ssh works. Compares the times with plain QEMU with the same image. Then it creates many machines on one node and
+// measures the memory of the agent. The server runs as `task start` runs it, and the agent is compiled. Needs root,
+// QEMU and ssh. Options: --rounds=N, --machines=N, --json.
 import { execFile, spawn } from "node:child_process";
 import { randomInt, randomUUID } from "node:crypto";
 import { copyFile, readFile, writeFile } from "node:fs/promises";

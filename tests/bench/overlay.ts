@@ -1,6 +1,7 @@
-// Measures the overlay network of nodes: the throughput and latency between two guests on two nodes, compared with a
-// bare veth pair and a plain bridge in the same run, and the time in which a node applies documents. Everything is in
-// namespaces of one kernel. Options: --rounds=N, --seconds=N, --json. Needs root, iproute2, nftables and iperf3.
+// Measures the overlay network of nodes. It compares the throughput and latency between two guests on two nodes with a
+// bare veth pair and a plain bridge in the same run. It also measures the time in which a node applies documents.
+// Everything is in namespaces of one kernel. Options: --rounds=N, --seconds=N, --json. Needs root, iproute2, nftables
+// and iperf3.
 import process from "node:process";
 import { parseArgs } from "node:util";
 import type { NetworkDocument } from "../../src/contract/network-document.ts";

@@ -59,7 +59,7 @@ test("host bits in the network's block are ignored", async () => {
   expect(await nextAddress()).toBe("10.30.3.10");
 });
 
-test("a record keeps its address through decommission and reactivation; no other record gets it", async () => {
+test("a record keeps its address when it is decommissioned and reactivated, and no other record gets the address", async () => {
   await use(block(4));
   const mac = newMac();
   expect(await addressOf(mac)).toBe("10.30.4.10");

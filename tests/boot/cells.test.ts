@@ -162,7 +162,7 @@ test.each(["enroll", "rearm", "retire"] as const)(
   },
 );
 
-test("an enrolment uses the record's assigned image, or else the policy's image, and is refused without an image", () => {
+test("an enrolment uses the policy's image if the record has no assigned image, and is refused without any image", () => {
   const enrolling = IN["enrolling"] as BootRecordState;
   const without = { ...MESSAGES.enroll, enrollment_pi: null };
   const assigned: BootRecordState = { ...BASE, ...HELD, server_uuid: null, assigned_pi: "own", state: "enrolling" };

@@ -93,9 +93,12 @@ test.each([
     "rack_networks[1].relays: another rack has the relay 10.99.0.3",
   ],
   [[rack(1, { gateway: "10.40.2.1" })], "rack_networks[0].gateway is not inside 10.40.1.0/24"],
-])("a policy with racks that contradict each other is refused, and nothing is written: %#", async (racks, message) => {
-  const before = (await t.call("GET", "/v2/cn-boot-policy")).headers.get("etag");
-  const refused = await put(racks);
-  expect([refused.status, refused.body.message]).toEqual([400, message]);
-  expect((await t.call("GET", "/v2/cn-boot-policy")).headers.get("etag")).toBe(before);
-});
+])(
+  "a policy with racks that contradict each other is refused, and nothing is written (case %#)",
+  async (racks, message) => {
+    const before = (await t.call("GET", "/v2/cn-boot-policy")).headers.get("etag");
+    const refused = await put(racks);
+    expect([refused.status, refused.body.message]).toEqual([400, message]);
+    expect((await t.call("GET", "/v2/cn-boot-policy")).headers.get("etag")).toBe(before);
+  },
+);

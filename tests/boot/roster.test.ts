@@ -80,7 +80,7 @@ describe("a roster is refused as a whole because of:", () => {
 });
 
 describe("a record gets the declared values of its MAC address", () => {
-  test("when it enrols: its networking contains hostname, tags and aggregate", async () => {
+  test("when it enrols, and its networking then contains hostname, tags and aggregate", async () => {
     const [boot, member, plain] = [newMac(), newMac(), newMac()];
     const aggregate = { name: "aggr0", mode: "passive", macs: [boot, member] };
     okOf(

@@ -138,7 +138,7 @@ describe("allowlist", () => {
     expect(okOf(await seen(t, mac)).state).toBe("enrolling");
   });
 
-  test("a machine that matches one of several entries is admitted; a machine that matches none is not", async () => {
+  test("a machine is admitted only if it matches at least one of several entries", async () => {
     const mac = newMac();
     const entries = [{ kind: "service_tag", value: "ELSE" }, { kind: "mac_prefix", value: mac }];
     okOf(await putPolicy(t, { allowlist: entries }));
@@ -146,7 +146,7 @@ describe("allowlist", () => {
     expect(okOf(await seen(t, mac)).state).toBe("enrolling");
   });
 
-  test("a service_tag admits a machine that announced the tag: its discovered records at once, its other ports when seen", async () => {
+  test("a service_tag admits a machine that announced the tag, at first its discovered ports and later its other ports", async () => {
     const allowlist = [{ kind: "service_tag", value: "TAG123" }];
     okOf(await putPolicy(t, { allowlist }));
     const machine = newMachine();
@@ -315,7 +315,7 @@ describe("authorize", () => {
   });
 });
 
-test("seen and authorize are audited, unless the record stays unchanged", async () => {
+test("seen and authorize are audited only if they change the record", async () => {
   const mac = newMac();
   okOf(await seen(t, mac));
   okOf(await seen(t, mac));

@@ -1,4 +1,4 @@
-"""Acts as a machine's agent with pika: consumes one message, answers it, and prints what it saw. Environment variables configure it."""
+"""Acts as a machine's agent with pika: consumes one message, answers it, and prints its observations. Environment variables configure it."""
 
 import json
 import os

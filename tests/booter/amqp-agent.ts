@@ -5,7 +5,7 @@ import { type AmqpClient, bind, consume, declare, openChannel } from "../../cli/
 export type AgentIdentity = { readonly server_uuid: string; readonly mac: string };
 
 /**
- * Does what the agent does after its login, in the same order: it opens three channels, the request queue and the ping
+ * Repeats the agent's steps after its login, in the same order. It opens three channels, the request queue and the ping
  * queue.
  */
 export async function actAsAgent(client: AmqpClient, { server_uuid, mac }: AgentIdentity): Promise<void> {

@@ -264,7 +264,7 @@ describe("a connection ends at once on", () => {
     made.socket.write(bytes);
     return made;
   };
-  test("another protocol header; the broker sends the header that it accepts first", async () => {
+  test("a wrong protocol header, after the broker has sent the header that it accepts", async () => {
     const socket = connect({ host: "127.0.0.1", port: broker.port });
     const received: Buffer[] = [];
     socket.on("data", (bytes) => received.push(bytes as Buffer));

@@ -142,7 +142,7 @@ describe("S-21: a boot script", () => {
   const alarms = (reason: string, mac: string) =>
     site.log.filter(({ event, fields }) => event === "http.refused" && fields.reason === reason && fields.mac === mac);
 
-  test("is served once; later GET and HEAD requests get 404 and raise an alarm until the machine's next DISCOVER", async () => {
+  test("is served once, and until the next DISCOVER further GET and HEAD requests get 404 and raise an alarm", async () => {
     const { mac, address, path } = await offered();
     expect((await http(path, address, { method: "HEAD" })).status).toBe(200);
     const [first, ...rest] = await Promise.all([1, 2, 3].map(() => http(path, address)));

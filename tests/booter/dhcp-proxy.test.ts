@@ -1,4 +1,5 @@
-// A booter can be a proxy beside another DHCP server. Its replies contain only the boot file and no address.
+// A booter can be a proxy on a network with another DHCP server. Then its replies contain only the boot file and no
+// address.
 import { expect, test } from "vitest";
 import { answerDhcp, type DhcpAsked } from "../../booter/dhcp/answer.ts";
 import { readClient } from "../../booter/dhcp/client.ts";

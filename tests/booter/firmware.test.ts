@@ -15,7 +15,7 @@ describe("a machine with Secure Boot", () => {
   beforeEach((context) => context.skip(why_not !== null, why_not ?? ""));
 
   test.each(["secure", "secure_http"] as const)(
-    "boots by %s: first the shim, then the signed iPXE",
+    "boots by %s with the shim and then the signed iPXE",
     async (mode) => {
       const fixture = await openNetbootFixture({ prepare: stageSecure });
       try {

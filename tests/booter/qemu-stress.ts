@@ -56,7 +56,7 @@ describe("the booter is killed", () => {
     while (await running.received() < bytes) await pause(5);
     await fixture.restart();
     expect(await running.console()).not.toContain("booted");
-    // If the firmware gave up, the machine is started again, because an operator would do so.
+    // If the firmware gave up, the test starts the machine again, because an operator would do so.
     const booted = await boots(fixture, { mac, mode, running }) || await boots(fixture, { mac, mode });
     expect(booted, fixture.booter().text()).toBe(true);
   });

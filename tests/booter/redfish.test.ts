@@ -56,7 +56,7 @@ describe("set-onetime-boot", () => {
     expect(mock.state.sessions).toBe(0);
   });
 
-  test("names the supported targets in the error if the BMC does not support this one", async () => {
+  test("names the supported targets in the error if the BMC does not support the requested target", async () => {
     await expect(doing({ targets: ["Pxe", "Hdd"] }, (bmc, system) => setOnetimeBoot(bmc, system, UEFI_HTTP))).rejects
       .toThrow(
         "the BMC cannot boot from UefiHttp once (it offers: Pxe, Hdd); try --target pxe",
@@ -87,7 +87,7 @@ describe("ensure-uefi", () => {
     expect(changes()[0]?.body).toMatchObject({ "@Redfish.SettingsApplyTime": { ApplyTime: "OnReset" } });
   });
 
-  test("uses the value for UEFI that the BMC's registry allows, and fails if the registry allows none", async () => {
+  test("uses the value for UEFI that the BMC's registry allows, and fails if the registry allows no such value", async () => {
     const bios = { BootMode: "LegacyBios" };
     await doing({ bios, bios_allows: { BootMode: ["LegacyBios", "Uefi"] } }, ensureUefi);
     expect(mock.state.bios).toEqual({ BootMode: "Uefi" });

@@ -241,7 +241,7 @@ test.concurrent("a pool with a capacity of exactly twice the memory is accepted"
 
 describe("a pool of this machine", () => {
   test.concurrent.for(["pool", "exported"])(
-    "is reused (state: %s): neither the pool nor an existing dataset is created again",
+    "in the state %s is reused, and no existing dataset is created again",
     async (where, { expect }) => {
       const machine = await fixture.machine();
       const { put } = machine;

@@ -7,7 +7,7 @@ const SERVED = new RegExp(`script\\.served mac=${MAC}`, "g");
 const why_not = await whyNoNetboot(["bios"]);
 
 test(
-  "a machine boots from exactly one of two booters, and with the same address from the other booter after that one ended",
+  "a machine boots from exactly one of two booters, and from the other with the same address after the first was killed",
   async (context) => {
     context.skip(why_not !== null, why_not ?? "");
     const fixture = await openNetbootFixture();

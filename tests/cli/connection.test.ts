@@ -63,7 +63,7 @@ test("a saved key is never sent to another endpoint", async () => {
   await expect(resolveConnection(environment, {})).rejects.toThrow("is for https://lab.example");
 });
 
-test("a missing endpoint is a usage error; a missing credential is exit code 4", async () => {
+test("a command exits 2 without an endpoint, and 4 without a credential", async () => {
   await expect(resolveConnection(fakeEnvironment().environment, {})).rejects.toMatchObject({ exit_code: 2 });
   const { environment } = fakeEnvironment({ env: { OPSCTL_ENDPOINT: "https://env.example" } });
   await expect(resolveConnection(environment, {})).rejects.toMatchObject({ exit_code: 4 });
@@ -124,7 +124,7 @@ test("an endpoint gets a lower-case scheme and host, and loses a default port an
 const ROOT = { user_id: "u1", username: "root", is_root: true, key_id: "k1", scope: "full", bound_to_cn: null };
 const WHOAMI = { ...ROOT, capabilities: [], tenant_id: null, silo_id: null, expires_at: null };
 
-test("login verifies and saves the key and makes the first profile the default; logout deletes the key", async () => {
+test("login verifies and saves the key and makes the first profile the default, and logout deletes the key", async () => {
   const server = () => ({ body: WHOAMI });
   const argv = ["login", "--endpoint", "http://127.0.0.1:8080/", "--api-key-stdin"];
   const login = await opsctl(argv, { env: {}, server, typed: "opsk_secret\n" });
@@ -153,7 +153,7 @@ test("a key that the server rejects is not saved", async () => {
   expect(await readdir(ran.home_dir)).toEqual([]);
 });
 
-test("login without a terminal requires --api-key-stdin; on a terminal it asks for the key and does not print it", async () => {
+test("login asks for the key on a terminal and does not print it, and without a terminal it requires --api-key-stdin", async () => {
   const argv = ["login", "--endpoint", "http://127.0.0.1:8080"];
   expect((await opsctl(argv, { env: {} })).code).toBe(2);
   const asked = await opsctl(argv, { env: {}, isTTY: true, typed: "opsk_typed", server: () => ({ body: WHOAMI }) });

@@ -75,7 +75,7 @@ test("applying an export of the site changes nothing", async () => {
   expect((await apply(JSON.stringify(site))).out()).toMatch(/^0 to create, 0 to change, 0 to replace, 0 to delete, /);
 });
 
-test("diff shows changes and deletions; apply --prune makes them, and deletes a record before the records that it refers to", async () => {
+test("diff shows changes and deletions, and apply --prune deletes a record before the records that it refers to", async () => {
   const less = manifest("acme", 2).replace("A customer", "Our customer").replace("cpu_limit: 16", "cpu_limit: 24")
     .replace(/^network_pools:\n.*$/m, "network_pools: []").replace(/^ {2}- .*name: shop.*\n/m, "")
     .replace(/^ {2}- .*project: shop.*\n/m, "")
@@ -100,7 +100,7 @@ test("diff shows changes and deletions; apply --prune makes them, and deletes a 
   expect((await exported()).network_pools).toBeUndefined();
 });
 
-test("labels of projects are set and removed; a project without labels in the manifest keeps them", async () => {
+test("apply sets and removes labels of projects, and keeps the labels of a project whose entry has none", async () => {
   const projects = (labels: string) =>
     `projects:\n  - { silo: acme, tenant: default, name: intern${labels === "" ? "" : `, labels: ${labels}`} }\n`;
   const shown = async () => {

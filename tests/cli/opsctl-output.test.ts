@@ -147,7 +147,7 @@ test("cn label set sends the label and prints it", async () => {
   expect(ran.out()).toBe(`Set CN ${NODE_ID} role to edge\n`);
 });
 
-test("cn label set sets and removes labels; without a label and a role it is a usage error", async () => {
+test("cn label set sets and removes labels, and is a usage error without a label and a role", async () => {
   const answer = answering({ labels: { rack: "a3" } });
   const ran = await opsctl(["cn", "label", "set", NODE_ID, "rack=a3", "--remove-label", "power"], answer);
   expect(ran.asked).toMatchObject([

@@ -83,7 +83,7 @@ test("an unknown capability is rejected before any request", async () => {
   }
 });
 
-test("opsctl asks for a new password twice and never shows it; if the two passwords differ, it changes nothing", async () => {
+test("opsctl asks for a new password twice, never shows it, and changes nothing if the two passwords differ", async () => {
   const typed = [PASSWORD, `${PASSWORD}.`];
   const differing = await at.run("user create eve", { isTTY: true, typed });
   expect([differing.code, differing.asked]).toEqual([2, []]);

@@ -86,7 +86,7 @@ const HASH = `$6$saltsalt$${"a".repeat(85)}/`;
 const password = (argv: string[], options: FakeOptions = {}) =>
   opsctl(["cn", "root-password", NODE_ID, ...argv], { server, ...options });
 
-test("root-password asks for the password twice and sends its hash; the password is not sent and not printed", async () => {
+test("root-password asks for the password twice, sends only its hash, and does not print the password", async () => {
   const ran = await password([], { isTTY: true, typed: ["correct horse", "correct horse"] });
   expect(ran.code).toBe(0);
   expect(ran.asked[0]).toMatchObject({ method: "POST", path: `/v1/cns/${NODE_ID}/root-password` });

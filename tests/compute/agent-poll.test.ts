@@ -75,7 +75,7 @@ describe("at its arrival a poll", () => {
     expect(await end(mine)).toBeGreaterThan(await end(foreign) + JOB_LEASE_S * 900);
   });
 
-  test("stores the capacity, and stores a status unless a newer status is stored", async () => {
+  test("stores the capacity, and stores the status if no newer status is stored", async () => {
     const at = (s: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, s)).toISOString();
     await poll({
       status: { payload: { note: "new", timestamp: at(2) } },
@@ -141,7 +141,7 @@ describe("work", () => {
     expect(taken.toSorted()).toEqual(ids.toSorted());
   });
 
-  test("only one of two waiting polls of a node gets a job; a restart of the agent can cause two polls", async () => {
+  test("only one of two waiting polls of a node gets a job, for example after a restart of the agent", async () => {
     const both = Promise.all([poll({ wait: 3, work: WORK }), poll({ wait: 3, work: WORK })]);
     await pause(HELD_MS);
     const id = await enqueue(t, node);

@@ -95,7 +95,7 @@ test("a failed operation does not change the disks, and the answer contains the 
   await a.destroy(id);
 });
 
-test("during an operation on a disk, other operations on the instance get 409; so does an attach during a resize", async () => {
+test("other operations on an instance get 409 during an operation or a resize of one of its disks", async () => {
   const { id } = await a.running();
   const disk = await made(id);
   const answer = act(disk.id, "detach");

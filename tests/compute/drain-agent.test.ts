@@ -78,7 +78,7 @@ async function instancesOn(node: string, count: number): Promise<string[]> {
   return ids;
 }
 
-test("a drain cordons the node and moves its running and stopped instances; a dry run changes nothing", async () => {
+test("a drain cordons the node and moves its running and stopped instances, and a dry run changes nothing", async () => {
   const [source] = [...machines.keys()] as [string];
   const ids = await instancesOn(source, 6);
   okOf(await g.call("POST", `/v1/instances/${ids[0]}/stop`));
@@ -125,7 +125,7 @@ test("an instance whose migration fails stays on the node, and the operation sta
   expect(await hostOf(id)).toBe(source);
 });
 
-test("a second drain of a node is refused while one runs; an abandoned drain begins no more migrations", async () => {
+test("a node has only one drain at a time, and an abandoned drain begins no more migrations", async () => {
   const [source] = [...machines.keys()] as [string];
   const ids = await instancesOn(source, DRAIN_MIGRATIONS_MAX + 1);
   await machines.get(source)!.trouble({ slow_ms: 30_000 });

@@ -64,7 +64,7 @@ async function ended(id: string): Promise<DrainResult> {
   return (await operation(id)).steps.at(-1).output;
 }
 
-test("the instances of a dead node start on another node with their addresses; when it returns, it deletes its copies", async () => {
+test("the instances of a dead node start on another node with their addresses, and the returned node deletes its copies", async () => {
   const dead = await openNode();
   const running = okOf(await makeInstance(g));
   const stopped = okOf(await makeInstance(g));

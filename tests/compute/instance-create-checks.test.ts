@@ -78,7 +78,7 @@ describe("a create", () => {
     }
   });
 
-  test("has by default a boot disk of the image's size, but for bhyve of at least 20 GiB; a smaller disk than the image is refused", async () => {
+  test("has a boot disk of the image's size by default, or of 20 GiB for bhyve, and raises a smaller size to the image's size", async () => {
     const bhyve = await a.newImage({ compatibility: { brand: "bhyve", arch: "x86_64" } });
     await a.node.alive({ hvm_supported: true });
     const sizeOf = async (fields: object) => {

@@ -18,7 +18,7 @@ const lifecycle = async (id: string) => (await a.show(id)).lifecycle;
 const force = (id: string) => a.t.call("DELETE", `${at(id)}?force=true`);
 
 describe("an instance", () => {
-  test("shows an intermediate state until its node finishes a stop, start, restart or reset", async () => {
+  test("shows the intermediate state of a stop, start or restart until its node finishes the job, but none of a reset", async () => {
     const { id } = await a.running();
     for (
       const [verb, between, after] of [

@@ -74,7 +74,7 @@ const create = (fields: object = {}, headers: Record<string, string> = {}) =>
 const hostOf = ({ references }: OperationSummary) => references.find(({ scope }) => scope === "cn")?.id;
 
 test("a create whose candidates all filled up uses another node", async () => {
-  // Its disk is the fullest, so placement ranks it last.
+  // The disk of this node has the least free space, so placement ranks the node last.
   const last = nodes.at(-1)!;
   const zpools = [{ name: "zones", total_bytes: 4_000_000_000_000, free_bytes: 10_000_000_000, tier: "nvme" }];
   await last.alive({ zpools });

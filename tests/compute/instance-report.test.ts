@@ -69,7 +69,7 @@ describe("a node's report", () => {
     await a.destroy(id);
   });
 
-  test("adds the valid addresses that the guest reports to the instance, but only while the instance runs", async () => {
+  test("shows the addresses that the guest reports, but only if they are valid and while the instance runs", async () => {
     const { id } = await a.running();
     const shown = async () => okOf(await a.call("GET", `/v1/instances/${id}`)).guest_interfaces;
     expect(await shown()).toBeNull();

@@ -111,7 +111,7 @@ describe("requests of the API", () => {
     expect(await machine.journal()).toEqual([]);
   });
 
-  test("a rebuild replaces the boot disk; a stopped machine stays stopped", async () => {
+  test("a rebuild replaces the boot disk and does not start a stopped machine", async () => {
     start();
     await known();
     const { id } = okOf(await makeInstance(g));

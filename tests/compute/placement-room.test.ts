@@ -138,8 +138,7 @@ describe("the guard", () => {
   test("counts a node as live exactly as long as the filter does", async () => {
     const client = await openClient({ url: t.databaseUrl });
     try {
-      // Replaces the clock of this connection with a fixed clock. The function in the temporary schema comes first in
-      // the search path.
+      // Replaces the clock of this connection with a fixed clock: the schema frozen comes first in its search path.
       await client.query("create schema frozen");
       await client.query(
         "create function frozen.berth_now() returns timestamptz language sql as $$ select '2026-03-01T12:00:00Z'::timestamptz $$",

@@ -410,7 +410,7 @@ describe("a drain preview", () => {
     });
   });
 
-  test("of a disabled node without instances is empty; an unknown node gets 404", async () => {
+  test("of a disabled node without instances is empty, and of an unknown node gets 404", async () => {
     const node = await openNode(t);
     okOf(await t.call("POST", `/v1/cns/${node.id}/disable`));
     expect(await preview(node.id)).toMatchObject({ instances_on_cn: 0, capacity_ok: false, quorum_ok: true });

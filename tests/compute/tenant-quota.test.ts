@@ -86,7 +86,7 @@ describe("S-48: a new project does not raise the limit", () => {
     ["memory_bytes", GIB, `memory_bytes: limit ${GIB}, used ${GIB}, asked for ${GIB}`],
     ["disk_bytes", 2 * GIB, `disk_bytes: limit ${2 * GIB}, used ${2 * GIB}, asked for ${2 * GIB}`],
     ["instance_limit", 1, "instances: limit 1, used 1, asked for 1"],
-  ])("the sum of the tenant's projects is limited: %s", async (limit, most, what) => {
+  ])("the use of all projects of the tenant together is limited: %s", async (limit, most, what) => {
     okOf(await quota({ [limit]: most }));
     const { id } = await first.running(SMALL);
     const message = `the quota of the tenant would be exceeded: ${what}`;

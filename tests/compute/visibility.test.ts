@@ -1,6 +1,6 @@
-// Visibility of the images and SSH keys of each scope, and who may change them. docs/tenancy.md. The callers are inside
-// and outside of the tenant acme; `bound` is a key that is bound to a tenant, `silo admin` a member with the capability
-// silo-admin.
+// Tests which callers can see and change the images and SSH keys of each scope (docs/tenancy.md). The callers are
+// inside and outside of the tenant acme. `bound` is a key that is bound to a tenant. `silo admin` is a member with the
+// capability silo-admin.
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { okOf, openTestControlPlane, ROOT_KEY, type TestControlPlane } from "../support/control-plane.ts";
@@ -90,7 +90,7 @@ for (const noun of NOUNS) {
   });
 }
 
-test.each(NOUNS)("the answer for invisible %s equals the answer for missing ones", async (noun) => {
+test.each(NOUNS)("the answer for %s that are invisible equals the answer if they do not exist", async (noun) => {
   const headers = { "x-request-id": randomUUID() };
   for (const scope of ["silo", "tenant", "project"] as const) {
     const { id } = okOf(await t.call("POST", pathOf(noun, scope), { body: bodyOf(noun) }));

@@ -150,7 +150,7 @@ test("trace a packet: the page names the node that did not answer", async () => 
 }, LIMIT_MS);
 
 test(
-  "evacuate a node: the plan names the instances that remain, and those whose data is lost if the operator permits this",
+  "evacuate a node: the plan names the instances that remain, and the instances whose data the operator may give up",
   async () => {
     await keyboard.open(`/nodes/${node.server_uuid}`, "r1-u1");
     await keyboard.act("Evacuate");

@@ -70,7 +70,7 @@ test("a node that does not work has a sentence with the reason and a link to the
 }, LIMIT_MS);
 
 test(
-  "the placement page explains the decision about each node; after a cordon on this page, the decision changes",
+  "the placement page explains the decision about each node, and explains it again after a cordon",
   async () => {
     await keyboard.open("/overview", "Overview");
     await keyboard.press("g");

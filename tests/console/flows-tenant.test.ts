@@ -86,7 +86,7 @@ test("move a floating IP from the list: the dialog names the old and the new ins
 }, LIMIT_MS);
 
 test(
-  "edit the firewall in its table and apply all edits at once; a concurrent change is shown; a packet can be checked",
+  "edit the firewall in its table, apply all edits at once, see a concurrent change, and check a packet",
   async () => {
     const [vpc] = okOf(await g.call("GET", `/v1/vpcs${g.selectors}`)).items;
     const path = `/v1/vpcs/${vpc.id}/firewall-rules`;

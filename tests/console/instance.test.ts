@@ -36,7 +36,7 @@ beforeEach((context) => needs(context, "chromium"));
 const terminal = () => ui.page.locator(".serial .xterm-rows, .serial .xterm-accessibility").first();
 const hasText = (text: string) => terminal().filter({ hasText: text }).waitFor();
 
-test("the serial console is opened with o; the keyboard alone can type, leave the terminal, pause and copy", async () => {
+test("the serial console opens with the key o, and the keyboard alone can type, leave the terminal, pause and copy", async () => {
   await ui.show(page);
   await ui.page.getByRole("button", { name: "Open the console o" }).waitFor();
   await ui.page.keyboard.press("o");

@@ -108,7 +108,7 @@ function sortedJson(value: unknown): string {
   );
 }
 
-test("while an older transaction runs, later events are not chained; after its end they are chained after its events", async () => {
+test("events of later transactions are chained only after the end and after the events of an older transaction", async () => {
   await app.withClient(async (slow) => {
     await slow.query("begin");
     await mutate(slow, "began first");

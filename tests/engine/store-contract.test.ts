@@ -261,7 +261,7 @@ describe.each(
       expect(await subject.history(id)).toHaveLength(21);
     });
 
-    test("guarded messages to one actor share calls; a guard refuses only its own message, and the other messages succeed", async () => {
+    test("guarded messages to one actor share calls, and a guard that fails refuses only its own message", async () => {
       const id = await newLamp();
       const { engine, calls } = watched();
       const allowed = Array.from({ length: 20 }, (_, index) => index % 7 !== 3);

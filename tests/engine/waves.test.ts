@@ -30,7 +30,7 @@ test("units that hold a lock exclusively are in successive waves", () => {
   expect(wavesOf([unit(alone("a")), unit(alone("a")), unit(alone("a"))])).toEqual([0, 1, 2]);
 });
 
-test("units that share a lock are in one wave, and so are units with a counted lock", () => {
+test("units with the same shared or counted lock are in one wave", () => {
   expect(wavesOf([unit(shared("a")), unit(shared("a"))])).toEqual([0, 0]);
   expect(wavesOf([unit(counted("a")), unit(counted("a"))])).toEqual([0, 0]);
 });

@@ -249,7 +249,7 @@ describe("the vendor's own document", () => {
     ["is an error page", "<html>not here</html>"],
     ["lists other files only", `${"0".repeat(64)} *other.qcow2\n`],
     ["lists two hashes of one name", `${"0".repeat(64)} *${NAME}\n${"1".repeat(64)} *${NAME}\n`],
-  ])("that %s fails the command, unless --trust-index is passed", async (_name, text) => {
+  ])("that %s fails the command if --trust-index is not passed", async (_name, text) => {
     if (text === null) vendor.files.delete(SUMS_PATH);
     else vendor.put(SUMS_PATH, text);
     expect((await download()).code).not.toBe(0);

@@ -162,13 +162,13 @@ test("if the download of an image fails, the documents of the mirror stay unchan
   expect(readFileSync(join(to, NOBLE)).equals(CONTENT)).toBe(true);
 });
 
-test("a mirror without matching images exits 3; the index itself as the target is a usage error", async () => {
+test("mirror exits 3 if no image matches, and 2 if the target is the index itself", async () => {
   expect((await mirror("--distro", "gentoo")).code).toBe(3);
   await mirror();
   expect((await tenantctl(["image", "mirror", "--index", to, "--to", to])).code).toBe(2);
 });
 
-test("an image without a hash needs --no-verify; other images are still verified", async () => {
+test("an image without a hash needs --no-verify, which does not affect the verification of other images", async () => {
   vendor.artifact = { ...vendor.artifact, integrity: null };
   expect((await mirror()).code).toBe(1);
   expect((await mirror("--no-verify")).code).toBe(0);

@@ -36,7 +36,7 @@ describe("firewall-rule", () => {
     ]);
   });
 
-  test("set show prints a file with a version; set replace sends the rules and the version of such a file", async () => {
+  test("set replace accepts a file that set show printed, and sends the version of this file", async () => {
     const headers = { etag: '"0123456789abcdef0123456789abcdef"' };
     const shown = await run(
       ["set", "show", "--vpc", VPC.id, "-o", "json"],

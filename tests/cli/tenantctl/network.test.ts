@@ -283,7 +283,7 @@ test.each([
 test.each([
   { noun: "vpc", says: "--project is required to create a vpc" },
   { noun: "floating-ip", says: "--project is required to create a floating IP" },
-])("$noun create without a project is rejected if the tenant has none", async ({ noun, says }) => {
+])("$noun create without a project is rejected if the tenant has no project", async ({ noun, says }) => {
   const projects = `GET /v1/tenants/${TENANT}/projects`;
   const ran = await tenantctl([noun, "create", "--name", "x"], { env: TOKEN_ENV, server: serving({ [projects]: [] }) });
   expect([ran.code, ran.err(), requestsOf(ran)]).toEqual([2, `error: ${says}\n`, [projects]]);

@@ -110,7 +110,7 @@ test("env also prints exports into a pipe, and prints JSON with -o json", async 
   });
 });
 
-test("flags override the environment, which overrides the saved login; an API key overrides an access token", async () => {
+test("flags override the environment, the environment overrides the saved login, and an API key overrides an access token", async () => {
   const server = () => ({ body: WHOAMI });
   const { home_dir } = await tenantctl(["login", "--endpoint", "https://saved.example", "--api-key-stdin"], {
     env: {},
@@ -150,7 +150,7 @@ test("login verifies the key and saves it in a file that only the owner can read
   expect(later.code).toBe(4);
 });
 
-test("tenantctl rejects a saved login that others can read; no error shows the content of a damaged login; logout still works", async () => {
+test("tenantctl rejects a saved login that is damaged or that others can read, never shows its content, and can delete it", async () => {
   const { home_dir } = fakeEnvironment();
   const file = join(home_dir, ".config/tenantctl/login.json");
   await mkdir(dirname(file), { recursive: true });
