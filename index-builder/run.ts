@@ -98,8 +98,8 @@ export type Writing =
   | { readonly kind: "unchanged" | "published"; readonly generation: number };
 
 /**
- * Runs `work` with the lock of the site, from reading the published tree until the switch to the new one, so that two
- * builders cannot overwrite each other's work. Returns null if another builder holds the lock.
+ * Runs `work` with the lock of the site, so that two builders cannot overwrite each other's work. The lock is held from
+ * reading the published tree until the switch to the new tree. Returns null if another builder holds the lock.
  */
 export async function withSite<T>(
   site: Site,

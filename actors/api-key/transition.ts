@@ -1,4 +1,5 @@
-// An API key is created once and deleted once. A delete revokes it at once: every process reads the row on every request.
+// An API key is created once and deleted once. A delete revokes the key at once, because every process reads the row
+// for every request.
 import type { ApiKeyView } from "../../src/contract/api-key.ts";
 import { conflict, NOT_FOUND } from "../../src/contract/fault.ts";
 import { toRfc3339 } from "../../src/lib/text/instant.ts";

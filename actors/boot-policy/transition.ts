@@ -43,8 +43,8 @@ export const bootPolicyTable: Table<BootPolicyState, BootPolicyMessage> = { put:
 
 function put(_s: BootPolicyState | null, m: Of<BootPolicyMessage, "put">, now: Date): Out<BootPolicyState> {
   if (m.expected !== null && m.expected !== m.current) return refuse(CHANGED);
-  // A put without If-Match replaces any version. If the policy changed since the route read it, the route reads it
-  // again and retries.
+  // A put without If-Match replaces any version. If the policy has changed since the route read it, the route reads the
+  // policy again and retries.
   const changed = m.expected === null ? POLICY_CHANGED : CHANGED;
   return go(
     { ...m.policy, id: BOOT_POLICY.id, state: "set", updated_at: now },
@@ -62,7 +62,7 @@ export type BootPolicyReply = { readonly policy: BootPolicy; readonly version: n
 /** 412: the policy changed since the caller read it. */
 const CHANGED = fault("precondition_failed", "the boot policy was changed since you read it; read it again");
 
-/** The policy in force until one is set. */
+/** The policy in force until an operator sets a policy. */
 export const STANDARD_POLICY: BootPolicy = {
   auto_enroll: true,
   allowlist: [],

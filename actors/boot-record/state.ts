@@ -1,5 +1,5 @@
 // The boot record of one admin-network MAC: the columns of table boot_record, tagged by state. Rescue is independent of
-// the state and overrides it when the machine boots.
+// the state. When the machine boots, rescue overrides the state.
 import type { BootConsole, Networking, Provenance } from "../../src/contract/boot.ts";
 import type { At } from "../engine/table.ts";
 

@@ -46,14 +46,17 @@ export type CnMessage =
     readonly key: NewNodeKey;
     readonly operation_id: string;
   }
-  /** The node authenticated with its key for the first time, so it has the key. */
+  /**
+   * The node authenticated with its key for the first time. So the node has the key, and its sealed copy can be
+   * deleted.
+   */
   | { readonly type: "key_used"; readonly key_id: string }
   /** The owner of the node's key deletes the key; this message is applied in the same commit. */
   | { readonly type: "key_deleted"; readonly key_id: string }
   | { readonly type: "disable" }
   | { readonly type: "enable" }
   | { readonly type: "set_role"; readonly role: CnRole }
-  /** Null clears a value, undefined leaves it. */
+  /** Null clears a value. Undefined leaves the value unchanged. */
   | {
     readonly type: "set_underlay";
     readonly underlay_address?: string | null;

@@ -1,6 +1,6 @@
 // The placement rules that operators set on a node: reserve, cordon, pin, overprovision, fault domain, labels. They
-// apply to later placements. A change of the rules and a placement take the lock of the node, so the create of an
-// instance sees either all old rules or all new rules.
+// apply to later placements. A change of the rules and a placement both take the lock of the node. So a placement sees
+// either all old rules or all new rules.
 import { fault, isFault } from "../../src/contract/fault.ts";
 import type { CnPlacementPatch, CnPlacementRules } from "../../src/contract/cn-placement.ts";
 import { relabeled } from "../../src/lib/text/labels.ts";

@@ -81,7 +81,7 @@ export async function findHardware(db: Db, server_uuid: string): Promise<NodeHar
   return row && { ...row.hardware, read_at: toRfc3339(row.read_at), read_by: row.read_by };
 }
 
-/** Finds the labels of nodes. A node without placement settings is not among them. */
+/** Finds the labels of nodes. The result has no entry for a node without placement settings. */
 export async function findLabels(db: Db, server_uuids: readonly string[]): Promise<Map<string, Labels>> {
   if (server_uuids.length === 0) return new Map();
   const rows = await db.selectFrom("cn_placement").select(["server_uuid", "labels"])
@@ -132,9 +132,9 @@ export async function findRootPasswordHash(
 }
 
 /**
- * Finds the address of a node on the admin network. It comes from the boot record of `mac`, the port that the node
- * booted from. If that record has no address, it comes from the first port whose record has one. Ignores records of
- * other nodes.
+ * Finds the address of a node on the admin network. This is the address in the boot record of `mac`, the port that the
+ * node booted from. If that record has no address, it is the address of the first port whose record has an address.
+ * Ignores records of other nodes.
  */
 export async function findAdminAddress(db: Db, server_uuid: string, mac: string | null): Promise<string | null> {
   const row = await db.selectFrom("boot_record").innerJoin(

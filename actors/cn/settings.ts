@@ -6,7 +6,7 @@ import type { Msg } from "./messages.ts";
 import { type CnState, resource } from "./state.ts";
 import { reservoirView } from "./view.ts";
 
-/** Sets the role for later placements; placed instances stay. A placement on the node takes the same lock as this. */
+/** Sets the role for later placements; placed instances stay. Each placement on the node takes the same lock. */
 export function setRole(s: CnState, m: Msg<"set_role">): Out<CnState> {
   const { server_uuid } = s;
   return go(

@@ -1,4 +1,4 @@
-// A draft collects the writes of one choice of a unit while messages are stepped on the actors loaded for it.
+// A draft collects the writes of one choice of a unit, while the unit's messages are applied to the loaded actors.
 import { callCondition } from "./conditions.ts";
 import { ABSENT, type ChildRow, type Choice, type LoadedActor, type RowWrite } from "./store.ts";
 import type { ActorRef, ActorState, AnyBehavior, ChildWrite, Envelope, Json, Out, Part, With } from "./types.ts";

@@ -12,7 +12,10 @@ export type EngineLimits = MailboxLimits & {
   readonly messages_max: number;
   /** Units of one actor in one commit call. */
   readonly chain_max: number;
-  /** Waves in one commit call. It bounds how long a call holds its locks: a wave takes about a millisecond. */
+  /**
+   * Waves in one commit call. The limit bounds the time for which a call holds its locks: a wave takes about a
+   * millisecond.
+   */
   readonly waves_max: number;
   readonly calls_in_flight_max: number;
   /** Lost races before the actor's lock is taken. */
@@ -37,7 +40,7 @@ export const ENGINE_LIMITS: EngineLimits = {
 /** The writes of a durable unit. */
 export type Committed = {
   readonly refs: readonly ActorRef[];
-  /** An allocated value is still its token here. */
+  /** These rows still have tokens in place of allocated values. */
   readonly rows: readonly RowWrite[];
   /** Null if an allocation may have changed the tells. Then only the outbox has their final values. */
   readonly tells: readonly OutboxRow[] | null;

@@ -15,7 +15,7 @@ export type Plan<Output> =
     readonly kind: string;
     readonly target_cn: string;
     readonly payload: Json;
-    /** The step fails when the job has not ended after this long. */
+    /** The step fails if the job has not ended after this time. */
     readonly limit_ms: number;
     readonly parts: readonly StepPart[];
   }
@@ -26,7 +26,7 @@ export function write<Output>(output: Output, ...parts: readonly StepPart[]): Pl
   return { plan: "write", output, parts };
 }
 
-/** A job for a node. The step fails when the job has not ended after `limit_ms`. */
+/** A job for a node. The step fails if the job has not ended after `limit_ms`. */
 export type JobPlan = {
   readonly kind: string;
   readonly target_cn: string;

@@ -22,7 +22,10 @@ export type FloatingIpMessage =
     readonly name: string;
     readonly description: string;
     readonly labels?: Labels;
-    /** The sources in the order in which they are tried: the first with a free address provides it. */
+    /**
+     * The sources in the order in which the commit tries them. The first source with a free address provides the
+     * address.
+     */
     readonly sources: readonly AddressSource[];
     /** The network pool that the request names, or null. It lists the sources. */
     readonly network_pool_id: string | null;

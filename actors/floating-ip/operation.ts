@@ -1,5 +1,5 @@
-// The operations on floating IPs: the names of their sagas, the names of the steps that commit together with a floating
-// IP's own messages, the parameters of the sagas, and the orders to nodes.
+// The operations on floating IPs: the names and parameters of their sagas, and the orders to nodes. Some steps commit
+// together with a message of the floating IP itself; the names of these steps are here, too.
 import type { FloatingIp } from "../../src/contract/network.ts";
 import type { Reference } from "../../src/contract/operation.ts";
 import { withActor } from "../engine/effects.ts";

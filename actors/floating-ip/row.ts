@@ -62,7 +62,7 @@ export function rowOf(s: FloatingIpState): FloatingIpRow {
 
 /**
  * Returns the NIC whose node serves the address according to the network documents. An address that moves is in no
- * document until the new node has claimed it: its old node may still have it.
+ * document until the new node has claimed it, because the old node may still have the address.
  */
 export function servedNic(row: FloatingIpRow): string | null {
   if (row.operation_id === null) return row.attached_to;

@@ -82,7 +82,7 @@ function inUse(s: Exclude<FloatingIpState, Detached>): Out<FloatingIpState> {
 function giveBack(s: Detached, of: { readonly operation_id?: string }): Out<FloatingIpState> {
   return go<FloatingIpState>(
     null,
-    // Without this guard, the next owner of the address would share it with that node.
+    // Without this guard, a node could still answer for the address after the address has a new owner.
     guard(
       "floating_ip_is_off_nodes",
       { floating_ip_id: s.id },

@@ -1,6 +1,6 @@
 // NICs that are added to an instance, changed or removed. A NIC is added and removed while the instance is stopped, and
-// the next start gives the guest its new set. Addresses and allowed blocks change at any time: the network documents
-// carry them to the nodes (docs/instances.md, "NICs").
+// the guest gets its new NICs at the next start. Addresses and allowed blocks can change at any time, because the
+// network documents bring them to the nodes (docs/instances.md, "NICs").
 import { badRequest, conflict, type Fault, isFault, NOT_FOUND } from "../../src/contract/fault.ts";
 import { EXTRA_NICS_MAX } from "../../src/contract/limits.ts";
 import { lockKey } from "../../src/lib/ids/lock-key.ts";
@@ -150,7 +150,10 @@ function viewOf(row: NicRow) {
 /** An address that the commit allocates. The commit replaces the token by the address. */
 type Taken = { readonly token: string; readonly condition: Condition };
 
-/** Takes the primary address of a family: the given one, or the lowest free one. Null if the subnet lacks the family. */
+/**
+ * Takes the primary address of a family: the given address, or otherwise the lowest free address. Null if the subnet
+ * has no block of the family.
+ */
 function taken(place: NicPlace, family: Family, given: string | null, token: string): Taken | Fault | null {
   if (given !== null) {
     const offset = offsetIn(place, given);
@@ -172,7 +175,7 @@ function blockOf({ ipv4_block, ipv6_block }: Blocks, family: Family) {
   return text === null ? null : parseBlock(text);
 }
 
-/** Returns the place of an address in its subnet, or the 400. */
+/** Returns the position of an address in its subnet, or a 400 if the subnet does not have the address. */
 function offsetIn(place: NicPlace, text: string): number | Fault {
   const ip = parseIp(text);
   const block = ip === null ? null : blockOf(place, ip.family === 4 ? "v4" : "v6");
@@ -212,7 +215,7 @@ function canonicalAddress(text: string): string {
   return ip === null ? text : formatIp(ip);
 }
 
-/** Returns the allowed blocks in canonical form, or the 400 for one that is outside of the VPC. */
+/** Returns the allowed blocks in canonical form, or a 400 if a block is outside the VPC. */
 function allowedBlocks(row: NicRow, given: readonly string[], vpc: Blocks): readonly string[] | Fault {
   const blocks: string[] = [];
   for (const text of given) {

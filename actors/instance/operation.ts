@@ -99,7 +99,7 @@ export type InstanceRebuildParams = {
   readonly instance_id: string;
   readonly host_cn_uuid: string;
   readonly image_id: string;
-  /** The boot disk, and the size of the new one. */
+  /** The boot disk, and the size of the new boot disk. */
   readonly disk: { readonly id: string; readonly size_bytes: number };
   /** The state before the rebuild. */
   readonly was: { readonly state: "running" | "stopped" | "failed"; readonly reason: string | null };

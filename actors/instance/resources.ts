@@ -44,8 +44,8 @@ export function takeQuota(of: QuotaOf, amounts: Amounts, defaults: QuotaDefaults
 }
 
 /**
- * The locks of both quotas. Because of the tenant's lock, creates in two of its projects cannot both use the last of
- * the quota. Usage is counted, so creates in one project share a commit call.
+ * The locks of both quotas. The tenant's lock keeps creates in two projects from both using the rest of the tenant's
+ * quota. The locks are counted locks, so creates in one project can share a commit call.
  */
 function quotaLocks({ tenant_id, project_id }: QuotaOf): Condition[] {
   return [countedLock(lockKey("project", project_id)), countedLock(lockKey("quota", tenant_id))];
@@ -95,8 +95,8 @@ export function amountsOf(s: Pick<InstanceState, "cpu" | "memory_bytes" | "disks
 
 /** Releases the room of an instance on a node. */
 export function giveBackRoom(server_uuid: string, amounts: Amounts): Condition[] {
-  // Memory is counted in whole MiB. It is rounded down before it is negated, so that exactly the amount that was taken
-  // returns.
+  // Memory is counted in whole MiB. The amount is rounded down before it is negated, so that the node gets back exactly
+  // the amount that was taken.
   const { cpu_units, ram_mb, disk_bytes, instances } = roomOf(amounts);
   const back = { cpu_units: -cpu_units, ram_mb: -ram_mb, disk_bytes: -disk_bytes, instances: -instances };
   return [lock(lockKey("cn", server_uuid)), effect("cn_use", { server_uuid, ...back })];

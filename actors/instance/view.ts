@@ -19,7 +19,7 @@ export type InstanceColumns = Omit<
   | "migration_id"
 >;
 
-/** Consecutive reports without an instance after which it is shown as missing. */
+/** The number of consecutive reports without an instance after which the API shows the instance as missing. */
 export const MISSED_REPORTS_MAX = 2;
 
 export function instanceView(s: InstanceColumns, host_live: boolean | null = null): Instance {

@@ -20,7 +20,10 @@ type Columns = VpcMember & {
 };
 
 type Fields = Columns & {
-  /** The place and the families of the gateway and of the NIC, which never change. Null if it does not exist. */
+  /**
+   * The scope and the address families of the gateway and of the NIC. They never change. Null for an object that does
+   * not exist.
+   */
   readonly gateway: (VpcPlace & { readonly family: AddressFamily }) | null;
   readonly nic: (VpcPlace & { readonly families: readonly AddressFamily[] }) | null;
 };

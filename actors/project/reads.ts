@@ -37,7 +37,7 @@ const AMOUNTS = sql.raw([
   ...["network_in_bytes", "network_out_bytes"].map((of) => `coalesce(sum(u.${of}), 0)::float8 as ${of}`),
 ].join(", "));
 
-/** Returns the days that a query asks for, by the clock of the database, or the 400. */
+/** Returns the days that a query asks for, or a 400. The clock of the database defines the current day. */
 export async function usageRange(db: Db, query: { from?: string; to?: string }): Promise<Range | Fault> {
   const { rows: [today] } = await sql<{ day: string }>`
     select to_char(berth_now() at time zone 'UTC', 'YYYY-MM-DD') as day`.execute(db);
@@ -60,7 +60,7 @@ export async function readProjectUsage(db: Db, project_id: string, { from, to }:
   return { project_id, from, to, days, total };
 }
 
-/** Sums up the days of each project that used something, by the names of tenants and projects. */
+/** Sums up the days of each project that has usage, in the order of the names of tenants and projects. */
 export async function listProjectTotals(db: Db, { from, to }: Range, rows: number): Promise<ProjectTotal[]> {
   const found = await sql<ProjectTotal>`
     select u.tenant_id, t.name as tenant, u.project_id, p.name as project, ${AMOUNTS}

@@ -1,4 +1,5 @@
-// The queries that are the same for all records: one by its id, a page in the order of ids, a whole list by age.
+// The queries that are the same for all records: one record by its id, a page of records in the order of ids, and a
+// whole list with the oldest record first.
 import { type Kysely, type RawBuilder, sql } from "kysely";
 import type { Database } from "../../src/db/tables.ts";
 import type { LabelFilter } from "../../src/contract/labels.ts";
@@ -14,7 +15,7 @@ export type Find<V> = {
   readonly many: (db: Db, ids: readonly string[]) => Promise<Map<string, V>>;
 };
 
-/** Returns the query for one record from the query for several. */
+/** Makes the query for one record from the query for several records. */
 export function finder<V>(many: Find<V>["many"]): Find<V> {
   return Object.assign(async (db: Db, id: string) => [...(await many(db, [id])).values()][0], { many });
 }

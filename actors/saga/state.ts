@@ -1,4 +1,5 @@
-// The row of a saga. It stores its position as a step name, so that a new build finds it.
+// The row of a saga. It stores its position as the name of a step, so that a new build with other steps finds the
+// position.
 import type { Reference } from "../../src/contract/operation.ts";
 import type { StepStatus } from "../../src/contract/enums.ts";
 

@@ -1,6 +1,6 @@
-// The transitions of a saga. It runs forward step by step, unwinds after a failure, and becomes stuck when an undo
-// keeps failing. Each tick is one unit: the step's writes commit with the saga's row or not at all. A step that follows
-// (actors/engine/saga.ts) needs no tick of its own.
+// The transitions of a saga. A saga runs forward step by step, unwinds after a failure, and becomes stuck if an undo
+// fails too often. Each tick is one unit: the step's writes commit with the saga's row or not at all. A step that
+// follows (actors/engine/saga.ts) needs no tick of its own.
 import { conflict } from "../../src/contract/fault.ts";
 import { go, refuse, reply } from "../engine/effects.ts";
 import { type SagaDefinition, type StepDefinition, type StepPart, waitId } from "../engine/saga.ts";

@@ -1,6 +1,6 @@
-// Creates an instance. The first commit writes its record and takes its addresses, its disk and its room on a node; the
-// node provisions it; the last step sets it to running. When the saga unwinds, the record stays until the node has
-// undone its part (docs/instances.md, "Create").
+// Creates an instance. The first commit writes the record, and takes the addresses, the disk and the room on a node.
+// Then the node provisions the instance. The last step sets the instance to running. When the saga unwinds, the record
+// stays until the node has undone its part (docs/instances.md, "Create").
 import { INSTANCE_CREATE, type InstanceCreateParams } from "../instance/operation.ts";
 import { withActor } from "../engine/effects.ts";
 import { job, saga, wait, waitId, write } from "../engine/saga.ts";

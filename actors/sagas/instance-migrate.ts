@@ -33,7 +33,7 @@ function sent(c: Context, { kind, target_cn }: Order): StepPart {
   });
 }
 
-/** The target's report about its listener: how the source reaches and recognizes it. */
+/** The target's report about its listener. The source needs it to reach and to recognize the target. */
 type Listener = { readonly address: string; readonly port: number; readonly certificate: string };
 
 /** The first step commits with the instance's own message (instance/migration.ts). */

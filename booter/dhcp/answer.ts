@@ -77,9 +77,9 @@ type Networking = NonNullable<BootRecord["networking"]>;
 const SERVER_PORT = 67;
 const CLIENT_PORT = 68;
 /**
- * The largest message size that the booter uses (a UDP payload of this size fits one Ethernet frame), and the size that
- * every client must accept (RFC 2131, 2). The IP and UDP headers are subtracted from both, in case the client counts
- * them.
+ * The largest message size that the booter uses, and the size that every client must accept (RFC 2131, 2). A UDP
+ * payload of the largest size fits one Ethernet frame. The IP and UDP headers are subtracted from both, in case the
+ * client counts them.
  */
 const MESSAGE_BYTES_MAX = 1_472;
 const MESSAGE_BYTES_MIN = 576;

@@ -16,7 +16,7 @@ export function Later({ load }: { readonly load: () => Promise<FunctionComponent
   }, []);
   if (page === null) return null;
   if (page !== "failed") return <page.View />;
-  // A server of another version has other files.
+  // The load fails if the server was updated, because the new version has other files.
   return (
     <>
       <Heading title="This page could not be loaded" />

@@ -44,7 +44,7 @@ export function WindowedList<R>({ windows, ...shared }: Shared<R> & {
 }
 
 type Whole<R> = Shared<R> & {
-  /** Leaves out rows, for example by a choice above the list. */
+  /** Returns whether to show a row, for example by a choice above the list. */
   readonly keep?: (row: R) => boolean;
 };
 

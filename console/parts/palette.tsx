@@ -1,5 +1,5 @@
-// Ctrl-K: go to any page, do any action of this page, find any object. A combobox over a list, after the ARIA
-// practices.
+// The palette (Ctrl-K) goes to any page, runs any action of this page, and finds any object. It is a combobox with a
+// list, as the ARIA practices describe it.
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { pageActions, rowActions, run } from "../core/action.ts";

@@ -1,5 +1,5 @@
-// Debian: the Release files of the suites name the versions and codenames, a directory listing has the dated builds of
-// a codename, and the folder of each build has an unsigned SHA512SUMS.
+// Debian: the Release files of the suites name the versions and codenames. A directory listing has the dated builds of
+// a codename. The folder of each build has an unsigned SHA512SUMS.
 import { osinfoArch } from "../arch.ts";
 import { VendorFault } from "../fault.ts";
 import { newest } from "../natural-order.ts";

@@ -1,7 +1,7 @@
--- Stores the sums of each day that ended more than `late_s` seconds ago and is not closed, oldest first and at most a
--- month per call, and deletes what only those days needed. Returns the number of closed days. Only one call at a time
--- does the work. A change gets its time inside its commit, and no commit takes as long as `late_s`, so a closed day does
--- not change.
+-- Closes each day that ended more than `late_s` seconds ago, oldest first and at most 31 days per call: stores the sums
+-- of the day, and deletes rows that only closed days needed. Returns the number of closed days. Only one call at a time
+-- does the work. A change gets its time inside its commit, and no commit takes as long as `late_s`, so a closed day
+-- does not change.
 create or replace function usage_close(late_s double precision, keep_days int) returns int language plpgsql volatile as $$
 declare
   next_day date;
