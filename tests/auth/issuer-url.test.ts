@@ -33,6 +33,6 @@ test.each([
   ["https://id.example", "https://u:p@keys.example/jwks", false],
   ["https://id.example", "file:///etc/passwd", false],
   ["http://127.0.0.1:1", "http://192.0.2.1/jwks", false],
-])("mayFollow: an issuer at %j may have its keys at %j: %j", (from, to, good) => {
+])("mayFollow for an issuer at %j with its keys at %j returns %j", (from, to, good) => {
   expect(mayFollow(from, to)).toBe(good);
 });

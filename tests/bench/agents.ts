@@ -1,7 +1,7 @@
 // Measures servers with ten thousand node agents. Each agent always has a poll open. The poll is its heartbeat and
-// contains its reports. With --single-calls the agents use single calls, as older agents do. The agents run in separate
-// processes, so that the processor time and memory of servers, database and agents can be measured separately. Single
-// run: `deno run -A tests/bench/agents.ts`, with --json, --agents=N, --seconds=N, --servers=N, --single-calls,
+// contains its reports. With --single-calls the agents use single calls, as older agents do. The agents run in their
+// own processes, so that their processor time and memory are measured separately from the servers and the database.
+// Single run: `deno run -A tests/bench/agents.ts`, with --json, --agents=N, --seconds=N, --servers=N, --single-calls,
 // --storm=N (this number of machines returns within 10 s) and --profile (prints the functions that use most time of the
 // first server's thread).
 import { createHash, randomBytes, randomUUID } from "node:crypto";
@@ -44,8 +44,8 @@ const OTHER_P99_MS_MAX = 100;
 
 const PROCESSES = 4;
 /**
- * The number of files that a process needs besides the agents' connections. An older agent has three connections. If
- * the limit of open files is too low for these, some agents open a new connection for each heartbeat instead.
+ * The number of open files that a process needs in addition to the agents' connections. An older agent has three
+ * connections. If the limit of open files is too low for them, some agents open a new connection for each heartbeat.
  */
 const OTHER_FILES = 300;
 const ONE_TIME_CONNECTIONS = 150;

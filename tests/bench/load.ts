@@ -15,7 +15,7 @@ export type LoadOrder = {
 };
 
 export type LoadReport = {
-  /** The number of acknowledged messages, including those during the warm-up. */
+  /** The number of messages that were acknowledged during the warm-up and the measurement. */
   readonly acknowledged: number;
   readonly messages_per_s: number;
   readonly p50_ms: number;

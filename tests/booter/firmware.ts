@@ -53,7 +53,7 @@ const OWNER = "00112233445566778899aabbccddeeff";
 export async function stageHttps(folder: string, address: string): Promise<string> {
   const [cert, key, der] = ["https.pem", "https.key", "https.der"].map((name) => join(folder, name));
   const subject = ["-subj", "/CN=booter", "-addext", `subjectAltName=IP:${address}`, "-days", "2"];
-  // OVMF of Debian 12 does not support elliptic curves in certificates, so this is RSA.
+  // OVMF of Debian 12 does not support elliptic curves in certificates, so this key is RSA.
   const openssl = present("openssl");
   await run(openssl, ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key!, "-out", cert!, ...subject]);
   await chmod(key!, 0o600);

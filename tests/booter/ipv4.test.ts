@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { ipv4Number, ipv4Text } from "../../booter/ipv4.ts";
 import { seeded } from "./seeded.ts";
 
-test("of 20,000 texts, ipv4Number accepts exactly those that node:net accepts, and ipv4Text writes them back unchanged", () => {
+test("of 20,000 texts, ipv4Number and node:net accept the same texts, and ipv4Text writes these texts back unchanged", () => {
   const random = seeded(5);
   const pieces = [
     "0",

@@ -201,7 +201,7 @@ describe("completion scripts that contain the command tree", () => {
     [["my-tool", "serve", "--file", ""], ""],
   ];
 
-  test.for(CASES)("bash: %j", ([words, expected], context) => {
+  test.for(CASES)("complete words in bash: %j", ([words, expected], context) => {
     needs(context, "bash");
     const line = `COMP_WORDS=(${words.map((word) => `'${word}'`).join(" ")}); COMP_CWORD=${
       words.length - 1
@@ -210,7 +210,7 @@ describe("completion scripts that contain the command tree", () => {
     expect(out.trim()).toBe(expected);
   });
 
-  test.for(CASES)("zsh: %j", ([words, expected], context) => {
+  test.for(CASES)("complete words in zsh: %j", ([words, expected], context) => {
     needs(context, "zsh");
     const current = words.at(-1) ?? "";
     const fakes = `compdef() { :; }; _files() { :; }; compadd() { shift; print -r -- "$@"; }`;
@@ -220,10 +220,13 @@ describe("completion scripts that contain the command tree", () => {
     expect(out.trim().split(" ").filter((word) => word.startsWith(current)).join(" ")).toBe(expected);
   });
 
-  test.for(CASES.filter(([, expected]) => expected !== ""))("fish: %j", ([words, expected], context) => {
-    needs(context, "fish");
-    const out = printedBy("fish", ["--no-config"], `${script("fish")}complete -C '${words.join(" ")}'`);
-    const offered = out.trim().split("\n").map((each) => each.split("\t")[0]);
-    for (const word of expected.split(" ")) expect(offered).toContain(word);
-  });
+  test.for(CASES.filter(([, expected]) => expected !== ""))(
+    "complete words in fish: %j",
+    ([words, expected], context) => {
+      needs(context, "fish");
+      const out = printedBy("fish", ["--no-config"], `${script("fish")}complete -C '${words.join(" ")}'`);
+      const offered = out.trim().split("\n").map((each) => each.split("\t")[0]);
+      for (const word of expected.split(" ")) expect(offered).toContain(word);
+    },
+  );
 });

@@ -100,7 +100,7 @@ test("diff shows changes and deletions, and apply --prune deletes a record befor
   expect((await exported()).network_pools).toBeUndefined();
 });
 
-test("apply sets and removes labels of projects, and keeps the labels of a project whose entry has none", async () => {
+test("apply sets and removes labels of projects, and keeps the labels of a project whose entry has no labels", async () => {
   const projects = (labels: string) =>
     `projects:\n  - { silo: acme, tenant: default, name: intern${labels === "" ? "" : `, labels: ${labels}`} }\n`;
   const shown = async () => {

@@ -1,5 +1,5 @@
-// The image cache of a node. It keeps images in use. If the other images exceed the size limit, it deletes those that
-// were not used for the longest time.
+// Tests the image cache of a node. The cache keeps images in use. If the other images exceed the size limit, the node
+// deletes the least recently used images.
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { mkdir, readdir, utimes } from "node:fs/promises";

@@ -84,7 +84,7 @@ describe("a create gets 400 with the parser's message:", () => {
   });
 });
 
-test("a name is unique in its scope, and so is a key, whatever its comment is", async () => {
+test("names and keys are unique in their scope, and a different comment does not make a key different", async () => {
   const public_key = newPublicKey();
   const name = randomUUID();
   const levels = levelsOf(callers.acme);

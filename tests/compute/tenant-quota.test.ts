@@ -165,7 +165,7 @@ describe("the default quotas of the cluster", () => {
       expect(await refusalOf(other, SMALL)).toBe(
         "the quota of the tenant would be exceeded: instances: limit 1 (the default of the site), used 1, asked for 1",
       );
-      // A tenant's own quota replaces all default limits, also those that it does not set.
+      // A tenant's own quota replaces all default limits, also the limits that this quota does not set.
       okOf(await quota({ instance_limit: 2 }));
       await other.running(SMALL);
       const project = `/v1/tenants/${tenant.tenant_id}/projects/${other.tenant.project_id}`;

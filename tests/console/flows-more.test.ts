@@ -1,6 +1,5 @@
-// Flows with the keyboard alone that change several objects: a port forward, snapshots, a rebuild, a migration, a
-// traced packet, a drain and an upgrade by label, an evacuation, webhooks, placement groups, labels. The tests act as
-// the nodes.
+// Tests more flows of the console with the keyboard alone, such as a migration, an evacuation, or a drain by label.
+// Most of these flows change several objects. The tests act as the nodes.
 import { expect, test } from "vitest";
 import { addNode, type Node } from "../compute/compute-fixture.ts";
 import { sendImage } from "../compute/send-image.ts";

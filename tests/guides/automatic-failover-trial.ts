@@ -105,7 +105,7 @@ test(
     expect(outcome).toHaveProperty("Ok");
     expect(await untilEmpty(() => auditViolations(db!), { limit_ms: CHAIN_LIMIT_MS })).toEqual([]);
     expect(site.servers.filter((server) => !server.isRunning()).map((server) => server.log())).toEqual([]);
-    // If no request was repeated, the kills interrupted none, and the test would prove nothing.
+    // If no request was repeated, the kills interrupted no request, and the test proves nothing.
     expect(repeated).toBeGreaterThan(0);
     expect(quantile(served_ms, 0.99)).toBeLessThan(SERVED_AGAIN_MS);
   },

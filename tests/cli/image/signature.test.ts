@@ -1,4 +1,5 @@
-// The signatures of vendors: of a list of hashes, of a clear-signed list, and of the image itself.
+// Tests the signatures of vendors. A vendor signs the image itself or a list of hashes, and the signature of a list is
+// in its own file or in the list.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as openpgp from "openpgp";
