@@ -9,9 +9,7 @@ const HEIGHT_PX = 160;
 const AXIS_PX = 84;
 
 /**
- * Draws a chart in an element.
- * @param names of the series
- * @param text of a value, with its unit
+ * Draws a chart in an element. @param names the names of the series @param text returns a value as text, with its unit
  */
 export function openChart(
   box: HTMLElement,

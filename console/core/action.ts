@@ -1,5 +1,5 @@
-// The actions of the page that is shown. A page declares its actions once; the buttons, the palette and the
-// dialog read the same list, so none of them can lack an action.
+// The actions of the page that is shown. A page declares its actions once; the buttons, the palette and the dialog read
+// the same list, so each of them has every action.
 import { signal } from "@preact/signals";
 import { useLayoutEffect } from "preact/hooks";
 import { go } from "./router.ts";
@@ -15,7 +15,7 @@ export type Field = {
   readonly isOptional?: boolean;
   readonly initial?: string;
   readonly hint?: string;
-  /** The text that must be typed, when an action destroys data. */
+  /** The text that the user must type to confirm an action that destroys data. */
   readonly mustBe?: string;
 };
 
@@ -23,19 +23,19 @@ export type Field = {
 export type Values = Readonly<Record<string, string>>;
 
 export type Action = {
-  /** Imperative, with its object: "Disable node". */
+  /** A verb in the imperative with its object: "Disable node". */
   readonly title: string;
-  /** The single key, if it has one. */
+  /** The key that runs the action, if there is one. */
   readonly key?: string;
   readonly fields?: readonly Field[];
   /** The text about the effect of the action, and about everything that stays unchanged. */
   readonly notice?: string;
   readonly isDangerous?: boolean;
-  /** Why the action is impossible now; then its button is disabled and shows the reason. */
+  /** The reason why the action is impossible now. The button is then disabled and shows the reason. */
   readonly refused?: string | null;
-  /** The same as a command line. */
+  /** Returns the command line that does the same. */
   readonly cli: (values: Values) => string;
-  /** Sends the action. Returns what happened, for the user, and optionally the page to show. */
+  /** Sends the action. Returns a message for the user, and optionally the page to show next. */
   readonly send: (values: Values, key: string) => Promise<Done | void>;
   /** The label of the button that sends; default: the title. */
   readonly button?: string;

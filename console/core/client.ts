@@ -1,5 +1,5 @@
-// The connection to the API. Every request of the console goes through `call`. A refused request is a thrown Refusal
-// with the server's own words; a request without an answer is a Refusal with status 0.
+// The connection to the API. Every request of the console goes through `call`. If the server refuses a request, `call`
+// throws a Refusal with the server's own words. If no answer arrives, it throws a Refusal with status 0.
 import type { ErrorBody, Page } from "../../src/contract/common.ts";
 
 /** A request that failed. `status` is 0 if no answer arrived. */
@@ -28,7 +28,7 @@ export type CallOptions = {
   readonly signal?: AbortSignal;
   /** The Idempotency-Key of a write. A form keeps its key, so that a repeated attempt takes effect once. */
   readonly key?: string;
-  /** Answer at once with the operation instead of its result. */
+  /** Asks the server to answer at once with the operation, without waiting for its result. */
   readonly respondAsync?: boolean;
   /** The version that a change expects (docs/wire.md, "Optimistic concurrency"). */
   readonly ifMatch?: string;
@@ -106,7 +106,7 @@ export async function send<T = unknown>(method: string, path: string, options: C
   return (await ask<T>(method, path, options)).body;
 }
 
-/** Rows of one request when all pages of a list are read. The server allows 1,000. */
+/** The rows of one request when getAll reads all pages of a list. The server allows at most 1,000. */
 const PAGE_ROWS = 1_000;
 
 /** Reads all pages of a list. Bare arrays are lists of one page (docs/wire.md, "Lists"). */

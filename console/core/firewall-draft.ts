@@ -1,4 +1,4 @@
-// An edit of a firewall before it is sent: rows of text, their differences from the rules that the server has, and the
+// An edit of a firewall before it is sent: the edited rows as text, their differences from the server's rules, and the
 // body of the request.
 import type { FirewallRule, PortRange } from "../../src/contract/network.ts";
 
@@ -48,7 +48,7 @@ export function draftOf(rule: FirewallRule): DraftRow {
   };
 }
 
-/** Returns what the rows change, as sentences: "adds web", "deletes ssh", "web: priority 100 becomes 200". */
+/** Returns the changes of the rows as short sentences: "adds web", "deletes ssh", "web: priority 100 becomes 200". */
 export function changesOf(rules: readonly FirewallRule[], rows: readonly DraftRow[]): string[] {
   const known = new Map(rules.map((rule) => [rule.id, draftOf(rule)]));
   const kept = new Set(rows.map(({ key }) => key));

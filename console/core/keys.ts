@@ -6,7 +6,7 @@ import { useEffect, useRef } from "preact/hooks";
 export type Keys = Readonly<Record<string, (event: KeyboardEvent) => void>>;
 
 const SWITCH = "single-keys";
-/** Whether single keys act. */
+/** Whether shortcuts of a single key are switched on. */
 export const singleKeys = signal(localStorage.getItem(SWITCH) !== "off");
 
 export function setSingleKeys(on: boolean): void {

@@ -12,7 +12,7 @@ export function labelTexts(labels: Labels = {}): string[] {
 }
 
 export type Labeled = {
-  /** The URL path of the object, which takes PATCH. */
+  /** The URL path of the object. The labels are set by a PATCH of this path. */
   readonly path: string;
   /** The command that changes the object, such as `tenantctl vpc update web`. */
   readonly argv: readonly string[];

@@ -1,4 +1,5 @@
-// The state of the command palette. It opens within the keystroke, so that the next letters reach its input.
+// The state of the command palette. The key's handler opens the palette at once, so that the next letters reach its
+// input.
 import { signal } from "@preact/signals";
 
 /** "all" has every page and action; "actions" only the actions of the page. */

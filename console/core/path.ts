@@ -25,7 +25,7 @@ export function match(pattern: string, path: string): Record<string, string> | n
   return params;
 }
 
-/** Returns the path of a pattern with these parameters; `match` returns them again. */
+/** Returns the path of a pattern with these parameters. This is the inverse of `match`. */
 export function fill(pattern: string, params: Readonly<Record<string, string>>): string {
   return pattern.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name] ?? ""));
 }

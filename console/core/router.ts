@@ -1,4 +1,4 @@
-// Every view is a path below /console and a query; nothing else says which page is shown. So every view is a link.
+// Only the address says which page is shown: a path below /console and a query. So every view can be a link.
 import { computed, signal } from "@preact/signals";
 import { narrowed } from "./path.ts";
 
@@ -14,7 +14,7 @@ export const path = computed(() => {
 });
 export const query = computed(() => new URLSearchParams(location_.value.split("?")[1] ?? ""));
 
-/** Asks before a page with unsaved input is left; null while there is no such input. */
+/** The question before the user leaves a page with unsaved input; null while there is no such input. */
 let leaveQuestion: string | null = null;
 
 export function askBeforeLeaving(question: string | null): void {

@@ -110,7 +110,10 @@ export function createStore(now: () => number = Date.now) {
     return { state: entry.state as Signal<Read<T>>, hold };
   }
 
-  /** Reads the held entries of these kinds again, and drops the others; "all" after a gap. */
+  /**
+   * Reads the entries of these kinds again if they have readers, and drops them otherwise. "all" means that
+   * notifications may be missing.
+   */
   function changed(kinds: ReadonlySet<string> | "all"): void {
     for (const [key, entry] of entries) {
       if (kinds !== "all" && !entry.query.kinds.some((kind) => kinds.has(kind))) continue;
@@ -118,7 +121,7 @@ export function createStore(now: () => number = Date.now) {
         void load(entry);
         continue;
       }
-      // A next reader begins its own read.
+      // The next reader of the entry begins a new read.
       entry.running?.abort();
       entry.running = null;
       entries.delete(key);

@@ -113,7 +113,7 @@ export function Attention({ summary }: { readonly summary: FleetSummary | undefi
   );
 }
 
-/** A link to all rows of a sort, if there are more than those on the page. */
+/** A link to all rows of a sort, if the page does not show all of them. */
 function Rest({ to, shown, of, children }: {
   readonly to: string;
   readonly shown: number;

@@ -1,11 +1,11 @@
-// Why a node does not work: the server's findings, each with what to do, and links to the evidence. Nothing is shown for
-// a healthy node.
+// Why a node does not work: the server's findings, each with advice, and links to the evidence. Nothing is shown for a
+// healthy node.
 import type { CnView } from "../../src/contract/cn.ts";
 import { Copyable, Link, Problem } from "../parts/basics.tsx";
 import { useQuery } from "../parts/use-query.ts";
 import { diagnosisQuery, operationsOfQuery } from "./node-queries.ts";
 
-/** Advice that is one command line; a longer sentence has a comma or a semicolon. */
+/** Matches advice that is only a command line. Advice in words has a comma or a semicolon. */
 const COMMAND = /^opsctl [^,;]+$/;
 
 export function Diagnosis({ node }: { readonly node: CnView }) {

@@ -15,7 +15,9 @@ import { nodeQuery } from "./node-queries.ts";
 import { InstanceHeading } from "../tenant/instance-heading.tsx";
 import { instanceQuery } from "../tenant/queries.ts";
 
-/** The source reports its progress every few seconds, in milliseconds. */
+/**
+ * The page reads the progress again after this time in milliseconds, because the source reports it every few seconds.
+ */
 const FRESH_MS = 2_000;
 /** The largest number of nodes that a search for a hostname reads. */
 const NODES_READ = 50;

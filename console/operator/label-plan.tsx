@@ -37,7 +37,7 @@ export function Planned(
 
 export type OtherNode = Node & { readonly state?: CnState; readonly said?: string };
 
-/** Nodes that the plan leaves out, or shows with a sentence. Nothing is shown for an empty list. */
+/** The nodes that the plan leaves out, each with its state or the reason. Shows nothing for an empty list. */
 export function OtherNodes({ title, of }: { readonly title: string; readonly of: readonly OtherNode[] }) {
   if (of.length === 0) return null;
   return (

@@ -25,7 +25,7 @@ const HOLDS = {
   },
 } as const;
 
-/** The action that keeps new instances off a node, or ends that. */
+/** The action that starts or ends a hold, which keeps new instances off a node. */
 export function holdAction(
   { server_uuid, hostname }: Pick<CnView, "server_uuid" | "hostname">,
   hold: keyof typeof HOLDS,

@@ -7,7 +7,7 @@ import { nodeJobsQuery, operationsOfQuery } from "./node-queries.ts";
 
 type Entry = { readonly id: string; readonly at: string; readonly text: JSX.Element };
 
-/** Entries that are shown. */
+/** The largest number of entries that the page shows. */
 const ENTRIES_MAX = 100;
 
 export function NodeActivity({ node }: { readonly node: CnView }) {

@@ -8,7 +8,10 @@ import { LineChart } from "../parts/chart.tsx";
 import { useQuery } from "../parts/use-query.ts";
 import { Load } from "./capacity.tsx";
 
-/** The server takes a sample every minute; the page reads more often. Milliseconds. */
+/**
+ * The page reads again after this time in milliseconds. It reads more often than the server samples, which is every
+ * minute.
+ */
 const FRESH_MS = 15_000;
 const MIB = 2 ** 20;
 

@@ -37,7 +37,10 @@ export function NodeSetup({ node }: { readonly node: CnView }) {
   );
 }
 
-/** A machine in setup reports every few seconds. Without a report for this time, the page says so. Milliseconds. */
+/**
+ * A machine in setup reports every few seconds. The page shows a hint if no report arrives for this time, in
+ * milliseconds.
+ */
 const SILENT_MS = 60_000;
 
 /** The answers of the last approval in this page, by node, so that another attempt begins with them. */

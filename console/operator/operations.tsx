@@ -1,4 +1,4 @@
-// The operations, and one operation with its steps. Tenants see their own.
+// The operations, and one operation with its steps. A tenant sees only its own operations.
 import { OPERATION_STATES } from "../../src/contract/enums.ts";
 import type { OperationStep, OperationSummary } from "../../src/contract/operation.ts";
 import { useActions } from "../core/action.ts";
@@ -16,7 +16,7 @@ import { ListPage } from "../parts/list-page.tsx";
 import { useQuery } from "../parts/use-query.ts";
 import { operationQuery } from "./operation-query.ts";
 
-/** Operations in the list; older ones are found through their object. */
+/** The number of operations in the list. The page of an object shows older operations of that object. */
 const NEWEST = 200;
 
 const COLUMNS: readonly Column<OperationSummary>[] = [

@@ -21,7 +21,7 @@ export function Placement() {
     const body = asked.peek();
     answer.value = await send<PlacementExplanation>("POST", "/v1/system/placement/explain", { body });
   };
-  // A failed create links here with its values.
+  // The form that creates an instance links here with its values when no node can take the instance.
   const { cpu = "1", memory = "1 GiB", disk = "", tenant = "" }: Partial<Record<string, string>> = Object.fromEntries(
     urlQuery.value,
   );

@@ -78,7 +78,7 @@ function parsed(value: string): unknown {
   try {
     return JSON.parse(value);
   } catch {
-    return value; // A plain text.
+    return value; // Not JSON, so the value is sent as a plain text.
   }
 }
 

@@ -43,7 +43,7 @@ export function Problem({ refusal }: { readonly refusal: Refusal }) {
   );
 }
 
-/** The colour of a state; the word itself is always there too. */
+/** The colour of a state. The state is always shown as a word, too. */
 const TONES: Readonly<Record<string, string>> = {
   approved: "ok",
   running: "ok",
@@ -105,7 +105,10 @@ setInterval(() => {
   if (document.visibilityState === "visible") now.value = Date.now();
 }, TICK_MS);
 
-/** A time as its distance from now; the exact time on hover and for screen readers. */
+/**
+ * Shows a time as its distance from now, such as "3 min ago". The exact time is shown on hover and read by screen
+ * readers.
+ */
 export function When({ at, none = "never" }: { readonly at: string | null | undefined; readonly none?: string }) {
   if (at === null || at === undefined) return <span class="dim">{none}</span>;
   return <time dateTime={at} title={at}>{relative(at, now.value)}</time>;

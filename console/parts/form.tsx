@@ -1,5 +1,5 @@
-// A form: fields with labels and hints, the server's refusal at the field that it names, and the command line that does
-// the same.
+// A form: fields with labels and hints, and the command line that does the same. If the server's refusal names a field,
+// the form shows the refusal at this field.
 import { useSignal } from "@preact/signals";
 import { useEffect, useId, useMemo, useRef } from "preact/hooks";
 import type { ComponentChildren } from "preact";
@@ -49,7 +49,7 @@ export function Form({ fields, button, isDangerous, cli, send, done, cancel, chi
       done(result ?? {});
     } catch (error) {
       refusal.value = refusalOf(error);
-      // The server answered, so the next attempt is another request.
+      // The server answered, so the next attempt is a new request with a new key.
       if (refusal.value.status !== 0) key.value = crypto.randomUUID();
       queueMicrotask(() => form.current?.querySelector<HTMLElement>("[aria-invalid]")?.focus());
     } finally {

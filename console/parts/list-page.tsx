@@ -14,7 +14,7 @@ import { useQuery } from "./use-query.ts";
 
 type Props<R> = {
   readonly title: string;
-  /** One row, for counts: "job". */
+  /** The noun for one row, used with counts: "job". */
   readonly noun: string;
   readonly query: Query<readonly R[]>;
   readonly columns: readonly Column<R>[];
@@ -75,7 +75,7 @@ export function Filters({ label, states, hint = "Filter", name = "q" }: {
   readonly label: string;
   readonly states?: readonly string[] | undefined;
   readonly hint?: string;
-  /** The key of the text in the address. Whole lists are searched in the page by "q". */
+  /** The key of the search text in the address. A whole list uses "q". */
   readonly name?: string;
 }) {
   const search = useRef<HTMLInputElement>(null);

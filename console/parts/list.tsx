@@ -11,7 +11,7 @@ import { Problem } from "./basics.tsx";
 import { say } from "../core/toast.ts";
 
 export type Column<R> = {
-  /** Also the name that the search text uses: `state:failed`. */
+  /** The name of the column, also for the search text: `state:failed`. */
   readonly name: string;
   readonly title: string;
   readonly cell: (row: R) => ComponentChildren;
@@ -20,7 +20,7 @@ export type Column<R> = {
   /** Whether the list can be sorted by this column. */
   readonly sorts?: boolean;
   readonly isNumeric?: boolean;
-  /** Left out on a narrow screen. */
+  /** The column is hidden on a narrow screen. */
   readonly isWideOnly?: boolean;
   /** CSS width of the column; without it, columns share the rest. */
   readonly width?: string;
@@ -48,7 +48,7 @@ export type ListProps<R> = {
 };
 
 const ROW_PX = 36;
-/** Rows above and below the rows in sight. */
+/** The number of rows that are rendered above and below the visible rows. */
 const SPARE_ROWS = 2;
 const HEIGHT_PX_FIRST = 600;
 

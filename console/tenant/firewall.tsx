@@ -1,4 +1,4 @@
-// The firewall of a VPC: its rules in the order of evaluation, and a question: would this packet pass?
+// The firewall of a VPC: its rules in the order of evaluation, and a form that checks whether a packet would pass.
 import type { FirewallRuleSet } from "../../src/contract/firewall.ts";
 import type { FirewallRule, FirewallRuleBody, Vpc } from "../../src/contract/network.ts";
 import { useSignal } from "@preact/signals";

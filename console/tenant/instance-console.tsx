@@ -37,7 +37,10 @@ function Terminal({ id, name }: { readonly id: string; readonly name: string }) 
   const note = useSignal("");
   const refusal = useSignal<Refusal | null>(null);
   const isPaused = useSignal(false);
-  /** Output that arrived while the screen is paused. It is not confirmed, so the node sends at most one window. */
+  /**
+   * Output that arrived while the screen is paused. The page does not confirm this output, so the node sends at most
+   * one window more.
+   */
   const held = useRef<Uint8Array[]>([]);
 
   const show = (bytes: Uint8Array) =>
@@ -66,7 +69,7 @@ function Terminal({ id, name }: { readonly id: string; readonly name: string }) 
       );
       parts.current.screen.clear();
       held.current = [];
-      // An earlier connection that ends late must not end the present one.
+      // If an earlier connection ends late, it must not end the present connection.
       const mine: { connection?: Connection } = {};
       const isPresent = () => parts.current.connection === mine.connection;
       mine.connection = parts.current.connection = await connect(id, wanted, {
@@ -147,7 +150,7 @@ function Terminal({ id, name }: { readonly id: string; readonly name: string }) 
   );
 }
 
-/** Names the users whose consoles of this instance are open, this one included. */
+/** Names the users who have a console of this instance open, including this user. */
 function Watchers({ id, is_open }: { readonly id: string; readonly is_open: boolean }) {
   const { data } = useQuery({
     key: `consoles ${id}`,

@@ -23,7 +23,7 @@ export function InstanceHeading({ id, instance, refusal, part }: {
   readonly id: string;
   readonly instance: Instance | undefined;
   readonly refusal: Refusal | undefined;
-  /** The page that is shown, as the links name it. */
+  /** The shown page, by the text of its link. */
   readonly part: typeof PARTS[number][1];
 }) {
   const tenant = instance?.tenant_id;

@@ -11,7 +11,7 @@ import { AsCommand, Problem } from "../parts/basics.tsx";
 import { LineChart } from "../parts/chart.tsx";
 import { useQuery } from "../parts/use-query.ts";
 
-/** The server adds an average each minute. In milliseconds. */
+/** The page reads again after this time in milliseconds, because the server adds an average each minute. */
 const FRESH_MS = 60_000;
 
 function loadQuery(id: string, by: LoadStep): Query<InstanceLoad> {

@@ -1,4 +1,4 @@
-// What an instance uses: processor, memory, disks and network, from the samples of the last hour.
+// The processor, memory, disk and network usage of an instance, from the samples of the last hour.
 import type { InstanceMetrics } from "../../src/contract/instance-metrics.ts";
 import { LOAD_STEPS } from "../../src/contract/enums.ts";
 import { HOURLY_LOAD_KEPT_DAYS, METRICS_MINUTES_MAX, MINUTE_LOAD_KEPT_HOURS } from "../../src/contract/limits.ts";
@@ -18,9 +18,9 @@ import { InstanceHeading } from "./instance-heading.tsx";
 import { instanceQuery } from "./queries.ts";
 
 const RANGES_MIN = [5, 15, METRICS_MINUTES_MAX] as const;
-/** The longer ranges, of the averages of minutes and of hours. */
+/** The longer ranges, which show averages of minutes or hours. */
 const PERIODS = { minute: `${MINUTE_LOAD_KEPT_HOURS} h`, hour: `${HOURLY_LOAD_KEPT_DAYS} days` } as const;
-/** A node reports every 15 s; the page reads a little more often. Milliseconds. */
+/** The page reads again after this time in milliseconds. A node reports every 15 s. */
 const FRESH_MS = 10_000;
 
 function metricsQuery(id: string, minutes: number): Query<InstanceMetrics> {

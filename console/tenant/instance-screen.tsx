@@ -21,7 +21,7 @@ export function InstanceScreen({ id }: { readonly id: string }) {
     busy.value = true;
     failed.value = null;
     try {
-      // The policy allows no picture from a blob's address, so the picture is drawn.
+      // The content security policy allows no image from a blob's address, so the picture is drawn on a canvas.
       const picture = await createImageBitmap(await getBlob(`/v1/instances/${id}/screenshot`));
       const at = canvas.current;
       if (at === null) return;

@@ -31,7 +31,7 @@ function snapshotsQuery(instance: string): Query<Snapshot[]> {
   };
 }
 
-/** What each value of `consistency` means to the reader. */
+/** The text that explains each value of `consistency`. */
 const CONSISTENCIES = {
   at_rest: "the guest was off, or the disk detached",
   frozen: "file systems frozen",

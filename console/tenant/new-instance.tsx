@@ -195,7 +195,7 @@ async function createAll(place: Place, values: Values, key: string, made: Map<st
   return names.flatMap((each) => made.get(each) || []);
 }
 
-/** The status of a refusal by the page itself: the same as the server's for a wrong body. */
+/** The status of a refusal that the page itself makes. The server uses the same status for a wrong body. */
 const REFUSED_HERE = 400;
 
 function bodyOf(values: Values): Partial<InstanceBody> {
@@ -237,7 +237,7 @@ function commandOf(values: Values, image: string | undefined): string {
   });
 }
 
-/** Makes a VPC and its first subnet at once. */
+/** Creates a VPC and its first subnet with one action. */
 export function networkAction(place: Place): Action {
   return {
     title: "Create a network",

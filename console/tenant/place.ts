@@ -1,4 +1,4 @@
-// The project whose pages are shown. The address names it; the last one is remembered for the navigation.
+// The project whose pages are shown. The address names the project, and the navigation remembers the last project.
 import { computed, signal } from "@preact/signals";
 import { fill } from "../core/path.ts";
 import { path } from "../core/router.ts";
@@ -9,7 +9,7 @@ export type Place = { readonly tenant: string; readonly project: string };
 const KEPT = "place";
 const kept = signal<Place | null>(stored());
 
-/** The place in the address, or the last one. */
+/** The place in the address, or otherwise the last place that was shown. */
 export const place = computed<Place | null>(() => {
   const [, tenant, project] = /^\/t\/([^/]+)\/p\/([^/]+)/.exec(path.value) ?? [];
   return tenant === undefined || project === undefined ? kept.value : { tenant, project };

@@ -13,7 +13,7 @@ import type { Place } from "./place.ts";
 import { useKept } from "./projects.tsx";
 import { instancesQuery, placementGroupsQuery } from "./queries.ts";
 
-/** The sentence that each combination of policy and level means. */
+/** A few words that explain each combination of policy and level. */
 const RULES = {
   anti_affinity: { node: "each on another node", fault_domain: "each in another fault domain" },
   affinity: { node: "all on one node", fault_domain: "all in one fault domain" },

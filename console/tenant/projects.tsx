@@ -1,4 +1,4 @@
-// The projects of a tenant: where a tenant's user begins.
+// The projects of a tenant, which a tenant's user sees after the sign-in.
 import type { Project } from "../../src/contract/tenancy.ts";
 import { useEffect } from "preact/hooks";
 import { send } from "../core/client.ts";
@@ -91,7 +91,7 @@ export function Quota({ place }: { readonly place: Place }) {
   );
 }
 
-/** The start of a tenant's user: its only project, or the list. */
+/** The start page of a tenant's user: the tenant's only project, or the list of projects. */
 export function TenantStart({ tenant }: { readonly tenant: string }) {
   const { data } = useQuery(projectsQuery(tenant));
   useEffect(() => {

@@ -1,4 +1,4 @@
-// One webhook, and the events that it sent or will send.
+// One webhook with its deliveries: events that were sent or wait to be sent.
 import type { Webhook, WebhookDelivery } from "../../src/contract/webhook.ts";
 import { WEBHOOK_DELIVERY_STATES } from "../../src/contract/enums.ts";
 import { type Action, useActions } from "../core/action.ts";
@@ -19,7 +19,7 @@ import { eventsText, webhookActions } from "./webhooks.tsx";
 
 /** The change feed does not report attempts, so the page reads the deliveries again after this time, in milliseconds. */
 const FRESH_MS = 5_000;
-/** The newest deliveries that the page shows. */
+/** The number of newest deliveries that the page shows. */
 const DELIVERIES = 200;
 
 function webhookQuery(id: string): Query<Webhook> {

@@ -8,7 +8,10 @@ import { send } from "../core/client.ts";
 export type ConnectionEvents = {
   /** Called when the node is connected. `isWriter` says whether this console may type. */
   readonly ready: (isWriter: boolean) => void;
-  /** Gets output. Confirms it with `used` once it is shown, so that a paused reader gets no more than one window. */
+  /**
+   * Gets output. The receiver calls `used` after it has shown the output, so that a paused receiver gets no more than
+   * one window.
+   */
   readonly output: (bytes: Uint8Array) => void;
   /** The user `by` types from now on; this console only watches. */
   readonly demoted: (by: string) => void;
