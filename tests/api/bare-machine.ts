@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { okOf, type TestControlPlane } from "../support/control-plane.ts";
 
-/** Creates a node that awaits setup, or one whose setup was approved. */
+/** Creates a node that awaits setup, or a node whose setup was approved. */
 export async function bareMachine(t: TestControlPlane, state: "awaiting_setup" | "setting_up"): Promise<string> {
   const server_uuid = randomUUID();
   const sysinfo = { Disks: { c0t0d0: { "Size in GB": 600 } } };

@@ -175,8 +175,8 @@ function namesNode({ path, parameters, body, name }: RouteDescription): boolean 
 type Request = { readonly path: string; readonly body?: unknown };
 
 /**
- * Returns the requests of a route for these objects. If the path names a job, there is one for each job of the other
- * node.
+ * Returns the requests of a route for these objects. If the path names a job, there is one request for each job of the
+ * other node.
  */
 async function requestsOf(route: string, caller: Owner, objects: Objects): Promise<readonly Request[]> {
   const [, pattern = ""] = route.split(" ");

@@ -1,4 +1,5 @@
-// Creates one object of every kind that a path or a selector can name. It uses the API. For tests of all routes.
+// Creates through the API one object of every kind that a path or a selector can name. Tests of all routes use the
+// objects.
 import { addNode } from "../compute/compute-fixture.ts";
 import { okOf, type TestControlPlane } from "../support/control-plane.ts";
 import { acceptedBodies } from "./bodies.ts";

@@ -179,7 +179,7 @@ test("an operation of another build cannot be abandoned, since this build cannot
   expect((await show(id)).body.state).toBe("running");
 });
 
-test("a finished operation cannot be abandoned, and an unknown one gets 404", async () => {
+test("a finished operation cannot be abandoned, and an unknown operation gets 404", async () => {
   const { id } = await joined();
   await show(id, "?wait=10");
   expect(await t.call("POST", `/v1/operations/${id}/abandon`)).toMatchObject({

@@ -19,7 +19,7 @@ const webSession = async (body: object) =>
   (await t.call("POST", "/v1/console/session", { key: null, body })).headers
     .get("set-cookie")!.split(";")[0]!;
 
-test("a user sees only the user's own sessions, and which of them the request uses", async () => {
+test("a user sees only the user's own sessions, and which session the request uses", async () => {
   const own = await sessions(alice.token);
   expect(own).toEqual([{
     id: own[0].id,
@@ -53,7 +53,7 @@ test("ending another user's session gets 404, and the session continues", async 
   expect(await sessions(bob.token)).toHaveLength(1);
 });
 
-test("a tenant's key sees only the sessions that were opened with it, not other sessions of the operator who owns it", async () => {
+test("a tenant's key sees only the sessions that it opened, and no other sessions of the operator who owns the key", async () => {
   const tenant = await openTenant(t);
   const { secret } = await t.mintKey("full");
   const cookie = await webSession({ api_key: secret });

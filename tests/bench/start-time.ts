@@ -1,5 +1,5 @@
-// Measures how long an executable takes to start and print its help. Compares this with an empty program of the same
-// compiler. Both are measured in turn in the same run. Single run: `deno run -A tests/bench/start-time.ts`.
+// Measures how long an executable takes to start and print its help. Compares this time with an empty program of the
+// same compiler. The programs run in turn. Single run: `deno run -A tests/bench/start-time.ts`.
 import { spawnSync } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
