@@ -23,7 +23,7 @@ type Batch = {
   readonly actors: ReadonlyMap<string, LoadedActor>;
   /** The database's clock at the load. */
   readonly now: Date;
-  /** Gets the mailboxes that are claimed for other actors of a unit. The caller frees them. */
+  /** stepBatch adds the mailboxes that it claims for other actors of a unit. The caller frees these mailboxes. */
   readonly held: Mailbox[];
 };
 

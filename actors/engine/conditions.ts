@@ -128,7 +128,7 @@ export const GUARDS = {
   >("the external subnet is offered to the silo, by itself or by the network pool"),
 } satisfies Readonly<Record<string, Definition<never>>>;
 
-/** Actions of a commit once the conditions of its choice hold. */
+/** Actions of a commit. They run if all conditions of the choice hold. */
 export const EFFECTS = {
   cn_use: define<Room & { readonly instances: number }>("adds to what is used on the node"),
   quota_use: define<{ readonly project_id: Uuid } & Usage>("adds to what the project and its tenant use"),
@@ -165,13 +165,16 @@ export type Offsets = { readonly low: number; readonly high: number };
 
 /** A condition of a decision. If it does not hold, it refuses the choice with its fault. */
 export type Condition =
-  /** The guard answers true. */
+  /** Holds if the guard returns true. */
   | { readonly part: "guard"; readonly name: string; readonly args: Json; readonly fault: Fault }
-  /** The budget has at least `amount` left and has not expired; the commit subtracts it. */
+  /** Holds if the budget has at least `amount` left and has not expired. The commit subtracts the amount. */
   | { readonly part: "take"; readonly budget: string; readonly amount: number; readonly fault: Fault }
   /** Adds `amount` to the budget. */
   | { readonly part: "give"; readonly budget: string; readonly amount: number }
-  /** The pool has a free value, at these offsets; the commit takes the lowest and puts it in place of the token. */
+  /**
+   * Holds if the pool has a free value at these offsets. The commit takes the lowest free value and puts it in place of
+   * the token.
+   */
   | {
     readonly part: "allocate";
     readonly pool: string;

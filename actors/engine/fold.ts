@@ -7,7 +7,10 @@ import type { Choice, LoadedActor, Unit, UnitActor } from "./store.ts";
 import type { ActorRef, ActorState, AnyBehavior, Envelope, Out } from "./types.ts";
 import { refKey } from "./types.ts";
 
-/** The messages of one actor and the actors loaded for them. `now` is the database's clock at the load. */
+/**
+ * The messages of one actor, and the actors that were loaded for these messages. `now` is the database's clock at the
+ * load.
+ */
 export type FoldInput = {
   readonly ref: ActorRef;
   readonly queue: readonly Envelope[];

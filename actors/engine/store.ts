@@ -26,7 +26,7 @@ export type Choice = {
   readonly outbox: readonly OutboxRow[];
 };
 
-/** An actor of a unit, at the version on which the unit was decided. */
+/** An actor of a unit, with the version on which the unit's decisions are based. */
 export type UnitActor = {
   readonly ref: ActorRef;
   readonly incarnation: string;
@@ -90,7 +90,7 @@ export type TransitionRow = {
   readonly audit: Json | null;
 };
 
-/** The answer to a message, stored so that a retry gets the same one. */
+/** The answer to a message. It is stored, so that a retry gets the same answer. */
 export type StoredReply = { readonly ok: Json } | { readonly fault: Fault };
 /** A reply and the id of the message that it answers. */
 export type ReplyRow = { readonly msg_id: string; readonly reply: StoredReply };

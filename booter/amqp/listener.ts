@@ -1,6 +1,6 @@
 // The AMQP broker on TCP. A login closes the older connection from the same IP address. The broker closes a connection
 // that does not log in and open within ten seconds. It also disconnects a peer that is silent for two heartbeats:
-// otherwise a dead connection would keep the identity of its machine, which could then not connect again.
+// otherwise a dead connection would keep the identity of its machine, and no other connection could use it.
 import type { Buffer } from "node:buffer";
 import { createServer, type Server, type Socket } from "node:net";
 import type { Counters } from "../counters.ts";

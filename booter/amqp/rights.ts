@@ -51,8 +51,8 @@ function ownerIn(forms: readonly RegExp[], key: string): string | false {
 }
 
 /**
- * Derives a machine's login from the booter's secret and the machine's MAC address. So no login is stored, and no two
- * machines have the same login.
+ * Derives a machine's login from the booter's secret and the machine's MAC address. So the booter stores no logins, and
+ * each machine has another login.
  */
 export function amqpLogin(secret: Uint8Array, mac: string): { readonly user: string; readonly password: string } {
   const user = mac.replaceAll(":", "");

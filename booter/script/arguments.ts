@@ -1,5 +1,5 @@
-// Builds the kernel's command line. The booter's own properties override the arguments of operators, and secrets never
-// come from operators.
+// Builds the kernel's command line. The booter's own properties override the arguments of operators. Arguments of
+// operators never set the properties that contain secrets.
 import { isKernelArgument, reservedKernelArgument } from "../../src/lib/text/kernel-argument.ts";
 import type { BootConsole } from "../../src/contract/boot.ts";
 import type { BootConsolePort } from "../../src/contract/enums.ts";

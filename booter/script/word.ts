@@ -34,7 +34,10 @@ export function url(text: string): string {
   return checked(text, URL_WORD, "URL");
 }
 
-/** Returns the text if it has the form. The error does not contain the text: it is logged, and may be a secret. */
+/**
+ * Returns the text if it has the form. The error does not contain the text, because errors are logged and the text may
+ * be a secret.
+ */
 function checked(text: string, form: RegExp, what: string): string {
   if (typeof text !== "string" || !form.test(text)) {
     throw new ScriptFault(`a ${what} of the script has invalid characters`);

@@ -31,7 +31,7 @@ export function newSending(run: Run, epoch: number, { address, mac }: AmqpPeer):
   return { run: { ...run, delivered }, delivered, token };
 }
 
-/** Returns the request id of the newest sending. A reply to an earlier one does not end the run. */
+/** Returns the request id of the newest sending. A reply to an earlier sending does not end the run. */
 export function requestOf({ epoch, deliveries = 1 }: Delivered): string {
   return deliveries === 1 ? `setup-${epoch}` : `setup-${epoch}-${deliveries}`;
 }

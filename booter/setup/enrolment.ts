@@ -51,7 +51,7 @@ type Machine = {
   listening: boolean;
   sysinfo: Record<string, unknown> | null;
   state: CnState | null;
-  /** True while a visit runs. Only one visit runs at a time, so that a late answer cannot overwrite a newer one. */
+  /** True while `visit` runs: one call at a time, so that a late answer cannot overwrite a newer answer. */
   busy: boolean;
   /** The machine reported its start while its setup was in progress. */
   restarted: boolean;
@@ -82,7 +82,7 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
       return void ended(topic, content, peer).catch(reportError(server_uuid));
     }
     if (typeof content.UUID !== "string" || content.UUID.toLowerCase() !== server_uuid) return;
-    // A login belongs to one MAC address. An inventory without this address is another machine's.
+    // A login belongs to one MAC address. An inventory without this address belongs to another machine.
     if (!macsOf(content).includes(peer.mac)) {
       counters.count("announce_refused_total", { reason: "other_machine" });
       return log("announce.refused", { server_uuid, mac: peer.mac, reason: "its inventory does not have this port" });
@@ -169,7 +169,7 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
 
   async function deliver({ server_uuid, peer }: Machine, bundle: SetupBundle): Promise<void> {
     let sending: Sending | null = null;
-    // The run is written before the script is sent: a booter that is killed later must know the script's token.
+    // The run is written before the script is sent, so that a booter that restarts knows the script's token.
     await ledger.update(server_uuid, (run) => (sending = newSending(run, bundle.epoch, peer))?.run ?? null);
     if (sending === null) return;
     const { delivered, token }: Sending = sending;
@@ -251,7 +251,7 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
       const machine = machineOf(server_uuid, peer);
       machine.listening = true;
       counters.count("machines_ready_total");
-      // Asks for the machine's inventory: an earlier one may have been lost with an earlier connection.
+      // Asks for the inventory, because an earlier answer may have been lost with an earlier connection.
       peer.deliver(`ur.broadcast.sysinfo.${randomBytes(8).toString("hex")}`, "{}");
       void visit(machine);
     },
