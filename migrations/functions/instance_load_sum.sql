@@ -1,6 +1,7 @@
 -- Summarizes the samples of instances by the minute, and the minutes by the hour, for each period that ended and has no
--- summary, and deletes the old ones. A sample counts in the minute in which it arrived. The increase between two samples
--- is left out if a counter fell: the machine started again. Runs inside load_materialize, so one process does it.
+-- summary. Deletes old summaries. A sample counts in the minute in which it arrived. If a counter fell between two
+-- samples, the machine started again, and the increase between them is left out. Runs inside load_materialize, so one
+-- process does it.
 create or replace function instance_load_sum() returns void language plpgsql volatile as $$
 declare
   pass_at constant timestamptz := berth_now();

@@ -2,7 +2,8 @@
 -- same transaction. So each event gets exactly one delivery for each webhook that wants it. Returns the number of
 -- events that it read. Only one call at a time does the work. Only permitted changes of objects of a project are
 -- events, without the requests that only cause deliveries. A webhook gets no event from before its creation, or from
--- before it was enabled again. If `pending_max` deliveries of a webhook wait, further ones are dead at once.
+-- before it was enabled again. If `pending_max` deliveries of a webhook wait already, further deliveries are dead at
+-- once.
 create or replace function webhook_follow(events_max int, pending_max int) returns int language plpgsql volatile as $$
 declare
   from_seq bigint;
