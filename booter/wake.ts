@@ -1,5 +1,5 @@
-// Wake-on-LAN: switches a machine on by a packet that its network card recognizes while the machine is off. Nothing
-// answers, so a success only means that the packet was sent.
+// Wake-on-LAN: switches a machine on by a packet that its network card recognizes while the machine is off. The machine
+// does not answer, so success only means that the packet was sent.
 import { createSocket } from "node:dgram";
 import { Failure } from "../cli/internal/failure.ts";
 import { EXIT } from "../cli/internal/exit-code.ts";
@@ -8,10 +8,10 @@ import { ipv4Number, ipv4Text, maskOf } from "./ipv4.ts";
 
 /** The port of the discard service. Cards look at the content of a packet and ignore the port. */
 export const WAKE_PORT = 9;
-/** UDP may lose a packet, so each one is sent this often. */
+/** The number of times that each packet is sent, because UDP may lose a packet. */
 const COPIES = 3;
 const SYNCHRONIZATION = [255, 255, 255, 255, 255, 255];
-/** How often the packet repeats the MAC address, by the format. */
+/** The number of times that the packet format repeats the MAC address. */
 const REPETITIONS = 16;
 
 /** Returns the packet for a canonical MAC address. */
@@ -27,7 +27,10 @@ export function broadcastOf({ address, prefix_len }: Segment): string {
   return ipv4Text(((ipv4Number(address) ?? 0) | ~maskOf(prefix_len)) >>> 0);
 }
 
-/** Sends the packets of the machines to each network, from the booter's own address there. Throws if one was not sent. */
+/**
+ * Sends the packets of the machines to each network, from the booter's own address there. Throws if a packet was not
+ * sent.
+ */
 export async function wake(macs: readonly string[], segments: readonly Segment[], port = WAKE_PORT): Promise<void> {
   for (const segment of segments) {
     const to = broadcastOf(segment);

@@ -185,7 +185,7 @@ function retire(
 
 /**
  * Removes the assigned image of an enrolled record. The next enrolment uses the policy's image, unless an operator
- * assigns another. In other states only an operator assigns an image, so the image stays.
+ * assigns another image. In other states only an operator assigns an image, so the image stays.
  */
 function unassigned<S extends BootRecordState>(s: S): S | S & { readonly assigned_pi: null } {
   return s.state === "enrolled" ? { ...s, assigned_pi: null } : s;
@@ -243,7 +243,7 @@ function placed({ segment, declared, address_token }: Placing) {
   return { address: address_token, networking };
 }
 
-/** The part of a networking spec that the roster decides. */
+/** The part of a networking spec that comes from the roster. */
 function networkingOf({ hostname, nic_tags, aggregate }: Declared) {
   return { hostname, nic_tags: [...nic_tags], ...(aggregate === undefined ? {} : { aggregate }) };
 }

@@ -1,6 +1,6 @@
-// A node's place on the underlay, which carries the packets of VPCs. An operator's values come first, then the node's own;
-// a node without either is reached at its admin_ip. No two nodes have the same address (docs/networking.md, "The
-// underlay").
+// A node's place on the underlay, which carries the packets of VPCs. Values that an operator set come before values
+// that the node reports. If there is neither, other nodes send to the node's admin_ip. No two nodes have the same
+// address (docs/networking.md, "The underlay").
 import { audit, effect, go } from "../engine/effects.ts";
 import type { Condition, Out } from "../engine/types.ts";
 import type { Msg } from "./messages.ts";

@@ -122,8 +122,7 @@ export function Audit({ tenant = null }: { readonly tenant?: string | null }) {
           <p class="hint">
             <code>action:</code> <code>actor:</code> <code>object:</code> <code>request:</code> <code>decision:</code>
             {" "}
-            <code>since:</code>{" "}
-            <code>until:</code>. An action is its complete name; an object may be a part of its text.
+            <code>since:</code> <code>until:</code>. An action needs its complete name; for an object, a part is enough.
           </p>
         )}
       <RowList

@@ -38,7 +38,7 @@ export function Doctor() {
       {report.value === null
         ? (
           <p class="dim">
-            The checks compare what is stored with the rules of the system, and look at the state of nodes, claims and
+            The checks compare the stored data with the rules of the system, and look at the state of nodes, claims and
             operations.
           </p>
         )

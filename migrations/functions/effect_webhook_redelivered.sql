@@ -1,5 +1,5 @@
--- Lets the webhook {webhook_id} send the delivery {id} again, at once and as if it were new. A process that holds the claim
--- finds the delivery when it records the end of its attempt.
+-- Lets the webhook {webhook_id} send the delivery {id} again, at once and as if it were new. If a process holds the
+-- claim of the webhook, it finds the delivery when it records the end of its attempt.
 create or replace function effect_webhook_redelivered(args jsonb) returns void language plpgsql volatile as $$
 begin
   perform from webhook_queue where webhook_id = (args->>'webhook_id')::uuid for update;

@@ -1,5 +1,5 @@
--- Returns the running drain, evacuation or upgrade of the node {server_uuid}, or {operation_id} if this operation exists in
--- any state, otherwise 'true'.
+-- Returns the running drain, evacuation or upgrade of the node {server_uuid}, or {operation_id} if this operation
+-- exists in any state. Returns 'true' if neither exists.
 create or replace function guard_cn_is_not_upgrading(args jsonb) returns text language sql volatile as $$
   select coalesce(
     (select id::text from saga where id = (args->>'operation_id')::uuid),

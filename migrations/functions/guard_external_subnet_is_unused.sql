@@ -1,5 +1,5 @@
--- Returns a user of the external subnet {id}, otherwise 'true'. The caller must hold the subnet's lock
--- exclusively.
+-- Returns 'true' if nothing uses the external subnet {id}, otherwise a text that names an object that uses it. The
+-- caller must hold the subnet's lock exclusively.
 create or replace function guard_external_subnet_is_unused(args jsonb) returns text language sql volatile as $$
   select coalesce(
     (select format('floating ip %s', id) from floating_ip where network_id = (args->>'id')::uuid limit 1),

@@ -1,4 +1,5 @@
--- Returns a user of the NIC tag {name}, otherwise 'true'. The caller must hold the tag's lock exclusively.
+-- Returns 'true' if nothing uses the NIC tag {name}, otherwise a text that names an object that uses it. The caller
+-- must hold the tag's lock exclusively.
 create or replace function guard_nic_tag_is_unused(args jsonb) returns text language sql volatile as $$
   select coalesce(
     (select format('external subnet %s (%s)', name, id) from external_subnet

@@ -1,5 +1,5 @@
--- Returns an object in the project {project_id}, otherwise 'true'. The caller must hold the project's
--- lock exclusively.
+-- Returns 'true' if nothing is in the project {project_id}, otherwise a text that names an object in it. The caller
+-- must hold the project's lock exclusively.
 create or replace function guard_project_is_empty(args jsonb) returns text language sql volatile as $$
   select coalesce(
     (select format('instance %s (%s)', name, id) from instance where project_id = (args->>'project_id')::uuid limit 1),

@@ -1,5 +1,5 @@
--- Returns an object in the silo {silo_id}, otherwise 'true'. The default tenant does not count. The caller
--- must hold the silo's lock exclusively.
+-- Returns 'true' if nothing is in the silo {silo_id}, otherwise a text that names an object in it. The default tenant
+-- does not count. The caller must hold the silo's lock exclusively.
 create or replace function guard_silo_is_empty(args jsonb) returns text language sql volatile as $$
   select coalesce(
     (select format('tenant %s (%s)', t.name, t.id) from tenant t

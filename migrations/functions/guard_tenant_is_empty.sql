@@ -1,5 +1,5 @@
--- Returns an object in the tenant {tenant_id}, otherwise 'true'. The caller must hold the tenant's lock
--- exclusively.
+-- Returns 'true' if nothing is in the tenant {tenant_id}, otherwise a text that names an object in it. The caller must
+-- hold the tenant's lock exclusively.
 create or replace function guard_tenant_is_empty(args jsonb) returns text language sql volatile as $$
   select coalesce(
     (select format('project %s (%s)', name, id) from project where tenant_id = (args->>'tenant_id')::uuid limit 1),

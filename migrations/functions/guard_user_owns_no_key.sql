@@ -1,5 +1,5 @@
--- Returns an API key of the user {user_id}, otherwise 'true'. The foreign key of api_key rejects a key
--- that is created at the same time.
+-- Returns an API key of the user {user_id}, or 'true' if none exists. The foreign key of api_key rejects a key that is
+-- created at the same time.
 create or replace function guard_user_owns_no_key(args jsonb) returns text language sql volatile as $$
   select coalesce(
     (select format('API key %s (%s)', id, description) from api_key where user_id = (args->>'user_id')::uuid

@@ -1,5 +1,5 @@
--- Returns an object in the VPC {vpc_id}, otherwise 'true'. The main route table does not count. The
--- caller must hold the VPC's lock exclusively.
+-- Returns 'true' if nothing is in the VPC {vpc_id}, otherwise a text that names an object in it. The main route table
+-- does not count. The caller must hold the VPC's lock exclusively.
 create or replace function guard_vpc_is_empty(args jsonb) returns text language sql volatile as $$
   select coalesce(
     (select format('subnet %s (%s)', name, id) from subnet where vpc_id = (args->>'vpc_id')::uuid limit 1),
