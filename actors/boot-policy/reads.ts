@@ -5,7 +5,8 @@ import type { Database } from "../../src/db/tables.ts";
 import { BOOT_POLICY, policyView, STANDARD_POLICY } from "./transition.ts";
 
 /**
- * Returns the policy in force and its version. Version 0 is the standard policy, which applies until a policy is set.
+ * Returns the policy in force and its version. Version 0 is the standard policy, which applies until an operator sets a
+ * policy.
  */
 export async function findPolicy(db: Kysely<Database>): Promise<{ policy: BootPolicy; version: number }> {
   const row = await db.selectFrom("boot_policy").selectAll().where("id", "=", BOOT_POLICY.id).executeTakeFirst();

@@ -36,7 +36,8 @@ export function setPlacement(s: CnState, { patch }: Msg<"set_placement">): Out<C
 }
 
 /**
- * Applies a patch except its labels. Rules that the patch omits stay. If a rule is removed, its reason is removed too.
+ * Applies a patch, but not its labels. Rules that the patch omits stay. If a rule is removed, its reason is removed
+ * too.
  */
 function patched(held: CnPlacementRules, patch: CnPlacementPatch): CnPlacementRules {
   const { clear, labels: _, ...given } = patch;

@@ -180,9 +180,9 @@ export function createEngine(options: EngineOptions) {
   }
 
   /**
-   * Refuses the message with the constraint's 409. The refusal is stored like any other. If no kind has a text for the
-   * constraint, the engine repeats a message that met a conflict of primary keys, at most failures_max times. Any other
-   * message gets the error.
+   * Refuses the message with the constraint's 409. The refusal is stored like any other refusal. If no kind has a text
+   * for the constraint, the engine repeats a message that met a conflict of primary keys, at most failures_max times.
+   * Any other message gets the error.
    */
   async function refuseBroken(item: Item, error: CommitError): Promise<void> {
     const refusal = constraintFault(error.constraint, item.unit);
@@ -190,7 +190,8 @@ export function createEngine(options: EngineOptions) {
     if (waiting === undefined) return;
     if (refusal === null) {
       waiting.attempts += 1;
-      // Another process created this row, or stored this message id, since the load: load again and look up the id.
+      // Since the load, another process has created this row or stored this message id. The next attempt loads again
+      // and looks up the id.
       if (isTwin(error) && waiting.attempts <= limits.failures_max) return markStale(waiting);
       boxes.remove(item.box, [waiting]);
       return waiting.fail(error);

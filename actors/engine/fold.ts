@@ -19,9 +19,9 @@ export type FoldInput = {
   readonly behavior: (kind: string) => AnyBehavior;
   readonly newId: () => string;
   readonly isRetry: boolean;
-  /** At most this many messages in the chain. */
+  /** The largest number of messages in the chain. */
   readonly messages_max: number;
-  /** At most this many units in the chain. */
+  /** The largest number of units in the chain. */
   readonly chain_max: number;
 };
 

@@ -12,7 +12,7 @@ import { Form } from "../parts/form.tsx";
 import { useQuery } from "../parts/use-query.ts";
 import { nodeQuery } from "./node-queries.ts";
 
-/** The preview is a POST that changes nothing, because it places all instances of the node. */
+/** The preview changes nothing. It is a POST because the server computes a placement for all instances of the node. */
 function drainQuery(id: string): Query<DrainPreview> {
   return {
     key: `node ${id} drain`,

@@ -13,7 +13,7 @@ import { useQuery } from "../parts/use-query.ts";
 import { Moving, Staying } from "./node-drain.tsx";
 import { nodeQuery } from "./node-queries.ts";
 
-/** The plan is a POST that changes nothing, because it places all instances of the node. */
+/** The plan changes nothing. It is a POST because the server computes a placement for all instances of the node. */
 function planQuery(id: string, lose_local_disks: boolean): Query<EvacuateStarted> {
   return {
     key: `node ${id} evacuation ${lose_local_disks}`,
