@@ -1,12 +1,16 @@
 // The guide to several processes behind a proxy, with real processes and with nginx. On a machine without nginx, a
 // small proxy replaces it.
+import { execFile } from "node:child_process";
+import { once } from "node:events";
 import { readFile } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { REGISTER_STATUS_HOLD_MS } from "../../src/contract/limits.ts";
 import { type FreshDatabase, freshDatabase } from "../support/database.ts";
 import { ROOT_KEY } from "../support/server-process.ts";
-import { lacking, needs } from "../support/optional-programs.ts";
+import { lacking, needs, present } from "../support/optional-programs.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 import { buildExecutables } from "../processes/executables.ts";
 import { blocksOf, settingsIn } from "./guide.ts";
@@ -41,6 +45,66 @@ describe("the block for nginx", () => {
   });
 });
 
+/** Starts nginx with the block of the guide. Only ports and the path of the certificate are replaced. */
+async function startGuideNginx(folder: string, ports: readonly number[]) {
+  const files = makeCertificate(folder);
+  const port = await guidePort();
+  const instead: Readonly<Record<string, string>> = {
+    "8081": String(ports[0]),
+    "8082": String(ports[1]),
+    "listen 443 ssl": `listen 127.0.0.1:${port} ssl`,
+    "/etc/ssl/berth.pem": files.certificate,
+    "/etc/ssl/berth.key": files.key,
+  };
+  for (const argv of Object.keys(instead)) expect(block).toContain(argv);
+  return { port, ...await startNginx(folder, replaced(block, instead)) };
+}
+
+/** Starts a server in place of a process. It answers each request with 200. */
+async function answering(port: number): Promise<Server> {
+  const server = createServer((_, response) => response.end("ok"));
+  await once(server.listen(port, "127.0.0.1"), "listening");
+  return server;
+}
+
+async function away(server: Server): Promise<void> {
+  server.closeAllConnections();
+  await new Promise((closed) => server.close(closed));
+}
+
+describe("a rolling restart behind the guide's nginx", () => {
+  test("is never answered with 502, however soon the second process follows", async (context) => {
+    needs(context, "nginx", "openssl", "curl");
+    const folder = await temporaryFolder("guide-proxy-restart");
+    const ports = [await guidePort(), await guidePort()] as const;
+    const proxy = await startGuideNginx(folder.path, ports);
+    const url = `https://localhost:${proxy.port}/`;
+    /** Enough requests that each process had its turn. */
+    const statuses = async () => {
+      const argv = ["-s", "-k", "-o", "/dev/null", "-w", "%{http_code}\n", "-X", "POST"];
+      const asked = [];
+      for (const _ of [1, 2, 3, 4]) {
+        asked.push((await promisify(execFile)(present("curl"), [...argv, url])).stdout.trim());
+      }
+      return asked;
+    };
+    let [first, second] = [await answering(ports[0]), await answering(ports[1])];
+    try {
+      await away(first);
+      expect(await statuses()).toEqual(["200", "200", "200", "200"]);
+      first = await answering(ports[0]);
+      // nginx has just seen that the first process is away, and now needs it.
+      await away(second);
+      expect(await statuses()).toEqual(["200", "200", "200", "200"]);
+      second = await answering(ports[1]);
+    } finally {
+      await Promise.all([away(first), away(second)]);
+      await proxy.close();
+      await folder.remove();
+    }
+  });
+});
+
 describe("the guide", () => {
   let database: FreshDatabase;
   let folder: TemporaryFolder;
@@ -56,23 +120,10 @@ describe("the guide", () => {
     await folder.remove();
   });
 
-  /** Starts nginx with the block of the guide. Only ports and the path of the certificate are replaced. */
   async function startProxy(ports: readonly number[]) {
-    const files = makeCertificate(folder.path);
-    if (lacking("nginx") !== null) {
-      console.warn("the guide's nginx block is not run; a small proxy replaces nginx");
-      return await startTlsProxy(files, ports);
-    }
-    const port = await guidePort();
-    const instead: Readonly<Record<string, string>> = {
-      "8081": String(ports[0]),
-      "8082": String(ports[1]),
-      "listen 443 ssl": `listen 127.0.0.1:${port} ssl`,
-      "/etc/ssl/berth.pem": files.certificate,
-      "/etc/ssl/berth.key": files.key,
-    };
-    for (const argv of Object.keys(instead)) expect(block).toContain(argv);
-    return { port, ...await startNginx(folder.path, replaced(block, instead)) };
+    if (lacking("nginx") === null) return await startGuideNginx(folder.path, ports);
+    console.warn("the guide's nginx block is not run; a small proxy replaces nginx");
+    return await startTlsProxy(makeCertificate(folder.path), ports);
   }
 
   test("works with two processes behind a proxy, and both get requests", async (context) => {

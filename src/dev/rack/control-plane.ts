@@ -159,7 +159,7 @@ ${servers}
 }
 
 function proxyServers(): string {
-  const upstream = PORTS.processes.map((port) => `server ${SITE.control}:${port} max_fails=1 fail_timeout=5s;`);
+  const upstream = PORTS.processes.map((port) => `server ${SITE.control}:${port} max_fails=0;`);
   return `upstream berth { ${upstream.join(" ")} }
 map $http_upgrade $connection_upgrade { default upgrade; "" ""; }
 server {
@@ -175,6 +175,7 @@ server {
     proxy_set_header X-Forwarded-For $remote_addr;
     proxy_set_header Upgrade $http_upgrade;
     proxy_set_header Connection $connection_upgrade;
+    proxy_connect_timeout 2s;
     proxy_read_timeout 75s;
     proxy_next_upstream error timeout non_idempotent;
     proxy_buffering off;
