@@ -1,5 +1,5 @@
 // The container image of a release: Skopeo reads it, and the guide runs it with Podman beside a real PostgreSQL.
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
@@ -12,18 +12,11 @@ import { buildExecutables } from "../processes/executables.ts";
 import { emptyDatabase, type FreshDatabase } from "../support/database.ts";
 import { needs, present } from "../support/optional-programs.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
+import { podmanSettings } from "./podman-settings.ts";
 import { releaseKeyIn, ROOT, smallRelease } from "./small-release.ts";
 import { run } from "./tools.ts";
 
 const LIMIT_MS = 300_000;
-/** Works without systemd and with both versions of cgroups. A process in CI may not raise limits, as Podman does. */
-const ENGINE = `[containers]
-default_ulimits = ["nofile=1024:1024", "nproc=1024:1024"]
-[engine]
-cgroup_manager = "cgroupfs"
-runtime = "runc"
-events_logger = "file"
-`;
 
 let folder: TemporaryFolder;
 let database: FreshDatabase;
@@ -68,14 +61,7 @@ test(
       expect(await text("release", "kubernetes.yaml")).toContain(`/berth-control-plane:${VERSION}@${Digest}`);
     }
 
-    const storage = { driver: "vfs", graphroot: join(folder.path, "images"), runroot: join(folder.path, "run") };
-    await writeFile(join(folder.path, "containers.conf"), ENGINE);
-    const settings = Object.entries(storage).map(([name, value]) => `${name} = "${value}"\n`);
-    await writeFile(join(folder.path, "storage.conf"), ["[storage]\n", ...settings].join(""));
-    const env = {
-      CONTAINERS_CONF: join(folder.path, "containers.conf"),
-      CONTAINERS_STORAGE_CONF: join(folder.path, "storage.conf"),
-    };
+    const env = await podmanSettings(folder.path);
     const instead = {
       "8080": String(await guidePort()),
       "postgres://berth:change-this@127.0.0.1:5432/berth": database.url,

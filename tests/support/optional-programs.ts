@@ -86,6 +86,8 @@ const NOT_INSTALLED = {
   "mount": program("mount"),
   "nsenter": program("nsenter", "util-linux"),
   "patroni": program("patroni"),
+  "podman-compose": program("podman-compose"),
+  "the name server of Podman": { package: "aardvark-dns", places: ["lib/podman/aardvark-dns"] },
   "perfdhcp": program("perfdhcp", "kea-admin"),
   "pgbench": { package: "postgresql-contrib", places: ["bin/pgbench", "lib/postgresql/*/bin/pgbench"] },
   "PostgreSQL's tools": {
