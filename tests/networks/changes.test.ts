@@ -21,7 +21,7 @@ const BASE: TestVpc = { vni: 4_096, machines: [near, far], rules: [], edge: null
 const ROUTER = "n1-4096";
 /** Programs that a change of a rule may start: read the counters, replace the rules, read the connections. */
 const PROGRAMS_PER_RULE_MAX = 3;
-/** One further program replaces the table of forbidden connections, if others are forbidden than before. */
+/** One further program replaces the table of forbidden connections, if that table changed. */
 const PROGRAMS_PER_DENY_MAX = PROGRAMS_PER_RULE_MAX + 1;
 
 const deny = (fields: Partial<DocumentRule> = {}) => rule({ direction: "inbound", action: "deny", ...fields });

@@ -266,7 +266,8 @@ describe.skipIf(missing !== null)("a guest", () => {
     order({ kind: "close", namespace: `${ROUTER_PREFIX}${B.vni}` });
     await expect.poll(() => said).toEqual([`${ROUTER_PREFIX}${B.vni}`]);
     await driver.keepOnly(new Set([A.vni]));
-    // The overlay's device ends with the last socket in its namespace: only then can the same VNI be used again.
+    // The kernel removes the overlay's device after the last socket in its namespace closes. Only then can the VNI be
+    // used again.
     await driver.apply(documents[1]!);
     await site.run(["ip", "netns", "del", "vm-b1"]);
     await site.plug("berth", documents[1]!, b1);

@@ -201,7 +201,7 @@ describe.skipIf(missing !== null)("a tenant's machine", () => {
       expect(sent.err).toBe("");
     };
     expect(await site.countMarked("vm-a1", attack)).toBe(0);
-    // Without the list of nodes it arrives: the attack itself works.
+    // A frame from a listed address arrives, so the attack itself works.
     await site.driver("n1").acceptSenders({ nodes: [...Object.values(NODES), "192.0.2.66"], vpcs: [] });
     expect(await site.countMarked("vm-a1", attack)).toBeGreaterThan(0);
     await site.driver("n1").acceptSenders({ nodes: Object.values(NODES), vpcs: [] });

@@ -52,7 +52,7 @@ afterAll(async () => {
   await folder?.remove();
 });
 
-/** Passes requests to the server of the time, and counts them by path. */
+/** Passes requests to the server that runs at the moment, and counts them by path. */
 async function openProxy(): Promise<Server> {
   const made = createServer((req, res) => {
     const path = req.url!.split("?")[0]!;
@@ -121,7 +121,7 @@ test(
 test("with a server that has no polls the agent uses the single calls", async () => {
   is_older = true;
   counts = {};
-  // The poll that waits at the moment is answered by the present server.
+  // The server with polls still answers the poll that already waits.
   await expect.poll(() => SINGLE.every((path) => (counts[path] ?? 0) > 0), PATIENCE).toBe(true);
   await agent.says(/the control plane is older and has no polls/);
   const before = await lastSeen();

@@ -3,7 +3,7 @@ import { job, saga, write } from "../../actors/engine/saga.ts";
 
 export type ErrandParams = { readonly server_uuid: string };
 
-/** Longer than any run, so that a saga that waits for a lost tell never ends, which the checker reports. */
+/** Longer than any run. So a saga that waits for a lost tell does not end, and the checker reports it. */
 const LIMIT_MS = 24 * 60 * 60 * 1_000;
 
 export const errand = saga<ErrandParams>("errand")

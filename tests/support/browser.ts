@@ -17,7 +17,7 @@ export type ConsolePage = {
   axe(): Promise<readonly string[]>;
 };
 
-/** A page waits this long for an element, in milliseconds. It is less than a test may take, so a failure names it. */
+/** A page waits this long for an element, in milliseconds. A test may take longer, so its failure names the element. */
 const WAIT_MS = 20_000;
 
 const LOOK_MS = 25;
@@ -57,7 +57,7 @@ export async function openConsole(browser: Browser, url: string, width = 1280, h
       await page.locator("h1").first().waitFor();
     },
     settled: async () => {
-      // A page begins a second read when it has the first answer, so no request may run at two looks in a row.
+      // A page may send another request after it gets an answer, so several checks in a row must find no request.
       for (let quiet = 0; quiet < QUIET_LOOKS;) {
         await page.waitForTimeout(LOOK_MS);
         quiet = running.size === 0 ? quiet + 1 : 0;
@@ -80,7 +80,7 @@ const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 
 async function axeOf(page: Page): Promise<readonly string[]> {
-  // The debugger's evaluation, because the page's own policy refuses strings as scripts.
+  // The debugger runs this script, because the page's content security policy refuses strings as scripts.
   const cdp = await page.context().newCDPSession(page);
   try {
     await cdp.send("Runtime.evaluate", { expression: readFileSync(AXE, "utf8") });

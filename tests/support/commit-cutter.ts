@@ -22,8 +22,9 @@ export type CommitCutter = {
 export const TYPE = { parse: 0x50, bind: 0x42, query: 0x51, error: 0x45, row: 0x44, ready: 0x5a } as const;
 export const LENGTH_BYTES = 4;
 /**
- * The contents of the frames that begin a commit. The store's statement has a name, so only its first use on a
- * connection is parsed; in a transaction it has none, and the commit is the end of the transaction.
+ * The contents of the frames that begin a commit. Outside a transaction the store's statement has a name, so PostgreSQL
+ * parses only its first use on a connection. In a transaction the statement has no name, and the transaction's end is
+ * the commit.
  */
 const COMMITS: Readonly<Record<number, RegExp>> = {
   [TYPE.bind]: /^[^\0]*\0commit_units_1/,

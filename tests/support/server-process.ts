@@ -132,6 +132,6 @@ function urlOf(line: string): string | null {
     const said = JSON.parse(line) as { message?: unknown; url?: unknown };
     return said.message === "listening" && typeof said.url === "string" ? said.url : null;
   } catch {
-    return null; // The line is not from the log: the server prints the root key as plain text.
+    return null; // The server prints the root key as plain text, not as a log line in JSON.
   }
 }

@@ -23,8 +23,8 @@ export function temporaryFolder(subject: string): Promise<TemporaryFolder> {
 }
 
 /**
- * Creates a folder for the data of a PostgreSQL server, in memory if there is room, because the creation of databases
- * mostly waits for the disk. Also in memory, the data survives the end of the server's process.
+ * Creates a folder for the data of a PostgreSQL server. The folder is in memory if there is room, because creating a
+ * database mostly waits for the disk. Data in memory also survives the end of the server's process.
  */
 export async function databaseFolder(subject: string): Promise<TemporaryFolder> {
   const ofRun = process.env[RUN_PLACE];
@@ -37,8 +37,8 @@ export async function databaseFolder(subject: string): Promise<TemporaryFolder> 
 async function removeForgotten(): Promise<void> {
   const names = await readdir(MEMORY).catch(() => []);
   for (const path of names.filter((name) => name.startsWith("berth-")).map((name) => join(MEMORY, name))) {
-    const made_ms = (await stat(path).catch(() => null))?.mtimeMs ?? Infinity; // Another run removed it first.
-    // The removal fails for another user's folder, which is left.
+    const made_ms = (await stat(path).catch(() => null))?.mtimeMs ?? Infinity; // Another run may have removed it.
+    // This user cannot remove another user's folder, so that folder stays.
     if (made_ms < Date.now() - FORGOTTEN_MS) await rm(path, { recursive: true, force: true }).catch(() => {});
   }
 }
