@@ -1,5 +1,5 @@
-// The operations that empty a node, drain and evacuation, with every end of a process and every lost connection at the
-// commits that start and end them (docs/reliability.md). The faults of single migrations are in instance-steps.test.ts.
+// The operations that empty a node: drain and evacuation. At each commit that starts or ends them, the process dies or
+// the connection is lost (docs/reliability.md). instance-steps.test.ts tests the faults of single migrations.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CN_DRAIN, CN_EVACUATE } from "../../actors/cn/drain.ts";

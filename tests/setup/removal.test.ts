@@ -97,8 +97,8 @@ describe("a removal", () => {
     okOf(await t.call("POST", `/v2/cn-boot/${gone}/decommission`));
     okOf(await t.call("POST", `/v2/cn-boot/${unbound}/authorize`));
     const [kept = "", dropped = ""] = run.macs;
-    // The node reports only one of its two ports. It also reports ports with which it did not enrol. One of these is
-    // another node's.
+    // The node reports only one of its two ports. It also reports ports with which it did not enrol, and one of these
+    // belongs to another node.
     const macs = [kept, unbound, quiet, never, gone, owner.macs[0] ?? ""];
     await t.db.query("update cn set macs = $2 where server_uuid = $1", [run.server_uuid, macs]);
     await disable(run);

@@ -113,7 +113,7 @@ describe("a session", () => {
       tokens = next.body;
       expect(Date.parse(tokens.refresh_expires_at)).toBeLessThanOrEqual(end_ms);
     }
-    // The last minute: tokens end with the session.
+    // In the session's last minute, a new token expires no later than the session.
     await t.advance(HALF_DAY_S - 60);
     const last = await refresh(tokens.refresh_token);
     expect(last.status).toBe(200);

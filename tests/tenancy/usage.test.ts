@@ -118,7 +118,7 @@ test("the spans of a resource have no gap and no overlap while it changes", asyn
               where resource = 'instance' and resource_id = $1) s`,
     [id],
   );
-  // It ran twice, and each run also has a span of the state stopping.
+  // The instance ran twice, and each run also has a span in the state stopping.
   expect(rows).toEqual([{ wrong: 0, vcpus: 8 }]);
 });
 
@@ -218,7 +218,7 @@ describe("traffic", () => {
     // The machine started again, and has already received more than before.
     await report(id, [0.5, 400, 5]);
     expect(await counted()).toEqual([700, 55]);
-    // The bytes of the next day are in the next day.
+    // Bytes that are reported on the next day count for that day.
     await nextDay();
     await report(id, [9, 1_400, 5]);
     const { days } = await usageOf(a.tenant, `?from=${await today()}`);

@@ -1,4 +1,4 @@
-// Webhooks: what is sent, to whom, in which order, and what becomes of failures.
+// Webhooks: the events that the server sends, their receivers and their order, and the retries after failures.
 import { createHmac } from "node:crypto";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
