@@ -14,9 +14,14 @@ export type MigrateOptions = {
 
 /** Time limit of a statement of a migration. It may rewrite a large table. */
 const STATEMENT_LIMIT_MS = 60_000;
-/** Other statements queue behind a migration that waits for a lock, so it gives up soon and retries. */
-const LOCK_LIMIT_MS = 2_000;
-const LOCK_TRIES_MAX = 10;
+/**
+ * The share of PostgreSQL's deadlock_timeout that a migration waits for one lock. Then it rolls back and tries again.
+ * Other statements queue behind a migration that waits. If one of them holds the lock, there is a deadlock, which
+ * PostgreSQL would resolve after deadlock_timeout by an error in one of the two: the migration must give up before.
+ */
+const LOCK_WAIT_SHARE = 1 / 4;
+/** Time to try one migration again because of locks, and the pause before a try. */
+const LOCK_PATIENCE_MS = 60_000;
 const LOCK_RETRY_MS = 250;
 /** Time to wait for another process that migrates. */
 const QUEUE_LIMIT_MS = 10 * 60_000;
@@ -39,10 +44,10 @@ export async function migrate(url: string, options: MigrateOptions = {}): Promis
     url,
     applicationName: "berth-migrate",
     statementLimit_ms: STATEMENT_LIMIT_MS,
-    lockLimit_ms: LOCK_LIMIT_MS,
   });
   try {
     await refuseStandby(client);
+    await limitLockWaits(client);
     await lockMigrations(client);
     const record = await readRecord(client);
     const applied: string[] = [];
@@ -55,6 +60,14 @@ export async function migrate(url: string, options: MigrateOptions = {}): Promis
   } finally {
     await client.end(); // Ends the session, which releases the lock.
   }
+}
+
+async function limitLockWaits(client: Connection): Promise<void> {
+  await client.query(
+    `select set_config('lock_timeout', greatest(1, setting::int * $1::float8)::int::text, false)
+       from pg_settings where name = 'deadlock_timeout'`,
+    [LOCK_WAIT_SHARE],
+  );
 }
 
 async function migrateFunctions(client: Connection, { folder, release = "0" }: MigrateOptions): Promise<string[]> {
@@ -140,16 +153,17 @@ function pending(migrations: readonly Migration[], record: readonly Recorded[]):
 }
 
 async function retryWhileLocked(name: string, client: Connection, apply: () => Promise<void>): Promise<void> {
-  for (let tries = 1;; tries++) {
+  const until = performance.now() + LOCK_PATIENCE_MS;
+  for (;;) {
     try {
       return await inTransaction(client, apply);
     } catch (error) {
       const state = sqlState(error);
       const locked = state === LOCK_NOT_AVAILABLE || state === DEADLOCK_DETECTED;
-      if (!locked || tries === LOCK_TRIES_MAX) {
+      if (!locked || performance.now() > until) {
         throw new Error(`migrations/${name} failed: ${(error as Error).message}${hint(error)}`, { cause: error });
       }
-      await new Promise((wake) => setTimeout(wake, LOCK_RETRY_MS * tries));
+      await new Promise((wake) => setTimeout(wake, LOCK_RETRY_MS));
     }
   }
 }

@@ -94,6 +94,29 @@ test("a migration that fails changes nothing, and is applied after its correctio
   expect(await migrate(database.url, { folder })).toEqual({ applied: ["0003_bad.sql"] });
 });
 
+test("if a reader and a migration wait for each other's tables, the reader succeeds and the migration tries again", async () => {
+  await migrate(database.url, { folder });
+  await write(
+    "0003_wide.sql",
+    "alter table shelf add column width int; select pg_sleep(0.1); alter table book add column width int",
+  );
+  const reader = await openClient({ url: database.url });
+  try {
+    await reader.query("begin");
+    await reader.query("select id from book");
+    const migrated = migrate(database.url, { folder });
+    // The migration holds the first table, and the reader the second one.
+    const held = `select from pg_locks l join pg_class c on c.oid = l.relation
+                   where c.relname = 'shelf' and l.mode = 'AccessExclusiveLock' and l.granted`;
+    await expect.poll(() => select(held), { interval: 1, timeout: 10_000 }).toHaveLength(1);
+    expect((await reader.query("select id from shelf")).rows).toEqual([]);
+    await reader.query("commit");
+    expect(await migrated).toEqual({ applied: ["0003_wide.sql"] });
+  } finally {
+    await reader.end();
+  }
+});
+
 test("two files with the same number are rejected", async () => {
   await write("0002_again.sql", "select 1");
   await expect(migrate(database.url, { folder })).rejects.toThrow(/0002_again\.sql and 0002_book\.sql have one number/);
