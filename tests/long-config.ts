@@ -35,6 +35,7 @@ export const LONG = [
   "tests/processes/image-upload.test.ts",
   "tests/processes/webhooks.test.ts",
   "tests/release/channel.test.ts",
+  "tests/release/compose.test.ts",
   "tests/release/container.test.ts",
   "tests/release/setup-agent.test.ts",
   "tests/security/fetches-by-nodes.test.ts",

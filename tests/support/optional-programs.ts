@@ -41,6 +41,7 @@ const INSTALLED = {
   "openssl": program("openssl"),
   "pgbouncer": program("pgbouncer"),
   "podman": program("podman"),
+  "podman-compose": program("podman-compose"),
   "ping": program("ping", "iputils-ping"),
   "python3 with pika": {
     package: "python3-pika",
