@@ -18,7 +18,7 @@ const READY = { timeout: 90_000, interval: 500 };
 const POSTGRES = "localhost/postgres-of-the-test:18";
 const DATABASE_PASSWORD = "change-this";
 const IMAGE = `berth-control-plane:${VERSION}`;
-const PROGRAMS = [...CONTAINER_PROGRAMS, "bash", "podman-compose"] as const;
+const PROGRAMS = [...CONTAINER_PROGRAMS, "bash", "podman-compose", "the name server of Podman"] as const;
 
 let folder: TemporaryFolder;
 let env: Readonly<Record<string, string>>;

@@ -42,6 +42,7 @@ const INSTALLED = {
   "pgbouncer": program("pgbouncer"),
   "podman": program("podman"),
   "podman-compose": program("podman-compose"),
+  "the name server of Podman": { package: "aardvark-dns", places: ["lib/podman/aardvark-dns"] },
   "ping": program("ping", "iputils-ping"),
   "python3 with pika": {
     package: "python3-pika",
@@ -87,8 +88,6 @@ const NOT_INSTALLED = {
   "mount": program("mount"),
   "nsenter": program("nsenter", "util-linux"),
   "patroni": program("patroni"),
-  "podman-compose": program("podman-compose"),
-  "the name server of Podman": { package: "aardvark-dns", places: ["lib/podman/aardvark-dns"] },
   "perfdhcp": program("perfdhcp", "kea-admin"),
   "pgbench": { package: "postgresql-contrib", places: ["bin/pgbench", "lib/postgresql/*/bin/pgbench"] },
   "PostgreSQL's tools": {
