@@ -70,7 +70,8 @@ function mayRefuse(evidence: Evidence, operation: Operation, rows: ReturnType<ty
       );
     case "cn remove":
       if (fault?.message.startsWith("instances are still placed")) return wasPlaced(evidence, operation);
-      return some((row) => row?.["state"] === "approved");
+      return some((row) => row?.["state"] === "approved") ||
+        passed(evidence, operation, (state) => state === "approved");
     case "job claim":
       return some((row) => row === null || row["state"] !== "pending" || row["target_cn"] !== message["by"]);
     case "job complete":
@@ -83,12 +84,23 @@ function mayRefuse(evidence: Evidence, operation: Operation, rows: ReturnType<ty
   }
 }
 
-/** Returns whether a step during the operation closed the window. Reads the log: a unit writes one row for all steps. */
-function closedMeanwhile(evidence: Evidence, { to, message, sent, answered }: Operation): boolean {
-  return message.type === "close_window" &&
-    (evidence.byActor.get(refKey(to)) ?? []).some(({ applied, to_state }) =>
-      applied.stamp > sent.stamp && applied.stamp < (answered?.stamp ?? Infinity) && to_state !== "window_open"
-    );
+/** Returns whether a step during the operation closed the window. */
+function closedMeanwhile(evidence: Evidence, operation: Operation): boolean {
+  return operation.message.type === "close_window" && passed(evidence, operation, (state) => state !== "window_open");
+}
+
+/**
+ * Returns whether the actor passed through such a state during the operation. Reads the log: a unit writes one row for
+ * all its steps, so a state in the middle of a unit is in no row.
+ */
+function passed(
+  evidence: Evidence,
+  { to, sent, answered }: Operation,
+  isSuch: (to_state: string) => boolean,
+): boolean {
+  return (evidence.byActor.get(refKey(to)) ?? []).some(({ applied, to_state }) =>
+    applied.stamp > sent.stamp && applied.stamp < (answered?.stamp ?? Infinity) && isSuch(to_state)
+  );
 }
 
 function mayIgnore({ to, message }: Operation, row: Row): boolean {
