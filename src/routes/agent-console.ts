@@ -21,8 +21,8 @@ export function agentConsoleRoutes(app: App, deps: Deps): void {
     tags: ["Node agent"],
     summary: "Dial in for a console",
     description:
-      "A WebSocket, which the node opens when the answer to a claim has a call. 404 if this server process does not " +
-      "wait for the node: behind a load balancer, another attempt may reach the right process.",
+      "A WebSocket. The node opens it when the answer to its poll contains the call of a console. 404 if this server " +
+      "process does not wait for the node. Behind a load balancer another attempt may reach the right process.",
     ...rights(deps, "AgentConsole"),
     request: { params: z.object({ session_id: Uuid }) },
     responses: switchesProtocols("The console"),

@@ -19,7 +19,7 @@ type Deps = Writes & Pick<RouteDeps, "imageStore" | "settings">;
 const tags = ["Node agent"];
 const path = "/v1/agent/images/{upload_id}";
 const params = z.object({ upload_id: Uuid });
-const ABOUT = "404 unless a job of this node is in progress that makes the image.";
+const ABOUT = "404 unless this node has a job in progress that makes the image.";
 
 export function agentImageUploadRoutes(app: App, deps: Deps): void {
   const parts = deps.imageStore === null ? null : uploadParts(deps, deps.imageStore);
@@ -28,7 +28,7 @@ export function agentImageUploadRoutes(app: App, deps: Deps): void {
     method: "post",
     path,
     tags,
-    summary: "Begin to send the image of a job",
+    summary: "Start the upload of the image of a job",
     description:
       `${ABOUT} Repeatable: the answer says how many bytes are stored. 409 for another size than before, and ` +
       "if the tenant's images would have more bytes than the setting `image.uploaded_bytes_max`.",
@@ -84,7 +84,7 @@ export function agentImageUploadRoutes(app: App, deps: Deps): void {
     method: "post",
     path: `${path}/finish`,
     tags,
-    summary: "Finish to send the image of a job",
+    summary: "Finish the upload of the image of a job",
     description: `The server computes the digest of the stored bytes. The image is created when the job ends. ${ABOUT}`,
     ...rights(deps, "AgentImageSend"),
     ...REPEATABLE,

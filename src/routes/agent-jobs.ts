@@ -30,13 +30,13 @@ export function agentJobRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Claim the next job",
     description:
-      "A node claims its jobs in the order of `seq`. With `wait`, the request waits for a job; it gets 401 when the " +
-      "node's key was deleted meanwhile. Every answer lists the tombstones until they are buried. Only an approved " +
-      "node can claim jobs.",
+      "A node claims its jobs in the order of `seq`. With `wait`, the request waits for a job. If the node's " +
+      "key is deleted while the request waits, the request gets 401. Every answer lists the tombstones that the " +
+      "node has not confirmed. Only an approved node can claim jobs.",
     ...rights(deps, "AgentClaim"),
     ...ASKS,
     request: { body: jsonBody(ClaimBody) },
-    responses: answers(ClaimView, "A job or null, and the tombstones to undo first"),
+    responses: answers(ClaimView, "A job or null, and the tombstones to apply first"),
   });
   app.openapi(claimRoute, async (c) => {
     const { claimed_by, wait, running_jobs, known_consoles } = c.req.valid("json");

@@ -23,11 +23,11 @@ export function agentNetworkRoutes(app: App, deps: Deps): void {
     path: "/v1/agent/network/poll",
     tags,
     summary: "Wait for changed network documents",
-    description:
-      "A node has a document for each VPC of which it hosts a NIC (also of a stopped instance) or a NAT gateway. The " +
-      "answer has the whole documents that are newer than those in `have`. With `wait`, the request waits until one is. " +
-      "A VPC in `gone` is removed by the node; the next poll, without that VPC, confirms the removal. `counts` stores " +
-      "counters of firewall rules, which `GET /v1/firewall-rules` shows.",
+    description: "A node has a document for each VPC of which it hosts a NIC (also of a stopped instance) or a NAT " +
+      "gateway. The answer has the whole documents that are newer than the documents in `have`. With `wait`, " +
+      "the request waits until a document is newer. The node removes each VPC in `gone`; its next poll, without " +
+      "that VPC, confirms the removal. `counts` stores counters of firewall rules, which `GET " +
+      "/v1/firewall-rules` shows.",
     ...rights(deps, "NetworkPoll"),
     ...ASKS,
     request: { body: jsonBody(NetworkPollBody) },
@@ -43,7 +43,7 @@ export function agentNetworkRoutes(app: App, deps: Deps): void {
     if (hold_ms === 0) return c.json(await deps.networks.answer(asked), 200);
     const woken = await hold(c, deps, { polls: deps.networkPolls, key: asked.server_uuid, hold_ms });
     if (isFault(woken)) return faultResponse(c, woken);
-    // A document that a disconnected node does not get must not count as sent.
+    // The document of a disconnected node does not count as sent.
     if (goneSignal(c).aborted) return c.json(NOTHING, 200);
     const lost = await c.get("checkAgain")?.() ?? null;
     if (lost !== null) return faultResponse(c, lost);
@@ -54,10 +54,10 @@ export function agentNetworkRoutes(app: App, deps: Deps): void {
     method: "post",
     path: "/v1/agent/network-realization",
     tags,
-    summary: "Report what the node has applied of a VPC",
-    description:
-      "`applied` confirms the whole document of this generation and all before it. 403 when `realizer` is not the " +
-      "calling node. 404 for a VPC of which the node has no document. 409 for a generation before the last reported one.",
+    summary: "Report the generation of a VPC that the node has applied",
+    description: "`applied` confirms the whole document of this generation and of all earlier generations. 403 when " +
+      "`realizer` is not the calling node. 404 for a VPC of which the node has no document. 409 for a " +
+      "generation that is older than the generation of the last report.",
     ...rights(deps, "NetworkRealizationReport"),
     ...REPEATABLE,
     ...refuses(403, 404, 409),
@@ -77,7 +77,7 @@ export function agentNetworkRoutes(app: App, deps: Deps): void {
     method: "post",
     path: "/v1/agent/network/trace",
     tags,
-    summary: "Answer where a packet stops",
+    summary: "Answer a packet trace: where the packet stops",
     description: "Answers a question that a poll returned. 404 if no request waits for the answer.",
     ...rights(deps, "NetworkTraceAnswer"),
     ...ASKS,

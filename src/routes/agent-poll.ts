@@ -45,9 +45,10 @@ export function agentPollRoutes(app: App, deps: Deps): void {
     tags: ["Node agent"],
     summary: "Send a heartbeat and reports, and wait for work and network documents",
     description:
-      "One request in place of heartbeat, status, capacity, claim and network poll, which older agents send. Its " +
-      "reports are stored at its arrival. Then it waits, at most `interval_s`, until there is a job, a tombstone, a call " +
-      "for a console or a changed network document. It gets 401 when the node's key was deleted meanwhile.",
+      "This request replaces the heartbeat, the status report, the capacity report, the claim and the network " +
+      "poll, which older agents send separately. The server stores the reports when the request arrives. Then " +
+      "the request waits, at most `interval_s`, until there is a job, a tombstone, a call for a console or a " +
+      "changed network document. If the node's key is deleted while the request waits, the request gets 401.",
     ...rights(deps, "AgentPoll"),
     ...ASKS,
     request: { body: jsonBody(AgentPollBody) },

@@ -35,9 +35,8 @@ export function apiKeyRoutes(app: App, deps: Deps): void {
     description:
       "Only this response contains the secret. For 24 hours, a request with the same Idempotency-Key gets this " +
       "response again. " +
-      "A key that is bound to a tenant creates only keys of that tenant. A key that expires creates only keys that " +
-      "do not expire later: a later `expires_at` is 400, and the default is the same expiry. A session may create a " +
-      "key without an expiry.",
+      "A key that is bound to a tenant creates only keys of that tenant. The new key of a key that expires has the same " +
+      "expiry by default; a later `expires_at` is 400. A session may create a key without an expiry.",
     ...rights(deps, "CreateApiKey"),
     request: { body: jsonBody(ApiKeyBody) },
     responses: answersCreated(ApiKeyCreated, "The key, with its secret"),

@@ -34,7 +34,7 @@ export function auditRoutes(app: App, deps: Deps): void {
     tags,
     summary: "List audit events",
     description:
-      "Oldest first. With `order=desc` newest first; only then the filters are accepted. A search looks at " +
+      "The oldest events come first, or with `order=desc` the newest. The filters require `order=desc`. A search looks at " +
       `${
         AUDIT_SEARCH_EVENTS_MAX.toLocaleString("en")
       } events; continue it with \`next_before_seq\`, also after a page without events.`,

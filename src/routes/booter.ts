@@ -86,11 +86,12 @@ export function booterRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Announce a bare machine",
     description:
-      "A new machine gets a record that awaits setup. If auto_enroll is off, this needs an open auto-approve window. " +
-      "For a machine that already awaits setup, the inventory is replaced. For other nodes only last_seen changes. " +
-      "The announcement is refused and shown as a conflict on the node if no announced network port is a known port " +
-      "of the node. The same applies if `mac`, with which the machine logged in to the AMQP broker, is not a known " +
-      "port. Discovered boot records of the announced ports enroll if a service_tag entry matches the serial number.",
+      "A new machine gets a record that awaits setup. If auto_enroll is off, this needs an open auto-approve " +
+      "window. For a machine that already awaits setup, the server replaces the inventory. For other nodes only " +
+      "last_seen changes. The server refuses the announcement, and shows it as a conflict on the node, if no " +
+      "announced network port is a known port of the node. The server does the same if `mac` is not a known " +
+      "port of the node; the machine logs in to the AMQP broker with `mac`. Discovered boot records of the " +
+      "announced ports enroll if a service_tag entry matches the serial number.",
     ...rights(deps, "CnAnnounce"),
     ...REPEATABLE,
     request: { body: jsonBody(AnnounceBody.extend({ mac: Mac.nullish() })) },

@@ -20,7 +20,7 @@ export function capacityRoutes(app: App, deps: Reads): void {
     tags,
     summary: "Show the capacity of the fleet",
     description: "The resources of approved nodes, the sums of the instances on them, and the quotas of tenants. " +
-      "The three differ: quotas may promise more than there is, and overprovisioning places more than there is.",
+      "The three differ: quotas may promise more resources than the nodes have, and so may overprovisioning.",
     ...rights(deps, "SystemRead"),
     responses: answers(FleetCapacity, "The sums"),
   });

@@ -24,7 +24,7 @@ export function changeRoutes(app: App, deps: Deps): void {
     tags: ["Changes"],
     summary: "Wait for changes of objects that the caller may see",
     description: "Without `after`, the answer is the present cursor. With `after`, the request waits until something " +
-      "changes, at most `wait` seconds. Heartbeats are no changes. A change may be lost: also read from time to time.",
+      "changes, at most `wait` seconds. A heartbeat is not a change. A change may be lost, so also read the objects again from time to time.",
     ...rights(deps, "ChangesList"),
     request: {
       query: z.object({

@@ -177,9 +177,9 @@ export function cnBootRoutes(app: App, deps: Deps): void {
     path: "/v2/cn-boot/{mac}/arguments",
     tags,
     summary: "Set the kernel arguments and the console of a machine",
-    description:
-      "Replaces both, from the next netboot on. The boot policy's arguments for the node's labels come before the " +
-      "machine's own; a console replaces the labels'. A rescue boot uses only the console.",
+    description: "Replaces both, from the next netboot on. The boot policy has arguments and a console for labels of " +
+      "nodes. Its arguments come before the arguments of the machine; the console of the machine replaces the " +
+      "policy's console. A rescue boot uses only the console.",
     ...rights(deps, "CnBootArguments"),
     request: { params: MacParam, body: jsonBody(BootArguments) },
     responses: answers(BootRecord, "The record"),

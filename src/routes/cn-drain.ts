@@ -20,14 +20,14 @@ export function cnDrainRoutes(app: App, deps: Deps): void {
     path: "/v1/cns/{server_uuid}/drain",
     tags,
     summary: "Move the instances of a node to other nodes",
-    description:
-      "Cordons the node with the reason `drain`, and answers at once. The operation cn-drain begins the migrations of " +
-      `the instances in \`placeable\`, while fewer than ${DRAIN_MIGRATIONS_MAX} migrations from the node run. Each goes ` +
-      "to the node of the preview, or to the best other node if that one cannot take it any more. The operation " +
-      "succeeds when each of them has moved, or cannot move; the output of its last step counts the moved " +
-      "instances and names the remaining ones, with the reason and a remedy. An abandoned drain begins no more " +
-      "migrations; those that run continue, and the node stays cordoned. 409 while another drain of the node runs, and " +
-      "for a node that is not approved. `dry_run` changes nothing and answers the preview.",
+    description: "Cordons the node with the reason `drain`, and answers at once. The operation cn-drain starts the " +
+      `migrations of the instances in \`placeable\`, at most ${DRAIN_MIGRATIONS_MAX} at the same time from one ` +
+      "node. Each instance goes to the node of the preview, or to the best other node if the node of the " +
+      "preview cannot take it any more. The operation succeeds when each instance has moved or cannot move. The " +
+      "output of its last step counts the moved instances and names the remaining instances, with the reason " +
+      "and a remedy. An abandoned drain starts no further migration; running migrations continue, and the node " +
+      "stays cordoned. 409 while another drain of the node runs, and for a node that is not approved. `dry_run` " +
+      "changes nothing and answers the preview.",
     ...rights(deps, "CnDrain"),
     ...refuses(409),
     request: { params: CnParam, body: jsonBody(DrainBody) },
