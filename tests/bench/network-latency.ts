@@ -191,6 +191,7 @@ async function follow(node: NodeName, { server_uuid, api_key }: NodeKey): Promis
   const store = await openDocumentStore(`${folder.path}/${node}`, log);
   const network = createNodeNetwork({ driver: net.driver(node), store, log });
   networks.push(network);
+  // The cast is safe, because the network poll reads only these parts of an agent.
   const agent = {
     environment: processEnvironment(stop.signal),
     link: { endpoint: server.url, user_agent: "bench" },

@@ -85,6 +85,7 @@ const polled = (times: number) => expect.poll(() => counts[POLL] ?? 0, PATIENCE)
 
 /** Queues a job, and returns it when the agent has completed it. */
 async function done(): Promise<Job> {
+  // The cast is safe, because enqueue reads only the database of a test's control plane.
   const id = await enqueue({ db } as unknown as Parameters<typeof enqueue>[0], { server_uuid });
   await expect.poll(async () => (await showJob(id)).status.status, PATIENCE).toBe("completed");
   return await showJob(id);

@@ -1,8 +1,8 @@
 // The description of API keys: the caller's own, or the keys of one tenant.
 import type { ApiKeyView } from "../../../src/contract/api-key.ts";
+import { API_KEY_COLUMNS } from "../../internal/api-key-columns.ts";
 import type { Io } from "../../internal/io.ts";
 import { plainText } from "../../internal/plain-text.ts";
-import { AGE_COLUMN, ID_COLUMN, WIDE_COLUMN } from "../../internal/table.ts";
 import type { Changing, Listing } from "../record/kind.ts";
 import { resolveTenant } from "../tenant/tenant.ts";
 
@@ -22,15 +22,7 @@ export const API_KEYS: Listing<ApiKeyView> = {
   many: "API keys",
   summaries: { list: "List your API keys, or the API keys of a tenant" },
   parent: PARENT,
-  columns: [
-    ["ID", (key) => key.id, ID_COLUMN],
-    ["SCOPE", (key) => key.scope],
-    ["DESCRIPTION", (key) => key.description],
-    ["AGE", (key) => key.created_at, AGE_COLUMN],
-    ["CREATED_AT", (key) => key.created_at, WIDE_COLUMN],
-    ["EXPIRES_AT", (key) => key.expires_at],
-    ["LAST_USED", (key) => key.last_used_at, AGE_COLUMN],
-  ],
+  columns: API_KEY_COLUMNS,
   all: async (io, tenant) => await io.get<ApiKeyView[]>(await keysPath(io, tenant)),
   is_array: true,
   record: (key) => key,
