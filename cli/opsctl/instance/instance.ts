@@ -2,6 +2,7 @@
 import { INSTANCE_STATES } from "../../../src/contract/enums.ts";
 import type { Instance, SystemInstance } from "../../../src/contract/instance.ts";
 import { oneOf } from "../../framework.ts";
+import { byteSizeText } from "../../internal/byte-size.ts";
 import type { Io } from "../../internal/io.ts";
 import { isUuid, named, pickRecord, type RecordKind } from "../../internal/record-name.ts";
 import {
@@ -63,7 +64,7 @@ export function instanceText(instance: Instance): string {
     ["description", instance.description],
     ["state", reason === undefined ? state : `${state}: ${reason}`],
     ["cpu", instance.cpu],
-    ["memory_bytes", instance.memory_bytes],
+    ["memory", byteSizeText(instance.memory_bytes)],
     ["image", instance.image_id],
     ["host", instance.host_cn_uuid],
     ["host_live", instance.host_live],
