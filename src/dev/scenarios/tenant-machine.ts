@@ -35,7 +35,7 @@ export async function tenantMachine(opsctl: Run, on: Run, place: MachinePlace): 
     check("running again", /running/.test(await on("instance", "start", "web1")));
     await on("instance", "stop", "web1");
     await on("disk", "resize", idOf(await on("disk", "list", "--instance", "web1")), "--size-bytes", "8GiB");
-    check("the disk has the new size", / 8 GiB +yes$/m.test(await on("disk", "list", "--instance", "web1")));
+    check("the disk has the new size", / 8GiB +yes$/m.test(await on("disk", "list", "--instance", "web1")));
 
     say("The tenant deletes it, which frees its address");
     await on("floating-ip", "detach", "www");
