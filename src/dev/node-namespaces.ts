@@ -19,6 +19,14 @@ const NODES = 2;
 const run = promisify(execFile);
 const ip = (...words: readonly string[]) => run("ip", words);
 
+/** Returns the first program that a namespace needs and that PATH does not have; null if all are there. */
+export async function missingProgram(): Promise<string | null> {
+  for (const name of ["ip", "nsenter", "unshare"]) {
+    if (await run(name, ["-V"]).then(() => false, () => true)) return name;
+  }
+  return null;
+}
+
 export type NodeNamespace = {
   readonly address: string;
   /** The arguments before a command that run the command in the namespace. */

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startAgent } from "../node-agent.ts";
-import { openNodeNamespaces } from "../node-namespaces.ts";
+import { missingProgram, openNodeNamespaces } from "../node-namespaces.ts";
 import { check, type Run, say } from "../stage.ts";
 import { TINY_GUEST_LINE } from "../tiny-guest.ts";
 
@@ -21,6 +21,8 @@ const PAUSE_MS = 500;
 
 /** `on` runs tenantctl as the tenant with the image `demo` and the subnet `front` of the VPC `main`. */
 export async function liveMigration(opsctl: Run, on: Run, { endpoint, image_server, folder }: Place): Promise<void> {
+  const missing = await missingProgram();
+  if (missing !== null) return say(`No live migration is shown, because the program ${missing} is missing`);
   say("Two more nodes join, each in a network namespace of its own");
   const ports = [endpoint, image_server].map((url) => Number(new URL(url).port));
   const namespaces = await openNodeNamespaces(ports);
