@@ -1,15 +1,13 @@
 // The labels of an object in a row, with the button that sets them.
-import { run } from "../core/action.ts";
-import { labelAction, type Labeled, labelTexts } from "../core/labels.ts";
+import { labelAction, type Labeled } from "../core/labels.ts";
+import { LabelsText } from "./labels-text.tsx";
+import { RowActions } from "./row-actions.tsx";
 
 export function RowLabels(labeled: Labeled & { readonly name: string }) {
-  const action = labelAction(labeled);
   return (
     <>
-      {labelTexts(labeled.labels).map((text) => <span key={text} class="dim">{text}</span>)}
-      <span class="actions">
-        <button type="button" aria-label={action.title} onClick={() => run(action)}>{action.button}</button>
-      </span>
+      <LabelsText labels={labeled.labels} />
+      <RowActions actions={[labelAction(labeled)]} />
     </>
   );
 }

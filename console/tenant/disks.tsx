@@ -1,12 +1,14 @@
 // The disks of an instance: its size, and the actions on its data disks.
 import type { Disk, Instance } from "../../src/contract/instance.ts";
-import { type Action, run } from "../core/action.ts";
+import type { Action } from "../core/action.ts";
 import { send } from "../core/client.ts";
 import { tenantctl } from "../core/command.ts";
-import { labelAction, labelTexts } from "../core/labels.ts";
+import { labelAction } from "../core/labels.ts";
 import { writersOnly } from "../core/session.ts";
 import { bytes, exactBytes, parseBytes } from "../core/text.ts";
 import { Problem, Section } from "../parts/basics.tsx";
+import { LabelsText } from "../parts/labels-text.tsx";
+import { RowActions } from "../parts/row-actions.tsx";
 import { useQuery } from "../parts/use-query.ts";
 import { disksQuery } from "./queries.ts";
 
@@ -21,23 +23,12 @@ export function Disks({ instance }: { readonly instance: Instance }) {
             <span>{disk.name}</span>
             <span class="dim">{disk.kind}</span>
             <span>{bytes(disk.size_bytes)}</span>
-            {labelTexts(disk.labels).map((text) => <span key={text} class="dim">{text}</span>)}
+            <LabelsText labels={disk.labels} />
             {!disk.attached && <span class="warn">detached</span>}
             {disk.applied_bytes !== null && disk.applied_bytes < disk.size_bytes && (
               <span class="warn">the node has {bytes(disk.applied_bytes)}</span>
             )}
-            <span class="actions">
-              {diskActions(disk, instance.name).map((action) => (
-                <button
-                  key={action.title}
-                  type="button"
-                  aria-label={action.title}
-                  onClick={() => run(action)}
-                >
-                  {action.button}
-                </button>
-              ))}
-            </span>
+            <RowActions actions={diskActions(disk, instance.name)} />
           </li>
         ))}
       </ul>

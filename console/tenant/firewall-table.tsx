@@ -1,5 +1,5 @@
 // The rules of a firewall in a table whose cells are edited in place. Alt-arrow moves a rule in the order of evaluation.
-import type { JSX } from "preact";
+import type { ComponentChildren, JSX } from "preact";
 import { FIREWALL_ACTIONS, FIREWALL_DIRECTIONS, FIREWALL_PROTOCOLS } from "../../src/contract/enums.ts";
 import { DRAFT_FIELDS, type DraftRow, moved } from "../core/firewall-draft.ts";
 
@@ -30,9 +30,11 @@ type Props = {
   readonly deciding: string | undefined;
   /** Null if the caller may only read. */
   readonly edit: ((rows: readonly DraftRow[]) => void) | null;
+  /** Returns the labels of the rule in the row with this key. */
+  readonly labelsOf: (key: string) => ComponentChildren;
 };
 
-export function FirewallTable({ rows, deciding, edit }: Props) {
+export function FirewallTable({ rows, deciding, edit, labelsOf }: Props) {
   const move = (event: KeyboardEvent, key: string) => {
     if (edit === null || !event.altKey || (event.key !== "ArrowUp" && event.key !== "ArrowDown")) return;
     event.preventDefault();
@@ -44,6 +46,7 @@ export function FirewallTable({ rows, deciding, edit }: Props) {
         <thead>
           <tr>
             {DRAFT_FIELDS.map((field) => <th key={field} scope="col">{TITLES[field]}</th>)}
+            <th scope="col">Labels</th>
             {edit !== null && <th scope="col">Change</th>}
           </tr>
         </thead>
@@ -66,6 +69,7 @@ export function FirewallTable({ rows, deciding, edit }: Props) {
                   )}
                 </td>
               ))}
+              <td>{labelsOf(row.key)}</td>
               {edit !== null && (
                 <td>
                   <button

@@ -15,11 +15,14 @@ import { tenantctl } from "../core/command.ts";
 import { decidingRule, evaluationOrder, type Packet } from "../core/firewall.ts";
 import { bodyOf, changesOf, draftOf, type DraftRow } from "../core/firewall-draft.ts";
 import { askBeforeLeaving } from "../core/router.ts";
+import { labelAction } from "../core/labels.ts";
 import { writersOnly } from "../core/session.ts";
-import { store } from "../core/store.ts";
+import { type Query, store } from "../core/store.ts";
 import { counted } from "../core/text.ts";
 import { say } from "../core/toast.ts";
 import { Problem, Section } from "../parts/basics.tsx";
+import { LabelsText } from "../parts/labels-text.tsx";
+import { RowActions } from "../parts/row-actions.tsx";
 import { FirewallTable } from "./firewall-table.tsx";
 import { useQuery } from "../parts/use-query.ts";
 
@@ -28,15 +31,25 @@ const choices = (names: readonly string[]) => names.map((value) => ({ value, lab
 type Read = { readonly rules: readonly FirewallRule[]; readonly etag: string };
 type Draft = { readonly base: Read; readonly rows: readonly DraftRow[] };
 
-export function Firewall({ vpc }: { readonly vpc: Vpc }) {
-  const { data, refusal } = useQuery<Read>({
-    key: `firewall ${vpc.id}`,
+export function firewallQuery(vpc: string): Query<Read> {
+  return {
+    key: `firewall ${vpc}`,
     kinds: ["firewall-rule"],
     read: async (signal) => {
-      const { body, headers } = await ask<FirewallRuleSet>("GET", `/v1/vpcs/${vpc.id}/firewall-rules`, { signal });
+      const { body, headers } = await ask<FirewallRuleSet>("GET", `/v1/vpcs/${vpc}/firewall-rules`, { signal });
       return { rules: evaluationOrder(body.items), etag: headers.get("etag") ?? "*" };
     },
-  });
+  };
+}
+
+/** Sets the labels of a rule. A change of other fields is part of an edit of the whole firewall. */
+export function labelRule({ id, name, labels }: FirewallRule, vpc: string): Action {
+  const argv = ["tenantctl", "firewall-rule", "update", name, "--vpc", vpc];
+  return labelAction({ path: `/v1/firewall-rules/${id}`, argv, labels, name: `rule ${name}` });
+}
+
+export function Firewall({ vpc }: { readonly vpc: Vpc }) {
+  const { data, refusal } = useQuery(firewallQuery(vpc.id));
   const draft = useSignal<Draft | null>(null);
   const asked = useSignal<Packet | null>(null);
   const rules = data?.rules ?? [];
@@ -61,7 +74,12 @@ export function Firewall({ vpc }: { readonly vpc: Vpc }) {
     <Section title="Firewall rules" count={rows.length}>
       {refusal !== undefined && <Problem refusal={refusal} />}
       {rows.length > 0 && (
-        <FirewallTable rows={rows} deciding={deciding?.id} edit={writersOnly() === null ? edit : null} />
+        <FirewallTable
+          rows={rows}
+          deciding={deciding?.id}
+          edit={writersOnly() === null ? edit : null}
+          labelsOf={(key) => <RuleLabels rule={rules.find(({ id }) => id === key)} vpc={vpc.name} />}
+        />
       )}
       {rows.length === 0 && data !== undefined && <p class="dim">The VPC has no rule.</p>}
       <p>
@@ -81,6 +99,17 @@ export function Firewall({ vpc }: { readonly vpc: Vpc }) {
           : `${deciding.action === "allow" ? "Passes" : "Is dropped"}: the rule ${deciding.name} decides.`}
       />
     </Section>
+  );
+}
+
+/** A rule that is not applied yet has no labels. */
+function RuleLabels({ rule, vpc }: { readonly rule: FirewallRule | undefined; readonly vpc: string }) {
+  if (rule === undefined) return null;
+  return (
+    <>
+      <LabelsText labels={rule.labels} />
+      <RowActions actions={[labelRule(rule, vpc)]} />
+    </>
   );
 }
 

@@ -11,23 +11,39 @@ import { isOperator } from "../core/session.ts";
 import { bytes } from "../core/text.ts";
 import { operationsOfQuery } from "../operator/node-queries.ts";
 import { AsCommand, Copyable, Facts, Link, Problem, Section, State, When } from "../parts/basics.tsx";
-import { RowLabels } from "../parts/row-labels.tsx";
 import { useQuery } from "../parts/use-query.ts";
 import { diskActions, Disks } from "./disks.tsx";
 import { inProject } from "./place.ts";
 import { instanceActions } from "./instance-actions.ts";
 import { InstanceHeading } from "./instance-heading.tsx";
-import { disksQuery, imagesQuery, instanceQuery, nicsQuery, placementGroupsQuery } from "./queries.ts";
+import { addNic, nicActions, Nics } from "./nics.tsx";
+import {
+  disksQuery,
+  imagesQuery,
+  instanceQuery,
+  nicsQuery,
+  placementGroupsQuery,
+  projectSubnetsQuery,
+} from "./queries.ts";
 
 export function InstancePage({ id }: { readonly id: string }) {
   const { data: instance, refusal } = useQuery(instanceQuery(id));
-  const { data: disks = [] } = useQuery(disksQuery(id));
-  useActions(
-    instance === undefined
-      ? []
-      : [...instanceActions(instance), ...disks.flatMap((disk) => diskActions(disk, instance.name))],
-  );
   if (instance === undefined) return <InstanceHeading id={id} instance={instance} refusal={refusal} part="Instance" />;
+  return <Details instance={instance} refusal={refusal} />;
+}
+
+function Details({ instance, refusal }: { readonly instance: Instance; readonly refusal: Refusal | undefined }) {
+  const { id } = instance;
+  const { data: disks = [] } = useQuery(disksQuery(id));
+  const { data: nics = [] } = useQuery(nicsQuery(id));
+  const place = { tenant: instance.tenant_id, project: instance.project_id };
+  const { data: subnets = [] } = useQuery(projectSubnetsQuery(place));
+  useActions([
+    ...instanceActions(instance),
+    ...disks.flatMap((disk) => diskActions(disk, instance.name)),
+    addNic(instance, subnets),
+    ...nics.flatMap((nic) => nicActions(nic, instance)),
+  ]);
   const { state, reason } = instance.lifecycle;
   return (
     <>
@@ -48,7 +64,7 @@ export function InstancePage({ id }: { readonly id: string }) {
       )}
       <AttachWhenRunning instance={instance} />
       <InstanceFacts instance={instance} />
-      <Network instance={instance} />
+      <Nics instance={instance} />
       <Disks instance={instance} />
       <Activity id={id} />
       <AsCommand line={tenantctl("instance show", [instance.name])} />
@@ -106,31 +122,6 @@ function InstanceFacts({ instance }: { readonly instance: Instance }) {
         "UUID": <Copyable text={instance.id} label="the UUID" />,
       }}
     />
-  );
-}
-
-function Network({ instance: { id, name } }: { readonly instance: Instance }) {
-  const { data: nics, refusal } = useQuery(nicsQuery(id));
-  return (
-    <Section title="Network" count={nics?.length}>
-      {refusal !== undefined && <Problem refusal={refusal} />}
-      <ul class="plain">
-        {(nics ?? []).map((nic) => (
-          <li key={nic.id}>
-            <span>{nic.name}</span>
-            <Link to={`/vpcs/${nic.vpc_id}`}>{nic.primary_ipv4 ?? nic.primary_ipv6 ?? "no address"}</Link>
-            {nic.floating_ips.map((address) => <strong key={address}>{address}</strong>)}
-            <code class="dim">{nic.mac}</code>
-            <RowLabels
-              name={nic.name}
-              path={`/v1/nics/${nic.id}`}
-              labels={nic.labels}
-              argv={["tenantctl", "nic", "update", nic.name, "--instance", name]}
-            />
-          </li>
-        ))}
-      </ul>
-    </Section>
   );
 }
 

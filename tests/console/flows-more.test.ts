@@ -79,6 +79,138 @@ test("forward a port of a gateway, rename the forward, delete it", async () => {
   expect(await forwards()).toEqual([]);
 }, LIMIT_MS);
 
+test(
+  "create a route table with a route to the gateway, let a subnet use it, label all three, and delete them",
+  async () => {
+    const [vpc] = await list(`/v1/vpcs${g.selectors}`);
+    const [subnet] = await list(`/v1/subnets?vpc=${vpc.id}`);
+    const tables = () => list(`/v1/route-tables?vpc=${vpc.id}`);
+    const tableNamed = async (wanted: string) =>
+      (await tables()).find(({ name }: { name: string }) => name === wanted) as { readonly id: string };
+    const send = () => keyboard.press("Control+Enter");
+    const label = async (title: string, text: string) => {
+      await keyboard.act(`Set labels of ${title}`);
+      await keyboard.fill({ Labels: text });
+      await send();
+      await page().getByText(text, { exact: true }).waitFor();
+    };
+    await keyboard.open(`/vpcs/${vpc.id}`, vpc.name);
+    await keyboard.act("Create a route table");
+    await keyboard.fill({ Name: "public" });
+    await send();
+    await page().getByRole("button", { name: "Add a route to public", exact: true }).waitFor();
+    await keyboard.act("Add a route to public");
+    await keyboard.fill({ Name: "default", Destination: "0.0.0.0/0" });
+    const line =
+      `tenantctl route create --vpc ${vpc.name} --route-table public --name default --destination 0.0.0.0/0 `;
+    await page().getByText(`${line}--target-nat-gateway out`).waitFor();
+    await send();
+    await page().getByText("to the NAT gateway out").waitFor();
+    await keyboard.act(`Set the route table of subnet ${subnet.name}`);
+    await keyboard.focus("Route table");
+    await keyboard.type("public");
+    await send();
+    await page().getByText("routes of public").waitFor();
+    await label("route default of public", "to=internet");
+    await label("route table public", "way=out");
+    await label(`subnet ${subnet.name}`, "tier=front");
+    const { id } = await tableNamed("public");
+    expect(
+      (await list(`/v1/routes?route_table=${id}`)).map(({ name, labels }: Record<string, unknown>) => [name, labels]),
+    )
+      .toEqual([["default", { to: "internet" }]]);
+    expect(await list(`/v1/subnets?vpc=${vpc.id}`)).toMatchObject([{ route_table_id: id, labels: { tier: "front" } }]);
+
+    await keyboard.act(`Set the route table of subnet ${subnet.name}`);
+    await keyboard.focus("Route table");
+    await keyboard.type("main");
+    await send();
+    await page().getByText("routes of main").waitFor();
+    await keyboard.act("Delete route default of public");
+    await send();
+    await page().getByText("to the NAT gateway out").waitFor({ state: "detached" });
+    await keyboard.act("Delete route table public");
+    await send();
+    await page().getByRole("button", { name: "Add a route to public", exact: true }).waitFor({ state: "detached" });
+    expect(await tables()).toHaveLength(1);
+  },
+  LIMIT_MS,
+);
+
+test("create a subnet and delete it; the subnet of an instance cannot be deleted", async () => {
+  const [vpc] = await list(`/v1/vpcs${g.selectors}`);
+  const [used] = await list(`/v1/subnets?vpc=${vpc.id}`);
+  await keyboard.open(`/vpcs/${vpc.id}`, vpc.name);
+  await keyboard.act("Create a subnet");
+  await keyboard.fill({ Name: "back", "IPv4 block": vpc.ipv4_block.replace(/\.0\/\d+$/, ".240/28") });
+  await keyboard.press("Control+Enter");
+  await page().getByRole("button", { name: "Delete subnet back", exact: true }).waitFor();
+  await keyboard.act("Delete subnet back");
+  await keyboard.press("Control+Enter");
+  await page().getByRole("button", { name: "Delete subnet back", exact: true }).waitFor({ state: "detached" });
+  await keyboard.act(`Delete subnet ${used.name}`);
+  await keyboard.press("Control+Enter");
+  await page().getByRole("dialog").getByText("NIC", { exact: false }).last().waitFor();
+  await keyboard.press("Escape");
+  expect(await list(`/v1/subnets?vpc=${vpc.id}`)).toHaveLength(1);
+}, LIMIT_MS);
+
+test("set the labels of a firewall rule, which an edit of the firewall keeps", async () => {
+  const [vpc] = await list(`/v1/vpcs${g.selectors}`);
+  const rule = async () =>
+    (await list(`/v1/firewall-rules?vpc=${vpc.id}`)).map((
+      { name, priority, labels }: Record<string, unknown>,
+    ) => [name, priority, labels]);
+  await keyboard.open(`/vpcs/${vpc.id}`, vpc.name);
+  await keyboard.act("Create a firewall rule");
+  await keyboard.fill({ Name: "ssh", Ports: "22" });
+  await keyboard.press("Control+Enter");
+  await page().getByRole("button", { name: "Set labels of rule ssh", exact: true }).waitFor();
+  await keyboard.act("Set labels of rule ssh");
+  await keyboard.fill({ Labels: "owner=ops" });
+  await page().getByText(`tenantctl firewall-rule update ssh --vpc ${vpc.name} --label owner=ops`).waitFor();
+  await keyboard.press("Control+Enter");
+  await page().getByText("owner=ops", { exact: true }).waitFor();
+  await keyboard.fill({ "Priority of ssh": "200" });
+  await keyboard.focusButton("Apply");
+  await keyboard.press("Enter");
+  await page().getByText("The firewall is applied").waitFor();
+  expect(await rule()).toEqual([["ssh", 200, { owner: "ops" }]]);
+}, LIMIT_MS);
+
+test("add a NIC to a stopped instance, change its addresses, remove it", async () => {
+  const [vpc] = await list(`/v1/vpcs${g.selectors}`);
+  const [subnet] = await list(`/v1/subnets?vpc=${vpc.id}`);
+  const cordon = async (cordoned: boolean) =>
+    okOf(await f.site().call("PATCH", `/v1/cns/${idle.server_uuid}/placement`, { body: { cordoned } }));
+  await cordon(true);
+  const web2 = okOf(await makeInstance(g, { name: "web2" }));
+  await cordon(false);
+  okOf(await g.call("POST", `/v1/instances/${web2.id}/stop`));
+  const nics = () => list(`/v1/nics?instance=${web2.id}`);
+  await keyboard.open(`/instances/${web2.id}`, "web2");
+  await keyboard.act("Add a NIC");
+  await keyboard.fill({ Name: "backend" });
+  await page().getByText(
+    `tenantctl nic create --name backend --instance web2 --subnet ${subnet.name} --vpc ${vpc.name}`,
+  ).waitFor();
+  await keyboard.press("Control+Enter");
+  await page().getByRole("button", { name: "Remove NIC backend", exact: true }).waitFor();
+  await keyboard.act("Change the addresses of NIC backend");
+  const block = vpc.ipv4_block.replace(/\.0\/\d+$/, ".248/29");
+  await keyboard.fill({ "Allowed blocks": block });
+  await page().getByText(`tenantctl nic update backend --instance web2 --no-additional-ips --allow-cidr ${block}`)
+    .waitFor();
+  await keyboard.press("Control+Enter");
+  await page().getByText(block, { exact: true }).waitFor();
+  expect(await nics()).toContainEqual(expect.objectContaining({ name: "backend", allowed_cidrs: [block] }));
+  await keyboard.act("Remove NIC backend");
+  await keyboard.press("Control+Enter");
+  await page().getByRole("button", { name: "Remove NIC backend", exact: true }).waitFor({ state: "detached" });
+  expect(await nics()).toHaveLength(1);
+  okOf(await g.call("DELETE", `/v1/instances/${web2.id}`));
+}, LIMIT_MS);
+
 test("for a port outside the range, the refusal is shown at the port's field", async () => {
   const [vpc] = await list(`/v1/vpcs${g.selectors}`);
   const [gateway] = await list(`/v1/nat-gateways?vpc=${vpc.id}`);
