@@ -1,3 +1,4 @@
+-- Berth does not call this function any more; a later migration can drop it.
 -- Returns the chosen entries of writes [{entries: [{$u, $c, column...}], ...}], with the values that were allocated for
 -- their units in place of the tokens. A process of the previous release sends each child as {u, c, row, ...}.
 create or replace function berth_filled_writes(writes jsonb, choice int[], allocated jsonb[]) returns jsonb

@@ -5,10 +5,11 @@
 --
 -- call: {units, messages: [{u, msg_id}], locks: [{key, shared}],
 --        written: [{u, kind, id, incarnation, version, msg_id}], plans: [{u, partial, choices: [[condition]]}],
---        rows: [{op, kind, columns, entries: [{$u, $c, $id, column...}]}],
---        children: [{op, table, key, columns, entries: [{$u, $c, column...}]}], in order; processes of the previous
---          release send [{u, c, n, op, table, key, row}],
+--        rows: [{op, kind, columns, has_tokens, entries: [{$u, $c, $id, column...}]}],
+--        children: [{op, table, key, columns, has_tokens, entries: [{$u, $c, column...}]}], in order; processes of an
+--          earlier release send [{u, c, n, op, table, key, row}],
 --        outbox: [{u, c, id, to_kind, to_id, message}]}          u: unit, c: choice, n: order; empty lists are left out
+--        has_tokens: false if no entry has a token of an allocation; processes of an earlier release do not send it
 -- a_, t_, r_: the actors, transitions and replies of the units, one array per column: every message has them, and
 --        PostgreSQL reads arrays several times faster than JSON. Audit notes and replies are JSON texts.
 -- answer: {conflicts: [u], known: [{u, replies}], chosen: [{u, c, replies}]}; any other unit was written as requested
@@ -44,6 +45,8 @@ declare
   allocated jsonb[] := '{}';
   decided   int[] := '{}';
   option    int;
+  -- Whether entries with tokens are rewritten: some are not chosen, or values were allocated.
+  is_filled boolean := false;
 begin
   -- 1. A message that was committed before gets the same reply.
   if call ? 'messages' then
@@ -134,21 +137,21 @@ begin
     insert into seen select r.msg, refusals[r.u + 1]::text from unnest(r_u, r_c, r_msg) r(u, c, msg)
       where r.c = 0 and refusals[r.u + 1] is not null;
 
-    -- Keeps only the chosen writes, with the allocated values in place of their tokens. Writes that are not chosen are
-    -- removed, because a token in them is not a valid value of its column. This step is skipped if every unit has its
-    -- only choice and no value was allocated.
-    if exists (select from unnest(allocated) a where a is not null) or exists (select from unnest(choice) c where c <> 0)
-      or exists (select from jsonb_array_elements(call->'plans') p where jsonb_array_length(p->'choices') > 1) then
+    -- Keeps only the chosen texts, with the allocated values in place of their tokens. This step is skipped if every unit
+    -- has its only choice and no value was allocated.
+    is_filled := exists (select from unnest(allocated) a where a is not null)
+      or exists (select from unnest(choice) c where c <> 0)
+      or exists (select from jsonb_array_elements(call->'plans') p where jsonb_array_length(p->'choices') > 1);
+    if is_filled then
       t_audit := array(select case when choice[t.u + 1] = t.c then berth_replaced(t.audit, allocated[t.u + 1]) end
                          from unnest(t_u, t_c, t_audit) with ordinality t(u, c, audit, n) order by n);
       r_reply := array(select case when choice[r.u + 1] = r.c then berth_replaced(r.reply, allocated[r.u + 1]) end
                          from unnest(r_u, r_c, r_reply) with ordinality r(u, c, reply, n) order by n);
-      call := call || jsonb_build_object(
-        'rows', berth_filled_writes(call->'rows', choice, allocated),
-        'children', berth_filled_writes(call->'children', choice, allocated),
-        'outbox', coalesce((
+      if call ? 'outbox' then
+        call := jsonb_set(call, '{outbox}', coalesce((
           select jsonb_agg(berth_replaced(e::text, allocated[(e->>'u')::int + 1])::jsonb)
             from jsonb_array_elements(call->'outbox') e where choice[(e->>'u')::int + 1] = (e->>'c')::int), '[]'));
+      end if;
     end if;
 
     chosen := array(
@@ -160,8 +163,11 @@ begin
   end if;
 
   -- 5. Writes, one statement per table and set of columns: new actors, changed actors, children in order, deleted actors.
-  for writes in select w.op, w.columns, w.entries, k.table_name, k.key_column, k.key_type
-                  from jsonb_to_recordset(call->'rows') w(op text, kind text, columns text[], entries jsonb)
+  for writes in select w.op, w.columns, k.table_name, k.key_column, k.key_type,
+                       case when is_filled and w.has_tokens is not false
+                         then berth_filled_entries(w.entries, choice, allocated) else w.entries end as entries
+                  from jsonb_to_recordset(call->'rows')
+                       w(op text, kind text, columns text[], has_tokens boolean, entries jsonb)
                   join actor_kind k on k.kind = w.kind
                  where w.op in ('insert', 'update') order by w.op, k.kind loop
     if writes.op = 'insert' then
@@ -176,10 +182,12 @@ begin
   if call ? 'children' then
     for writes in select w.op, w."table" as table_name, w.key,
                          coalesce(w.columns, array(select jsonb_object_keys(w.row))) as columns,
-                         coalesce(w.entries, jsonb_build_array(w.row || jsonb_build_object('$u', w.u, '$c', w.c))) as entries
+                         case when is_filled and w.has_tokens is not false
+                           then berth_filled_entries(a.entries, choice, allocated) else a.entries end as entries
                     from jsonb_array_elements(call->'children') with ordinality each(of, place),
-                         jsonb_to_record(each.of) w(op text, "table" name, key text[], columns text[], entries jsonb,
-                                                    u int, c int, "row" jsonb)
+                         jsonb_to_record(each.of) w(op text, "table" name, key text[], columns text[], has_tokens boolean,
+                                                    entries jsonb, u int, c int, "row" jsonb),
+                         coalesce(w.entries, jsonb_build_array(w.row || jsonb_build_object('$u', w.u, '$c', w.c))) a(entries)
                    order by place loop
       case writes.op
         when 'insert' then perform berth_insert(writes.entries, choice, writes.columns, writes.table_name, writes.key, '');

@@ -5,15 +5,22 @@ create or replace function usage_follow() returns trigger language plpgsql as $$
 declare
   subject  constant jsonb := case tg_op when 'DELETE' then to_jsonb(old) else to_jsonb(new) end;
   of_id    constant uuid := subject->>'id';
+  was_on   constant boolean := tg_op <> 'INSERT' and
+    (tg_table_name <> 'instance' or to_jsonb(old)->>'state' in ('running', 'stopping'));
   is_on    constant boolean := tg_op <> 'DELETE' and
     (tg_table_name <> 'instance' or subject->>'state' in ('running', 'stopping'));
-  pass_at  timestamptz := berth_now();
+  pass_at  timestamptz;
   last_end timestamptz;
 begin
-  select max(ended_at) into last_end from usage_span where resource = tg_table_name and resource_id = of_id;
-  update usage_span set ended_at = greatest(began_at, pass_at)
-   where resource = tg_table_name and resource_id = of_id and ended_at is null
-   returning ended_at into pass_at;
+  if not was_on and not is_on then return null; end if;
+  pass_at := berth_now();
+  -- A new row has no earlier span.
+  if tg_op <> 'INSERT' then
+    select max(ended_at) into last_end from usage_span where resource = tg_table_name and resource_id = of_id;
+    update usage_span set ended_at = greatest(began_at, pass_at)
+     where resource = tg_table_name and resource_id = of_id and ended_at is null
+     returning ended_at into pass_at;
+  end if;
   if is_on then
     insert into usage_span (tenant_id, project_id, resource, resource_id, vcpus, memory_bytes, disk_bytes, floating_ips,
                             began_at)

@@ -113,12 +113,14 @@ type Writes = {
   readonly op: RowWrite["op"];
   readonly kind: string;
   readonly columns: readonly string[];
+  readonly has_tokens: boolean;
   readonly entries: object[];
 };
 
 /** Child rows of one table that one SQL statement writes. */
 type ChildWrites = Pick<ChildRow, "op" | "table" | "key"> & {
   readonly columns: readonly string[];
+  readonly has_tokens: boolean;
   readonly entries: object[];
   /** The keys of an upsert: PostgreSQL refuses a statement that writes one row twice. */
   readonly keys: Set<string>;
@@ -141,16 +143,20 @@ function emptyLists() {
 }
 
 function addChoice(lists: Lists, choice: Choice, { u, c }: Entry): void {
+  const tokens = tokensOf(choice);
   for (const { op, ref, row } of choice.rows) {
     const columns = Object.keys(row);
-    const like = `${op} ${ref.kind} ${columns}`;
-    const writes = lists.writes.get(like) ?? { op, kind: ref.kind, columns, entries: [] };
+    const has_tokens = hasToken(row, tokens);
+    const like = `${op} ${ref.kind} ${columns} ${has_tokens}`;
+    const writes = lists.writes.get(like) ?? { op, kind: ref.kind, columns, has_tokens, entries: [] };
     lists.writes.set(like, writes);
     // No column name begins with a dollar sign.
     writes.entries.push({ $u: u, $c: c, $id: ref.id, ...row });
   }
   let at = 0;
-  for (const child of choice.children) at = addChild(lists.children, child, { at, entry: { $u: u, $c: c } });
+  for (const child of choice.children) {
+    at = addChild(lists.children, child, { at, entry: { $u: u, $c: c }, has_tokens: hasToken(child.row, tokens) });
+  }
   for (const each of choice.transitions) lists.transitions.push({ u, c, ...each });
   for (const each of choice.replies) lists.replies.push({ u, c, ...each });
   for (const { id, to, message } of choice.outbox) {
@@ -165,19 +171,32 @@ function addChoice(lists: Lists, choice: Choice, { u, c }: Entry): void {
 function addChild(
   lists: ChildWrites[],
   { op, table, key, row }: ChildRow,
-  { at, entry }: { readonly at: number; readonly entry: object },
+  { at, entry, has_tokens }: { readonly at: number; readonly entry: object; readonly has_tokens: boolean },
 ): number {
   const columns = Object.keys(row);
   const row_key = op === "upsert" ? JSON.stringify(key.map((column) => row[column])) : null;
-  const like = String([op, table, key, columns]);
+  const like = String([op, table, key, columns, has_tokens]);
   let place = lists.findIndex((each, index) =>
-    index >= at && String([each.op, each.table, each.key, each.columns]) === like &&
+    index >= at && String([each.op, each.table, each.key, each.columns, each.has_tokens]) === like &&
     (row_key === null || !each.keys.has(row_key))
   );
-  if (place < 0) place = lists.push({ op, table, key, columns, entries: [], keys: new Set() }) - 1;
+  if (place < 0) place = lists.push({ op, table, key, columns, has_tokens, entries: [], keys: new Set() }) - 1;
   lists[place]?.entries.push({ ...entry, ...row });
   if (row_key !== null) lists[place]?.keys.add(row_key);
   return place;
+}
+
+/** The tokens that the commit replaces in the rows of a choice. */
+function tokensOf({ conditions }: Choice): ReadonlySet<string> {
+  return new Set(conditions.flatMap((each) => each.do === "allocate" ? [each.token] : []));
+}
+
+/** Whether a value contains one of these tokens, as a whole string, at any depth. */
+function hasToken(value: unknown, tokens: ReadonlySet<string>): boolean {
+  if (tokens.size === 0) return false;
+  if (typeof value === "string") return tokens.has(value);
+  if (typeof value !== "object" || value === null) return false;
+  return Object.values(value).some((each) => hasToken(each, tokens));
 }
 
 function needsPlan(unit: Unit): boolean {

@@ -65,8 +65,34 @@ test("the form of the previous release, in which each child row is an entry of i
     child("insert", { lamp_id: id, key: "b", value: 3 }),
     child("delete", { lamp_id: id, key: "a" }),
   ].map((each, n) => ({ ...each, n }));
-  const lists = Array.from({ length: 21 }, () => "{}");
-  const places = ["", ...lists].map((_, n) => `$${n + 1}`);
-  await db.query(`select commit_units_1(${places})`, [JSON.stringify({ units: 1, children }), ...lists]);
+  await commit({ units: 1, children });
   expect(await partsOf(id)).toEqual([{ key: "b", value: 3 }]);
 });
+
+test("writes of a process that does not say which rows have tokens get the allocated values", async () => {
+  const id = await newLamp();
+  const owner = await openClient({ url: database.url });
+  await owner.query("insert into pool (id) values ('parts')");
+  await owner.query("insert into pool_range (pool_id, low, high) values ('parts', 7, 9)");
+  await owner.end();
+  const token = randomUUID();
+  const conditions = [{ do: "allocate", pool: "parts", token, fault: { code: "Conflict", message: "none is free" } }];
+  const plans = [{ u: 0, partial: false, choices: [conditions] }];
+  const of = { op: "insert", table: "lamp_part", key: ["lamp_id", "key"] };
+  await commit({
+    units: 1,
+    plans,
+    children: [
+      { ...of, u: 0, c: 0, row: { lamp_id: id, key: "a", value: token } },
+      { ...of, columns: ["lamp_id", "key", "value"], entries: [{ $u: 0, $c: 0, lamp_id: id, key: "b", value: token }] },
+    ],
+  });
+  expect(await partsOf(id)).toEqual([{ key: "a", value: 7 }, { key: "b", value: 7 }]);
+});
+
+/** Sends a commit call that has only a document. */
+async function commit(call: object): Promise<void> {
+  const lists = Array.from({ length: 21 }, () => "{}");
+  const places = ["", ...lists].map((_, n) => `$${n + 1}`);
+  await db.query(`select commit_units_1(${places})`, [JSON.stringify(call), ...lists]);
+}
