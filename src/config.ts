@@ -23,9 +23,9 @@ export type Config = {
   readonly port: number;
   /** The URL of the database; null: use the embedded PostgreSQL in dataDir. */
   readonly databaseUrl: string | null;
-  /** The URL of the database without the pooler that databaseUrl names; null: databaseUrl names no pooler. */
+  /** The URL of the database itself, if databaseUrl names a pooler; null if it does not. */
   readonly directUrl: string | null;
-  /** The database URL of a user that may run migrations, if the user of DATABASE_URL may not. */
+  /** The database URL of the user that runs migrations, if the user of DATABASE_URL may not run them. */
   readonly ownerUrl: string | null;
   readonly dataDir: string;
   /** The directory of a published image index that the server serves in addition to the API; null: none. */

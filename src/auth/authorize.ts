@@ -1,10 +1,12 @@
-// Authorizes each request before its route runs. It refuses in this order:
-// 401 for a bad credential, also on anonymous routes; 429 for an authenticated caller above its rate; 400 for a missing
-// selector; then 403 or 404, first for the action in general, then for the object.
-// A 403 or 404 for an authenticated caller is audited, except a root operator's 404. A repeated request for an object
-// that was deleted meanwhile uses the object's saved scope, so that it gets the same answer. A long poll is authorized
-// again before it is answered: a caller that lost its credential or permission meanwhile gets only the refusal
+// Authorizes each request before its route runs. It refuses in this order: 401 for a bad credential, also on anonymous
+// routes; 429 for an authenticated caller above its rate; 400 for a missing selector; then 403 or 404, first for the
+// action in general, then for the object.
+//
+// A 403 or 404 for an authenticated caller is audited, except a root operator's 404. If a request is repeated after its
+// object was deleted, the saved scope of the object is used, so the repeated request gets the same answer. A long poll
+// is authorized again before it is answered: a caller that has lost its credential or permission gets only the refusal
 // (docs/reliability.md, S-11).
+//
 // The cookie of the web console counts only without an Authorization header, and not on routes for everybody, so that an
 // ended session does not prevent the next login. A request with the cookie that writes must come from a page of this
 // server. A 401 deletes the cookie.
@@ -143,7 +145,7 @@ function presentedTo(action: Action, c: Context<HttpEnv>): Presented {
   return { authorization, cookie: counts ? webSessionToken(c.req.header("cookie")) : undefined };
 }
 
-/** Returns whether the request has no credential but perhaps a cookie, which the check before the body was about. */
+/** Returns whether the request has a cookie, which this route ignores, and no Authorization header. */
 function ignoresCookie({ authorization, cookie }: Presented, c: Context<HttpEnv>): boolean {
   return authorization === undefined && cookie === undefined && c.req.header("cookie") !== undefined;
 }

@@ -1,6 +1,6 @@
-// Finds the principal of a credential that was checked earlier, without the credential itself: a console lasts for
-// hours, and its credential may end meanwhile. A key and a login session are looked up by their ids. A token of another
-// issuer cannot be looked up: it is valid until its expiry, while its user exists.
+// Finds the principal of a credential that was checked earlier, without the credential itself. A console needs this,
+// because it lasts for hours and its credential may end before it does. A key and a login session are looked up by
+// their ids. A token of another issuer cannot be looked up: it is valid until its expiry, while its user exists.
 import { createLookup } from "../db/lookup.ts";
 import { createApiKeyReference } from "./api-key-credential.ts";
 import type { KnownPrincipal, Person } from "./principal.ts";

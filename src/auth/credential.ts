@@ -1,7 +1,7 @@
-// Resolves the credential of a request to a principal. The Authorization header has one of three: an API key, a token of
-// another issuer (with the claim `iss`), or a token of our own sessions (without `iss`). Only `Bearer` is accepted.
-// Without the header, the cookie of the web console counts. Each kind has its own reader and its own algorithms, so that
-// a token is never checked by the rules of another kind.
+// Resolves the credential of a request to a principal. The Authorization header contains an API key, a token of another
+// issuer (with the claim `iss`), or a token of our own sessions (without `iss`). Only `Bearer` is accepted. Without the
+// header, the cookie of the web console counts. Each kind has its own reader and its own algorithms, so that a token is
+// never checked by the rules of another kind.
 import { decodeJwt, errors } from "jose";
 import { TOKEN_CHARS_MAX } from "../contract/limits.ts";
 import type { Db } from "../db/pool.ts";

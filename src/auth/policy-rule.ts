@@ -35,7 +35,7 @@ export type Rule = {
   /** The key scopes that include the action. */
   readonly scopes: readonly KeyScope[];
   /**
-   * How an authenticated caller without permission is refused: `forbid` with a 403 that names the action, `hide` with a
+   * How the server refuses an authenticated caller without permission. `forbid`: a 403 that names the action. `hide`: a
    * 404.
    */
   readonly denied: "forbid" | "hide";

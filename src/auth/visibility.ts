@@ -1,6 +1,7 @@
-// Decides whether a caller may see or change an image or an SSH key. The two permissions differ in two scopes. Public:
-// everybody sees the record, only root changes it. Silo: all members and keys of the silo's tenants see it, only
-// members with the capability silo-admin change it. These functions do not check for root; their callers do.
+// Decides whether a caller may see or change an image or an SSH key. In two scopes, more callers may see a record than
+// change it. Everybody sees a public record, and only root changes it. All members and keys of a silo's tenants see a
+// record of the silo, and only members with the capability silo-admin change it. These functions do not check for root;
+// their callers do.
 import type { ScopeKind } from "../contract/enums.ts";
 import type { RecordScope, ResourceScope } from "./resource-scope.ts";
 import type { KnownPrincipal } from "./principal.ts";

@@ -28,7 +28,7 @@ export const AgentPollBody = z.object({
 });
 export type AgentPollBody = z.input<typeof AgentPollBody>;
 
-/** The answer to a poll. The reports of the poll are stored before. */
+/** The answer to a poll. The server stores the reports of the poll before it answers. */
 export const AgentPollView = z.object({
   interval_s: z.number().int().min(AGENT_POLL_S_MIN).max(AGENT_POLL_S_MAX).describe(
     "The longest time between two polls of the node. A request waits no longer",

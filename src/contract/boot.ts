@@ -188,7 +188,7 @@ export const AdminNetwork = z.strictObject({
 });
 export type AdminNetwork = z.infer<typeof AdminNetwork>;
 
-/** A further network in which machines boot. Its machines reach the booter through a relay. */
+/** An additional network in which machines boot. They reach the booter through a relay. */
 export const RackNetwork = AdminNetwork.extend({
   name: z.string().regex(/^[A-Za-z0-9_.-]{1,63}$/, "must be 1 to 63 letters, digits, dots, underscores or hyphens"),
   relays: withDefault(z.array(z.ipv4()).max(RACK_RELAYS_MAX), []).describe(
@@ -213,7 +213,7 @@ export const BootPolicy = z.strictObject({
   admin_network: AdminNetwork.nullable(),
   rack_networks: withDefault(z.array(RackNetwork).max(RACK_NETWORKS_MAX), []),
   label_arguments: withDefault(z.array(LabelArguments).max(LABEL_ARGUMENTS_MAX), []).describe(
-    "The arguments of nodes with these labels. Where several apply, their order is the order of the arguments",
+    "The arguments of nodes with these labels. If several apply, the kernel gets their arguments in this order",
   ),
 });
 export type BootPolicy = z.infer<typeof BootPolicy>;
@@ -250,11 +250,11 @@ export const AssignBody = z.strictObject({ platform_image: Stamp });
 export const SeenBody = z.object({
   mac: z.string().max(32),
   follow_aggregate: withDefault(z.boolean(), false).describe(
-    "true: a port of a declared aggregate gets the boot record of the aggregate's first member",
+    "true: the answer for a port of a declared aggregate is the boot record of the aggregate's first member",
   ),
   client: withDefault(z.record(z.string(), z.unknown()), {}).describe(
     "`arch` (a number), `vendor_class`, `user_class`, `guid`, `relay` (the address of the relay), and `has_boot_file`: false if the booter has no boot " +
-      "file for the machine's architecture. If empty, the kept request stays",
+      "file for the machine's architecture. If empty, the server keeps the last request",
   ),
 });
 

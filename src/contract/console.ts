@@ -10,7 +10,7 @@ export const ConsoleTicketBody = z.strictObject({
     "write: type and read. watch: only read. One console of an instance types, the others watch",
   ),
   take_over: withDefault(z.boolean(), false).describe(
-    "With write: if another console types, that console becomes a watcher. If false, this console is refused instead",
+    "For mode write, if another console types. true: that console becomes a watcher. false: this one is refused",
   ),
   history_bytes: withDefault(z.number().int().min(0).max(CONSOLE_LOG_BYTES_MAX), CONSOLE_HISTORY_BYTES_DEFAULT)
     .describe("Bytes of earlier output that are sent first"),
@@ -30,7 +30,7 @@ export const OpenConsole = z.object({
   session_id: z.string().describe("The id of the console session in the audit chain"),
   user_id: z.string(),
   username: z.string(),
-  mode: z.enum(["write", "watch"]).describe("As requested. A console that another one took over still has mode write"),
+  mode: z.enum(["write", "watch"]).describe("The requested mode. It stays write after another console took over"),
   since: Timestamp.describe("When its ticket was issued"),
 });
 export type OpenConsole = z.infer<typeof OpenConsole>;

@@ -32,7 +32,10 @@ export type ReportedMetrics = MachineMetrics & { readonly instance_id: string };
 export const MetricsSample = MachineMetrics.omit({ simulated: true }).extend({ at: Timestamp });
 export type MetricsSample = z.infer<typeof MetricsSample>;
 
-/** The samples of an instance, oldest first. A counter that falls means that the machine started again. */
+/**
+ * The samples of an instance, oldest first. If a counter is lower than in the sample before, the machine has started
+ * again.
+ */
 export const InstanceMetrics = z.object({
   instance_id: z.string(),
   interval_s: z.number().int().describe("Seconds between two samples"),

@@ -35,7 +35,7 @@ export const Job = z.object({
     "The job fails at this time unless a heartbeat of its node renews the lease first",
   ),
   tombstone: z.boolean().describe(
-    "The job was cancelled or its lease expired; its node must still undo what it did and confirm that",
+    "True if the job was cancelled or its lease expired, and its node has not confirmed yet that it undid the job",
   ),
   progress: JobProgress.nullable(),
 });

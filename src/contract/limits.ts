@@ -13,7 +13,7 @@ export const CLAIMS_PER_SITE_MAX = 20_000;
 export const CLAIM_QUOTAS = { site_max: CLAIMS_PER_SITE_MAX, source_max: CLAIMS_PER_SOURCE_MAX } as const;
 /** Pending nodes that registered without proof and were never approved: half the rows of an unpaged list. */
 export const UNPROVEN_NODES_MAX = 5_000;
-/** Bytes of sysinfo, as JSON, in a registration without proof: twice the inventory of a large machine. */
+/** Bytes of sysinfo as JSON in a registration without proof. A large machine has half of it. */
 export const CLAIM_SYSINFO_BYTES_MAX = 65_536;
 /** Rows on a page of nodes with sysinfo. The limit is low because one sysinfo can have 1 MiB. */
 export const CN_SYSINFO_PAGE_ROWS_MAX = 50;
@@ -84,7 +84,7 @@ export const CN_LIVE_S = 60;
 export const AGENT_POLL_S_MIN = 5;
 export const AGENT_POLL_S_MAX = 20;
 export const AGENT_POLLS_PER_S = 200;
-/** A renewal of a job's lease may be lost twice, as a heartbeat may: the advised interval is at most this part of it. */
+/** The advised interval is at most this part of a job's lease, so that the job survives two lost polls. */
 export const AGENT_POLLS_PER_LEASE = 3;
 /** Cluster defaults of the memory reservoir. The percent is a fraction of physical memory. */
 export const RESERVOIR_ENABLED_DEFAULT = true;
@@ -97,12 +97,12 @@ export const DOCTOR_LOG_ROWS = 10_000;
 /** Seconds for which finished operations are kept: 30 days. */
 export const SAGA_RETENTION_S_DEFAULT = 2_592_000;
 /**
- * Seconds for which transitions are kept, by default and at least: a year, and 30 days. The function log_drop has the
- * same least time.
+ * Seconds for which transitions are kept: a year by default, and never less than 30 days. The function log_drop has the
+ * same minimum.
  */
 export const LOG_RETENTION_S_DEFAULT = 31_536_000;
 export const LOG_RETENTION_S_MIN = 2_592_000;
-/** Seconds after which audit events move to the archive, by default and at least: 90 days, and a day. */
+/** Seconds after which audit events move to the archive: 90 days by default, and never less than a day. */
 export const AUDIT_ARCHIVE_AFTER_S_DEFAULT = 7_776_000;
 export const AUDIT_ARCHIVE_AFTER_S_MIN = 86_400;
 /** Events of a segment of the audit archive: about a megabyte, so one segment is read in a few milliseconds. */
@@ -130,10 +130,15 @@ export const CONNECTIONS_MAX = 15_000;
 export const AGENT_STATUS_CHECK_MS = 500;
 /** How often the agent reads the counters of its VMs, in milliseconds. */
 export const AGENT_METRICS_MS = 15_000;
-/** The minutes of samples that a request for an instance's metrics returns by default, and at most: older ones are deleted. */
+/**
+ * Minutes of samples in an answer with an instance's metrics: the default and the maximum. Older samples are deleted.
+ */
 export const METRICS_MINUTES_DEFAULT = 5;
 export const METRICS_MINUTES_MAX = 60;
-/** The hours of minutes, and the days of hours, for which the load of instances is kept (migrations/functions/instance_load_sum.sql). */
+/**
+ * The load of instances is kept by the minute for these hours, and by the hour for these days
+ * (migrations/functions/instance_load_sum.sql).
+ */
 export const MINUTE_LOAD_KEPT_HOURS = 6;
 export const HOURLY_LOAD_KEPT_DAYS = 7;
 /** Days of one request for usage: a year. */
@@ -187,7 +192,7 @@ export const OPENSSH_KEY_CHARS_MAX = 8_192;
 
 /** Bytes of a resource name. */
 export const RESOURCE_NAME_BYTES_MAX = 63;
-/** Characters of a description, which is a sentence or two. */
+/** Characters of a description: enough for a few sentences. */
 export const DESCRIPTION_CHARS_MAX = 4_096;
 /** The highest priority of a firewall rule. */
 export const FIREWALL_PRIORITY_MAX = 65_535;
@@ -361,7 +366,7 @@ export const LABEL_DRAIN_LIMIT_MS = 30 * 24 * 60 * 60 * 1_000;
 export const REBOOT_JOB_LIMIT_MS = 10 * 60 * 1_000;
 /** A node that its agent restarted must report again within this time. Servers with much memory need 15 minutes to start. */
 export const REBOOT_LIMIT_MS = 30 * 60 * 1_000;
-/** The same time for a node that an operator restarts: a day, because the operator may be away. */
+/** A node that an operator restarts must report again within a day, because the operator may be away. */
 export const REBOOT_BY_OPERATOR_LIMIT_MS = 24 * 60 * 60 * 1_000;
 /** A drain gives up an instance after this many refused migrations, one second apart. */
 export const DRAIN_TRIES_MAX = 3;
@@ -370,7 +375,7 @@ export const BANDWIDTH_BYTES_PER_S_MIN = 2 ** 20;
 /** Migrations of an instance in one answer. */
 export const MIGRATIONS_LISTED_MAX = 100;
 /**
- * A request waits for its operation this much longer than the node's time limit, so that a rollback and the commit can
+ * A request waits for its operation until this long after the node's time limit, so that a rollback and its commit can
  * end.
  */
 export const OPERATION_GRACE_MS = 10_000;
@@ -392,7 +397,9 @@ export const OIDC_RANDOM_BYTES = 32;
 export const OIDC_TEXT_CHARS_MAX = 2_048;
 /** Seconds without a request after which a session of the web console ends: a working day, not a night. */
 export const WEB_SESSION_IDLE_S_DEFAULT = 12 * 60 * 60;
-/** Seconds after the last recorded use of a session of the web console after which a request records its use. */
+/**
+ * A request records the use of a session of the web console if the last recorded use is at least this many seconds old.
+ */
 export const WEB_SESSION_TOUCH_S = 300;
 /** Events that one search of the audit chain looks at. 20,000 took 460 ms on two shared cores. */
 export const AUDIT_SEARCH_EVENTS_MAX = 10_000;
@@ -436,7 +443,7 @@ export const BODIES_KNOWN_BYTES = 80 * 2 ** 20;
 export const BODIES_KNOWN_EACH_BYTES = 16 * 2 ** 20;
 export const BODIES_STRANGER_BYTES = 48 * 2 ** 20;
 export const BODIES_STRANGER_EACH_BYTES = 12 * 2 ** 20;
-/** Bytes that an unfinished body counts in addition to its length: about the memory of its request. */
+/** Bytes that are counted for an unfinished body in addition to its length: about the memory of its request. */
 export const BODY_WEIGHT_MIN_BYTES = 4_096;
 /** The time limit for reading the body of a stranger: a megabyte at 100 kB/s. */
 export const BODY_READ_STRANGER_MS = 10_000;
@@ -480,9 +487,9 @@ export const CONSOLE_BUFFER_BYTES_MAX = 4 * CONSOLE_WINDOW_BYTES;
 export const CONSOLE_HISTORY_BYTES_DEFAULT = 4_096;
 /** Bytes of a screenshot: a screen of 1280 by 800 pixels without any repetition has 3 MiB. */
 export const SCREENSHOT_BYTES_MAX = 8 * 2 ** 20;
-/** Seconds that a node has to send a screenshot after it dialled in. */
+/** A node must send a screenshot within this many seconds after it has dialled in. */
 export const SCREENSHOT_S_MAX = 20;
-/** Consoles that a screenshot counts as in a caller's share, because its bytes wait in memory. */
+/** A screenshot counts as this many consoles in a caller's share, because its bytes wait in memory. */
 export const SCREENSHOT_CONSOLES = 16;
 /** Consoles of one instance, writers and watchers together. */
 export const CONSOLES_PER_INSTANCE_MAX = 32;
@@ -518,8 +525,8 @@ export const UNDERLAY_MTU_DEFAULT = 1_500;
 /** Seconds after which a node stops its NAT gateways while the control plane does not answer it. */
 export const NAT_GATEWAY_SILENCE_S = 60;
 /**
- * Seconds after the last heartbeat of a node when it certainly runs no NAT gateway: NAT_GATEWAY_SILENCE_S after the end
- * of a long poll that began with the last heartbeat (REGISTER_STATUS_HOLD_MS).
+ * A node whose last heartbeat is this many seconds old certainly runs no NAT gateway. The sum of the longest poll that
+ * can have begun with this heartbeat (REGISTER_STATUS_HOLD_MS) and NAT_GATEWAY_SILENCE_S.
  */
 export const NAT_GATEWAY_FENCE_S = 90;
 /** The longest wait for `Prefer: wait`, in seconds. */
@@ -533,7 +540,7 @@ export const WEBHOOK_EVENTS_MAX = 32;
 export const WEBHOOK_URL_CHARS_MAX = 2_048;
 /** Random bytes of a webhook's secret: the length of the digest that it keys. */
 export const WEBHOOK_SECRET_BYTES = 32;
-/** Deliveries of one webhook that may wait, about 1 kB each. Later events are dead at once. */
+/** Deliveries of one webhook that may wait, about 1 kB each. The deliveries of further events are dead at once. */
 export const WEBHOOK_PENDING_MAX = 10_000;
 /** Seconds after an event during which failed attempts are repeated: a receiver may be down for a day. */
 export const WEBHOOK_RETRY_S = 86_400;
@@ -549,6 +556,6 @@ export const WEBHOOKS_AT_ONCE = 32;
 export const WEBHOOKS_AT_ONCE_EACH = 4;
 /** Events that one pass assigns to webhooks. */
 export const WEBHOOK_FOLLOW_EVENTS = 500;
-/** Seconds for which ended deliveries are kept, by default and at least. */
+/** Seconds for which ended deliveries are kept: the default, and the minimum. */
 export const WEBHOOK_RETENTION_S_DEFAULT = 604_800;
 export const WEBHOOK_RETENTION_S_MIN = 3_600;

@@ -56,7 +56,8 @@ export const LocalNic = z.object({
   ),
   floating_ips: z.array(z.string()),
   arriving: z.boolean().describe(
-    "True on the target of a migration before the switch: the tap and its filter exist, the route does not",
+    "True on the target of a migration until the instance belongs to it. Until then the node has the tap and its " +
+      "filter, but not the route",
   ),
   connections_max: limit("Open connections in each direction"),
   packets_per_second_max: limit("Packets in each direction").optional(),
@@ -156,8 +157,8 @@ export type RuleCount = z.infer<typeof RuleCount>;
 export const NetworkPollBody = z.object({
   wait: z.number().int().min(0).describe("Longest wait for a change, in seconds; longer ones are shortened"),
   have: z.record(Uuid, z.number().int()).describe(
-    "The generation of each stored document, by VPC id. A VPC that is left out is not stored, and nothing of it is " +
-      "applied any more",
+    "The generation of each stored document, by VPC id. If a VPC is left out, the node stores no document of it and has " +
+      "removed everything of it",
   ).refine((have) => Object.keys(have).length <= NETWORK_VPCS_MAX, `a node has at most ${NETWORK_VPCS_MAX} VPCs`),
   counts: z.array(RuleCount).max(RULE_COUNTS_MAX).nullish().describe(
     "Counters of firewall rules that changed since the node's last report. Unknown rules are left out",
@@ -171,7 +172,7 @@ export const NetworkPollView = z.object({
   nodes: z.array(underlay_address).describe("Every node that may send packets of VPCs to this node"),
   vpcs: z.array(NetworkDocument).describe("The documents that are newer than the stored ones"),
   gone: z.array(z.string()).describe(
-    "VPCs of which the node hosts nothing any more. The node removes them; its next poll, without them, reports that",
+    "VPCs of which the node hosts nothing any more. The node removes them, and leaves them out of its next poll",
   ),
   traces: z.array(TraceQuestion).optional().describe(
     "Questions; the node answers each with POST /v1/agent/network/trace",

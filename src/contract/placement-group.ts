@@ -12,7 +12,7 @@ const level = z.enum(PLACEMENT_GROUP_LEVELS).describe(
   "The instances share, or do not share, a node or a fault domain such as a rack",
 );
 const strictness = z.enum(PLACEMENT_GROUP_STRICTNESSES).describe(
-  "required: an instance that cannot be placed so is refused. preferred: it is placed elsewhere",
+  "If no node satisfies the rule: required refuses the instance, preferred places it on another node",
 );
 
 /** Instances of a project that placement keeps apart or together. */

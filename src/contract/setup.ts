@@ -58,7 +58,7 @@ export type LayoutProposal = z.infer<typeof LayoutProposal>;
 
 /** The data for the setup script, including secrets. The server returns it once. */
 export const SetupBundle = z.object({
-  epoch: z.number().int().describe("Every report of this run must contain it"),
+  epoch: z.number().int().describe("The number of this run. Every report of the run must contain it"),
   server_uuid: z.string(),
   api_key: z.string(),
   console_ticket_key_hex: z.string(),

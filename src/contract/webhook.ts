@@ -16,7 +16,7 @@ const Url = z.url({ protocol: /^https?$/ }).max(WEBHOOK_URL_CHARS_MAX).refine(is
 });
 
 const Events = z.array(EventPattern).max(WEBHOOK_EVENTS_MAX).describe(
-  "The actions whose events are sent, as in the activity log; `instance_*` names all that begin so; []: all events",
+  "The actions whose events are sent, named as in the activity log. `instance_*`: all that begin with instance_. []: all",
 );
 
 /** A webhook of a project. */
@@ -29,7 +29,9 @@ export const Webhook = z.object({
   labels: Labels,
   url: z.string(),
   events: Events,
-  enabled: z.boolean().describe("A disabled webhook sends nothing, and events of that time are never sent"),
+  enabled: z.boolean().describe(
+    "A disabled webhook sends nothing. Events that happen while it is disabled are never sent",
+  ),
   created_at: Timestamp,
 });
 export type Webhook = z.infer<typeof Webhook>;

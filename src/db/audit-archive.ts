@@ -30,8 +30,7 @@ const EVENTS = "select canonical, hash from audit_event where seq between $1 and
 
 /**
  * Moves whole segments of events that are older than `after_s` into the archive, at most AUDIT_SEGMENTS_PER_PASS.
- * Returns the number of segments. Another process may archive at the same time: the later call is refused and changes
- * nothing.
+ * Returns the number of segments. If two processes archive at the same time, the later call fails and changes nothing.
  */
 export async function archiveAudit(db: Db, signer: AuditSigner, after_s: number): Promise<number> {
   for (let archived = 0; archived < AUDIT_SEGMENTS_PER_PASS; archived++) {

@@ -1,9 +1,9 @@
 // The audit chain: a log of audited decisions in which each event contains the hash of the previous one. The text that
 // was hashed is stored, so verification (audit-verify.ts) hashes stored text and need not rebuild it.
 //
-// Events are appended from the table `transition` after each commit, in (xid, id) order. Only rows of transactions
-// older than the oldest running one are appended, so no later commit can add a row that belongs before an appended one.
-// An advisory lock, held until the transaction ends, lets one process at a time append.
+// Events are appended from the table `transition` after each commit, in (xid, id) order. A row is appended only after
+// all transactions that began before its own have ended. So no later commit can add a row that belongs before an
+// appended one. An advisory lock, held until the transaction ends, lets one process at a time append.
 import { createHash } from "node:crypto";
 import type { AuditEvent, AuditHead } from "../contract/audit.ts";
 import { canonicalJson } from "../lib/text/canonical-json.ts";

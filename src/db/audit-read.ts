@@ -1,5 +1,5 @@
-// Reads the audit chain, in its table and in its archive. Every query for events first appends the events of transitions
-// that were committed before it began, so a client that sees the effect of a change also finds its event.
+// Reads the audit chain, in its table and in its archive. Every query first appends the events of all transitions that
+// were committed before the query began. So a client that sees the effect of a change also finds its event.
 import type { AuditEvent, AuditHead, AuditPage } from "../contract/audit.ts";
 import { AUDIT_PAGE_ROWS_DEFAULT, AUDIT_SEARCH_EVENTS_MAX } from "../contract/limits.ts";
 import { archivedTo, eventsOf, segmentOf } from "./audit-archive.ts";
@@ -47,8 +47,8 @@ type PageRow = StoredEvent & { readonly head_seq: number; readonly head_hash: st
 type StoredEvent = { readonly seq: number | null; readonly canonical: string; readonly hash: string };
 
 /**
- * Lists events after `after_seq` (exclusive), or from event 0. An event that is missing in the table is in the archive:
- * events move there whole segments at a time, and never back.
+ * Lists events after `after_seq` (exclusive), or from event 0. An event that is missing in the table is in the archive.
+ * Events move to the archive in whole segments, and never back.
  */
 export async function listEvents(db: Db, query: { after_seq?: number; limit?: number }): Promise<AuditPage> {
   await settle(db);

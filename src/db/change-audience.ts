@@ -1,5 +1,5 @@
-// Finds who may see that an object changed: everybody, a silo, a tenant or a user. The answer is kept, because a deleted
-// object has no row. Objects of operators have no audience here: operators see all changes.
+// Finds who may see that an object changed: everybody, a silo, a tenant or a user. The result is kept, because a
+// deleted object has no row any more. Objects of operators have no audience here, because operators see all changes.
 import type { ActorRef } from "../../actors/engine/types.ts";
 import { createLookup } from "./lookup.ts";
 import type { Db } from "./pool.ts";
@@ -13,7 +13,7 @@ const OF_RECORD = `array[case scope_kind when 'public' then 'public' when 'silo'
 /** An image has no user. */
 const OF_IMAGE = OF_RECORD.replace("when 'user' then 'user:' || user_id ", "");
 
-/** The table, the key and the audience of each kind that people outside of the operators may see. */
+/** The table, the key and the audience of each kind that callers other than operators may see. */
 const KINDS: Readonly<Record<string, { readonly table: string; readonly key?: string; readonly audience: string }>> = {
   "api-key": {
     table: "api_key",

@@ -1,6 +1,6 @@
-// The objects that changed lately, from the hints that this process receives. A console reads again what it shows. A hint
-// may be lost, so a console also reads from time to time. A cursor of another process, or one that is too old, gets
-// `reset`: read everything again. Nothing here queries the database.
+// The objects that changed lately, from the hints that this process receives. After a change, a console reads what it
+// shows again. Because a hint may be lost, a console also reads from time to time. If a cursor is too old or from
+// another process, the answer is `reset`: the console must read everything again. Nothing here queries the database.
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 import type { ActorRef } from "../../actors/engine/types.ts";
 import type { Hints } from "./hints.ts";
@@ -22,8 +22,8 @@ export type ChangesWait = {
 
 export type Changes = {
   /**
-   * Returns the visible changes after the cursor. Waits until there are some, at most `hold_ms`. Without a cursor,
-   * returns the present one at once. Returns "full" when too many requests wait.
+   * Returns the visible changes after the cursor. Waits for a change, at most `hold_ms`. Without a cursor, returns the
+   * newest cursor at once. Returns "full" when too many requests wait.
    */
   wait(after: string | undefined, wait: ChangesWait): Promise<ChangesSince | "full">;
   held(): number;

@@ -1,7 +1,7 @@
 // Concurrent look-ups share one query. Results are not cached: each result comes from a query that began after the
-// call, so every process rejects a revoked key at once. A query begins in the turn of the event loop in which it is
-// first wanted, unless one is running: then the callers that arrive meanwhile share the next one. So the queries grow
-// with the load, and a single caller does not wait.
+// call, so every process rejects a revoked key at once. If no query is running, a call begins one in the same turn of
+// the event loop. While a query is running, all further callers share the next one. So the queries grow with the load,
+// and a single caller does not wait.
 
 type Wanted<Row> = {
   readonly promise: Promise<Row | null>;

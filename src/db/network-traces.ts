@@ -1,4 +1,4 @@
-// Stores packet traces: the questions to nodes where a packet stops, and the nodes' answers. The process that asks and
+// Stores packet traces. A trace asks nodes where a packet stops, and stores their answers. The process that asks and
 // the process that the node polls may be different ones.
 import { TRACES_OPEN_MAX } from "../contract/limits.ts";
 import type { TraceAnswer, TraceQuestion } from "../contract/network-trace.ts";

@@ -1,5 +1,5 @@
 // Finds the nodes whose long poll for network documents has an answer. A sweep reads only the changes that the previous
-// sweep did not see. It compares all documents of a node whose poll began since then, once. So all polls without a
+// sweep did not see. For a node whose poll began since then, it compares all documents once. So all polls without a
 // change share one index lookup (docs/networking.md, "Network documents").
 import { listChangedVpcs, listVpcsOfNodes, type VpcOfNode } from "./network-content.ts";
 import { listAskedNodes } from "./network-traces.ts";

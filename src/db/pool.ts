@@ -22,7 +22,7 @@ export type ConnectOptions = {
   readonly lockLimit_ms?: number;
   /**
    * Whether the URL names a pooler that gives each transaction another session, such as PgBouncer in transaction mode.
-   * Then nothing outlives a transaction: no prepared statement, role or time limit. Default: false.
+   * Then prepared statements, roles and time limits end with each transaction. Default: false.
    */
   readonly sharesSessions?: boolean;
 };

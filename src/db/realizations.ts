@@ -1,5 +1,5 @@
-// The nodes' reports about the VPCs' networks. A row exists from before its node gets the document until the node no
-// longer stores the document.
+// The reports of nodes about the networks of VPCs. A row is created before its node gets the document, and deleted when
+// the node no longer stores the document.
 import type { NetworkRealizationBody } from "../contract/network-document.ts";
 import type { Db } from "./pool.ts";
 
@@ -11,8 +11,8 @@ export type Report = Pick<NetworkRealizationBody, "generation" | "status"> & {
 };
 
 /**
- * Whether a report was stored: `unknown` if the node has no part of the VPC, `older` if it goes back, `ahead` if the VPC
- * has no such generation yet.
+ * Whether a report was stored, or why not. `unknown`: the node has no part of the VPC. `older`: the node has reported a
+ * later generation. `ahead`: the VPC has no such generation yet.
  */
 export type Verdict = { readonly verdict: "stored" | "unknown" | "older" | "ahead"; readonly generation: number };
 

@@ -10,7 +10,7 @@ export type FindMany<V> = (db: Kysely<Database>, ids: readonly string[]) => Prom
 
 /**
  * Finds one record, or null.
- * @param id a UUID in lower case; any other text fails the requests beside it, too
+ * @param id a UUID in lower case; any other text also makes the requests fail that share the statement
  */
 export type FindOne = <V>(find: { readonly many: FindMany<V> }, id: string) => Promise<V | null>;
 

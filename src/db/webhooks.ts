@@ -1,4 +1,4 @@
-// Deliveries of webhooks: which events wait, and what became of their attempts (docs/webhooks.md).
+// Deliveries of webhooks: the events that wait, and the outcomes of their attempts (docs/webhooks.md).
 import {
   WEBHOOK_FOLLOW_EVENTS,
   WEBHOOK_LEASE_S,

@@ -10,8 +10,8 @@ import type { DbClient } from "../db/pool.ts";
 const MAJOR_TESTED = 18;
 const MAJOR_MIN = 15;
 /**
- * From this difference between the clocks on, the check warns. It never fails: the difference confuses operators who
- * compare timestamps, but the server decides by the database's clock alone.
+ * The check warns if the clocks differ by at least this. It never fails, because the server decides by the database's
+ * clock alone. The difference only confuses operators who compare timestamps.
  */
 const CLOCK_DIFFERENCE_MS_MAX = 2_000;
 

@@ -1,6 +1,6 @@
 // The part of the transition log that the doctor checks. The log grows with the age of the system, so the checks of the
-// log read only its newest rows, unless the caller asks for all or the log is short. The same rows were checked when they
-// were new, if the doctor runs at least once for each DOCTOR_LOG_ROWS transitions.
+// log read only its newest rows, unless the caller asks for all or the log is short. If the doctor runs at least once
+// for each DOCTOR_LOG_ROWS transitions, every row is checked while it is new.
 import type { DoctorScope } from "../contract/enums.ts";
 import { DOCTOR_LOG_ROWS } from "../contract/limits.ts";
 
@@ -16,7 +16,8 @@ export function logIn(scope: Scope): string {
 }
 
 /**
- * SQL of the transitions to compare with: those that a commit wrote together with one of `logIn` can be outside of it.
+ * SQL of the transitions to compare with. They go back further than `logIn`, because one commit may have written rows
+ * inside and outside of it.
  */
 export function widerLogIn(scope: Scope): string {
   return scope === "all" ? "transition" : newest("transition", 2 * DOCTOR_LOG_ROWS);

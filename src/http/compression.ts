@@ -1,6 +1,6 @@
-// Compresses large JSON answers to reads. The size of a compressed answer depends on how much of it repeats. So an answer
-// that mixes a secret with a text that a stranger chose stays as it is: the size would show whether the text has a part
-// of the secret (docs/wire.md, "Compression").
+// Compresses large JSON answers to reads. The size of a compressed answer depends on repetitions in it. If an answer
+// has a secret and a text that a stranger chose, the size would show whether the text contains a part of the secret. So
+// such an answer is not compressed (docs/wire.md, "Compression").
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import type { Context } from "hono";

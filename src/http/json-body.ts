@@ -45,7 +45,10 @@ export async function takeBody(c: Context<HttpEnv>, admit?: BodyAdmission): Prom
   return null;
 }
 
-/** Drops the parsed body, which later middleware can then not read. For requests that wait after they stored it. */
+/**
+ * Drops the parsed body to free memory, for requests that wait after they have stored it. Later middleware cannot read
+ * the body.
+ */
 export function forgetBody(c: Context<HttpEnv>): void {
   c.req.bodyCache = {};
   c.req.json = () => Promise.reject(new Error("the body was dropped"));

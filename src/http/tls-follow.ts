@@ -1,6 +1,6 @@
 // Reads the certificate and key again while the server runs, so that a renewed certificate needs no restart. It polls
-// the files, because a file watcher does not see changed symbolic links, which certificate managers use. While the two
-// files do not match, because only one of them is written yet, they are ignored (docs/reliability.md, S-32).
+// the files, because a file watcher does not see changed symbolic links, which certificate managers use. If only one of
+// the two files has been written yet, they do not match. Then both are ignored (docs/reliability.md, S-32).
 import { TLS_FILES_READ_MS } from "../contract/limits.ts";
 import { readTls, type TlsFiles, type TlsIdentity } from "./tls-files.ts";
 

@@ -1,5 +1,6 @@
-// Stores uploaded images in an S3-compatible bucket: one object for each part, `ID/PART`. So each part needs one request.
-// Multipart uploads are not used: the bucket would keep an interrupted one and charge for it, but not list it.
+// Stores uploaded images in an S3-compatible bucket: one object for each part, `ID/PART`. So each part needs one
+// request. Multipart uploads are not used, because a bucket keeps and charges for interrupted ones but does not list
+// them.
 import { AwsClient } from "aws4fetch";
 import { isEqual } from "./folder.ts";
 import type { BucketConfig, ImageStore, StoredImage } from "./store.ts";

@@ -1,5 +1,5 @@
-// Deletes stored bytes that no upload and no image needs: of uploads that expired or were cancelled, and of images that
-// were deleted.
+// Deletes stored bytes that no upload and no image needs any more: the bytes of expired and cancelled uploads, and of
+// deleted images.
 import { findNeededUploads } from "../../actors/image-upload/reads.ts";
 import type { Db } from "../db/pool.ts";
 import type { ImageStore } from "./store.ts";

@@ -1,6 +1,6 @@
-// A Debian in the rack's folder, with PostgreSQL, nginx and iPXE from Debian's archive and Berth's packages as released.
-// Nothing is installed on this machine. A root of its own also runs the packages' maintainer scripts, which create users
-// and keys; unpacked files alone would not have them.
+// A Debian in the rack's folder, with PostgreSQL, nginx and iPXE from Debian's archive and Berth's packages as
+// released. Nothing is installed on this machine. The packages are installed and not only unpacked, because their
+// maintainer scripts create users and keys.
 import { existsSync } from "node:fs";
 import { cp, mkdir, rename, statfs, writeFile } from "node:fs/promises";
 import { join } from "node:path";

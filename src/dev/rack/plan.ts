@@ -59,7 +59,7 @@ export const MACHINES: readonly BareMachine[] = [1, 2].map((number) => ({
   bmc: `10.78.1.2${number}`,
 }));
 
-/** The image is in the machine's memory twice while it boots: as downloaded, and as the kernel has unpacked it. */
+/** While a machine boots, it has the image in memory twice: as a download, and unpacked by the kernel. */
 export const MEMORY_MIB = 3_072;
 /** The pool must have twice the memory. */
 export const DISK_BYTES = 9 * 2 ** 30;

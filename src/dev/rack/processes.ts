@@ -20,8 +20,8 @@ export type Place = {
 /** PATH in the rack's Debian. */
 const INSIDE_PATH = "/usr/sbin:/usr/bin:/sbin:/bin";
 /**
- * Enters the Debian in $1 as the user $2. The mounts are in a namespace that ends with the program. Its shared memory
- * is its own, so that a killed PostgreSQL leaves none on this machine.
+ * Enters the Debian in $1 as the user $2. The mounts are in a namespace that ends with the program. The program has its
+ * own shared memory, so a killed PostgreSQL leaves none on this machine.
  */
 const ENTER = `set -eu
 root=$1 user=$2; shift 2

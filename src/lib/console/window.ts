@@ -1,5 +1,5 @@
-// End-to-end flow control of a console, for each direction: at most CONSOLE_WINDOW_BYTES of the sender's bytes are not
-// yet confirmed by the receiver. A relay in between needs no more memory than that, with any WebSocket library.
+// End-to-end flow control of a console, for each direction. The sender stops while CONSOLE_WINDOW_BYTES of its bytes
+// are not confirmed by the receiver. So a relay in between needs no more memory than that, with any WebSocket library.
 import { CONSOLE_WINDOW_BYTES } from "../../contract/limits.ts";
 
 /** The sender's side. */

@@ -2,7 +2,10 @@
 // only the name and the size in whole GB of a disk.
 import { memberOf, membersOf } from "../text/sysinfo-member.ts";
 
-/** `size_gb` is in whole units of 10^9 bytes. It is 0 if the inventory has no valid size; such a disk is never used. */
+/**
+ * `size_gb` is in whole units of 10^9 bytes. It is 0 if the inventory has no valid size. A disk of size 0 is never
+ * used.
+ */
 export type InventoryDisk = { readonly name: string; readonly size_gb: number };
 
 /** The largest size whose number of bytes is an exact integer in JavaScript. */

@@ -23,7 +23,7 @@ export async function kills(): Promise<void> {
   await checkOpsctl("the audit chain is intact", "audit", "verify");
 }
 
-/** The other two processes answer in place of the killed one. */
+/** The other two processes answer instead of the killed one. */
 async function processes(): Promise<void> {
   for (const port of PORTS.processes) {
     await kill(processName(port));
