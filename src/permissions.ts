@@ -4,7 +4,7 @@
 //   the bucket of uploaded images,
 //   starts no program, and writes no file except uploaded images (BERTH_IMAGE_DIR).
 // - The outbound process (outbound/process.ts) may connect anywhere, since tenants choose the issuers of their tokens.
-//   It may do nothing else.
+//   It has no other permission.
 // - start.ts starts both, and PostgreSQL if DATABASE_URL is not set. It handles no request.
 // `task start` runs this file and starts start.ts with the flags that it prints.
 import { existsSync } from "node:fs";

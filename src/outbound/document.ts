@@ -1,5 +1,5 @@
-// Fetches a small document from another server: an issuer's discovery document, its keys, or its answer to a code; or
-// sends an event to a webhook. The fetch runs in this process (fetchDocumentHere) or in a separate one (process.ts,
+// Fetches a small document from another server: an issuer's discovery document, its keys, or the token for a code. Also
+// sends events to webhooks. The fetch runs in this process (fetchDocumentHere) or in a separate one (process.ts,
 // remote.ts).
 import { joinedBytes } from "../lib/text/joined-bytes.ts";
 import { readRanges } from "../lib/net/public-address.ts";

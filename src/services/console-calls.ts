@@ -6,7 +6,10 @@ import type { Ctx, RouteDeps } from "../routes/deps.ts";
 
 type Asked = { readonly server_uuid: string; readonly consoles: readonly string[] | null };
 
-/** Returns the calls that the node does not know yet. Marks new calls as told, because a told call wakes no long poll. */
+/**
+ * Returns the calls that the node does not know yet. Marks new calls as sent, so that they no longer wake the node's
+ * long poll.
+ */
 export async function consoleCalls(
   c: Ctx,
   { kysely, send }: Pick<RouteDeps, "kysely" | "send">,
@@ -15,7 +18,7 @@ export async function consoleCalls(
   if (consoles === null) return [];
   const known = new Set(consoles);
   const found = await findConsoleCalls(kysely, server_uuid, CONSOLE_CALLS_MAX);
-  // A session that ended meanwhile refuses the message; the node then dials in vain.
+  // If the session has ended, its actor refuses the message. Then the node dials in, and is refused.
   const isNew = ({ state }: ConsoleCallRow) => state === "calling";
   await Promise.all(
     found.filter(isNew).map(({ id }) => send(c, { kind: "console-session", id }, { type: "tell" })),

@@ -1,5 +1,5 @@
-// One console of this process. The caller's socket waits until the node dials in. Then the sockets of the caller and the
-// node are a pair. A console ends once, for one reason, which the caller reads and the audit chain records.
+// One console of this process. The caller's socket waits until the node dials in. Then the sockets of the caller and
+// the node are a pair. A console ends once, for one reason. The caller gets the reason, and the audit chain records it.
 import type { CredentialReference } from "../auth/credential-reference.ts";
 import type { ConsoleMode } from "../contract/enums.ts";
 import {
@@ -54,7 +54,7 @@ export type LiveConsole = {
   waitsFor(cn: string): boolean;
   meet(dialled: DialledConsole, node: ServerSocket): void;
   end(message: string): void;
-  /** Ends or renews the console when it is time, and checks the node's credential. Rejects if that check fails. */
+  /** Ends or renews the console at its times, and checks the node's credential. Rejects if the check itself fails. */
   check(): Promise<void>;
 };
 

@@ -14,12 +14,12 @@ import { createWholeReader } from "./console-whole.ts";
 
 type Deps = Pick<RouteDeps, "consoles" | "consoleShares" | "kysely" | "newId" | "relay_url" | "send">;
 
-/** The refusal of a caller that has too many consoles, or of a server that has. */
+/** The refusal if the caller or the server has too many consoles. */
 export const TOO_MANY = fault("unavailable", "too many consoles are open; close one and try again", {
   retry_after_s: 5,
 });
 const FAILED = { error_code: "OperationFailed" } as const;
-/** The node of an instance that has none. The nil UUID names no node. */
+/** Stands for the node of an instance without a node: no node has the nil UUID. */
 const NOWHERE = "00000000-0000-0000-0000-000000000000";
 
 /** Finds the instance of a console. */

@@ -1,4 +1,5 @@
-// Reads a log or a screen for one request: an end of a console that keeps the bytes that it gets.
+// Reads a log or a screen for one request. For the relay, the reader is the caller's end of a console; it keeps the
+// bytes that arrive.
 import type { ServerSocket, SocketListener } from "../http/websocket.ts";
 import { controlText, parseControl } from "../lib/console/frames.ts";
 import { createReceipts } from "../lib/console/window.ts";
@@ -8,7 +9,7 @@ export type WholeReader = {
   readonly socket: ServerSocket;
   /** The bytes, or the sentence that says why they cannot be read. */
   readonly read: Promise<{ readonly bytes: Uint8Array<ArrayBuffer> } | { readonly message: string }>;
-  /** Gives the node's connection up. */
+  /** Stops reading, and closes the node's connection. */
   leave(): void;
 };
 

@@ -16,7 +16,7 @@ const TOO_MANY = badRequest(
   `label: more than ${LABEL_DRAIN_NODES_MAX} nodes have the label; name a label of fewer nodes`,
 );
 
-/** Returns the filter as an operator writes it: `rack=a3,ssd`. */
+/** Returns the label filter as text, such as `rack=a3,ssd`. */
 export function labelText(label: LabelFilter): string {
   return label.map(({ key, value }) => value === null ? key : `${key}=${value}`).join(",");
 }

@@ -152,8 +152,8 @@ export async function upgradeOfPart(
 }
 
 /**
- * Builds the message that begins the drain of an upgrade's node. Nodes that will be upgraded later are no targets, so that
- * an instance moves once, unless an instance fits nowhere else.
+ * Builds the message that begins the drain of an upgrade's node. Nodes that will be upgraded later are targets only for
+ * instances that fit nowhere else, so that most instances move only once.
  */
 export async function drainOfUpgrade(
   deps: Deps,

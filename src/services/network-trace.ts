@@ -1,5 +1,5 @@
-// Follows the first packet of a connection from an instance over the nodes. Each node judges by what it has applied; the
-// control plane only knows which node comes next.
+// Follows the first packet of a connection from an instance over the nodes. Each node answers from what it has applied.
+// The control plane only finds the next node.
 import { findCn } from "../../actors/cn/reads.ts";
 import { findFirewallRule } from "../../actors/firewall-rule/reads.ts";
 import { findNicOfAddress } from "../../actors/floating-ip/reads.ts";
@@ -17,7 +17,7 @@ type Deps = Pick<Reads, "kysely"> & Pick<RouteDeps, "networks" | "newId">;
 /** Sends a question, and waits for the answer: null if the node does not answer. */
 export type Ask = (server_uuid: string, question: TraceQuestion) => Promise<TraceAnswer | null | Fault>;
 
-/** The nodes that a packet passes at most: sender, NAT gateway, and the node of a floating IP. */
+/** The most nodes that a packet passes: the sender's, the NAT gateway's, and the node of a floating IP. */
 const HOPS_MAX = 3;
 
 /** A node that gets the packet, in one VPC. */

@@ -21,7 +21,7 @@ import { nodeFindings } from "../lib/node-doctor/node-findings.ts";
 
 type Db = Kysely<Database>;
 
-/** The newest operations of the node that are judged. An older one that is stuck is on the list of operations. */
+/** How many of the node's newest operations are checked. The list of operations shows older ones that are stuck. */
 const OPERATIONS_READ = 20;
 
 /** The ports of other machines that a finding names. */

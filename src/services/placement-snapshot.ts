@@ -24,7 +24,7 @@ export async function placementSnapshot(db: Db, options: SnapshotOptions = {}): 
   return snapshotOf(await nodesToPlace(db, now), load_stale_s);
 }
 
-/** The rows of a snapshot, before it is known which summaries are stale. */
+/** The rows of a snapshot. The caller determines later which summaries are stale. */
 export type NodesToPlace = readonly NodeRow[];
 
 /** @param now default: the database's clock */

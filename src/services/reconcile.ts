@@ -57,7 +57,7 @@ function vmOf(value: unknown): Vm | null {
   };
 }
 
-/** Returns a node's sentence for the tenant without control characters; null if nothing is left. */
+/** Returns the node's text for the tenant without control characters; null if it is then empty. */
 function oneLine(text: string): string | null {
   const line = text.replace(/\p{Cc}+/gu, " ").trim().slice(0, JOB_REASON_CHARS_MAX);
   return line === "" ? null : line;

@@ -41,7 +41,7 @@ export function uploadParts(deps: Pick<RouteDeps, "kysely" | "send">, store: Ima
     const is_repeated = from % IMAGE_PART_BYTES === 0 && bytes.length > 0 && from + bytes.length === received_bytes;
     // A stored part never changes, so a part that the actor would refuse is not stored.
     if ((is_next || is_repeated) && !(await store.write(id, from / IMAGE_PART_BYTES, bytes))) return OTHER_BYTES;
-    // The actor answers with the right position, or accepts a part that it has already.
+    // For any other position, the actor answers with the right one, or accepts a part that is stored already.
     const outcome = await deps.send(c, { kind: "image-upload", id }, { type: "receive", from, bytes: bytes.length });
     if (!outcome.ok) return outcome.fault;
     if (is_next) {

@@ -1,5 +1,5 @@
-// Counts the VPCs that processes of release 0.1.0 created during an upgrade. They know no generations, so a node would
-// not fetch the documents of such a VPC.
+// Counts the VPCs that processes of release 0.1.0 created during an upgrade. That release does not have generations, so
+// a node would not fetch the documents of such a VPC.
 import type { Db } from "../db/pool.ts";
 
 const COUNT = `insert into vpc_change (vpc_id) select id from vpc v

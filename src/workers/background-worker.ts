@@ -51,7 +51,7 @@ export function createBackgroundWorker(options: BackgroundWorkerOptions) {
   let forgetting: Promise<void> | null = null;
   /** Sagas that run after a commit, and whether another commit made them due meanwhile. */
   const advancing = new Map<string, { again: boolean }>();
-  /** The work that follows commits and has not ended. */
+  /** The work that commits of this process have started and that has not ended. */
   const following = new Set<Promise<void>>();
 
   /** Runs one pass over all due work. An error in one part does not stop the others. */

@@ -1,5 +1,5 @@
-// Chooses the node of each NAT gateway. Every process does it: a message that another process made stale is ignored by
-// the gateway's table. A gateway never has two nodes (docs/networking.md, "Where NAT gateways run").
+// Chooses the node of each NAT gateway. Every process does this. If another process was first, the message is stale,
+// and the gateway's table ignores it. A gateway never has two nodes (docs/networking.md, "Where NAT gateways run").
 import type { Ports } from "../../actors/engine/ports.ts";
 import { CN_LIVE_S, NAT_GATEWAY_FENCE_S } from "../contract/limits.ts";
 import { type Candidate, type Homeless, isOff, type Unfit } from "../lib/placement/nat-gateway-host.ts";

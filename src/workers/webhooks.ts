@@ -1,11 +1,11 @@
-// Sends the deliveries of webhooks. Every process does it. A process claims a webhook, sends what waits, oldest first, and
-// records each attempt. If it dies in between, the claim ends and another process sends the delivery once more: a
-// receiver gets each event at least once (docs/webhooks.md).
+// Sends the deliveries of webhooks. Every process does it. A process claims a webhook, sends what waits, oldest first,
+// and records each attempt. If the process dies before the record, its claim expires and another process sends the
+// delivery again. So a receiver gets each event at least once (docs/webhooks.md).
 import type { Ports } from "../../actors/engine/ports.ts";
 import { WEBHOOK_PAUSE_S_FIRST, WEBHOOK_PAUSE_S_MAX, WEBHOOKS_AT_ONCE } from "../contract/limits.ts";
 import { createLoop } from "./loop.ts";
 
-/** A claimed webhook with its oldest waiting delivery, as far as this file needs it. */
+/** The parts of a claimed webhook and of its oldest waiting delivery that this file needs. */
 type Claimed = {
   readonly claim: string;
   readonly tenant_id: string;
@@ -36,7 +36,7 @@ export type WebhooksOptions<Attempt extends Claimed> = {
 
 /** The pause between two passes: the time that an event waits before it is sent. */
 const EVERY_MS = 1_000;
-/** Deliveries that a process sends to a webhook before others get its place. */
+/** The most deliveries that a process sends to a webhook before it serves another webhook. */
 const IN_A_ROW = 100;
 
 export function createWebhooks<Attempt extends Claimed>(
@@ -96,7 +96,7 @@ export function createWebhooks<Attempt extends Claimed>(
   };
 }
 
-/** Returns the pause before the next attempt in seconds: doubled each time, and half of it by chance. */
+/** Returns the pause before the next attempt in seconds. It doubles each time, and half of it is random. */
 export function pauseAfter(attempts: number, chance: number): number {
   const whole = Math.min(WEBHOOK_PAUSE_S_FIRST * 2 ** Math.min(attempts, 30), WEBHOOK_PAUSE_S_MAX);
   return whole * (1 + chance) / 2;

@@ -3,8 +3,8 @@
 // builds these names, because two different names for one record would not exclude each other.
 
 /**
- * The kinds of locks. Most are named by the record's id; exceptions: a NIC tag by its name, a quota by its tenant's id,
- * "claims" by the node's id, "image-uploads" by the tenant's, "webhooks" by the project's.
+ * The kinds of locks. Most names contain the record's id. The exceptions: the name of a NIC tag, the tenant's id for a
+ * quota and for "image-uploads", the node's id for "claims", and the project's id for "webhooks".
  */
 export type LockedKind =
   | "claims"

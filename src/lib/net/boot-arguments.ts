@@ -3,8 +3,9 @@ import type { BootArguments, LabelArguments } from "../../contract/boot.ts";
 import type { Labels } from "../../contract/labels.ts";
 
 /**
- * Returns the arguments of the labels that the node has, in the order of the policy, and then the machine's own. The last
- * console wins, so a machine's own replaces its labels'. `labels` is null for a machine that is no node yet.
+ * Returns the arguments of the labels that the node has, in the order of the policy, and then the machine's own. The
+ * last console counts, so the console of the machine replaces a console of its labels. `labels` is null for a machine
+ * that is not a node yet.
  */
 export function bootArguments(
   own: BootArguments,

@@ -26,7 +26,7 @@ export type PacketQuery = Pick<Packet, "source" | "destination"> & {
   readonly icmp?: Packet["icmp"];
 };
 
-/** A port that clients use. A rule for source ports may decide otherwise for others. */
+/** A port that clients use. A rule for source ports may decide differently for other ports. */
 const CLIENT_PORT = 50_000;
 /** The type of an echo request (RFC 792, RFC 4443). */
 const ECHO_REQUEST = { icmp4: 8, icmp6: 128 } as const;
@@ -130,7 +130,7 @@ export function orderedRules(
     .toSorted((a, b) => b.priority - a.priority || rank(a) - rank(b));
 }
 
-/** Returns false for a rule of two families, which matches no packet. nft refuses such a rule. */
+/** Returns false for a rule that names networks of both families. It matches no packet, and nft refuses it. */
 function canMatch({ protocol, source_cidr, destination_cidr }: DocumentRule): boolean {
   const families = new Set([source_cidr, destination_cidr].filter((cidr) => cidr !== null).map(familyOf));
   if (protocol === "icmp4") families.add(4);

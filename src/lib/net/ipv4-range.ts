@@ -23,7 +23,7 @@ export type Ipv4Range = {
   readonly count: bigint;
 };
 
-/** The longest prefix length. A longer prefix leaves no room for a network and a broadcast address. */
+/** The longest prefix. With a longer one, a block has no address besides its network and broadcast addresses. */
 const PREFIX_MAX = 30;
 
 /**

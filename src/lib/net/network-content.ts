@@ -32,7 +32,7 @@ export type ContentNic = Addresses & {
   readonly nic_id: string;
   readonly instance_id: string;
   readonly hostname: string;
-  /** The vCPUs of the instance: its size class follows from them. */
+  /** The vCPUs of the instance, which determine the limits of the NIC. */
   readonly cpu: number;
   readonly ordinal: number;
   readonly subnet_id: string;
@@ -134,7 +134,10 @@ export function hasPart(server_uuid: string, { hosts }: NetworkContent): boolean
   return hosts.some((host) => host.server_uuid === server_uuid);
 }
 
-/** The MTU is the same on all nodes, so that a guest can move: the least that an underlay allows. */
+/**
+ * The MTU is the same on all nodes, so that a guest can move. It is the smallest MTU that the underlay of a node
+ * allows.
+ */
 function mtuOf({ hosts }: NetworkContent): number {
   return Math.min(VPC_MTU_MAX, ...hosts.map(({ underlay_mtu }) => underlay_mtu - OVERLAY_HEADER_BYTES));
 }

@@ -20,7 +20,7 @@ export type Move = {
 /** A running drain or evacuation, as the database has it now. */
 export type Drain = {
   readonly operation_id: string;
-  /** Whether the node is dead, so that its instances are created again elsewhere. */
+  /** Whether the node is dead. Then its instances are created again on other nodes. */
   readonly is_evacuation: boolean;
   readonly server_uuid: string;
   readonly moves: readonly Move[];

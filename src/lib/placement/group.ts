@@ -33,7 +33,7 @@ export type GroupMove = {
   readonly leaves?: string;
 };
 
-/** Returns what the group asks of the node of one instance. */
+/** Returns the rules of the group for the node of one instance. */
 export function wantedGroup(group: Group | null, { instance_id, leaves }: GroupMove): WantedGroup | null {
   if (group === null) return null;
   const { members, ...rules } = group;
@@ -70,7 +70,10 @@ export const affinityRequired: Filter = (node, { group }) => {
 /** Without a preference, every node gets the same points. */
 const NEUTRAL = 0.5;
 
-/** Scores a node for a preferred group: the fewer other instances are in its place the better, or the more of them. */
+/**
+ * Scores a node for a preferred group. With anti-affinity a node gets more points for fewer instances of the group on
+ * it or in its fault domain, and with affinity for more.
+ */
 export function groupScore(node: NodeSnapshot, group: WantedGroup | null | undefined): number {
   if (!group || group.strictness !== "preferred") return NEUTRAL;
   const place = placeOf(node, group);

@@ -21,9 +21,9 @@ export type LabelDrainNext =
   | { readonly next: "end"; readonly result: LabelDrainResult };
 
 /**
- * Returns the nodes whose drains can begin, or the result when nothing is left to wait for. It depends only on the
- * arguments, and the nodes begin in their order. So two processes with states of different ages begin the same nodes,
- * and never more at once than `max_unavailable`.
+ * Returns the nodes whose drains can begin, or the result when nothing is left to wait for. The result depends only on
+ * the arguments, and the nodes begin in their order. So two processes that read the state at different times begin the
+ * same nodes, and never more than `max_unavailable` at once.
  * @param refusals why the drain of a node was refused, by node
  */
 export function nextOfLabelDrain(

@@ -83,7 +83,7 @@ function better(a: NodeReport, b: NodeReport): number {
   return points !== 0 ? points : a.server_uuid < b.server_uuid ? -1 : 1;
 }
 
-/** As `better`, but a node that fits a preferred placement group better comes first, whatever its other points. */
+/** Compares like `better`, but first by how well the nodes fit a preferred placement group. */
 function preferred(a: NodeReport, b: NodeReport): number {
   const fit = ({ scorer_results }: NodeReport) =>
     scorer_results.find(({ name }) => name === "score-affinity-preferred")?.raw ?? -1;

@@ -26,7 +26,8 @@ export type LabelUpgradeNext =
 
 /**
  * Returns the nodes whose upgrades can begin, or the result when nothing is left to wait for. As with drains by label,
- * two processes with states of different ages begin the same nodes, and never more at once than `max_unavailable`.
+ * two processes that read the state at different times begin the same nodes, and never more than `max_unavailable` at
+ * once.
  * @param refusals why the upgrade of a node was refused, by node
  */
 export function nextOfLabelUpgrade(
@@ -53,7 +54,7 @@ function isRunning(state: OperationState): boolean {
 
 const REPEAT = "then upgrade the label again";
 
-/** The remedy after a step failed. Other steps fail for a reason that names its own remedy. */
+/** The remedies after a failed step. The other steps fail with a reason that contains the remedy. */
 const REMEDIES: Readonly<Record<string, string>> = {
   drain: `move or stop what remains on the node, ${REPEAT}`,
   reboot: `restart the machine by its BMC (booter redfish power-cycle), ${REPEAT}`,

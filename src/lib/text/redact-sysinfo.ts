@@ -3,9 +3,9 @@
 // and views remove them again before they show one. docs/reliability.md S-16.
 //
 // A member is removed when a segment of its key (split at dots and slashes, trimmed, any letter case, hyphens as
-// underscores) is one of the two names, such as "ROOT_SHADOW", " rabbitmq " and "boot_params.root-shadow". Values of
-// strings are not searched: a machine that sends its whole kernel command line in one string has published it already,
-// and cutting parts out of strings would corrupt other values.
+// underscores) is one of the two names, such as "ROOT_SHADOW", " rabbitmq " and "boot_params.root-shadow". The content
+// of strings is not searched. A machine that sends its whole kernel command line in one string has published it
+// already, and a search would corrupt other strings.
 const SECRET_NAMES: ReadonlySet<string> = new Set(["root_shadow", "rabbitmq"]);
 
 /**
