@@ -19,7 +19,7 @@ export const TOO_MANY = fault("unavailable", "too many consoles are open; close 
   retry_after_s: 5,
 });
 const FAILED = { error_code: "OperationFailed" } as const;
-/** Stands for the node of an instance without a node: no node has the nil UUID. */
+/** The value for an instance without a node. No node has the nil UUID. */
 const NOWHERE = "00000000-0000-0000-0000-000000000000";
 
 /** Finds the instance of a console. */
