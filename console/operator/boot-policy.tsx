@@ -99,11 +99,20 @@ function PolicyForm({ of: { policy, etag }, done }: { readonly of: Versioned; re
           initial: policy.rack_networks.length === 0 ? "" : JSON.stringify(policy.rack_networks, null, 2),
           hint: "JSON: a list of networks; empty for none",
         },
+        {
+          name: "label_arguments",
+          label: "Arguments of nodes with a label",
+          type: "lines",
+          isOptional: true,
+          initial: policy.label_arguments.length === 0 ? "" : JSON.stringify(policy.label_arguments, null, 2),
+          hint: "JSON: a list of entries with label, kernel_args and console; empty for none",
+        },
       ]}
       cli={() => opsctl("cn boot policy set", ["policy.json"])}
       send={async (values, key) => {
         if (rootOnly() !== null) throw new Refusal(403, rootOnly() ?? "");
-        const { enrollment_pi = "", enrollment_kernel_args = "", admin_network = "", rack_networks = "" } = values;
+        const { enrollment_pi = "", enrollment_kernel_args = "", admin_network = "" } = values;
+        const { rack_networks = "", label_arguments = "" } = values;
         const body = {
           auto_enroll: values["auto_enroll"] === "true",
           allowlist: parsed("allowlist", values["allowlist"] || "[]"),
@@ -111,7 +120,7 @@ function PolicyForm({ of: { policy, etag }, done }: { readonly of: Versioned; re
           enrollment_kernel_args: enrollment_kernel_args.split("\n").filter((line) => line !== ""),
           admin_network: admin_network === "" ? null : parsed("admin_network", admin_network),
           rack_networks: rack_networks === "" ? [] : parsed("rack_networks", rack_networks),
-          label_arguments: policy.label_arguments,
+          label_arguments: label_arguments === "" ? [] : parsed("label_arguments", label_arguments),
         };
         await send("PUT", POLICY, { body, key, ifMatch: etag });
         return { said: "The boot policy is set" };

@@ -7,13 +7,13 @@ import { useKeys } from "../core/keys.ts";
 import { go, path, query as urlQuery } from "../core/router.ts";
 import { bytes } from "../core/text.ts";
 import { Actions } from "../parts/actions.tsx";
-import { AsCommand, Copyable, Facts, Heading, Link, Problem, Section, State, When } from "../parts/basics.tsx";
+import { AsCommand, Copyable, Facts, Heading, Link, Problem, State, When } from "../parts/basics.tsx";
 import { useQuery } from "../parts/use-query.ts";
 import { NodeActivity } from "./node-activity.tsx";
+import { NodeHardware } from "./node-hardware.tsx";
 import { NodeLoadTab } from "./node-load.tsx";
 import { nodeActions } from "./node-actions.ts";
 import { nodeInstancesQuery, nodeQuery, placementQuery } from "./node-queries.ts";
-import { inventory } from "./node-rows.ts";
 import { NodeSetup } from "./node-setup.tsx";
 import { Diagnosis } from "./diagnosis.tsx";
 
@@ -54,7 +54,7 @@ export function Node({ id }: { readonly id: string }) {
         ))}
       </nav>
       {tab === "overview" && <Overview node={node} />}
-      {tab === "hardware" && <Hardware node={node} />}
+      {tab === "hardware" && <NodeHardware node={node} />}
       {tab === "instances" && <Instances id={id} />}
       {tab === "setup" && <NodeSetup node={node} />}
       {tab === "placement" && <Placement id={id} />}
@@ -85,23 +85,6 @@ function Overview({ node }: { readonly node: CnView }) {
 
 function pairsOf(pairs: Readonly<Record<string, string>>): string {
   return Object.entries(pairs).map(([name, value]) => `${name}=${value}`).join(", ");
-}
-
-function Hardware({ node }: { readonly node: CnView }) {
-  const entries = Object.entries(inventory(node.sysinfo));
-  if (entries.length === 0) return <p class="dim">The node has reported no inventory.</p>;
-  const plain = entries.filter(([, value]) => typeof value !== "object" || value === null);
-  const nested = entries.filter(([, value]) => typeof value === "object" && value !== null);
-  return (
-    <>
-      <Facts of={Object.fromEntries(plain.map(([name, value]) => [name, String(value ?? "")]))} />
-      {nested.map(([name, value]) => (
-        <Section key={name} title={name}>
-          <pre>{JSON.stringify(value, null, 2)}</pre>
-        </Section>
-      ))}
-    </>
-  );
 }
 
 function Instances({ id }: { readonly id: string }) {

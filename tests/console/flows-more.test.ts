@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { addNode, type Node } from "../compute/compute-fixture.ts";
 import { sendImage } from "../compute/send-image.ts";
 import { type InstanceFixture, makeInstance, openInstanceFixture } from "../compute/instance-fixture.ts";
+import { HARDWARE_EXAMPLE } from "../../src/contract/hardware.ts";
 import { okOf } from "../support/control-plane.ts";
 import { useKeyboard } from "./keyboard.ts";
 import { useConsoleSite } from "./site.ts";
@@ -405,6 +406,43 @@ test("set the labels of a VPC, and find the VPC in the list by a label", async (
   await keyboard.press("Control+a");
   await keyboard.type("labels:tier=db");
   await page().getByRole("gridcell", { name: vpc.name }).waitFor({ state: "detached" });
+}, LIMIT_MS);
+
+test("set the kernel arguments and the console of a machine, and see its last netboot request", async () => {
+  const mac = "02:00:5e:00:53:77";
+  const client = { arch: 7, vendor_class: "PXEClient:Arch:00007", has_boot_file: false };
+  okOf(await f.site().call("POST", "/v2/booter/seen", { body: { mac, client } }));
+  await keyboard.open(`/boot/${mac}`, mac);
+  await page().getByText("The booter has no boot file for this architecture", { exact: false }).waitFor();
+  await page().getByText("PXEClient:Arch:00007").waitFor();
+  await keyboard.act("Set kernel arguments");
+  await keyboard.fill({ "Kernel arguments": "nomodeset" });
+  await keyboard.focus("Console");
+  await keyboard.type("ttyb");
+  await keyboard.fill({ "Speed of a serial port": "57600" });
+  await page().getByText(`opsctl cn boot arguments ${mac} --kernel-arg nomodeset --console ttyb:57600`).waitFor();
+  await keyboard.press("Control+Enter");
+  await page().getByText("ttyb:57600", { exact: true }).waitFor();
+  const read = async () => okOf(await f.site().call("GET", `/v2/cn-boot/${encodeURIComponent(mac)}`));
+  expect(await read()).toMatchObject({ kernel_args: ["nomodeset"], console: { port: "ttyb", speed: 57_600 } });
+  await keyboard.act("Set kernel arguments");
+  await keyboard.fill({ "Kernel arguments": "" });
+  await keyboard.press("Backspace");
+  await keyboard.focus("Console");
+  await keyboard.type("as the label");
+  await page().getByText(`opsctl cn boot arguments ${mac} --clear`).waitFor();
+  await keyboard.press("Control+Enter");
+  await page().getByText("ttyb:57600", { exact: true }).waitFor({ state: "detached" });
+  expect(await read()).toMatchObject({ kernel_args: [], console: null });
+}, LIMIT_MS);
+
+test("the hardware of a node, after a booter has read it from the BMC", async () => {
+  const { server_uuid } = node;
+  await keyboard.open(`/nodes/${server_uuid}?tab=hardware`, "r1-u1");
+  await page().getByText("No booter has read it.", { exact: false }).waitFor();
+  okOf(await f.site().call("PUT", `/v2/booter/cns/${server_uuid}/hardware`, { body: HARDWARE_EXAMPLE }));
+  await page().getByText("LinkUp").waitFor();
+  await page().getByText("opsctl cn hardware r1-u1").waitFor();
 }, LIMIT_MS);
 
 test(
