@@ -3,12 +3,12 @@ import type { UsedAmounts } from "../../src/contract/usage.ts";
 import { BYTES_COLUMN, type Column } from "./table.ts";
 
 export const AMOUNT_COLUMNS: readonly Column<UsedAmounts>[] = [
-  ["VCPU HOURS", (of) => of.vcpu_hours],
-  ["MEMORY GIB HOURS", (of) => of.memory_gib_hours],
-  ["DISK GIB HOURS", (of) => of.disk_gib_hours],
-  ["FLOATING IP HOURS", (of) => of.floating_ip_hours],
-  ["NETWORK IN", (of) => of.network_in_bytes, BYTES_COLUMN],
-  ["NETWORK OUT", (of) => of.network_out_bytes, BYTES_COLUMN],
+  ["VCPU_HOURS", (of) => of.vcpu_hours],
+  ["MEMORY_GIB_HOURS", (of) => of.memory_gib_hours],
+  ["DISK_GIB_HOURS", (of) => of.disk_gib_hours],
+  ["FLOATING_IP_HOURS", (of) => of.floating_ip_hours],
+  ["NETWORK_IN", (of) => of.network_in_bytes, BYTES_COLUMN],
+  ["NETWORK_OUT", (of) => of.network_out_bytes, BYTES_COLUMN],
 ];
 
 export const FROM_OPTION = [

@@ -47,7 +47,7 @@ const approve = ["cn", "setup", "approve", NODE_ID];
 test("setup plan shows each disk and its use, the pool, and the command that approves the plan", async () => {
   const ran = await opsctl(["cn", "setup", "plan", NODE_ID], setup([], DISKS, "awaiting_setup"));
   expect(ran.out()).toBe(
-    `DISK    SIZE     USE       ITS DATA
+    `DISK    SIZE     USE       DATA
 c0t0d0  480 GB   cache     DESTROYED
 c1t0d0  4 TB     raidz1    DESTROYED
 c1t1d0  4 TB     raidz1    DESTROYED

@@ -50,7 +50,7 @@ test("usage is printed as CSV for a bill: by day for the tenant, and by project 
   const query = `--from ${range!.from} --to ${range!.to}`;
   const [header, ...lines] = (await printed(`usage ${query} -o csv`)).trim().split(/\r?\n/);
   expect(header).toBe(
-    "day,vcpu hours,memory gib hours,disk gib hours,floating ip hours,network in,network out,closed",
+    "day,vcpu_hours,memory_gib_hours,disk_gib_hours,floating_ip_hours,network_in,network_out,closed",
   );
   const rows = lines.map((line) => line.split(","));
   expect(rows.length).toBeGreaterThanOrEqual(2);
@@ -100,7 +100,7 @@ test("load prints a bar for each minute and each hour of an instance, and says t
   await a.t.advance(3_600);
   await sum();
   const table = await printed(`instance load ${name}`);
-  expect(table).toMatch(/VCPUS BUSY +CHART/);
+  expect(table).toMatch(/VCPUS_BUSY +CHART/);
   expect(table).toMatch(/ #+\.* +1GiB/);
   const hours = okOf(await a.call("GET", `/v1/instances/${id}/load`));
   expect(hours.by).toBe("hour");

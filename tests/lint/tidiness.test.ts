@@ -87,6 +87,11 @@ describe("leftovers", () => {
     expect(all.filter(({ text }) => off.test(code(text))).map(({ path }) => path)).toEqual([]);
   });
 
+  test("the titles of table columns have no blanks, so that awk and cut can read tables", () => {
+    const title = /^\s*\["[A-Z]+(?: [A-Z]+)+", (?:\(|async)/m;
+    expect(sources(["cli"]).filter(({ text }) => title.test(text)).map(({ path }) => path)).toEqual([]);
+  });
+
   test("every `any` has a reason", () => {
     const bare = all.flatMap(({ path, text }) => {
       const lines = text.split("\n");

@@ -7,8 +7,8 @@ import { AMOUNT_COLUMNS, FROM_OPTION, TO_OPTION } from "../../internal/usage.ts"
 const COLUMNS: readonly Column<ProjectTotal>[] = [
   ["TENANT", ({ tenant, tenant_id }) => tenant ?? tenant_id],
   ["PROJECT", ({ project, project_id }) => project ?? project_id],
-  ["TENANT ID", ({ tenant_id }) => tenant_id, WIDE_ID_COLUMN],
-  ["PROJECT ID", ({ project_id }) => project_id, WIDE_ID_COLUMN],
+  ["TENANT_ID", ({ tenant_id }) => tenant_id, WIDE_ID_COLUMN],
+  ["PROJECT_ID", ({ project_id }) => project_id, WIDE_ID_COLUMN],
   ...AMOUNT_COLUMNS,
 ];
 

@@ -30,7 +30,7 @@ export function load(): AnyCommand {
 function columnsOf(most: number): readonly Column<LoadSample>[] {
   return [
     ["TIME", ({ at }) => at, TIME_COLUMN],
-    ["VCPUS BUSY", ({ cpu }) => cpu === null ? null : cpu.toFixed(2)],
+    ["VCPUS_BUSY", ({ cpu }) => cpu === null ? null : cpu.toFixed(2)],
     ["CHART", ({ cpu }) => "#".repeat(Math.round((cpu ?? 0) / most * BAR_CHARS)).padEnd(BAR_CHARS, ".")],
     ["MEMORY", ({ memory_bytes }) => memory_bytes, BYTES_COLUMN],
     ["READ/S", (of) => rounded(of.disk_read_bytes_per_s), BYTES_COLUMN],

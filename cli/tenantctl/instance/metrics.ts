@@ -25,8 +25,8 @@ const COLUMNS: readonly Column<Interval>[] = [
   ["TIME", ({ to }) => to.at],
   ["CPU", (interval) => percentText(rate(interval, "cpu_seconds"))],
   ["MEMORY", ({ to }) => `${Math.round(to.memory_bytes / MIB)} MiB`],
-  ["DISK READ", (interval) => speedText(rate(interval, "disk_read_bytes"))],
-  ["DISK WRITTEN", (interval) => speedText(rate(interval, "disk_written_bytes"))],
+  ["DISK_READ", (interval) => speedText(rate(interval, "disk_read_bytes"))],
+  ["DISK_WRITTEN", (interval) => speedText(rate(interval, "disk_written_bytes"))],
   ["RECEIVED", (interval) => speedText(rate(interval, "network_received_bytes"))],
   ["SENT", (interval) => speedText(rate(interval, "network_sent_bytes"))],
 ];

@@ -135,7 +135,7 @@ describe("metrics", () => {
     expect([ran.err(), ran.code]).toEqual(["", 0]);
     expect(requestsOf(ran)[1]).toBe(`GET ${BY_ID}/metrics?minutes=15`);
     expect(ran.out()).toBe(
-      `TIME                      CPU   MEMORY   DISK READ  DISK WRITTEN  RECEIVED   SENT
+      `TIME                      CPU   MEMORY   DISK_READ  DISK_WRITTEN  RECEIVED   SENT
 2026-09-01T12:00:10.000Z  50 %  200 MiB  1.0 KiB/s  2.0 KiB/s     3.0 KiB/s  0.0 KiB/s
 2026-09-01T12:00:20.000Z  -     200 MiB  -          -             -          0.0 KiB/s
 `,

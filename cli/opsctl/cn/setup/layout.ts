@@ -64,7 +64,7 @@ const DISK_COLUMNS: readonly Column<DiskRow>[] = [
   ["DISK", (disk) => disk.name],
   ["SIZE", (disk) => sizeText(disk.size_gb)],
   ["USE", (disk) => disk.use],
-  ["ITS DATA", (disk) => disk.lost ? "DESTROYED" : "kept"],
+  ["DATA", (disk) => disk.lost ? "DESTROYED" : "kept"],
 ];
 
 /** Returns a table of every announced disk and, with a layout, its use. */
