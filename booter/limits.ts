@@ -79,5 +79,10 @@ export const AMQP_CHANNELS_MAX = 16;
 export const AMQP_QUEUED_MAX = 256;
 /** How often the booter announces a waiting machine to the control plane. The answer shows if its setup is approved. */
 export const ANNOUNCE_MS = 10_000;
+/**
+ * How long after its start a machine counts as just started. It must be shorter than a restart of a machine, so that a
+ * late announcement cannot end a run that began after another restart.
+ */
+export const JUST_STARTED_MS = 5_000;
 /** The largest setup report of a machine. */
 export const REPORT_BYTES_MAX = 8_192;

@@ -105,6 +105,11 @@ export type CnMessage =
     readonly window_needed: boolean;
     /** The MAC with which the machine logged in to the broker; null when the booter did not send one. */
     readonly mac: string | null;
+    /**
+     * The machine has just started, and the booter that reports it began no setup run for it. Missing in messages of
+     * older servers.
+     */
+    readonly started?: boolean;
     /** Discovered boot records of the machine's ports that the policy now admits. */
     readonly admitted: readonly Admitted[];
   }

@@ -1,115 +1,24 @@
-// The netboot path: a bare machine announces itself, an operator approves a disk layout, the machine installs itself
-// and reports (docs/nodes.md, "The netboot path").
+// The netboot path after the announce: an operator approves a disk layout, the machine installs itself and reports
+// (docs/nodes.md, "The netboot path").
 //
 // Every report carries the epoch of its run. Epochs never repeat, so a report of an older run has no effect. This also
 // holds after a failure, after a reset, and on a record that was removed and announced again.
-import { badRequest, conflict, fault, POLICY_CHANGED } from "../../src/contract/fault.ts";
+import { badRequest, conflict } from "../../src/contract/fault.ts";
 import { SETUP_LIMIT_MS } from "../../src/contract/limits.ts";
 import { addMs, toRfc3339 } from "../../src/lib/text/instant.ts";
 import { approvedLayout } from "../../src/lib/disk-layout/proposal.ts";
 import { disksOf } from "../../src/lib/disk-layout/disks.ts";
-import { macsOf } from "../../src/lib/net/sysinfo-macs.ts";
-import type { Admitted } from "../boot-record/messages.ts";
-import { serialOf } from "../../src/lib/ids/sysinfo-serial.ts";
-import { audit, go, refuse, reply, tell, upsert, withActor } from "../engine/effects.ts";
+import { audit, go, refuse, reply, tell, withActor } from "../engine/effects.ts";
 import { waitId } from "../engine/saga.ts";
-import type { Condition, Out, Part } from "../engine/types.ts";
+import type { Out, Part } from "../engine/types.ts";
 import { bindKey, dropKey } from "./credential.ts";
 import type { Msg } from "./messages.ts";
-import { proven } from "./claims.ts";
-import { BLANK, type CnState, NO_CODE, type On, resource } from "./state.ts";
+import { type CnState, type On, resource } from "./state.ts";
 
 /** The error of a run that never reported its end. */
 export const SETUP_EXPIRED = "cn setup exceeded its deadline without reporting complete/failed; reverted by reconciler";
 /** The saga, its step that commits with the approval, and its step that waits for the end of the run. */
 export const CN_SETUP = { saga: "cn-setup", approved: "approved", step: "reported" } as const;
-
-const NO_WINDOW = fault(
-  "forbidden",
-  "auto_enroll is off and no auto-approve window is open; open an auto-approve window, then announce again",
-  { error_code: "Forbidden" },
-);
-
-/** Creates a record in awaiting_setup, without a claim code or a credential. */
-export function appear(_s: null, m: Msg<"announce">, now: Date): Out<CnState> {
-  const next: On<"awaiting_setup"> = {
-    ...BLANK,
-    ...described(m),
-    state: "awaiting_setup",
-    admin_ip: null,
-    console_listen_port: null,
-    console_tls_spki_sha256_hex: null,
-    registered_at: now,
-    approved_at: null,
-    registration_id: null,
-    poll_token_sha256: null,
-    bound_api_key_id: null,
-    pending_credential: null,
-    ticket_keys: null,
-    last_seen: now,
-  };
-  const conditions: Condition[] = [
-    { part: "guard", name: "boot_policy_is", args: { version: m.policy_version }, fault: POLICY_CHANGED },
-  ];
-  if (m.window_needed) conditions.push({ part: "guard", name: "enrolment_window_is_open", args: {}, fault: NO_WINDOW });
-  return go(next, ...conditions, seenNow(next, now), ...admitting(m.admitted), announced(next));
-}
-
-/** A machine that awaits setup updates its description. */
-export function announceAgain(s: On<"awaiting_setup">, m: Msg<"announce">, now: Date): Out<CnState> {
-  if (isStranger(s, m)) return conflicting(s, m, now);
-  const now_described = described(m);
-  // An announce without ports proves nothing about the identity, so the known MACs and the recorded conflict stay.
-  const known = now_described.macs.length > 0 ? { conflict: null } : { macs: s.macs, announced_macs: s.announced_macs };
-  const next = { ...s, ...now_described, ...known, last_seen: now };
-  return go(next, seenNow(next, now), ...admitting(m.admitted), announced(next));
-}
-
-/** A machine that is approved, being set up or disabled only updates its last heartbeat. */
-export function announceKnown(s: CnState, m: Msg<"announce">, now: Date): Out<CnState> {
-  if (isStranger(s, m)) return conflicting(s, m, now);
-  const next = { ...s, last_seen: now };
-  return go(next, seenNow(next, now), ...admitting(m.admitted));
-}
-
-/**
- * Admits the boot records of the machine's network ports. Each gets a message of its own: if no address is free for one
- * record, the announce and the other records are still accepted.
- */
-function admitting(admitted: readonly Admitted[]): readonly Part<CnState>[] {
-  return admitted.map((each) => tell({ kind: "boot-record", id: each.mac }, { type: "admit", ...each }));
-}
-
-/**
- * A record that only an anonymous registration created does not block netboot: the announce turns it into the record of
- * a new machine. Its claims stay pending.
- */
-export function announcePending(s: On<"pending">, m: Msg<"announce">, now: Date): Out<CnState> {
-  if (!s.unproven) return announceKnown(s, m, now);
-  const made = appear(null, m, now);
-  if (made.out !== "go" || made.next === null) return made;
-  const { registered_at, role, traits, placement, claims } = s;
-  return {
-    ...made,
-    next: { ...made.next, ...NO_CODE, registered_at, role, traits, placement, claims },
-    parts: [...made.parts, ...proven(s)],
-  };
-}
-
-/** Two machines have the same identity. The record is not overwritten; it shows the conflict to operators. */
-function conflicting(s: CnState, m: Msg<"announce">, now: Date): Out<CnState> {
-  const macs = macsOf(m.sysinfo);
-  const seen = { announced_at: toRfc3339(now), hostname: m.hostname, macs };
-  return go(
-    { ...s, conflict: seen },
-    audit("cn_announce_conflict", resource(s), { server_uuid: s.server_uuid, macs }),
-    reply({ conflict: IDENTITY_CONFLICT }),
-  );
-}
-
-/** 409 for an announce without any of the known network ports. */
-const IDENTITY_CONFLICT =
-  "this server_uuid is known with other network ports: two machines use one identity, or all ports were replaced";
 
 export function approveSetup(s: On<"awaiting_setup">, m: Msg<"approve_setup">, now: Date): Out<CnState> {
   const layout = approvedLayout(disksOf(s.announced_sysinfo), m.approval);
@@ -227,7 +136,7 @@ export function setupDeadline(s: On<"setting_up">): Date {
 }
 
 /** Sets the node back to awaiting_setup, records the reason, and revokes the run's key. */
-function revert(s: On<"setting_up">, reason: string, ...parts: readonly Part<CnState>[]): Out<CnState> {
+export function revert(s: On<"setting_up">, reason: string, ...parts: readonly Part<CnState>[]): Out<CnState> {
   const { setup_operation_id, ...rest } = s;
   const next: On<"awaiting_setup"> = {
     ...rest,
@@ -254,33 +163,4 @@ function tellSaga(
 ) {
   const job_id = waitId(s.setup_operation_id, CN_SETUP.step);
   return tell({ kind: "saga", id: s.setup_operation_id }, { type: "job_ended", job_id, ...ending });
-}
-
-/** The description of a machine in its announce. */
-function described(m: Msg<"announce">) {
-  const { server_uuid, hostname, sysinfo } = m;
-  const macs = macsOf(sysinfo);
-  const announced = { announced_sysinfo: sysinfo, announced_macs: macs };
-  return { server_uuid, hostname, sysinfo, macs, serial: serialOf(sysinfo), ...announced };
-}
-
-/**
- * Returns true if the machine is not the node: none of its MACs is known, or it logged in to the broker as an unknown
- * MAC. The inventory can be forged, but the booter verified the login.
- */
-function isStranger(s: CnState, m: Msg<"announce">): boolean {
-  // Ports that a booter saw stay known, also when the agent does not report them.
-  const known = [...s.announced_macs, ...s.macs];
-  if (known.length === 0) return false;
-  if (m.mac !== null && !known.includes(m.mac)) return true;
-  const macs = macsOf(m.sysinfo);
-  return macs.length > 0 && !macs.some((mac) => known.includes(mac));
-}
-
-function seenNow({ server_uuid }: CnState, now: Date) {
-  return upsert("cn_signal", ["server_uuid"], { server_uuid, last_seen: now });
-}
-
-function announced(s: CnState) {
-  return audit("cn_announce", resource(s), { server_uuid: s.server_uuid, hostname: s.hostname });
 }

@@ -1,6 +1,6 @@
 // The states of a compute node (docs/nodes.md, "States"). Rows are messages, columns are states. The cells are in
-// registration.ts (claim-code path), setup.ts (netboot path), retirement.ts (disable, reset, remove), drain.ts,
-// upgrade.ts, settings.ts, placement.ts and underlay.ts.
+// registration.ts (claim-code path), announce.ts and setup.ts (netboot path), retirement.ts (disable, reset, remove),
+// drain.ts, upgrade.ts, settings.ts, placement.ts and underlay.ts.
 import { runTable, type Table } from "../engine/table.ts";
 import type { Behavior } from "../engine/types.ts";
 import type { CnMessage } from "./messages.ts";
@@ -16,16 +16,13 @@ import {
   refreshInventory,
   reopen,
 } from "./registration.ts";
+import { announceAgain, announceDuringSetup, announceKnown, announcePending, appear } from "./announce.ts";
 import { drain, evacuate } from "./drain.ts";
 import { upgrade } from "./upgrade.ts";
 import { disable, enable, factoryReset, forgetKey, removeNode } from "./retirement.ts";
 import { setPlacement } from "./placement.ts";
 import { setReservoir, setRole, setRootPassword, setTraits } from "./settings.ts";
 import {
-  announceAgain,
-  announceKnown,
-  announcePending,
-  appear,
   approveSetup,
   complete,
   expireSetup,
@@ -120,7 +117,7 @@ export const cnTable: Table<CnState, CnMessage> = {
     approved: announceKnown,
     disabled: announceKnown,
     awaiting_setup: announceAgain,
-    setting_up: announceKnown,
+    setting_up: announceDuringSetup,
   },
   approve_setup: {
     absent: "missing",

@@ -3,9 +3,8 @@
 // Forwards the machine's reports to the control plane with the run's epoch.
 import type { Buffer } from "node:buffer";
 import { randomBytes, randomUUID } from "node:crypto";
-import type { BootConsolePort, CnState } from "../../src/contract/enums.ts";
+import type { BootConsolePort } from "../../src/contract/enums.ts";
 import type { SetupBundle } from "../../src/contract/setup.ts";
-import { isHostname } from "../../src/lib/net/hostname.ts";
 import { redactSysinfo } from "../../src/lib/text/redact-sysinfo.ts";
 import { macsOf } from "../../src/lib/net/sysinfo-macs.ts";
 import type { AmqpListener, AmqpPeer } from "../amqp/listener.ts";
@@ -15,6 +14,7 @@ import { type ApiClient, ApiFault, callFailure, type SetupReport } from "../api-
 import { arrived, maySend, newSending, requestOf, type Sending, sha256 } from "./delivery.ts";
 import type { Delivered, Ledger, Run } from "./ledger.ts";
 import { agentKey, objectOf, setupMessage } from "./message.ts";
+import { announceBody, BARE, hasJustStarted, type Machine, newMachine } from "./machine.ts";
 import { endingReason } from "./report.ts";
 import { setupValues, type ValueParts } from "./values.ts";
 
@@ -45,18 +45,6 @@ export type Enrolment = AmqpListener & {
   machines(): number;
 };
 
-type Machine = {
-  readonly server_uuid: string;
-  readonly peer: AmqpPeer;
-  listening: boolean;
-  sysinfo: Record<string, unknown> | null;
-  state: CnState | null;
-  /** True while `visit` runs: one call at a time, so that a late answer cannot overwrite a newer answer. */
-  busy: boolean;
-  /** The machine reported its start while its setup was in progress. */
-  restarted: boolean;
-};
-
 export function openEnrolment(options: EnrolmentOptions): Enrolment {
   const { api, ledger, setup, consoleOf, originFor, counters, log } = options;
   const machines = new Map<string, Machine>();
@@ -67,7 +55,7 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
   function machineOf(server_uuid: string, peer: AmqpPeer): Machine {
     const known = machines.get(server_uuid);
     if (known !== undefined && known.peer === peer) return known;
-    const made = { server_uuid, peer, listening: false, sysinfo: null, state: null, busy: false, restarted: false };
+    const made = newMachine(server_uuid, peer);
     machines.set(server_uuid, made);
     return made;
   }
@@ -89,7 +77,10 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
     }
     const machine = machineOf(server_uuid, peer);
     // The machine's agent sends `startup` once after every start. The announce below verifies the sender.
-    if (topic.kind === "startup" && (ledger.of(server_uuid)?.delivered ?? null) !== null) machine.restarted = true;
+    if (topic.kind === "startup") {
+      machine.started_ms = performance.now();
+      if ((ledger.of(server_uuid)?.delivered ?? null) !== null) machine.restarted = true;
+    }
     machine.sysinfo = redactSysinfo(content) as Record<string, unknown>;
     void visit(machine);
   }
@@ -110,18 +101,26 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
     } finally {
       machine.busy = false;
     }
+    // The machine started while this visit ran, or this visit found that the run belongs to another booter.
+    if (hasJustStarted(machine, ledger) && machines.get(machine.server_uuid) === machine) await visit(machine);
   }
 
   async function announce(machine: Machine, sysinfo: Record<string, unknown>): Promise<void> {
     const { server_uuid, peer } = machine;
-    const hostname = typeof sysinfo.Hostname === "string" && isHostname(sysinfo.Hostname) ? sysinfo.Hostname : null;
     const before = machine.state;
     const run = ledger.of(server_uuid);
+    // The login of another booter is worthless here, so this machine's system was booted from this booter. A run that
+    // another booter began ended with the machine's earlier system. Only one announcement after a start contains this.
+    const started = hasJustStarted(machine, ledger);
+    if (started) machine.started_ms = null;
     try {
-      const { state } = await api.announce({ server_uuid, hostname, sysinfo, mac: peer.mac });
+      const { state } = await api.announce(announceBody(machine, sysinfo, started));
       machine.state = state;
       if (machine.restarted && run !== null) {
-        await failed(server_uuid, "the machine restarted before its setup ended");
+        const sent = await failed(server_uuid, "the machine restarted before its setup ended");
+        machine.restarted = false;
+        // Another booter may have begun a later run, which this restart interrupted too.
+        if (sent === "stale" && hasJustStarted(machine, ledger)) return await announce(machine, sysinfo);
         machine.state = "awaiting_setup";
       }
       machine.restarted = false;
@@ -182,7 +181,7 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
       () =>
         void ledger.update(server_uuid, (run) => arrived(run, delivered.token_sha256)).catch(reportError(server_uuid)),
     );
-    if (queues === 0) return await failed(server_uuid, "the machine left before its setup began");
+    if (queues === 0) return void await failed(server_uuid, "the machine left before its setup began");
     log("setup.shipped", { server_uuid, mac: peer.mac, epoch: bundle.epoch, delivery: delivered.deliveries });
   }
 
@@ -198,11 +197,11 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
     await failed(server_uuid, endingReason(reply));
   }
 
-  async function failed(server_uuid: string, reason: string): Promise<void> {
+  async function failed(server_uuid: string, reason: string): Promise<Relayed> {
     const run = ledger.of(server_uuid);
-    if (run === null || run.delivered === null) return;
+    if (run === null || run.delivered === null) return "unknown";
     await ledger.write({ ...run, delivered: { ...run.delivered, failure: reason } });
-    await relay(run.server_uuid, { kind: "failed", reason });
+    return await relay(run.server_uuid, { kind: "failed", reason });
   }
 
   async function relay(server_uuid: string, report: SetupReport): Promise<Relayed> {
@@ -291,9 +290,6 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
     machines: () => [...machines.values()].filter(({ listening }) => listening).length,
   };
 }
-
-/** In these states the booter announces a node and reports for it; in all others, the node's own agent reports. */
-const BARE: ReadonlySet<CnState> = new Set<CnState>(["awaiting_setup", "setting_up"]);
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

@@ -12,6 +12,10 @@ export const AnnounceBody = z.object({
   hostname: Hostname.nullish(),
   sysinfo: z.record(z.string(), z.unknown()),
   mac: z.string().nullish().describe("The MAC with which the machine logged in to the booter's AMQP broker"),
+  started: z.boolean().nullish().describe(
+    "True if the machine has just started and this booter began no setup run for it. A run whose bundle was fetched " +
+      "then ends as failed. Needs `mac`",
+  ),
 });
 export type AnnounceBody = z.infer<typeof AnnounceBody>;
 

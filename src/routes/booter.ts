@@ -91,14 +91,15 @@ export function booterRoutes(app: App, deps: Deps): void {
       "last_seen changes. The server refuses the announcement, and shows it as a conflict on the node, if no " +
       "announced network port is a known port of the node. The server does the same if `mac` is not a known " +
       "port of the node; the machine logs in to the AMQP broker with `mac`. Discovered boot records of the " +
-      "announced ports enroll if a service_tag entry matches the serial number.",
+      "announced ports enroll if a service_tag entry matches the serial number. With `started`, a setup run whose " +
+      "bundle was already fetched ends as failed: the machine restarted before the run ended.",
     ...rights(deps, "CnAnnounce"),
     ...REPEATABLE,
     request: { body: jsonBody(AnnounceBody.extend({ mac: Mac.nullish() })) },
     responses: answers(CnView, "The node"),
   });
   app.openapi(announceRoute, async (c) => {
-    const { server_uuid, hostname, sysinfo, mac } = c.req.valid("json");
+    const { server_uuid, hostname, sysinfo, mac, started } = c.req.valid("json");
     if (isNoIdentity(server_uuid)) return faultResponse(c, badRequest(NO_IDENTITY_RULE));
     const outcome = await underPolicy(undefined, async () => {
       const [{ policy, version }, admitted] = await Promise.all([
@@ -108,6 +109,7 @@ export function booterRoutes(app: App, deps: Deps): void {
       return await deps.send(c, { kind: "cn", id: server_uuid }, {
         type: "announce",
         mac: mac ?? null,
+        started: started ?? false,
         admitted,
         server_uuid,
         hostname: hostname ?? server_uuid.slice(0, 8),

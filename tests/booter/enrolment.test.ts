@@ -205,6 +205,30 @@ describe("a setup", () => {
     await announced(bare);
   });
 
+  test("of another booter ends at once when its machine starts from this booter, which then sets the machine up", async () => {
+    const bare = await netbooted();
+    (await listening(bare)).close();
+    await announced(bare);
+    await expect.poll(() => site.booter.enrolment.machines(), { timeout: 20_000 }).toBe(0);
+    await approve(bare);
+    // The other booter fetches the bundle, and then ends for good.
+    const path = `/v2/booter/cns/${bare.server_uuid}`;
+    const { epoch } = okOf(await site.t.call("POST", `${path}/bundle`));
+    const client = await listening(bare);
+    await site.booter.enrolment.pass();
+    expect(await stateOf(bare)).toBe("setting_up");
+    client.publish(1, `ur.startup.${bare.server_uuid}`, JSON.stringify(bare.sysinfo));
+    await announced(bare);
+    expect((await site.t.call("GET", `/v1/system/cns/${bare.server_uuid}`)).body.last_setup_error)
+      .toBe("the machine restarted and booted from another booter before its setup ended; approve the setup again");
+    const run = await shipped(bare, client);
+    // The other booter returns and reports for its old run.
+    expect((await site.t.call("POST", `${path}/setup-complete`, { body: { epoch } })).status).toBe(409);
+    expect((await site.t.call("POST", `${path}/setup-failed`, { body: { epoch, reason: "late" } })).status).toBe(409);
+    expect((await setup(bare, run, "report", "complete\tcomplete\t100\n")).status).toBe(200);
+    expect(await stateOf(bare)).toBe("approved");
+  });
+
   test("can be approved again after a failure, and is then delivered with a new epoch", async () => {
     const bare = await netbooted();
     const client = await listening(bare);

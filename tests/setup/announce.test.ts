@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
+import { SETUP_INTERRUPTED } from "../../actors/cn/announce.ts";
 import { expectInvariants } from "./invariants.ts";
 import {
   announce,
@@ -255,4 +256,43 @@ test("secret boot parameters in an announced inventory are never shown", async (
   expect((await t.call("GET", "/v1/system/cns")).text).not.toContain("canary");
   const approved = await approveSetup(t, machine);
   expect([approved.status, approved.text.includes("canary")]).toEqual([200, false]);
+});
+
+describe("a machine that starts from another booter during its setup", () => {
+  const started = { started: true };
+
+  test("ends the run: its key is revoked, its reports are refused, and the setup can be approved again", async () => {
+    const run = await settingUp(t);
+    const { body } = await announce(t, run, { ...started, mac: run.macs[0] });
+    expect(body).toMatchObject({ state: "awaiting_setup", last_setup_error: SETUP_INTERRUPTED });
+    expect(await t.call("GET", "/v1/agent/config", { key: run.api_key })).toMatchObject({ status: 401 });
+    for (const kind of ["progress", "complete", "failed"] as const) {
+      expect((await report(t, run, kind, { epoch: run.epoch })).status).toBe(409);
+    }
+    const next = await settingUp(t, run);
+    expect(next.epoch).not.toBe(run.epoch);
+    okOf(await report(t, next, "complete", { epoch: next.epoch }));
+  });
+
+  test("changes nothing before the bundle was fetched, because the booter can fetch it", async () => {
+    const machine = await awaitingSetup(t);
+    okOf(await approveSetup(t, machine));
+    expect(okOf(await announce(t, machine, { ...started, mac: machine.macs[0] })).state).toBe("setting_up");
+  });
+
+  test("changes nothing without a login", async () => {
+    const run = await settingUp(t);
+    expect(okOf(await announce(t, run, started)).state).toBe("setting_up");
+  });
+
+  test("changes nothing if the login is not a port of the node", async () => {
+    const run = await settingUp(t);
+    expect((await announce(t, run, { ...started, mac: newMac() })).status).toBe(409);
+    expect((await showNode(t, run)).state).toBe("setting_up");
+  });
+
+  test("changes nothing after the setup", async () => {
+    const run = await setUp(t);
+    expect(okOf(await announce(t, run, { ...started, mac: run.macs[0] })).state).toBe("approved");
+  });
 });

@@ -43,6 +43,8 @@ describe("through the API", () => {
   /** Events that end the older run before the newer one starts. */
   const EVENTS_BETWEEN: Record<string, (run: Run) => Promise<unknown>> = {
     "a failed run": async (run) => okOf(await report(t, run, "failed", { epoch: run.epoch })),
+    "a start of the machine from another booter": async (run) =>
+      okOf(await announce(t, run, { mac: run.macs[0], started: true })),
     "an expired run": async () => {
       await t.advance(2_701);
       await t.plane.pass();
