@@ -14,6 +14,8 @@ export type ProcessSite = {
   booter(): BooterProcess;
   /** Starts the booter again with the same state after a kill. */
   restart(): Promise<void>;
+  /** Starts another booter, with its own key, files and state. */
+  another(): Promise<BooterProcess>;
   close(): Promise<void>;
 };
 
@@ -26,24 +28,34 @@ export type ProcessSiteOptions = {
 
 export async function openProcessSite({ watch, route }: ProcessSiteOptions): Promise<ProcessSite> {
   const folder = await temporaryFolder("booter-process");
-  await stageFiles(folder.path);
   const t = await openTestControlPlane();
   okOf(await putPolicy(t, { enrollment_pi: STAMP, admin_network: ADMIN_NETWORK }));
   const socket = await serveControlPlane(t, "127.0.0.1", watch);
-  const { secret } = await t.mintKey("booter");
-  await writeFile(join(folder.path, "key"), `${secret}\n`, { mode: 0o600 });
-  const config = join(folder.path, "booter.toml");
   const server_url = route === undefined ? socket.url : await route(socket.url);
-  await writeFile(config, loopbackConfig(folder.path, { server_url, more: SETUP_BLOCK }));
+  /** Writes the key, the files and the configuration of a booter into a folder. */
+  async function configured(path: string): Promise<string> {
+    await stageFiles(path);
+    const { secret } = await t.mintKey("booter");
+    await writeFile(join(path, "key"), `${secret}\n`, { mode: 0o600 });
+    const config = join(path, "booter.toml");
+    await writeFile(config, loopbackConfig(path, { server_url, more: SETUP_BLOCK }));
+    return config;
+  }
+  const config = await configured(folder.path);
   let booter = await startBooter({ config });
+  const others: BooterProcess[] = [];
   return {
     t,
     booter: () => booter,
     async restart() {
       booter = await startBooter({ config });
     },
+    async another() {
+      others.push(await startBooter({ config: await configured(join(folder.path, `other-${others.length}`)) }));
+      return others.at(-1)!;
+    },
     async close() {
-      await booter.kill();
+      for (const each of [booter, ...others]) await each.kill();
       await socket.close();
       await t.close();
       await folder.remove();
