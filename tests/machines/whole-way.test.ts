@@ -89,7 +89,7 @@ test("usage counts what the guest sends and receives", async () => {
     expect(await more()).toBeLessThan(2 * PINGS * PING_BYTES);
   }
   const csv = await tenantctl(["usage", "-o", "csv"]);
-  expect(csv.out.split("\n")[0]).toContain("network out");
+  expect(csv.out.split("\n")[0]).toContain("network_out");
 });
 
 test("a tenant and an operator save the screen", async () => {
