@@ -4,6 +4,7 @@ import type { RealizationStatus } from "../../src/contract/enums.ts";
 import type { Realized, Vpc } from "../../src/contract/network.ts";
 import type { Database } from "../../src/db/tables.ts";
 import { toRfc3339 } from "../../src/lib/text/instant.ts";
+import { REALIZATIONS_IN_LIST_MAX, REALIZATIONS_MAX } from "../../src/contract/limits.ts";
 import { type Find, type LabeledPage, reader } from "../record/reads.ts";
 import { vpc } from "./transition.ts";
 
@@ -38,31 +39,56 @@ type Db = Kysely<Database>;
 type NodeRow = {
   readonly server_uuid: string;
   readonly generation: number | null;
-  readonly applied_generation: number | null;
   readonly status: RealizationStatus | null;
   readonly message: string | null;
   readonly reported_at: string | null;
 };
 
-/** Finds how far the nodes are with each of these VPCs, by VPC id. */
-export async function findRealized(db: Db, vpc_ids: readonly string[]): Promise<Map<string, Realized>> {
-  const { rows } = await sql<{ id: string; generation: number; nodes: NodeRow[] }>`
-    select v.id, berth_vpc_generation(v.id) as generation, (
-             select coalesce(jsonb_agg(jsonb_build_object(
-                      'server_uuid', n.server_uuid, 'generation', r.generation, 'status', r.status,
-                      'applied_generation', r.applied_generation, 'message', r.message, 'reported_at', r.reported_at)
-                      order by n.server_uuid), '[]')
-               from vpc_node n left join vpc_realization r on r.vpc_id = n.vpc_id and r.server_uuid = n.server_uuid
-              where n.vpc_id = v.id) as nodes
-      from vpc v where v.id = any(${vpc_ids})`.execute(db);
-  return new Map(rows.map((row) => [row.id, realizedOf(row.generation, row.nodes)]));
+/** How far the nodes of a VPC are. `shown` has some of the nodes, and first those that have not applied all. */
+type VpcRow = {
+  readonly id: string;
+  readonly generation: number;
+  readonly applied_generation: number | null;
+  readonly nodes: number;
+  readonly nodes_pending: number;
+  readonly shown: readonly NodeRow[];
+};
+
+/**
+ * Finds how far the nodes are with each of these VPCs, by VPC id. Each result names at most `nodes_max` nodes. Without
+ * nodes there is nothing to apply, so everything is in effect.
+ */
+export async function findRealized(
+  db: Db,
+  vpc_ids: readonly string[],
+  nodes_max: number = REALIZATIONS_MAX,
+): Promise<Map<string, Realized>> {
+  const { rows } = await sql<VpcRow>`
+    select v.id, v.generation, n.nodes, n.nodes_pending, n.shown,
+           case when n.unapplied = 0 then least(v.generation, n.applied) end as applied_generation
+      from (select id, berth_vpc_generation(id) as generation from vpc where id = any(${vpc_ids}) offset 0) v
+      cross join lateral (
+        select count(*) as nodes, count(*) filter (where is_pending) as nodes_pending,
+               count(*) filter (where applied_generation is null) as unapplied, min(applied_generation) as applied,
+               coalesce(jsonb_agg(jsonb_build_object(
+                 'server_uuid', server_uuid, 'generation', generation, 'status', status, 'message', message,
+                 'reported_at', reported_at) order by position) filter (where position <= ${nodes_max}), '[]') as shown
+          from (select *, row_number() over (order by not is_pending, server_uuid) as position
+                  from (select n.server_uuid, r.generation, r.applied_generation, r.status, r.message, r.reported_at,
+                               coalesce(r.generation < v.generation or r.status <> 'applied', true) as is_pending
+                          from vpc_node n
+                          left join vpc_realization r on r.vpc_id = n.vpc_id and r.server_uuid = n.server_uuid
+                         where n.vpc_id = v.id) judged) ordered) n`.execute(db);
+  return new Map(rows.map((row) => [row.id, realizedOf(row)]));
 }
 
-function realizedOf(desired_generation: number, nodes: readonly NodeRow[]): Realized {
+function realizedOf({ generation, applied_generation, nodes, nodes_pending, shown }: VpcRow): Realized {
   return {
-    desired_generation,
-    applied_generation: leastApplied(desired_generation, nodes),
-    realizations: nodes.map((node) => ({
+    desired_generation: generation,
+    applied_generation,
+    nodes,
+    nodes_pending,
+    realizations: shown.map((node) => ({
       realizer: { kind: "cn", id: node.server_uuid },
       generation: node.generation ?? 0,
       status: node.status,
@@ -70,13 +96,6 @@ function realizedOf(desired_generation: number, nodes: readonly NodeRow[]): Real
       message: node.message,
     })),
   };
-}
-
-/** Without nodes there is nothing to apply, so everything is in effect. */
-function leastApplied(desired: number, nodes: readonly NodeRow[]): number | null {
-  return nodes.reduce<number | null>((least, { applied_generation: applied }) => {
-    return least === null || applied === null ? null : Math.min(least, applied);
-  }, desired);
 }
 
 /**
@@ -108,15 +127,16 @@ type Realizable = { readonly realized: Realized | null };
 /** Returns how much of the VPC's state is in effect for one view. */
 type Narrow<V> = (view: V, realized: Realized) => Realized;
 
-/** Adds to each view how far the nodes are with its VPC. */
+/** Adds to each view of a list how far the nodes are with its VPC. */
 export async function addRealized<V extends Realizable>(
   db: Db,
   views: readonly V[],
   vpcOf: (view: V) => string,
   narrow: Narrow<V> = (_view, realized) => realized,
+  nodes_max: number = REALIZATIONS_IN_LIST_MAX,
 ): Promise<V[]> {
   if (views.length === 0) return [];
-  const found = await findRealized(db, [...new Set(views.map(vpcOf))]);
+  const found = await findRealized(db, [...new Set(views.map(vpcOf))], nodes_max);
   return views.map((view) => {
     const realized = found.get(vpcOf(view));
     return { ...view, realized: realized === undefined ? null : narrow(view, realized) };
@@ -129,24 +149,28 @@ export function withRealized<V extends Realizable>(
   vpcOf: (view: V) => string,
   narrow?: Narrow<V>,
 ): Pick<Find<V>, "many"> {
-  return withAdded(find, (db, views) => addRealized(db, views, vpcOf, narrow));
+  return withAdded(find, (db, views) => addRealized(db, views, vpcOf, narrow, REALIZATIONS_MAX));
 }
 
 type Attached = Realizable & { readonly attached_to: string | null };
 
-/** Adds to each attached floating IP how far the nodes are with the VPC of its NIC. */
-export async function addRealizedOfNics<V extends Attached>(db: Db, views: readonly V[]): Promise<V[]> {
+/** Adds to each attached floating IP of a list how far the nodes are with the VPC of its NIC. */
+export async function addRealizedOfNics<V extends Attached>(
+  db: Db,
+  views: readonly V[],
+  nodes_max: number = REALIZATIONS_IN_LIST_MAX,
+): Promise<V[]> {
   const nic_ids = views.flatMap(({ attached_to }) => attached_to ?? []);
   if (nic_ids.length === 0) return [...views];
   const vpcs = await findVpcsOfNics(db, nic_ids);
   const vpcOf = ({ attached_to }: Attached) => vpcs.get(attached_to ?? "") ?? null;
-  const found = await findRealized(db, [...new Set(vpcs.values())]);
+  const found = await findRealized(db, [...new Set(vpcs.values())], nodes_max);
   return views.map((view) => ({ ...view, realized: found.get(vpcOf(view) ?? "") ?? null }));
 }
 
 /** Returns the query for floating IPs with how far the nodes are. */
 export function withRealizedOfNics<V extends Attached>(find: Pick<Find<V>, "many">): Pick<Find<V>, "many"> {
-  return withAdded(find, addRealizedOfNics);
+  return withAdded(find, (db, views) => addRealizedOfNics(db, views, REALIZATIONS_MAX));
 }
 
 function withAdded<V>(

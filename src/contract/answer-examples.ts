@@ -24,6 +24,8 @@ const OF_VPC = { ...OF_PROJECT, vpc_id: ID.vpc, vpc: "front" } as const;
 const REALIZED = {
   desired_generation: 12,
   applied_generation: 11,
+  nodes: 1,
+  nodes_pending: 1,
   realizations: [{
     realizer: { kind: "cn", id: ID.node },
     generation: 11,

@@ -514,6 +514,10 @@ export const CONSOLE_LEASE_S = 180;
 export const NETWORK_VPCS_MAX = 4_096;
 /** Counters of firewall rules in one poll of a node, about 100 bytes each. The node sends the others with its next poll. */
 export const RULE_COUNTS_MAX = 4_096;
+/** Nodes in `realizations` of one object. A VPC can have thousands of nodes, and each report takes 150 bytes or more. */
+export const REALIZATIONS_MAX = 100;
+/** Nodes in `realizations` of each item of a list, so that a page of 1,000 items has 1 to 2 MB. */
+export const REALIZATIONS_IN_LIST_MAX = 10;
 /** Characters of a node's reason why it could not apply a network document. */
 export const NETWORK_MESSAGE_CHARS_MAX = 1_000;
 /** Bytes that VXLAN adds to a packet over IPv4: an inner Ethernet header, VXLAN, UDP and IPv4 headers. */

@@ -12,7 +12,13 @@ import {
   SUBNET_KINDS,
 } from "./enums.ts";
 import { Labels, LabelsPatch, NewLabels } from "./labels.ts";
-import { FIREWALL_PRIORITY_MAX, ICMP_NUMBER_MAX, PORT_MAX } from "./limits.ts";
+import {
+  FIREWALL_PRIORITY_MAX,
+  ICMP_NUMBER_MAX,
+  PORT_MAX,
+  REALIZATIONS_IN_LIST_MAX,
+  REALIZATIONS_MAX,
+} from "./limits.ts";
 import { Description, ResourceName } from "./tenancy.ts";
 
 const described = { name: ResourceName, description: withDefault(Description, "") };
@@ -45,7 +51,12 @@ export const Realized = z.object({
   applied_generation: z.number().int().nullable().describe(
     "The least generation that the nodes of the object have applied; null while one of them has applied none",
   ),
-  realizations: z.array(Realization),
+  nodes: z.number().int().describe("How many nodes must apply the network"),
+  nodes_pending: z.number().int().describe("How many of the nodes have not applied the desired generation"),
+  realizations: z.array(Realization).describe(
+    `The reports of at most ${REALIZATIONS_MAX} nodes, or of ${REALIZATIONS_IN_LIST_MAX} in each item of a list; ` +
+      "nodes that have not applied the desired generation are first",
+  ),
 });
 export type Realized = z.infer<typeof Realized>;
 const realized = Realized.nullable().describe("Null in the answer to a write without Prefer: wait");

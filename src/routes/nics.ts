@@ -2,7 +2,7 @@
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findNic, listNics } from "../../actors/instance/reads.ts";
-import { addRealized } from "../../actors/vpc/reads.ts";
+import { addRealized, findRealized } from "../../actors/vpc/reads.ts";
 import { callerOf } from "../auth/authorize.ts";
 import { observes } from "../auth/authorization.ts";
 import { atRow, ofNics } from "../auth/resource-scope.ts";
@@ -79,7 +79,7 @@ export function nicRoutes(app: App, deps: Deps): void {
   app.openapi(showRoute, async (c) => {
     const found = await findNic(deps.byKey, c.req.valid("param").nic_id);
     if (found === undefined) return faultResponse(c, NOT_FOUND);
-    const [nic] = await addRealized(deps.kysely, [found], ofVpcId);
-    return c.json(nic!, 200);
+    const realized = (await findRealized(deps.kysely, [found.vpc_id])).get(found.vpc_id) ?? null;
+    return c.json({ ...found, realized }, 200);
   });
 }

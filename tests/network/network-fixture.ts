@@ -40,6 +40,17 @@ export async function openNetworkFixture() {
     for (const other of all) await other.alive();
     return { instance, nic, node };
   }
+  /** Adds nodes with an instance each. */
+  async function spread(count: number): Promise<NetworkNode[]> {
+    const added: NetworkNode[] = [];
+    for (let at = 0; at < count; at++) {
+      const node = await networkNode();
+      all.push(node);
+      await placed(node, `spread-${at}`);
+      added.push(node);
+    }
+    return added;
+  }
   async function removed({ instance, node }: Placed): Promise<void> {
     await node.done(a.call("POST", `/v1/instances/${instance.id}/stop`), "stop");
     await node.done(a.call("DELETE", `/v1/instances/${instance.id}`), "delete");
@@ -88,6 +99,7 @@ export async function openNetworkFixture() {
     db,
     project: String(project).toLowerCase(),
     placed,
+    spread,
     removed,
     silence,
     tryPoll,

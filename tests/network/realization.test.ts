@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Realized } from "../../src/contract/network.ts";
 import { type Answer, okOf, openTestControlPlane } from "../support/control-plane.ts";
+import { REALIZATIONS_IN_LIST_MAX } from "../../src/contract/limits.ts";
 import { type NetworkFixture, openNetworkFixture } from "./network-fixture.ts";
 
 let f: NetworkFixture;
@@ -167,4 +168,16 @@ test("a VNI is not used again while a node may have its VPC", async () => {
   expect(await isFree(vpc.vni)).toBe(false);
   await f.poll(f.idle);
   expect(await isFree(vpc.vni)).toBe(true);
+});
+
+test("a list names ten of a VPC's nodes, and first those that have not applied all; an object names more", async () => {
+  const [late, ...others] = await f.spread(REALIZATIONS_IN_LIST_MAX);
+  for (const node of [f.one, f.two, ...others]) await f.apply(node);
+  const one = await realized(`/v1/subnets/${f.subnet.id}`);
+  expect(one).toMatchObject({ nodes: REALIZATIONS_IN_LIST_MAX + 2, nodes_pending: 1, applied_generation: null });
+  expect(one.realizations).toHaveLength(REALIZATIONS_IN_LIST_MAX + 2);
+  const { items } = okOf(await f.call("GET", `/v1/subnets?vpc=${f.vpc.id}`));
+  const listed: Realized = items.find(({ id }: { id: string }) => id === f.subnet.id).realized;
+  expect(listed).toEqual({ ...one, realizations: one.realizations.slice(0, REALIZATIONS_IN_LIST_MAX) });
+  expect(listed.realizations[0]!.realizer.id).toBe(late!.server_uuid);
 });

@@ -8,18 +8,22 @@ type Realizable = { readonly realized: Realized | null };
 export const PENDING_COLUMN: Column<Realizable> = ["PENDING", pendingText, WIDE_COLUMN];
 
 /**
- * Returns the nodes that have not applied the desired generation, with the reason of those that failed. `none` if all
- * have. Without nodes, `no node` if one is needed.
+ * Returns the nodes that have not applied the desired generation, with the reason of those that failed. The server names
+ * only some of many nodes; the others are counted. `none` if all nodes have applied it. Without nodes, `no node` if one
+ * is needed.
  */
 function pendingText({ realized }: Realizable): string | null {
   if (realized === null) return null;
-  const { desired_generation, applied_generation, realizations } = realized;
+  const { desired_generation, applied_generation, nodes_pending, realizations } = realized;
   const pending = realizations.filter(({ generation, status }) =>
     generation < desired_generation || status !== "applied"
   );
   if (pending.length > 0) {
-    return pending.map(({ realizer, message }) => message === null ? realizer.id : `${realizer.id} (${message})`)
-      .join(", ");
+    const named = pending.map(({ realizer, message }) =>
+      message === null ? realizer.id : `${realizer.id} (${message})`
+    );
+    if (nodes_pending > pending.length) named.push(`${nodes_pending - pending.length} more`);
+    return named.join(", ");
   }
   return applied_generation === null ? "no node" : "none";
 }
