@@ -1,4 +1,4 @@
-// The file that a machine loads next, and the address of this booter from which it loads it.
+// Determines the file that a machine loads next, and the booter's address from which the machine loads the file.
 import type { BooterConfig } from "./config.ts";
 import type { BootFileQuestion } from "./dhcp/server.ts";
 import { ARM64_PROGRAM, BIOS_PROGRAM, type Files, SECURE_PROGRAMS, UEFI_PROGRAM } from "./files.ts";
@@ -17,8 +17,8 @@ export type BootFileParts = {
   readonly secret: Uint8Array;
   readonly http_port: number;
   /**
-   * Null without HTTPS. Only firmware uses HTTPS, because an operator can add the certificate to the firmware's
-   * settings. iPXE does not trust it.
+   * Null if the booter does not serve HTTPS. Only firmware uses HTTPS, because an operator can add the certificate to
+   * the firmware's settings. iPXE does not trust the certificate.
    */
   readonly https_port: number | null;
   readonly files: Files;

@@ -243,9 +243,9 @@ export async function openBooter({ config, log, api: given }: BooterOptions): Pr
 }
 
 /**
- * Returns the pause until the next reading of all records: ten times the duration of the last reading. A longer pause
- * than READING_MS allows is shortened, because a reading must end within READING_MS of the last one. The pause is never
- * shorter than REFRESH_MS.
+ * Returns the pause until the next reading of all records: ten times the duration of the last reading. The pause is
+ * shortened if the next reading would otherwise end more than READING_MS after the start of the last reading. The pause
+ * is never shorter than REFRESH_MS.
  */
 export function refreshPause_ms(took_ms: number): number {
   return Math.max(REFRESH_MS, Math.min(took_ms * 10, READING_MS - took_ms * 2));

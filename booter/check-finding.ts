@@ -1,4 +1,4 @@
-// A finding of `booter check`.
+// Defines the findings of `booter check`.
 
 export type Finding = { readonly level: "ok" | "warn" | "fail"; readonly text: string };
 

@@ -42,8 +42,8 @@ async function portFinding({ name, address, port, kind }: Port, running: boolean
   } catch (error) {
     const { code, message } = error as { code?: string; message: string };
     const reason = `${code ?? ""} ${message}`;
-    // The runtimes have different codes for an address of another machine, so this compares with the machine's own
-    // addresses.
+    // The runtimes report an address of another machine with different codes, so the address is compared with the
+    // machine's own addresses.
     if (!isOwn(address)) {
       return fail(`${where}: ${address} is not an address of this machine`);
     }

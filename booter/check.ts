@@ -55,7 +55,7 @@ export async function check(options: CheckOptions): Promise<Finding[]> {
   return findings;
 }
 
-/** Programs for ARM64 and Secure Boot. A shim without its second program starts nothing. */
+/** Checks the programs for ARM64 and Secure Boot. A shim without its second program starts nothing. */
 function optionalPrograms(folder: string, files: Files): Finding[] {
   const arm64 = files.program(ARM64_PROGRAM) === null ? [] : [ok(`${ARM64_PROGRAM}: found; ARM64 machines can boot`)];
   const secure = Object.values(SECURE_PROGRAMS).flatMap(([shim, second]) => {

@@ -51,7 +51,7 @@ const Setup = z.strictObject({
 export const BooterConfig = z.strictObject({
   state_dir: path,
   files_dir: path,
-  /** The public key that signs Linux node images. The default is the booter's own release key. */
+  /** The public key that verifies the signatures of Linux node images. The default is the booter's own release key. */
   image_key_file: path.optional(),
   console: z.enum(BOOT_CONSOLES).default("text"),
   control_plane: z.strictObject({

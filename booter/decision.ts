@@ -28,7 +28,7 @@ export type Silence = (typeof SILENCES)[number];
 
 export type Question = {
   readonly client: ClientKind;
-  /** Null: unknown, so an image of any architecture is served. */
+  /** Null if the architecture is unknown. Then an image of any architecture is served. */
   readonly architecture: Architecture | null;
   readonly record: Pick<BootRecord, "state" | "address" | "rescue" | "assigned_pi"> | null;
   /**
@@ -93,7 +93,10 @@ function fits(stamp: string, architecture: Architecture | null, { arm64_images }
   return architecture === null || arm64_images.has(stamp) === (architecture === "arm64");
 }
 
-/** Picks the first wanted image that is staged, fits the machine, and whose name is safe in a path and a boot script. */
+/**
+ * Picks the first wanted image that is staged, fits the machine, and has a name that is safe in a path and a boot
+ * script.
+ */
 function boots(
   kind: "enrol" | "local" | "rescue",
   wanted: readonly (string | null)[],

@@ -1,6 +1,6 @@
-// The folder of served files: firmware programs at its top, platform images in os/STAMP, and the archives of a setup in
-// setup. platform-image.ts describes the kinds of platform images. A name from a client becomes part of a path only if it is in a map or matches a strict pattern. Links are
-// followed only inside the folder.
+// Manages the folder of served files. It contains firmware programs, platform images in os/STAMP, and the archives that
+// a setup installs in setup/. platform-image.ts describes the kinds of platform images. A name from a client becomes
+// part of a path only if the name is in a list or matches a strict pattern. Links are followed only inside the folder.
 import { readdir, readFile, realpath, stat } from "node:fs/promises";
 import { join, sep } from "node:path";
 import { isStamp } from "../src/lib/ids/stamp.ts";
@@ -62,7 +62,7 @@ export type Files = {
 
 type Verified = { readonly mark: string; readonly image: PlatformImage | null; readonly reason: string | null };
 
-/** @param image_key returns the public key that must have signed the manifests of Linux node images */
+/** @param image_key returns the public key that verifies the manifests of Linux node images */
 export function openFiles(folder: string, image_key: () => Promise<Uint8Array>): Files {
   let images: ReadonlyMap<string, PlatformImage> = new Map();
   let staged: ReadonlySet<string> = new Set();
@@ -100,7 +100,10 @@ export function openFiles(folder: string, image_key: () => Promise<Uint8Array>):
     return { kind: "smartos", has_hash: await regular("os", stamp, `${ARCHIVE}.hash`) !== null };
   }
 
-  /** Verifies a Linux node image if one of its files changed since the last scan: its digests take seconds. */
+  /**
+   * Verifies a Linux node image if one of its files changed since the last scan. An unchanged image is not verified
+   * again, because its digests take seconds.
+   */
   async function linuxImage(stamp: string): Promise<Verified> {
     const fileOf = (name: string) => regular("os", stamp, name);
     const paths = await Promise.all([MANIFEST, MANIFEST_SIGNATURE, LINUX_KERNEL, LINUX_ARCHIVE].map(fileOf));
@@ -115,8 +118,8 @@ export function openFiles(folder: string, image_key: () => Promise<Uint8Array>):
     try {
       key = await image_key();
     } catch (error) {
-      // No image has the empty mark, so the next scan tries again. The mark of the image would not change when the key
-      // does.
+      // No image has the empty mark, so the next scan tries again. With the image's own mark, the next scan would not
+      // try again, because a change of the key does not change this mark.
       return refusal("", error);
     }
     try {

@@ -13,15 +13,15 @@ export const READING_MS = 5_000;
 export const REFRESH_MS = 2_000;
 /** The time after which an enrolled node is answered from the cache, well before stock iPXE gives up (about 10 s). */
 export const LOOKUP_MS = 1_500;
-/** The lookup limit for all other machines, because stock iPXE listens for about 10 s. */
+/** The time limit of a lookup for all other machines. It is below 10 s, because stock iPXE listens for about 10 s. */
 export const LOOKUP_LATE_MS = 8_000;
 /** The largest number of lookups at the control plane at the same time. */
 export const PENDING_MAX = 1_024;
 /** How long a cached record is used while the control plane cannot be reached. */
 export const CACHE_AGE_HOURS_DEFAULT = 24;
 /**
- * The time after which an unchanged netboot request is reported again, and the largest number of reports at the same
- * time.
+ * The time after which an unchanged netboot request is reported again, and the largest number of reports that are sent
+ * at the same time.
  */
 export const REPORT_AGAIN_MS = 600_000;
 export const REPORTS_PENDING_MAX = 16;

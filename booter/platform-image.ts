@@ -1,7 +1,7 @@
 // The platform images in files_dir/os/STAMP. A folder with a manifest.json is an image of the kind that the manifest
 // names; a folder without one is a SmartOS platform. A Linux node image has a kernel, an initial file system and a
-// manifest with their SHA-256 and size. The booter serves it only if the manifest has a good signature and both files are
-// as the manifest says.
+// manifest with their SHA-256 and size. The booter serves the image only if the manifest has a good signature and both
+// files match the manifest.
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
@@ -32,7 +32,7 @@ export type FileOf = (name: string) => Promise<string | null>;
 export type LinuxImageParts = {
   readonly stamp: string;
   readonly fileOf: FileOf;
-  /** The public key that must have signed the manifest. */
+  /** The public key that verifies the signature of the manifest. */
   readonly key: Uint8Array;
 };
 

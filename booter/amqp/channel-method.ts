@@ -156,7 +156,7 @@ function bind(state: SessionState, queue: Queue, { exchange, key }: { exchange: 
 }
 
 function mayPublish(state: SessionState, { exchange, key }: { exchange: string; key: string }): void {
-  if (exchange === "") return; // the default exchange: delivers to the machine's own queues only
+  if (exchange === "") return; // the default exchange delivers only to the machine's own queues
   if (exchange !== TOPIC) throw new AmqpFault(NOT_FOUND, "the exchange does not exist", "channel");
   const owner = publishKeyOwner(key);
   if (owner === false) throw accessRefused();

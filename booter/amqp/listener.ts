@@ -1,6 +1,7 @@
 // The AMQP broker on TCP. A login closes the older connection from the same IP address. The broker closes a connection
-// that does not log in and open within ten seconds. It also disconnects a peer that is silent for two heartbeats:
-// otherwise a dead connection would keep the identity of its machine, and no other connection could use it.
+// that has not finished the login and connection.open within ten seconds. The broker also disconnects a peer that is
+// silent for two heartbeats: otherwise a dead connection would keep the identity of its machine, and no other
+// connection could use this identity.
 import type { Buffer } from "node:buffer";
 import { createServer, type Server, type Socket } from "node:net";
 import type { Counters } from "../counters.ts";
@@ -11,11 +12,13 @@ import { listenOn } from "../tcp-port.ts";
 import { HEARTBEAT_FRAME } from "../../cli/internal/amqp/frame.ts";
 import { newSession, type Session } from "./session.ts";
 
-/** A machine's connection, as seen by the enrolment. */
+/** The functions and values of a machine's connection that the enrolment uses. */
 export type AmqpPeer = {
   readonly mac: string;
   readonly address: string;
-  /** Returns the number of queues that took the message. `acknowledged` is called when the machine acknowledges it. */
+  /**
+   * Returns the number of queues that took the message. Calls `acknowledged` when the machine acknowledges the message.
+   */
   deliver(key: string, body: string, acknowledged?: () => void): number;
   /** Closes the connection and releases its identity. */
   drop(): void;
@@ -31,7 +34,7 @@ export type AmqpListener = {
 export type AmqpOptions = {
   readonly address: string;
   readonly port: number;
-  /** Returns the MAC address of this login from this address, or null. */
+  /** Returns the MAC address of the machine that logs in from this IP address, or null if the login is refused. */
   readonly login: (user: string, password: string, address: string) => string | null;
   readonly listener: AmqpListener;
   readonly counters: Counters;

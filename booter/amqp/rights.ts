@@ -1,6 +1,7 @@
-// The rights of one machine on the AMQP broker. Its user name is its MAC address. The first server UUID that the
-// connection uses is the machine's identity: later queues, bindings and messages must not contain another UUID. A
-// binding must not have a wildcard in the place of the UUID, because it would receive messages of other machines.
+// Checks the rights of a machine on the AMQP broker. The user name of a machine is its MAC address. The first server
+// UUID that the connection uses is the machine's identity: later queues, bindings and messages must not contain another
+// UUID. A binding must not have a wildcard in the place of the UUID, because it would receive messages of other
+// machines.
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { Buffer } from "node:buffer";
 
@@ -52,7 +53,7 @@ function ownerIn(forms: readonly RegExp[], key: string): string | false {
 
 /**
  * Derives a machine's login from the booter's secret and the machine's MAC address. So the booter stores no logins, and
- * each machine has another login.
+ * each machine has a different login.
  */
 export function amqpLogin(secret: Uint8Array, mac: string): { readonly user: string; readonly password: string } {
   const user = mac.replaceAll(":", "");

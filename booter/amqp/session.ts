@@ -1,6 +1,6 @@
-// One machine's AMQP connection: the login, then only the machine's own queues and messages. A message that a machine
-// publishes can reach only the booter and the machine's own queues. A queue gets a message once, even if several of its
-// bindings match: the machine's agent creates its bindings twice after it reconnects.
+// Handles the AMQP connection of one machine. After the login, the machine can use only its own queues. A message that
+// a machine publishes can reach only the booter and the machine's own queues. A queue gets a message once, even if
+// several of its bindings match: the machine's agent creates its bindings twice after it reconnects.
 import { Buffer } from "node:buffer";
 import { AMQP_FRAME_BYTES_MAX } from "../../cli/internal/amqp/limits.ts";
 import { AMQP_CHANNELS_MAX, AMQP_HEARTBEAT_S } from "../limits.ts";
@@ -37,8 +37,8 @@ import {
 export type Session = {
   receive(bytes: Buffer): void;
   /**
-   * Sends a message to every queue with a binding that matches the key. Returns the number of these queues.
-   * `acknowledged` is called when the machine acknowledges the message.
+   * Sends a message to every queue with a binding that matches the key. Returns the number of these queues. Calls
+   * `acknowledged` when the machine acknowledges the message.
    */
   deliver(key: string, body: string, acknowledged?: () => void): number;
   mac(): string | null;
@@ -249,7 +249,8 @@ export function newSession(port: SessionPort): Session {
     },
     deliver(key, body, acknowledged) {
       if (stage !== "running") return 0;
-      // 0x8000 flags the content type. The machine's agent parses a message only if its content type is JSON.
+      // The flag 0x8000 means that the header contains a content type. The machine's agent parses a message only if its
+      // content type is JSON.
       const properties = Buffer.concat([u16(0x8000), shortText("application/json")]);
       return route({ exchange: TOPIC, key, properties, body: Buffer.from(body), redelivered: false, acknowledged });
     },

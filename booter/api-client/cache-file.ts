@@ -1,4 +1,4 @@
-// The cached boot records on disk. Only the booter's user may read the file, because it contains hashes of root
+// Stores the cached boot records on disk. Only the booter's user may read the file, because it contains hashes of root
 // passwords. An HMAC detects a damaged or modified file, which is then ignored.
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { Buffer } from "node:buffer";

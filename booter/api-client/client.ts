@@ -1,5 +1,5 @@
-// Calls to the control plane's API. An ApiFault contains the message of an error answer. The API key is sent only in a
-// header, and no message contains it.
+// Calls the control plane's API. An ApiFault contains the message of an error answer. The API key is sent only in a
+// header, and no error message contains the key.
 import { Buffer } from "node:buffer";
 import type { CnState } from "../../src/contract/enums.ts";
 import type { Hardware } from "../../src/contract/hardware.ts";
@@ -25,7 +25,7 @@ export type StagedImages = {
 };
 
 export type ApiClient = {
-  /** Reports a machine that sent a packet. Returns its boot record, or null if it gets no record. */
+  /** Reports a machine that sent a packet. Returns the machine's boot record, or null if the machine gets no record. */
   seen(mac: string, client: Readonly<Record<string, unknown>>): Promise<BootFacts | null>;
   records(): Promise<readonly BootFacts[]>;
   policy(): Promise<PolicyFacts>;
@@ -118,9 +118,9 @@ export function openApiClient({ url, key, fetch: ask = fetch }: ApiOptions): Api
   };
 }
 
-/** Records per page. A page is parsed in one step, which delays packets by about a millisecond. */
+/** The number of records per page. A page is parsed in one step, which delays packets by about a millisecond. */
 const PAGE_RECORDS = 200;
-/** Records that are validated in one step, which takes about half a millisecond. */
+/** The number of records that are validated in one step. A step takes about half a millisecond. */
 const READ_AT_ONCE = 50;
 
 type Given = { readonly body?: unknown; readonly idempotency_key?: string; readonly limit_ms?: number };

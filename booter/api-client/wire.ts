@@ -10,9 +10,9 @@ import { isSha512Crypt } from "../../src/lib/crypto/sha512-crypt.ts";
 import { isStamp } from "../../src/lib/ids/stamp.ts";
 import { ipv4Number } from "../ipv4.ts";
 
-/** A boot record, with its node's root password hash if the control plane sends one. */
+/** A boot record, with the root password hash of its node if the control plane sends this hash. */
 export type BootFacts = Omit<BootRecord, "kernel_args" | "console"> & {
-  /** The arguments of the machine and of its node's labels. */
+  /** The kernel arguments and the console, from the boot record and from the labels of its node. */
   readonly boot_arguments: BootArguments;
   readonly root_password_hash: string | null;
 };

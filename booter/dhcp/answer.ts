@@ -19,12 +19,12 @@ import {
   writeReply,
 } from "./packet.ts";
 
-/** One of the booter's own addresses, with the length of its network's prefix. */
+/** One of the booter's own addresses, with the prefix length of the address's network. */
 export type Segment = { readonly address: string; readonly prefix_len: number };
 
 export type DhcpRules = {
   readonly segments: readonly Segment[];
-  /** Networks of relays whose own address is outside the network of the machines behind them. */
+  /** The networks of relays that have an address outside the network of their machines. */
   readonly relays: readonly { readonly network: number; readonly prefix_len: number }[];
   readonly relay_reply: "giaddr" | "source";
   /** True if another server gives the addresses, and the booter only names the boot file (PXE 2.1, 2.2.3). */
@@ -67,7 +67,7 @@ export type DhcpAnswer =
     readonly bytes: Uint8Array<ArrayBuffer>;
     readonly address: string;
     readonly port: number;
-    /** The address of the socket to send from: it decides on which interface a broadcast is sent. */
+    /** The address of the socket that sends the reply. This address decides on which interface a broadcast is sent. */
     readonly server: string;
   };
 
@@ -78,8 +78,8 @@ const SERVER_PORT = 67;
 const CLIENT_PORT = 68;
 /**
  * The largest message size that the booter uses, and the size that every client must accept (RFC 2131, 2). A UDP
- * payload of the largest size fits one Ethernet frame. The IP and UDP headers are subtracted from both, in case the
- * client counts them.
+ * payload of the largest size fits one Ethernet frame. The size of the IP and UDP headers is subtracted from both
+ * sizes, in case the client counts the headers.
  */
 const MESSAGE_BYTES_MAX = 1_472;
 const MESSAGE_BYTES_MIN = 576;
@@ -95,7 +95,9 @@ const IPXE_NO_PROXY: Option = [175, Uint8Array.of(0xb0, 1, 1)];
 const IS_OFFER: Option = [53, Uint8Array.of(OFFER)];
 const IS_ACK: Option = [53, Uint8Array.of(ACK)];
 const LEASE: Option = [51, bytesOf(DHCP_LEASE_S)];
-/** Options that identify the client (97 its UUID, 61 its client identifier), copied to the reply. */
+/**
+ * Options that identify the client: 97 is its UUID, 61 is its client identifier. The booter copies them to the reply.
+ */
 const ECHOED = [97, 61] as const;
 
 export function answerDhcp(question: DhcpQuestion): DhcpAnswer {
@@ -128,7 +130,8 @@ export function answerDhcp(question: DhcpQuestion): DhcpAnswer {
 
 /**
  * Answers as a proxy beside another server. iPXE gets its file only at port 4011: the URL of its script contains the
- * machine's address, which is known only there. Firmware gets the file at once, and again if it asks at port 4011.
+ * machine's address, which only a request to port 4011 contains. Firmware gets the file at once, and gets it again if
+ * it asks at port 4011.
  */
 function proxyAnswer(
   { packet, client, source, rules, asked, bootFile }: DhcpQuestion,
@@ -228,7 +231,7 @@ function classOptions({ kind, class: asked }: DhcpClient): readonly Option[] {
   return asked.startsWith("PXEClient") ? PXE_CLASS : [];
 }
 
-/** Returns the options for mask, router and resolvers. They are built once for each record that was read. */
+/** Returns the options for mask, router and resolvers. The options are built once for each record that was read. */
 function networkOptions(networking: Networking): readonly Option[] {
   const known = madeOptions.get(networking);
   if (known !== undefined) return known;

@@ -1,6 +1,7 @@
-// The addresses that another DHCP server gave to machines, for mode = "proxy". The booter learns them from the
-// machines' broadcast REQUESTs and from the requests to port 4011. They survive a restart of the booter, because a
-// machine loads its files long after its request. They prove no identity, because a machine can name any address.
+// Stores the addresses that another DHCP server gave to machines, for mode = "proxy". The booter learns the addresses
+// from the machines' broadcast REQUESTs and from the requests to port 4011. The addresses survive a restart of the
+// booter, because a machine loads its files long after its request. An address proves no identity, because a machine
+// can name any address.
 import { join } from "node:path";
 import { canonicalMac } from "../../src/lib/net/mac.ts";
 import { ipv4Number } from "../ipv4.ts";
@@ -16,7 +17,10 @@ export type Leases = {
   saved(): Promise<void>;
 };
 
-/** For mode = "server": the booter itself gives machines the addresses of their boot records. */
+/**
+ * Stores nothing. It is used for mode = "server", where the booter itself gives machines the addresses of their
+ * records.
+ */
 export const NO_LEASES: Leases = {
   learned: () => {},
   addressOf: () => null,

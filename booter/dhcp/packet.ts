@@ -64,7 +64,10 @@ export function readPacket(bytes: Uint8Array): DhcpPacket | PacketFault {
   };
 }
 
-/** The options that the booter uses or copies to its reply. Clients send twice as many, so the others are skipped. */
+/**
+ * The options that the booter uses or copies to its reply. Clients send about twice as many options; the other options
+ * are skipped.
+ */
 const OPTIONS_READ: ReadonlySet<number> = new Set([50, 53, 54, 57, 60, 61, 77, 82, 93, 97]);
 
 /** Returns OPTIONS_READ by code, with repeated options joined (RFC 3396). Null if an option exceeds the packet. */

@@ -120,7 +120,7 @@ export function dhcpHandler(options: Omit<DhcpOptions, "listen" | "port" | "prox
     }
     if (packet.type !== DISCOVER && packet.type !== REQUEST) return silent(packet.mac, "not_for_servers");
     const client = servable(remembered(packet, identity, transactions), settings());
-    // Refuses these packets before the lookup. A plain client causes no request to the control plane.
+    // The packets that are refused here cause no lookup. A plain client causes no request to the control plane at all.
     if (client.kind === "plain" && settings().answer_only_pxe) return silent(packet.mac, "not_pxe");
     if (client.kind === "foreign") {
       requests.received(packet.mac, client);
@@ -163,7 +163,7 @@ function remembered(packet: DhcpPacket, identity: DhcpClient, transactions: Tran
   return last !== null && last.xid === packet.xid ? last.client : identity;
 }
 
-/** A machine for whose architecture the booter has no program is foreign. */
+/** Changes the kind of the client to "foreign" if the booter has no program for the client's architecture. */
 function servable(client: DhcpClient, { has_arm64 }: BootSettings): DhcpClient {
   const is_foreign = client.architecture === "arm64" && !has_arm64 && client.kind !== "plain";
   return is_foreign ? { ...client, kind: "foreign" } : client;

@@ -31,7 +31,9 @@ export type RouteOptions = {
   readonly xidOf: (mac: string) => number | null;
   readonly architectureOf: (mac: string) => Architecture | null;
   readonly uses: ScriptUses;
-  /** The uses of the archives with a machine's own files. These archives also contain secrets. */
+  /**
+   * Records which archives with a machine's own files were served. Like boot scripts, these archives contain secrets.
+   */
   readonly file_uses: ScriptUses;
   readonly now: () => Date;
   readonly counters: Counters;

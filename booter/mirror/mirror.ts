@@ -24,7 +24,9 @@ export type MirrorOptions = {
 };
 
 export type Mirror = {
-  /** Fetches and verifies the channel. Keeps the old one on failure. Never rejects; returns whether it succeeded. */
+  /**
+   * Fetches and verifies the channel. Keeps the old channel on failure. Never rejects; returns whether it succeeded.
+   */
   refresh(): Promise<boolean>;
   /** Loads the channel that an earlier run stored, and verifies it again. */
   restore(): Promise<void>;

@@ -1,4 +1,4 @@
-// The public keys that must have signed the upstream channel and the Linux node images.
+// Reads the public keys that verify the upstream channel and the Linux node images.
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import process from "node:process";

@@ -14,7 +14,7 @@ export { BmcFault } from "./fault.ts";
 export type Bmc = {
   get(path: string): Promise<BmcAnswer>;
   /**
-   * Changes a resource, with the ETag handling that the BMC needs. `ends` says when the task of the change counts as
+   * Changes a resource, with the ETag handling that the BMC needs. `ends` defines when the task of the change counts as
    * ended.
    */
   patch(path: string, body: unknown, ends?: TaskEnd): Promise<BmcAnswer>;
@@ -28,7 +28,7 @@ export type BmcOptions = {
   readonly user: string;
   readonly password: string;
   readonly accept_invalid_certs: boolean;
-  /** Aborts every request and every wait. The reason of the signal is the error that they throw. */
+  /** Aborts every request and every wait. Each of them then throws the reason of the signal. */
   readonly signal: AbortSignal;
   readonly sleep: (ms: number) => Promise<void>;
 };
@@ -125,7 +125,8 @@ export async function openBmc(options: BmcOptions): Promise<Bmc> {
     patch,
     post: (path, body) => change("POST", path, { body, ends: "done" }),
     async close() {
-      // Deletes the session: a BMC allows only a few and expires them late. An aborted command deletes it too.
+      // Deletes the session, because a BMC allows only a few sessions and expires them late. An aborted command deletes
+      // its session, too.
       if (login.session !== null) {
         await once("DELETE", login.session, {}, AbortSignal.timeout(LOGOUT_MS)).catch(() => {});
       }
@@ -139,7 +140,7 @@ function isAboutEtag(error: unknown): boolean {
       error.ids.some((id) => /PreconditionHeaderMissing|PreconditionFailed/i.test(id)));
 }
 
-/** Returns the pause that the answer asks for, as seconds or as a date, or null if it asks for none. */
+/** Returns the pause that the answer asks for, or null if it asks for none. The answer has seconds or a date. */
 function retryAfterMs({ headers }: BmcAnswer): number | null {
   const text = headers["retry-after"];
   if (text === undefined) return null;

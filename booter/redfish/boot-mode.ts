@@ -4,8 +4,8 @@ import { bagOf, linkOf } from "./messages.ts";
 import type { System } from "./system.ts";
 
 /**
- * BIOS attributes that set the boot mode, and their values for UEFI where the BMC has no attribute registry. Supermicro
- * appends numbers to the name.
+ * BIOS attributes that set the boot mode, and their values for UEFI, which are used if the BMC has no attribute
+ * registry. Supermicro appends numbers to the names.
  */
 const MODE_ATTRIBUTES: readonly { readonly name: RegExp; readonly uefi: string }[] = [
   { name: /^BootMode$/, uefi: "Uefi" },

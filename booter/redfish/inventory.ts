@@ -65,7 +65,7 @@ export async function readHardware(bmc: Bmc, { body: system }: System): Promise<
   };
 }
 
-/** Drives belong to storage controllers; older BMCs have simple storage, whose devices are part of it. */
+/** Returns the drives of the storage controllers. Older BMCs list their drives as devices of SimpleStorage instead. */
 async function drivesOf(reader: Reader, system: Bag): Promise<Bag[]> {
   const drives: Bag[] = [];
   for (const controller of await reader.all(system.Storage)) {

@@ -1,7 +1,7 @@
 // Reads the messages of a Redfish answer.
 import type { BmcAnswer } from "./wire.ts";
 
-/** The longest text of a BMC in an error message. */
+/** The largest number of characters of a BMC's text in an error message. */
 const TEXT_CHARS_MAX = 512;
 /** MessageIds that an answer of success may contain. */
 const GOOD = /(^|\.)(Success|Created|Accepted|NoOperation|TaskStarted|\w*ResetRequired|ResetInProgress)$/i;

@@ -1,5 +1,5 @@
-// Redirects of a BMC. Older Supermicro BMCs answer the POST of a login with a redirect to the same path with a slash at
-// its end. The method and the body stay the same, except after 303.
+// Finds the target of a BMC's redirect. Older Supermicro BMCs answer the POST of a login with a redirect to the same
+// path with a slash at its end. The method and the body stay the same, except after 303.
 import { BmcFault } from "./fault.ts";
 import { type BmcAnswer, type BmcHost, originOf } from "./wire.ts";
 
@@ -23,8 +23,8 @@ export function redirected(host: BmcHost, asked: Asked, { status, headers }: Bmc
 }
 
 /**
- * Returns the path of a Location header, which may be relative to the path of the request. Ignores the header's host:
- * some BMCs put a name there that this machine cannot resolve.
+ * Returns the path of a Location header, which may be relative to the path of the request. Ignores the host in the
+ * header, because some BMCs send a name that this machine cannot resolve.
  */
 export function pathOfLocation(location: string | undefined, path: string): string | null {
   if (location === undefined) return null;

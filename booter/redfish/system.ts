@@ -1,4 +1,5 @@
-// Finds the computer system on a BMC. A BMC can have several: an NVIDIA GB200 or DGX also shows its board of GPUs.
+// Finds the computer system on a BMC. A BMC can have several: an NVIDIA GB200 or DGX shows its board of GPUs as a
+// second system.
 import type { Bmc } from "./bmc.ts";
 import { BmcFault } from "./fault.ts";
 import { linkOf } from "./messages.ts";

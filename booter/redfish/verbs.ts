@@ -24,7 +24,7 @@ export async function setOnetimeBoot(
   { path, body: system }: System,
   { target, boot_uri = null, pause }: {
     readonly target: BootTarget;
-    /** The URI of the program; null: the firmware gets it by DHCP. */
+    /** The URI of the program. With null, the firmware gets the URI by DHCP. */
     readonly boot_uri?: string | null;
     readonly pause: Pause;
   },
@@ -51,8 +51,8 @@ export async function setOnetimeBoot(
 }
 
 /**
- * Waits until the BMC shows the boot override, because some BMCs show a change some seconds later. A BMC that shows no
- * boot override has only accepted the change.
+ * Waits until the BMC shows the boot override, because some BMCs show a change some seconds later. If the BMC shows no
+ * boot override, the message tells the operator that the BMC only accepted the change.
  */
 async function heldBoot(
   bmc: Bmc,

@@ -1,4 +1,4 @@
-// Exchanges one HTTP request and its answer with a BMC. Follows nothing and retries nothing.
+// Exchanges one HTTP request and its answer with a BMC. Follows no redirect and repeats no request.
 import { Buffer } from "node:buffer";
 import { request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
