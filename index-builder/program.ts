@@ -74,7 +74,10 @@ export async function runIndexBuilder(argv: readonly string[], environment: Envi
   return await runCommand(buildIndexBuilder(), argv, environment);
 }
 
-/** Wraps a body into an action. The body returns the exit code. Any thrown error but a Failure ends with `site`. */
+/**
+ * Wraps a body into an action. The body returns the exit code. If the body throws an error that is not a Failure, the
+ * exit code is `site`.
+ */
 function running<R extends unknown[]>(body: (terminal: Terminal, ...rest: R) => ExitCode | Promise<ExitCode>) {
   return async (...rest: R): Promise<void> => {
     const terminal = openTerminal(environmentOf(rest.at(-1) as AnyCommand));

@@ -84,7 +84,9 @@ export type ArtifactDraft = {
   /** Size in bytes from a vendor's document. It must equal the length that the server reports. */
   readonly size?: number | null;
   readonly checksum: Checksum | null;
-  /** A signature of the image itself. It is published but not verified, because that would require the image. */
+  /**
+   * A signature of the image itself. It is published but not verified, because the builder does not download images.
+   */
   readonly signature?: DetachedSignature | null;
 };
 
@@ -94,7 +96,10 @@ export type Checksum =
     readonly document: ChecksumDocument;
     /** File name in the document; null for a bare hash. */
     readonly filename: string | null;
-    /** The same hash from another document of the vendor. If they differ, the image is not published. */
+    /**
+     * The hash of the same image in another document of the vendor. If the two hashes differ, the image is not
+     * published.
+     */
     readonly expect?: string | null;
     /** The format to publish, if it differs from the format that the builder reads. */
     readonly published_format?: "bare";
@@ -107,9 +112,10 @@ export type ChecksumDocument = {
   readonly algorithm: DigestAlgorithm;
   readonly signature: DocumentSignature | null;
   /**
-   * Name of the document's series ("noble amd64 SHA256SUMS"). The default is the URL; a name is required if every issue
-   * has its own URL. In a series, an issue that was signed before the last accepted issue is refused as a rollback. So
-   * two documents of one run must not share a series: for example, each architecture has its own series.
+   * Name of the document's series ("noble amd64 SHA256SUMS"). The default is the URL. A name is required if each
+   * version of the document has its own URL. A version that was signed before the last accepted version of the series
+   * is refused as a rollback. So two documents of one run must not share a series: for example, each architecture has
+   * its own series.
    */
   readonly series?: string;
 };
@@ -132,7 +138,7 @@ export type SigningKey = {
   readonly fingerprints: readonly string[];
 };
 
-/** The services that a vendor's file may use. Methods throw a VendorFault, which the core handles. */
+/** The services that a vendor's file may use. The methods throw a VendorFault, which the core handles. */
 export type Visit = {
   readonly now: Date;
   /** The date YYYY-MM-DD in UTC. */
@@ -150,8 +156,9 @@ export type Visit = {
   sizes(document: ChecksumDocument): Promise<ReadonlyMap<string, number>>;
   /**
    * Runs `work` for an optional part of a release, such as another architecture. Returns null if the vendor does not
-   * have the part (404). Also returns null, with a warning, if the part is not recorded, or if the last attempt had a
-   * transient fault. After a transient fault, the core keeps the images of the previous tree.
+   * have the part (404 or 410). Also returns null, with a warning, if no response is recorded for the part, or if a
+   * transient fault occurs in the final attempt of this run (gaps.ts). After such a transient fault, the core keeps the
+   * images of the previous tree.
    */
   optional<T>(what: string, work: () => Promise<T>): Promise<T | null>;
   /** Returns whether the vendor has a file. Used for optional files beside an image. */

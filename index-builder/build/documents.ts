@@ -23,7 +23,9 @@ type Setting = {
   readonly now: Date;
 };
 
-/** A document's text, and its issue if it was verified. The issue is the signing time and the hash. */
+/**
+ * The text of a document. `issue` identifies the version of a document whose signature was verified; otherwise null.
+ */
 type Reading = { readonly text: string; readonly issue: Omit<Issue, "series"> | null };
 
 export function openDocuments(setting: Setting): Documents {
@@ -40,7 +42,8 @@ export function openDocuments(setting: Setting): Documents {
   };
 
   function reading(url: string, options: DocumentOptions): Promise<Reading> {
-    // The text of a large document is not kept, because it would double the memory of a run. Its caller parses it once.
+    // The text of a large document is not kept, because it would double the memory of a run. The caller parses the text
+    // once.
     if (options.bytes_max !== undefined) return readOnce(url, options);
     const key = readingKey(url, options.signature);
     const before = read.get(key);
@@ -65,7 +68,9 @@ export function openDocuments(setting: Setting): Documents {
     return signature.kind === "pgp_clearsigned" && signature.twin === undefined ? clearSignedText(url, text) : text;
   }
 
-  /** Verifies a document. Returns null if the signature could not be checked and the mode allows that. */
+  /**
+   * Verifies a document. Returns null if the signature could not be checked and the mode allows unchecked documents.
+   */
   async function verify(url: string, options: DocumentOptions, signature: DocumentSignature): Promise<Verified | null> {
     const series = options.series ?? url;
     const keys = await keysOrNull(url, signature.key);
@@ -85,8 +90,8 @@ export function openDocuments(setting: Setting): Documents {
   }
 
   /**
-   * Fetches a signature. Returns null if the vendor has no signature and the mode allows that. If an earlier run saw
-   * the signature, its absence is a fault: an attacker could have removed the signature.
+   * Fetches a signature. Returns null if the vendor has no signature and the mode allows unsigned documents. If an
+   * earlier run saw the signature, its absence is a fault: an attacker could have removed the signature.
    */
   async function signatureOf<T>(series: string, url: string, work: () => Promise<T>): Promise<T | null> {
     try {

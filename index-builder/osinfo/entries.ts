@@ -1,6 +1,7 @@
-// Entries of the osinfo database that an index can refer to. Releases up to November 2022 are in the database (Debian's
-// package osinfo-db 0.20221130); ids of later releases follow its naming rule. An id consists of a prefix and a key:
-// "http://ubuntu.com/ubuntu/" + "22.04". A short id also consists of a prefix and the key: "ubuntu" + "22.04".
+// The entries of the osinfo database that an index can refer to. The database (Debian's package osinfo-db 0.20221130)
+// has the releases up to November 2022. The ids of later releases are made by the database's naming rule. An id
+// consists of a prefix and a key: "http://ubuntu.com/ubuntu/" + "22.04". A short id consists of a short prefix and the
+// same key: "ubuntu" + "22.04".
 
 export type OsinfoFamily = {
   readonly id_prefix: string;
@@ -8,7 +9,7 @@ export type OsinfoFamily = {
   /** Returns the key of a version; null if the database has no entries for such versions. */
   readonly releaseKey: (version: string) => string | null;
   readonly pointKey: (point_release: string) => string | null;
-  /** Keys in the database of 2022. */
+  /** The keys that the database of 2022 contains. */
   readonly in_database: readonly string[];
   /** True if the naming rule also gives an id to point releases that are not in the database. */
   readonly points_by_rule: boolean;
@@ -41,7 +42,7 @@ export const OSINFO_FAMILIES: Readonly<Record<string, OsinfoFamily>> = {
     id_prefix: "http://rockylinux.org/rocky/",
     short_prefix: "rocky",
     releaseKey: leading(MAJOR),
-    // The database has releases and, irregularly, point releases, so no point release gets an id by rule.
+    // The database has all releases but only some point releases, so the naming rule is not used for point releases.
     pointKey: whole(/^\d+\.\d+$/),
     points_by_rule: false,
     in_database: ["8", "8.4", "8.5", "8.6", "9", "9.0"],

@@ -3,7 +3,7 @@ import type { OsinfoRef } from "../tree/model.ts";
 import { OSINFO_ARCH, OSINFO_FAMILIES, type OsinfoFamily } from "./entries.ts";
 
 export type OsinfoEntry = OsinfoRef & {
-  /** "database": the entry is in the database of 2022. "rule": its id was made by the database's naming rule. */
+  /** "database": the entry is in the database of 2022. "rule": the database's naming rule gave the entry its id. */
   readonly source: "database" | "rule";
 };
 

@@ -1,4 +1,4 @@
-// The data of the images page: one row for each artifact in images.json that has a location.
+// Returns the data of the images page: one row for each artifact in images.json that has a location.
 import type { ImageList } from "../tree/model.ts";
 
 export type ImageRow = {

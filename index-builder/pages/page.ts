@@ -1,5 +1,5 @@
-// Generates index.html, a page with all images. It contains its data, so it works from a disk, on any host and without
-// the internet.
+// Generates index.html, a page with all images. The page contains its data, so the page works from a disk, on any host
+// and without the internet.
 import type { ImageList } from "../tree/model.ts";
 import { embeddedJson, pageHtml } from "./html.ts";
 import { imageRows } from "./image-rows.ts";

@@ -7,8 +7,8 @@ import { unreadable } from "../fault.ts";
 const LINKS_MAX = 20_000;
 
 /**
- * Returns the names that a listing links to, in its order: "10/" or "image.qcow2", percent-decoded. Skips sort links,
- * parent folders and links to other places.
+ * Returns the names that a listing links to, percent-decoded and in the order of the listing: "10/" or "image.qcow2".
+ * Skips sort links, parent folders and links to other places.
  * @throws VendorFault unreadable if it is not an HTML page with links
  */
 export function parseListing(what: string, html: string): string[] {

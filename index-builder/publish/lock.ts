@@ -1,7 +1,8 @@
 // Lets only one builder at a time work on a site. The lock is a series of numbered files in the folder of generations:
-// the process named in the highest file holds the lock while it runs. A builder takes the next number by creating the
-// file with that number. This succeeds for only one builder. A released file is marked as free. It is removed only
-// after a file with a higher number exists, so that no number is ever used twice.
+// the process that is named in the file with the highest number holds the lock while this process runs. A builder takes
+// the next number by creating the file with that number. Only one builder can create the file. To release the lock, the
+// builder marks its file as free. The file is removed only after a file with a higher number exists, so that no number
+// is ever used twice.
 import { link, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";

@@ -50,7 +50,7 @@ export async function signed(
 
 /**
  * Checks SHA256SUMS against the files, and its signature.
- * @param key the public key that must have signed the tree; null to check only the sums
+ * @param key the public key that verifies the signature; null to check only the sums
  */
 export async function checkSums(
   files: Files,

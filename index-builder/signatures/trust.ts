@@ -1,12 +1,13 @@
-// The trust state: the last accepted issue of each signed document, and other data that is not in the tree. An issue
-// that was signed before the last accepted one is refused as a rollback. An issue that is older than the vendor's usual
-// interval raises an alarm. The state is published with its tree (publish/), so it is never newer than the tree.
+// The trust state: the last accepted version of each signed document, and other data that is not in the tree. In the
+// code, such a version is called an issue. A version that was signed before the last accepted version is refused as a
+// rollback. A version that is older than the vendor's usual interval raises an alarm. The trust state is published with
+// its tree (publish/), so the trust state is never newer than the tree.
 import { z } from "zod";
 import { VendorFault } from "../fault.ts";
 
 const Seen = z.object({ signed_at: z.string(), sha256: z.string() });
 export const VendorTrust = z.object({
-  /** The last accepted issue of each document, by series. */
+  /** The last accepted version of each document, by series. */
   documents: z.record(z.string(), Seen).default({}),
   /** Pinned keys of earlier runs in base64, by URL. With them, verification works while a key server is down. */
   keys: z.record(z.string(), z.string()).default({}),
@@ -23,7 +24,7 @@ const DAY_MS = 86_400_000;
 
 export type Issue = { readonly series: string; readonly signed_at: Date; readonly sha256: string };
 
-/** @throws VendorFault untrusted if the issue is older than the last accepted one */
+/** @throws VendorFault untrusted if this version of the document is older than the last accepted version */
 export function refuseRollback(trust: VendorTrust, issue: Issue): void {
   const seen = trust.documents[issue.series];
   if (seen === undefined) return;
@@ -38,7 +39,7 @@ export function isStale(issue: Issue, days: number, now: Date): boolean {
   return now.getTime() - issue.signed_at.getTime() > days * DAY_MS;
 }
 
-/** Adds the issue to the state, unless the state has a newer one. */
+/** Adds this version of the document to the state, unless the state has a newer version. */
 export function withIssue(trust: VendorTrust, issue: Issue): VendorTrust {
   const before = trust.documents[issue.series];
   if (before !== undefined && issue.signed_at < new Date(before.signed_at)) return trust;

@@ -1,5 +1,5 @@
-// The rules within one release or one build. A set of values that may grow accepts any value, so that trees of later
-// versions pass. URLs must be https, or http on a host without https. Dates must be plausible.
+// Checks the rules within one release or one build. A set of values that may grow accepts any value, so that a tree of
+// a later version of this program passes. URLs must be https, or http on a host without https. Dates must be plausible.
 import { asDigest } from "../../src/lib/crypto/digest-hex.ts";
 import { ALIASES, CHECKSUM_FORMATS, SIGNATURE_KINDS } from "../../src/lib/image-index/values.ts";
 import type { Artifact, Build, Digest, Release, Signature } from "./model.ts";

@@ -14,7 +14,10 @@ const VARIANTS = ["cloud-base-generic", "cloud-base-uefi-uki"] as const;
 const SIZE_BYTES_MIN = 1024 * 1024;
 
 const FOLDER = /^https:\/\/download\.fedoraproject\.org\/pub\/[A-Za-z0-9._/-]+\//;
-/** Names of images. From release 41 on the architecture is at the end; before, it precedes the version. */
+/**
+ * Names of images. From release 41 on, the architecture is at the end of the name. In names of earlier releases, it
+ * precedes the version.
+ */
 const NAME = /^Fedora-Cloud-Base-(Generic|UEFI-UKI)-([0-9A-Za-z_]+-[0-9.]+)\.[a-z0-9_]+\.qcow2$/;
 const OLD_NAME = /^Fedora-Cloud-Base-(Generic|UEFI-UKI)\.[a-z0-9_]+-([0-9A-Za-z_]+-[0-9.]+)\.qcow2$/;
 

@@ -1,5 +1,5 @@
-// OmniOS: three channels. Each is a folder with cloud images of one or more releases. The name of the newest image
-// contains the channel's release, such as "r151054r", whose last letter counts the updates of the release. In the
+// OmniOS has three channels. Each channel is a folder with cloud images of one or more releases. The name of the newest
+// image contains the channel's release, such as "r151054r", whose last letter counts the updates of the release. In the
 // development channel, bloody, the name contains the date of a snapshot.
 import { unreadable } from "../fault.ts";
 import { newest } from "../natural-order.ts";

@@ -81,8 +81,8 @@ type Dated = { readonly serial: string; readonly offer: Offer; readonly disk: Di
 type Disk = NonNullable<Versions[string]["items"][string]>;
 
 /**
- * Groups images into builds by serial. The newest serial of the default image is the newest build. Of every other
- * product, takes the newest image whose serial is not newer than this one, so that the first build always has the
+ * Groups images into builds by serial. The newest build has the newest serial of the default image. For every other
+ * product, takes the newest image whose serial is not newer than that serial, so that the first build always has the
  * default image. An image with an older serial goes into its own build.
  */
 function buildsOf(codename: string, offers: readonly Offer[]): BuildDraft[] {
