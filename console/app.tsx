@@ -1,4 +1,4 @@
-// The shell: navigation, the page that the address names, the palette, the dialogs.
+// Renders the shell of the console: the navigation, the page that the address names, the palette and the dialogs.
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { pageActions, run } from "./core/action.ts";
@@ -21,7 +21,7 @@ import { SignInAgain, SignInPage, Unreachable } from "./sign-in.tsx";
 const THEME = "theme";
 const theme = signal(localStorage.getItem(THEME) ?? "");
 
-/** Switches from the shown theme to the other one: light or dark. */
+/** Switches between the light and the dark theme. */
 function switchTheme(): void {
   const isDark = theme.value === "dark" || (theme.value === "" && matchMedia("(prefers-color-scheme: dark)").matches);
   theme.value = isDark ? "light" : "dark";
@@ -96,7 +96,10 @@ function Shell() {
   );
 }
 
-/** The keys of the page's actions. A separate component, so that new actions do not render the whole shell again. */
+/**
+ * Handles the keys of the page's actions. It is a separate component, so that a change of the actions does not render
+ * the whole shell again.
+ */
 function ActionKeys() {
   const keys = pageActions.value.flatMap((action) =>
     action.key === undefined ? [] : [[action.key, () => run(action)] as const]
@@ -140,7 +143,10 @@ const LINK_TITLES = {
   paused: "Changes are not followed",
 } as const;
 
-/** Whether the navigation shows a page: the caller may open it, and the values in its path are known. */
+/**
+ * Returns whether the navigation shows a page: the caller may open the page, and the values in the page's path are
+ * known.
+ */
 function isShown(row: PageRow): boolean {
   if (row.audience === "operator" && !isOperator()) return false;
   return !row.path.includes(":") || (row.group !== undefined && row.audience === "tenant" && place.value !== null);

@@ -13,15 +13,15 @@ const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16">` +
 /** The prefix of the folder in which a build writes its files. Another build may run at the same time. */
 const STAGING = ".build-";
 
-/** The most bytes, compressed, that a browser loads before the first page. */
+/** The largest number of compressed bytes that a browser may load before the first page. */
 export const FIRST_LOAD_BYTES_MAX = 60_000;
 
-/** One file of the build, with its size as sent: compressed, in bytes. */
+/** One file of the build, with its compressed size in bytes. */
 export type Built = { readonly name: string; readonly gzip_bytes: number };
 
 /**
  * Builds into a folder. A server may serve the folder during the build: each file appears complete, index.html appears
- * last, and then the old files are deleted. Returns the files that the first page loads, and the others.
+ * last, and then the old files are deleted. Returns the files that the first page loads, and the other files.
  */
 export async function buildConsole(
   out: string,
@@ -48,7 +48,7 @@ export async function buildConsole(
   const outputs = Object.entries(metafile.outputs).map(([path, { entryPoint, imports }]) => ({
     name: path.split("/").at(-1) ?? "",
     entryPoint,
-    // A static import of the entry is loaded with it.
+    // The browser loads the static imports of an entry together with the entry.
     imports: imports.filter(({ kind }) => kind === "import-statement").map((each) => each.path.split("/").at(-1) ?? ""),
   }));
   const entry = (end: string) => outputs.find(({ entryPoint }) => entryPoint?.endsWith(end));
@@ -68,7 +68,7 @@ export async function buildConsole(
   return { first: built.filter(({ name }) => first.has(name)), later: built.filter(({ name }) => !first.has(name)) };
 }
 
-/** Moves the files into the folder in their order, and then deletes the files of earlier builds. */
+/** Moves the files into the folder in the order of the map, and then deletes the files of earlier builds. */
 function publish(out: string, files: ReadonlyMap<string, Uint8Array>): void {
   mkdirSync(out, { recursive: true });
   const staging = mkdtempSync(join(out, STAGING));

@@ -1,5 +1,5 @@
-// Sign-in at an identity provider: the link to it, and why the last attempt failed. A tenant's link names the tenant:
-// /console/?tenant=ID.
+// Shows the link for a sign-in with an identity provider, and the reason why the last attempt failed. The link of a
+// tenant's users names the tenant: /console/?tenant=ID.
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { Greeting } from "../src/contract/common.ts";

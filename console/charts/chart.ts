@@ -1,7 +1,7 @@
-// A line chart of one or two series over time. Loaded only by pages with charts.
+// Draws a line chart of one or two series over time. Only pages with charts load this file.
 import uPlot from "uplot";
 
-/** Times in seconds since 1970, and for each series its values; null is a gap. */
+/** The first list has times in seconds since 1970. Each other list has the values of one series; null is a gap. */
 export type ChartData = readonly [readonly number[], ...(readonly (readonly (number | null)[])[])];
 export type Chart = { set(data: ChartData): void; dispose(): void };
 
@@ -9,7 +9,9 @@ const HEIGHT_PX = 160;
 const AXIS_PX = 84;
 
 /**
- * Draws a chart in an element. @param names the names of the series @param text returns a value as text, with its unit
+ * Draws a chart in an element.
+ * @param names the names of the series
+ * @param text returns a value as text, with its unit
  */
 export function openChart(
   box: HTMLElement,

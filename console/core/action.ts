@@ -28,16 +28,16 @@ export type Action = {
   /** The key that runs the action, if there is one. */
   readonly key?: string;
   readonly fields?: readonly Field[];
-  /** The text about the effect of the action, and about everything that stays unchanged. */
+  /** A text that explains what the action changes, and what it leaves unchanged. */
   readonly notice?: string;
   readonly isDangerous?: boolean;
   /** The reason why the action is impossible now. The button is then disabled and shows the reason. */
   readonly refused?: string | null;
-  /** Returns the command line that does the same. */
+  /** Returns the command line that has the same effect as the action. */
   readonly cli: (values: Values) => string;
   /** Sends the action. Returns a message for the user, and optionally the page to show next. */
   readonly send: (values: Values, key: string) => Promise<Done | void>;
-  /** The label of the button that sends; default: the title. */
+  /** The label of the button that sends the action. The default is the title. */
   readonly button?: string;
 };
 /** An action that opens a page at once, without a dialog. */

@@ -1,5 +1,5 @@
 // The search text of the audit log: `action:cn_approve actor:UUID object:TEXT request:UUID decision:deny since:TIME`.
-// The server searches. A word without a field is a part of the object.
+// The server does the search. A word without a field finds the events whose object contains the word.
 
 /** The server's filters, by their names on the wire. */
 export type AuditSearch = Readonly<Record<string, string>>;
@@ -17,8 +17,8 @@ const FIELDS: Readonly<Record<string, string>> = {
 const WHOLE_UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
- * Returns the filters of a text, or a sentence that says what is wrong with it. The server refuses an incomplete UUID,
- * so the text is not sent until its UUIDs are complete.
+ * Returns the filters of a search text, or a sentence that describes the mistake in the text. The server refuses an
+ * incomplete UUID, so the console sends the filters only when every UUID is complete.
  */
 export function auditSearchOf(text: string): AuditSearch | string {
   const found: Record<string, string> = {};

@@ -1,5 +1,5 @@
-// The connection to the API. Every request of the console goes through `call`. If the server refuses a request, `call`
-// throws a Refusal with the server's own words. If no answer arrives, it throws a Refusal with status 0.
+// Sends requests to the API. The console sends every request with `call`. If the server refuses a request, `call`
+// throws a Refusal with the server's error message. If no answer arrives, `call` throws a Refusal with status 0.
 import type { ErrorBody, Page } from "../../src/contract/common.ts";
 
 /** A request that failed. `status` is 0 if no answer arrived. */
@@ -9,7 +9,7 @@ export class Refusal extends Error {
     readonly status: number,
     message: string,
     readonly request_id: string | null = null,
-    /** Seconds to wait before the next attempt, from Retry-After; null if the server did not say. */
+    /** Seconds to wait before the next attempt, from Retry-After; null if the answer has no such header. */
     readonly retry_after_s: number | null = null,
   ) {
     super(message);
@@ -106,7 +106,7 @@ export async function send<T = unknown>(method: string, path: string, options: C
   return (await ask<T>(method, path, options)).body;
 }
 
-/** The rows of one request when getAll reads all pages of a list. The server allows at most 1,000. */
+/** The number of rows in each request when getAll reads all pages of a list. The server allows at most 1,000. */
 const PAGE_ROWS = 1_000;
 
 /** Reads all pages of a list. Bare arrays are lists of one page (docs/wire.md, "Lists"). */

@@ -1,4 +1,5 @@
-// The command lines that do the same as the console: every action shows its own.
+// Builds command lines of opsctl and tenantctl. Every action of the console shows the command line with the same
+// effect.
 import { argument } from "./text.ts";
 
 export type Flags = Readonly<Record<string, string | number | boolean | null | undefined>>;

@@ -63,7 +63,7 @@ export function changesOf(rules: readonly FirewallRule[], rows: readonly DraftRo
   ];
 }
 
-/** Returns the body of the PUT. Fields that the table does not show keep their values. The server checks it. */
+/** Returns the body of the PUT. Fields that the table does not show keep their values. The server checks the body. */
 export function bodyOf(rules: readonly FirewallRule[], rows: readonly DraftRow[]) {
   return {
     items: rows.map(({ key, priority, source_cidr, destination_cidr, destination_ports, ...row }) => {
@@ -90,7 +90,7 @@ export function moved(rows: readonly DraftRow[], key: string, by: -1 | 1): reado
   const at = rows.findIndex((row) => row.key === key);
   const [row, other] = [rows[at], rows[at + by]];
   if (row === undefined || other === undefined || row.direction !== other.direction) return rows;
-  // An exchange of equal priorities changes nothing, so the moved rule gets the next number.
+  // An exchange of equal priorities would change nothing, so the moved rule gets the next priority.
   const [mine, theirs] = row.priority === other.priority
     ? [String(Number(row.priority) - by), other.priority]
     : [other.priority, row.priority];

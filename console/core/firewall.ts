@@ -1,4 +1,4 @@
-// Which firewall rule decides about a packet (docs/networking.md, "Firewall rules").
+// Finds the firewall rule that decides about a packet (docs/networking.md, "Firewall rules").
 import type { FirewallRule } from "../../src/contract/network.ts";
 import { firewallOf, firstPacket, type PacketQuery } from "../../src/lib/net/firewall-verdict.ts";
 

@@ -18,8 +18,8 @@ export function setSingleKeys(on: boolean): void {
 let first = "";
 let present = "";
 
-// This module is loaded first, so its listener runs before the listeners of the pages. No timer is used: on a busy page
-// the second key of a pair can come before the timer ends.
+// This module is loaded first, so its listener runs before the listeners of the pages. A pair of keys has no time
+// limit: on a busy page, a timer could end before the second key arrives.
 addEventListener("keydown", (event) => {
   if (event.key === "Shift") return;
   first = present;

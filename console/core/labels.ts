@@ -17,7 +17,7 @@ export type Labeled = {
   /** The command that changes the object, such as `tenantctl vpc update web`. */
   readonly argv: readonly string[];
   readonly labels: Labels | undefined;
-  /** The object's name, if its page shows other objects, too. */
+  /** The name of the object, if the page also shows other objects. */
   readonly name?: string;
   readonly refused?: string | null;
 };

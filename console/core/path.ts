@@ -30,7 +30,7 @@ export function fill(pattern: string, params: Readonly<Record<string, string>>):
   return pattern.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name] ?? ""));
 }
 
-/** Returns the query with some keys set or, with an empty value, removed. */
+/** Returns the query with these keys set. A key with an empty value is removed. */
 export function narrowed(query: URLSearchParams, keys: Readonly<Record<string, string | undefined>>): URLSearchParams {
   const next = new URLSearchParams(query);
   for (const [key, value] of Object.entries(keys)) {

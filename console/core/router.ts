@@ -1,4 +1,5 @@
-// Only the address says which page is shown: a path below /console and a query. So every view can be a link.
+// The address alone determines which page is shown: a path below /console and a query. So a link can lead to every
+// view.
 import { computed, signal } from "@preact/signals";
 import { narrowed } from "./path.ts";
 

@@ -31,7 +31,7 @@ export async function findSession(): Promise<void> {
   }
 }
 
-/** Signs in. Throws a Refusal with the server's words. */
+/** Signs in. Throws a Refusal with the server's error message. */
 export async function signIn(credential: Credential): Promise<void> {
   const before = me.peek()?.user_id;
   me.value = await send<Whoami>("POST", SESSION_PATH, { body: credential });

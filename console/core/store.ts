@@ -1,9 +1,9 @@
-// Data that the console has read from the server, by key. A reader holds an entry while it is on screen. A change of a kind
-// reads every held entry of that kind again and drops the other entries of the kind.
+// Data that the console has read from the server, by key. A reader holds an entry while the reader is on screen. A
+// change of a kind causes a new read of every held entry of that kind, and drops the other entries of the kind.
 //
 // Rules, each checked by a property test: one read of an entry runs at a time; a change that arrives during a read
-// causes one further read; an entry without readers is not read, and a read of it that is running is aborted; the last
-// good data stay while a later read fails.
+// causes one further read; an entry without readers is not read, and a running read of such an entry is aborted; if a
+// read fails, the entry keeps the last good data.
 import { type Signal, signal } from "@preact/signals";
 import { type Refusal, refusalOf } from "./client.ts";
 import type { Kind } from "./kinds.ts";
@@ -12,12 +12,14 @@ export type Read<T> = { readonly data?: T; readonly refusal?: Refusal; readonly 
 
 export type Query<T> = {
   readonly key: string;
-  /** The kinds of records that the data show. A change of one of them reads the data again. */
+  /** The kinds of records that the data show. A change of one of these kinds causes a new read. */
   readonly kinds: readonly Kind[];
   readonly read: (signal: AbortSignal) => Promise<T>;
-  /** Milliseconds for which the entry must stay on screen before it is read: a fast scroll passes many windows. */
+  /**
+   * Milliseconds for which the entry must stay on screen before it is read, because a fast scroll passes many windows.
+   */
   readonly rest_ms?: number;
-  /** Milliseconds after which the data are read again without a change. Default: FRESH_MS. */
+  /** Milliseconds after which the data are read again, even without a change. Default: FRESH_MS. */
   readonly fresh_ms?: number;
 };
 
@@ -26,7 +28,9 @@ export type Held<T> = { readonly state: Signal<Read<T>>; hold(): () => void };
 
 /** Everything on screen is read again after this time, because notifications of changes can be lost. */
 export const FRESH_MS = 30_000;
-/** Entries that the store keeps. Beyond this number it drops entries without readers, the oldest first. */
+/**
+ * The number of entries that the store keeps. Beyond this number, it drops entries without readers, the oldest first.
+ */
 const KEPT_MAX = 500;
 
 type Entry = {
@@ -92,7 +96,7 @@ export function createStore(now: () => number = Date.now) {
   function open<T>(query: Query<T>): Held<T> {
     const entry = entryOf(query);
     const hold = () => {
-      // A change may have dropped the entry since `open`. The store gets it back, with its data.
+      // A change may have dropped the entry since `open`. Then the entry returns to the store, with its data.
       if (!entries.has(query.key)) entries.set(query.key, entry);
       entry.readers++;
       const isRead = entry.state.peek().data !== undefined && now() - entry.read_at < (query.fresh_ms ?? FRESH_MS);
@@ -128,7 +132,9 @@ export function createStore(now: () => number = Date.now) {
     }
   }
 
-  /** Reads the held entries again whose data are older than their limit, or than `limit_ms` if that is shorter. */
+  /**
+   * Reads a held entry again if its data are older than the entry's own limit or than `limit_ms`, whichever is shorter.
+   */
   function refresh(limit_ms = Infinity): void {
     for (const entry of entries.values()) {
       const limit = Math.min(limit_ms, entry.query.fresh_ms ?? FRESH_MS);

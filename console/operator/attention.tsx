@@ -1,4 +1,4 @@
-// What needs an operator now: the first rows of each sort, with links to the full lists.
+// Shows what needs an operator's attention: the first rows of each kind, with links to the full lists.
 import type { CnView } from "../../src/contract/cn.ts";
 import type { Instance } from "../../src/contract/instance.ts";
 import type { FleetSummary, NodeRow } from "../../src/contract/node-window.ts";
@@ -12,10 +12,12 @@ import { Link, Section, When } from "../parts/basics.tsx";
 import { useQuery } from "../parts/use-query.ts";
 import { NODES_FRESH_MS } from "./node-rows.ts";
 
-/** Rows of each sort. */
+/** The number of rows of each kind. */
 const ROWS = 10;
 
-/** A query of the first rows of a list. `select` filters and sorts as the list's route does. */
+/**
+ * A query of the first rows of a list. `select` has the query parameters of the list's route, which filter and sort.
+ */
 function firstOf<T>(kind: Kind, path: string, select: Readonly<Record<string, string>>): Query<readonly T[]> {
   return {
     key: `first of ${path} ${JSON.stringify(select)}`,
@@ -113,7 +115,7 @@ export function Attention({ summary }: { readonly summary: FleetSummary | undefi
   );
 }
 
-/** A link to all rows of a sort, if the page does not show all of them. */
+/** A link to all rows of a kind, if the page does not show all of them. */
 function Rest({ to, shown, of, children }: {
   readonly to: string;
   readonly shown: number;

@@ -1,4 +1,4 @@
-// One event of the audit chain, with its neighbours, and whether the chain verifies there.
+// Shows one event of the audit chain, links to its neighbours, and whether the chain verifies at this event.
 import type { AuditActor, AuditEvent, AuditVerification } from "../../src/contract/audit.ts";
 import { type Opening, useActions } from "../core/action.ts";
 import { get } from "../core/client.ts";

@@ -1,4 +1,5 @@
-// The verification of the audit chain, also of its archive. It runs on request only, because it reads the whole range.
+// Verifies the audit chain, including its archive. The verification runs on request only, because it reads the whole
+// range.
 import type { AuditVerification } from "../../src/contract/audit.ts";
 import { useSignal } from "@preact/signals";
 import type { Values } from "../core/action.ts";

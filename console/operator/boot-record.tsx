@@ -79,13 +79,16 @@ function LastRequest({ of: client }: { readonly of: NonNullable<BootRecordShown[
   );
 }
 
-/** Returns all arguments, and says if some of them come from labels of the node. */
+/** Returns all arguments as text, with the number of arguments that come from labels of the node. */
 function argumentsText(all: readonly string[], own: readonly string[]): string | null {
   if (all.length === 0) return null;
   return all.length === own.length ? all.join(" ") : `${all.join(" ")} (${all.length - own.length} by labels)`;
 }
 
-/** Returns PORT:SPEED as `opsctl cn boot arguments --console` takes it; the screen has no speed. */
+/**
+ * Returns the console in the form that `opsctl cn boot arguments --console` takes: PORT:SPEED, or "text" for the
+ * screen.
+ */
 function consoleText(console: BootConsole | null): string | null {
   if (console === null) return null;
   return console.port === "text" ? console.port : `${console.port}:${console.speed}`;
@@ -97,7 +100,8 @@ function setArguments({ mac, kernel_args, console }: BootRecord, path: string): 
   return {
     title: "Set kernel arguments",
     button: "Set",
-    notice: "They apply from the next netboot on. The boot policy has arguments for labels of nodes, which come first.",
+    notice:
+      "The arguments apply from the next netboot on. The arguments that the boot policy has for labels of nodes come first.",
     fields: [
       {
         name: "kernel_args",

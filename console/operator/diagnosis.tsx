@@ -1,5 +1,5 @@
-// Why a node does not work: the server's findings, each with advice, and links to the evidence. Nothing is shown for a
-// healthy node.
+// Shows why a node does not work: the server's findings, each with advice, and links to the evidence. Shows nothing for
+// a healthy node.
 import type { CnView } from "../../src/contract/cn.ts";
 import { Copyable, Link, Problem } from "../parts/basics.tsx";
 import { useQuery } from "../parts/use-query.ts";

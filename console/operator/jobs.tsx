@@ -60,7 +60,7 @@ export function Jobs() {
       open={({ id }) => `/jobs/${id}`}
       states={JOB_STATUSES}
       stateOf={({ status }) => status.status}
-      empty={<p>No node has had work. A job appears when an instance is created.</p>}
+      empty={<p>No node has run a job. A job appears when an instance is created.</p>}
       cli={opsctl("job list")}
     />
   );

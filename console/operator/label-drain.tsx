@@ -1,5 +1,5 @@
-// The drain of the nodes with a label, one after another: first the plan, then the start. The page of the operation
-// shows the result.
+// Drains the nodes with a label, one after another. The page first shows the plan, and then the button that starts the
+// drain. The page of the operation shows the result.
 import type { LabelDrainStarted } from "../../src/contract/label-drain.ts";
 import { LABEL_DRAIN_NODES_MAX } from "../../src/contract/limits.ts";
 import { useSignal } from "@preact/signals";

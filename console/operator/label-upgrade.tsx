@@ -1,5 +1,5 @@
-// The upgrade of the nodes with a label to a platform image, one after another: first the plan, then the start. The page
-// of the operation shows the result.
+// Upgrades the nodes with a label to a platform image, one after another. The page first shows the plan, and then the
+// button that starts the upgrade. The page of the operation shows the result.
 import type { UpgradeReboot } from "../../src/contract/enums.ts";
 import type { LabelUpgradeStarted } from "../../src/contract/label-upgrade.ts";
 import { LABEL_DRAIN_NODES_MAX } from "../../src/contract/limits.ts";

@@ -1,4 +1,5 @@
-// The pages that operators open seldom. They are one file of the build, which is loaded with the first of them.
+// The pages that operators seldom open. The build puts them into one file, which the browser loads when one of these
+// pages is opened.
 export { AuditVerificationPage } from "./audit-verification.tsx";
 export { BootPolicyPage, RosterPage } from "./boot-policy.tsx";
 export { Capacity } from "./capacity.tsx";

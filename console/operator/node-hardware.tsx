@@ -10,10 +10,10 @@ import { AsCommand, Facts, Problem, Section, When } from "../parts/basics.tsx";
 import { useQuery } from "../parts/use-query.ts";
 import { inventory } from "./node-rows.ts";
 
-/** A report of hardware is no change of the node, so the change feed does not name it. */
+/** The change feed does not report new hardware of a node, so the page reads the hardware again after this time. */
 const FRESH_MS = 5_000;
 
-/** Null: no booter has read it. */
+/** The answer is null if no booter has read the hardware. */
 function hardwareQuery(id: string): Query<BmcHardware | null> {
   return {
     key: `hardware ${id}`,
@@ -39,7 +39,8 @@ function FromBmc({ node: { server_uuid, hostname } }: { readonly node: CnView })
   return (
     <Section title="From the BMC">
       <p class="dim">
-        No booter has read it. Run <code>booter redfish --host BMC inventory --report</code> on the booter's machine.
+        No booter has read the BMC. Run <code>booter redfish --host BMC inventory --report</code>{" "}
+        on the booter's machine.
       </p>
     </Section>
   );

@@ -9,8 +9,7 @@ import { useQuery } from "../parts/use-query.ts";
 import { Load } from "./capacity.tsx";
 
 /**
- * The page reads again after this time in milliseconds. It reads more often than the server samples, which is every
- * minute.
+ * The page reads the load again after this time in milliseconds. The server takes a sample less often, every minute.
  */
 const FRESH_MS = 15_000;
 const MIB = 2 ** 20;

@@ -27,6 +27,6 @@ export function nodeWindow({ q, state, sort }: NodeFilter, offset: number, limit
 
 /** Returns the inventory of a machine as an object; empty without an inventory. */
 export function inventory(sysinfo: unknown): Readonly<Record<string, unknown>> {
-  // The wire has any JSON here; an object's members are unknown until they are checked.
+  // The inventory can be any JSON; the members of an object are unknown until they are checked.
   return typeof sysinfo === "object" && sysinfo !== null ? sysinfo as Record<string, unknown> : {};
 }

@@ -1,5 +1,5 @@
-// The setup of a node: the proposed disk layout before it, its steps, and the accepted layout after it. A second page
-// confirms a factory reset, and says what is lost.
+// Shows the setup of a node: the proposed disk layout before the setup, the steps of the setup, and the accepted layout
+// after the setup. A second page asks for confirmation of a factory reset, and shows what is lost.
 import type { CnView } from "../../src/contract/cn.ts";
 import { COMPRESSIONS, DISK_LAYOUTS } from "../../src/contract/enums.ts";
 import type { LayoutProposal, SetupApproved } from "../../src/contract/setup.ts";
@@ -43,7 +43,7 @@ export function NodeSetup({ node }: { readonly node: CnView }) {
  */
 const SILENT_MS = 60_000;
 
-/** The answers of the last approval in this page, by node, so that another attempt begins with them. */
+/** The values of the last approval in this page, by node, so that another attempt begins with these values. */
 const answers = new Map<string, Values>();
 
 function Progress({ node: { setup_progress } }: { readonly node: CnView }) {

@@ -19,7 +19,10 @@ import { Diagnosis } from "./diagnosis.tsx";
 
 const TABS = ["overview", "hardware", "instances", "setup", "placement", "load", "activity"] as const;
 
-/** The tab in the address. The handlers of keys call this again, because two keys may arrive between two renders. */
+/**
+ * Returns the tab in the address. The handlers of keys call this function again, because two keys may arrive between
+ * two renders.
+ */
 const shownTab = () => TABS.find((each) => each === urlQuery.value.get("tab")) ?? "overview";
 
 export function Node({ id }: { readonly id: string }) {

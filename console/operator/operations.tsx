@@ -79,7 +79,7 @@ export function Operations() {
   );
 }
 
-/** The operations whose result the page shows. */
+/** The kinds of operations whose result the page shows. */
 const WITH_OUTCOME = ["cn-drain", "cn-drain-label", "cn-upgrade-label", "cn-evacuate"];
 const outcome = (id: string) => async () => {
   const { OperationOutcome } = await import("./more-pages.ts");

@@ -21,7 +21,7 @@ const TENANCY = "Tenancy";
 const operator = { audience: "operator" } as const;
 
 type More = typeof import("./more-pages.ts");
-/** The pages of one object, and the other pages. */
+/** The names of the pages in more-pages.ts that show one object. `Plain` has the names of the other pages. */
 type OfOne = "InstanceMigrations" | "NetworkTracePage" | "NodeDrain" | "NodeEvacuate";
 type Plain = Exclude<keyof More, OfOne | "OperationOutcome">;
 const more = (name: Plain) => async () => (await import("./more-pages.ts"))[name];

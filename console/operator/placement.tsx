@@ -1,4 +1,4 @@
-// Why an instance can be placed or not: the answer of each filter for each node, the rejecting filters first.
+// Shows why an instance can or cannot be placed: the answer of each filter for each node, the rejecting filters first.
 import type { NodeReport, PlacementExplanation } from "../../src/contract/placement.ts";
 import { useSignal } from "@preact/signals";
 import { run } from "../core/action.ts";

@@ -2,12 +2,12 @@
 import { type Action, type Opening, pageActions, rowActions, run } from "../core/action.ts";
 import { openPalette } from "../core/palette-state.ts";
 
-/** Actions that are visible as buttons; the others are in the menu. */
+/** The number of actions that are visible as buttons; the other actions are in the menu. */
 const VISIBLE = 3;
 
 export function Actions({ visible = VISIBLE }: { readonly visible?: number }) {
   const all = pageActions.value;
-  // The menu has the actions of the row, too.
+  // The menu also has the actions of the row on which the cursor of the list is.
   const hasMenu = all.length > visible || rowActions.value.length > 0;
   if (all.length === 0 && !hasMenu) return null;
   return (

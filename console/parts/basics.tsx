@@ -29,7 +29,7 @@ export function Link({ to, children, tabIndex, exact }: {
   );
 }
 
-/** A failure with the server's words and the request id. */
+/** A failure with the server's error message and the request id. */
 export function Problem({ refusal }: { readonly refusal: Refusal }) {
   return (
     <div class="problem" role="alert">
@@ -77,7 +77,7 @@ export function State({ of }: { readonly of: string }) {
   return <span class={`state ${TONES[of] ?? "quiet"}`}>{words(of)}</span>;
 }
 
-/** The page's heading. It takes the focus when the page opens, so that a screen reader says which page it is. */
+/** The page's heading. It takes the focus when the page opens, so that a screen reader announces the page. */
 export function Heading({ title, children, above }: {
   readonly title: string;
   readonly children?: ComponentChildren;
@@ -114,7 +114,7 @@ export function When({ at, none = "never" }: { readonly at: string | null | unde
   return <time dateTime={at} title={at}>{relative(at, now.value)}</time>;
 }
 
-/** Values with their names. A value that is null shows as a dash. */
+/** Values with their names. A value that is null or empty is shown as a dash. */
 export function Facts({ of }: { readonly of: Readonly<Record<string, ComponentChildren>> }) {
   return (
     <dl class="facts">
@@ -163,7 +163,7 @@ export function Copyable({ text, label }: { readonly text: string; readonly labe
   );
 }
 
-/** The command line that does the same as the page. */
+/** The command line that has the same effect as the page. */
 export function AsCommand({ line }: { readonly line: string }) {
   return (
     <div class="as-command">

@@ -1,4 +1,4 @@
-// A page with one list: heading, actions, search, list, its command line.
+// A page with one list: the heading, the actions, the search, the list, and the command line that prints the list.
 import type { ComponentChildren } from "preact";
 import { useRef } from "preact/hooks";
 import { type Action, type Opening, useActions } from "../core/action.ts";
@@ -75,7 +75,7 @@ export function Filters({ label, states, hint = "Filter", name = "q" }: {
   readonly label: string;
   readonly states?: readonly string[] | undefined;
   readonly hint?: string;
-  /** The key of the search text in the address. A whole list uses "q". */
+  /** The key of the search text in the address. A list that is searched in the page uses "q". */
   readonly name?: string;
 }) {
   const search = useRef<HTMLInputElement>(null);

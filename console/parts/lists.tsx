@@ -13,7 +13,7 @@ export type Window<R> = { readonly items: readonly R[]; readonly total: number }
 
 type Shared<R> = Omit<ListProps<R>, "listKey" | "total" | "busy" | "refusal" | "rowAt" | "onFirst">;
 
-/** Rows of one window. Two windows always cover the rows in sight. */
+/** The number of rows in one window. Two windows always cover the rows in sight. */
 const WINDOW_ROWS = 100;
 
 export function WindowedList<R>({ windows, ...shared }: Shared<R> & {
@@ -44,7 +44,7 @@ export function WindowedList<R>({ windows, ...shared }: Shared<R> & {
 }
 
 type Whole<R> = Shared<R> & {
-  /** Returns whether to show a row, for example by a choice above the list. */
+  /** Returns whether to show a row, for example if it fits a filter above the list. */
   readonly keep?: (row: R) => boolean;
 };
 

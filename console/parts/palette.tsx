@@ -17,7 +17,7 @@ export type Command = {
 
 /** The server searches when the user has typed nothing for this time, in milliseconds. */
 const REST_MS = 120;
-/** The shortest text that is searched for. */
+/** The smallest number of characters for which the palette searches objects. */
 const SEARCH_CHARS_MIN = 2;
 
 export function Palette({ pages }: { readonly pages: readonly Command[] }) {

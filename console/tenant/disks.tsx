@@ -1,4 +1,4 @@
-// The disks of an instance: its size, and the actions on its data disks.
+// The disks of an instance: their sizes, and the actions on the data disks.
 import type { Disk, Instance } from "../../src/contract/instance.ts";
 import type { Action } from "../core/action.ts";
 import { send } from "../core/client.ts";

@@ -42,7 +42,7 @@ export function firewallQuery(vpc: string): Query<Read> {
   };
 }
 
-/** Sets the labels of a rule. A change of other fields is part of an edit of the whole firewall. */
+/** Sets the labels of a rule. The other fields of a rule are changed by an edit of the whole firewall. */
 export function labelRule({ id, name, labels }: FirewallRule, vpc: string): Action {
   const argv = ["tenantctl", "firewall-rule", "update", name, "--vpc", vpc];
   return labelAction({ path: `/v1/firewall-rules/${id}`, argv, labels, name: `rule ${name}` });

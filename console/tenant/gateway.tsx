@@ -26,7 +26,7 @@ function gatewayQuery(id: string): Query<NatGateway> {
   };
 }
 
-/** Reads the gateway's port forwards. The API lists port forwards by VPC, so this filters them by gateway. */
+/** Reads the gateway's port forwards. The API lists port forwards by VPC, so this function filters them by gateway. */
 function forwardsQuery({ id, vpc_id: vpc, project_id: project }: NatGateway): Query<readonly PortForward[]> {
   return {
     key: `port forwards ${id}`,

@@ -14,7 +14,7 @@ import type { Screen } from "../terminal/screen.ts";
 import { InstanceHeading } from "./instance-heading.tsx";
 import { instanceQuery } from "./queries.ts";
 
-/** "watching" cannot type; for "ended", the page also shows the reason. */
+/** In the state "watching", the user cannot type. In the state "ended", the page also shows the reason. */
 type Link = "closed" | "opening" | "typing" | "watching" | "ended";
 
 export function InstanceConsole({ id }: { readonly id: string }) {

@@ -155,7 +155,7 @@ export function NewInstance({ place }: { readonly place: Place }) {
   );
 }
 
-/** The most instances that one form creates. */
+/** The largest number of instances that one form creates. */
 const COUNT_MAX = 20;
 
 /**

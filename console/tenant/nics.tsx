@@ -148,7 +148,7 @@ function linesOf(text: string): string[] {
   return text.split("\n").map((line) => line.trim()).filter((line) => line !== "");
 }
 
-/** Returns the flag before each value, or the flag that says that there are none. */
+/** Returns the flag before each value. Without values, returns the flag `none`, which removes all values. */
 function repeated(flag: string, values: readonly string[], none: string): string[] {
   return values.length === 0 ? [none] : values.flatMap((value) => [flag, value]);
 }

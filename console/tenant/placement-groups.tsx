@@ -15,7 +15,7 @@ import { instancesQuery, placementGroupsQuery } from "./queries.ts";
 
 /** A few words that explain each combination of policy and level. */
 const RULES = {
-  anti_affinity: { node: "each on another node", fault_domain: "each in another fault domain" },
+  anti_affinity: { node: "each on a different node", fault_domain: "each in a different fault domain" },
   affinity: { node: "all on one node", fault_domain: "all in one fault domain" },
 } as const;
 

@@ -27,7 +27,7 @@ export function routesQuery(vpc: string): Query<readonly RoutesOfTable[]> {
 
 export type RoutesProps = {
   readonly vpc: Vpc;
-  /** Undefined while it is read. */
+  /** Undefined while the route tables are read. */
   readonly all: readonly RoutesOfTable[] | undefined;
   readonly gateways: readonly NatGateway[];
 };

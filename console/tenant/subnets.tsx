@@ -11,7 +11,7 @@ import { RowActions } from "../parts/row-actions.tsx";
 
 export type SubnetsProps = {
   readonly vpc: Vpc;
-  /** Undefined while it is read. */
+  /** Undefined while the subnets are read. */
   readonly subnets: readonly Subnet[] | undefined;
   readonly tables: readonly RouteTable[];
 };

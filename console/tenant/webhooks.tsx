@@ -133,7 +133,9 @@ export function webhookActions(webhook: Webhook): Action[] {
     {
       title: enabled ? `Disable ${name}` : `Enable ${name}`,
       button: enabled ? "Disable" : "Enable",
-      notice: enabled ? "It sends nothing, and events of that time are never sent." : "It sends events from now on.",
+      notice: enabled
+        ? "A disabled webhook sends nothing, and never sends the events of that time later."
+        : "It sends events from now on.",
       refused: writersOnly(),
       cli: () => tenantctl("webhook update", [name], { [enabled ? "--disable" : "--enable"]: true }),
       send: async (_, key) => {

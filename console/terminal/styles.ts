@@ -6,7 +6,7 @@ export function withSheets(make: () => void): void {
   const createElement = document.createElement;
   const stand = (name: string, options?: ElementCreationOptions) =>
     name === "style" ? styleStand(createElement) : createElement.call(document, name, options);
-  // The DOM declares one overload for each element name; this function has all of them.
+  // The DOM declares one overload for each element name; this function accepts all element names.
   document.createElement = stand as typeof createElement;
   try {
     make();

@@ -371,7 +371,7 @@ test("create a placement group, rename it, delete it", async () => {
   await keyboard.press("c");
   await keyboard.fill({ Name: "spread" });
   await keyboard.press("Control+Enter");
-  await page().getByText("each on another node").waitFor();
+  await page().getByText("each on a different node").waitFor();
   expect(await groups()).toMatchObject([{ name: "spread", policy: "anti_affinity", strictness: "required" }]);
   await keyboard.act("Rename spread");
   await keyboard.fill({ Name: "apart" });
@@ -439,7 +439,7 @@ test("set the kernel arguments and the console of a machine, and see its last ne
 test("the hardware of a node, after a booter has read it from the BMC", async () => {
   const { server_uuid } = node;
   await keyboard.open(`/nodes/${server_uuid}?tab=hardware`, "r1-u1");
-  await page().getByText("No booter has read it.", { exact: false }).waitFor();
+  await page().getByText("No booter has read the BMC.", { exact: false }).waitFor();
   okOf(await f.site().call("PUT", `/v2/booter/cns/${server_uuid}/hardware`, { body: HARDWARE_EXAMPLE }));
   await page().getByText("LinkUp").waitFor();
   await page().getByText("opsctl cn hardware r1-u1").waitFor();
