@@ -26,6 +26,8 @@ export const PUBLISHED_STEPS: readonly Step[] = [
   ["announce", "pending", "awaiting_setup"],
   ["announce", "absent", "awaiting_setup"],
   ...staysWith("announce"),
+  // The machine of a setup run started again from another booter.
+  ["announce", "setting_up", "awaiting_setup"],
   ["approve_setup", "awaiting_setup", "setting_up"],
   ...staysWith("take_bundle", ["setting_up"]),
   ...staysWith("setup_progressed", ["setting_up"]),
@@ -43,9 +45,10 @@ export const PUBLISHED_STEPS: readonly Step[] = [
   ["remove", "pending", "absent"],
   ["remove", "disabled", "absent"],
   ["remove", "awaiting_setup", "absent"],
-  ...staysWith("key_deleted", ["disabled"]),
+  ...staysWith("key_deleted", ["pending", "disabled"]),
   ...staysWith("key_used", ["approved", "disabled", "setting_up"]),
-  ...["set_role", "set_reservoir", "set_traits", "set_placement", "set_root_password"].flatMap((event) =>
-    staysWith(event)
-  ),
+  ...["drain", "evacuate", "upgrade"].flatMap((event) => staysWith(event, ["approved"])),
+  ...["set_role", "set_underlay", "set_reservoir", "set_traits", "set_placement", "set_root_password"].flatMap((
+    event,
+  ) => staysWith(event)),
 ];

@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import type { DrainResult } from "../../src/contract/drain.ts";
 import { DRAIN_MIGRATIONS_MAX } from "../../src/contract/limits.ts";
+import { brokenInvariants } from "../doctor/broken.ts";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { needs } from "../support/optional-programs.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
@@ -52,8 +53,10 @@ afterEach(async () => {
 });
 afterAll(async () => {
   await images.close();
+  const broken = await brokenInvariants(t.db);
   await t.close();
   await folder.remove();
+  expect(broken).toEqual([]);
 });
 
 const hostOf = async (id: string) => okOf(await g.call("GET", `/v1/instances/${id}`)).host_cn_uuid as string;

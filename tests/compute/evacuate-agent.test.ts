@@ -3,6 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { DrainResult } from "../../src/contract/drain.ts";
+import { brokenInvariants } from "../doctor/broken.ts";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 import { type InstanceFixture, makeInstance, openInstanceFixture } from "./instance-fixture.ts";
@@ -26,8 +27,10 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await images.close();
+  const broken = await brokenInvariants(t.db);
   await t.close();
   await folder.remove();
+  expect(broken).toEqual([]);
 });
 
 type Node = { readonly id: string; readonly machine: Machine; agent: RunningAgent };

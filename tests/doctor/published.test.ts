@@ -1,0 +1,17 @@
+// The doctor's list of a node's documented transitions has a step for each cell of the state table.
+import { expect, test } from "vitest";
+import { cnTable } from "../../actors/cn/transition.ts";
+import { PUBLISHED_STEPS } from "../../src/doctor/published.ts";
+
+/** Messages of earlier releases, whose transitions are still in logs. */
+const EARLIER: readonly string[] = ["register"];
+
+test("each message that a state of a node accepts has a documented step, and no other message has one", () => {
+  const accepted = Object.entries(cnTable).flatMap(([event, row]) =>
+    Object.entries(row).flatMap(([state, cell]) => typeof cell === "function" ? [`${event} from ${state}`] : [])
+  );
+  const documented = PUBLISHED_STEPS.flatMap(([event, from]) =>
+    EARLIER.includes(event) ? [] : [`${event} from ${from}`]
+  );
+  expect([...new Set(documented)].sort()).toEqual(accepted.sort());
+});
