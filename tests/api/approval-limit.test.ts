@@ -6,7 +6,8 @@ import { openTestControlPlane, type TestControlPlane } from "../support/control-
 let t: TestControlPlane;
 beforeAll(async () => {
   t = await openTestControlPlane({ env: { BERTH_APPROVE_PER_MINUTE: "" } });
-  // The database's time advances only when a test moves the dev clock. So a slow machine refills no bucket early.
+  // The database's time advances only when a test moves the dev clock. So on a slow machine a bucket does not get
+  // tokens back before a test expects it.
   await t.db.query(
     `create or replace function berth_now() returns timestamptz language sql volatile parallel safe as
        $$ select timestamptz '${new Date().toISOString()}' + ahead from lab_clock $$`,

@@ -5,7 +5,7 @@ import { okOf, openTestControlPlane } from "../support/control-plane.ts";
 
 const LIMIT_MS = 60_000;
 const LOOK_MS = 100;
-/** Older than the default of audit.archive_after_secs. */
+/** A time that is longer ago than the default of audit.archive_after_secs. */
 const OLD = "berth_now() - interval '91 days'";
 
 test(

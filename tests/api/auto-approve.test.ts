@@ -90,7 +90,7 @@ test("a duration above one day is reduced to one day, and the audit event has th
   const { body } = await open({ duration_secs: 1_000_000, count: 1 });
   expect(Date.parse(body.expires_at) - Date.parse(body.opened_at)).toBe(86_400_000);
   const { events } = (await t.call("GET", "/v1/audit/events?limit=1000")).body;
-  // The last event may be another one, because claims of earlier tests can expire at any time.
+  // The newest event may have another action, because claims of earlier tests can expire at any time.
   expect(events.findLast(({ action }: { action: string }) => action === "auto_approve_set")).toMatchObject({
     action: "auto_approve_set",
     payload: { requested_duration_secs: 1_000_000, effective_duration_secs: 86_400, count: 1 },

@@ -1,4 +1,4 @@
-// Reads the API description for tests. It returns one entry for each route and replaces references by their schemas.
+// Reads the API description for tests. Returns one entry for each route, and replaces references by their schemas.
 
 export type Schema = {
   readonly type?: string;

@@ -9,9 +9,9 @@ import { acceptedBodies } from "./bodies.ts";
 import { readRoutes, type RouteDescription } from "./description.ts";
 
 // Each cell is the status for an object of the calling node (own), for an object of another node (other), or for a
-// missing object (absent). For the other node, the test requests one job in every state, and all must get the status of
-// the cell. The columns after "node" are for the key of an approved node, those after "off" for the key of a disabled
-// node.
+// missing object (absent). The other node has one job in every state. The test requests each of these jobs, and all
+// answers must have the status of the cell. The columns after "node" are for the key of an approved node, those after
+// "off" for the key of a disabled node.
 const TABLE = `
 route                                      node own other absent   off own other absent
 POST /v1/agent/heartbeat                   200 200 200             200 200 200
@@ -86,7 +86,10 @@ const EXPECTED = new Map(
   }),
 );
 
-/** Routes that need no key. The last test of this file checks a registration. */
+/**
+ * Routes that need no key. The table does not have them. The last test of this file sends a registration with a node's
+ * key.
+ */
 const ANONYMOUS = ["POST /v1/agent/register", "GET /v1/agent/register/status"];
 /** Fields and parameters that name a node, a job, or a MAC address. */
 const NAMES = [

@@ -23,8 +23,8 @@ async function joined(): Promise<{ readonly id: string; readonly server_uuid: st
 }
 
 /**
- * Inserts copies of an operation and returns their ids. `columns` replaces columns of the copies: SQL names and values,
- * alternately.
+ * Inserts copies of an operation and returns their ids. `columns` lists column names and values in turn, as SQL. The
+ * copies get these values instead of the operation's own.
  */
 async function put(like: string, count: number, columns: string): Promise<string[]> {
   const { rows } = await t.db.query<{ id: string }>(

@@ -497,7 +497,9 @@ afterAll(() => t.close());
 
 const node = async (objects: Objects) => objects === "existing" ? (await t.register()).server_uuid : randomUUID();
 
-/** Functions that return the request of a route. It can fail only because of permissions or a missing object. */
+/**
+ * Functions that return the request of a route. The request can fail only because of permissions or a missing object.
+ */
 const TARGETS: Record<string, (objects: Objects, column: string) => Promise<Target> | Target> = {
   "POST /v1/agent/register": async (objects) => ({
     path: "/v1/agent/register",
@@ -650,7 +652,8 @@ function refusalsOf401(route: string): string[] {
 }
 
 /**
- * Returns whether a cell needs its own object. It does if its caller may change the object, or if its caller is a node.
+ * Returns whether a cell needs its own object: a cell of an agent's route, or a cell whose caller may change the
+ * object.
  */
 function needsItsOwn(route: string, column: string): boolean {
   if (route.includes(" /v1/agent/")) return true;

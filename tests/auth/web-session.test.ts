@@ -114,7 +114,7 @@ describe("a write with the session's cookie", () => {
     ["from a page of this server", SAME, 201],
     ["from another site", { "sec-fetch-site": "cross-site" }, 403],
     ["from another host of the site", { "sec-fetch-site": "same-site" }, 403],
-    ["of an address that a person typed", { "sec-fetch-site": "none" }, 403],
+    ["from an address that a person typed into the browser", { "sec-fetch-site": "none" }, 403],
     ["without a header that names its page", {}, 403],
     ["with this server's origin", { origin: "http://berth.test", host: "berth.test" }, 201],
     ["with another origin", { origin: "http://evil.test", host: "berth.test" }, 403],
@@ -158,7 +158,7 @@ describe("the sign-in link of the development environment", () => {
   const newLink = async (): Promise<string> => okOf(await t.call("POST", "/lab/sign-in")).path;
   const follow = (path: string, address = "127.0.0.1") => t.call("GET", path, { key: null, address });
 
-  test("signs a browser on the server's machine in, and works only once", async () => {
+  test("signs in a browser on the server's machine, and works only once", async () => {
     const path = await newLink();
     const answer = await follow(path);
     expect([answer.status, answer.headers.get("location")]).toEqual([302, "/console/"]);

@@ -1,13 +1,13 @@
-// Fills the database of a control plane with the rows of years of use. These are nodes, routes, instances with NICs and
-// disks, ended operations and jobs, transitions, and claims of idempotency keys. The constraints are active, and the
-// doctor's invariants hold.
+// Fills the database of a control plane with as many rows as years of use leave: nodes, routes, instances with NICs and
+// disks, ended operations and jobs, transitions, and claims of idempotency keys. The constraints are active during the
+// insertion. After it, the doctor's invariants hold.
 import { SUBNET_ADDRESSES_KEPT } from "../../src/contract/limits.ts";
 import { type Connection, openClient } from "../../src/db/pool.ts";
 
 export type AgeSize = {
   /**
-   * The number of ended operations, and also of ended jobs and of idempotency claims. Every operation and job has a
-   * transition, too.
+   * The number of ended operations. There are as many ended jobs and as many idempotency claims. Every operation and
+   * every job also has a transition.
    */
   readonly log_rows: number;
   readonly instances: number;
@@ -31,9 +31,12 @@ const FILL_LIMIT_MS = 1_800_000;
 /** The first insert has this number of rows. Each next insert has twice as many rows, up to ROWS_EACH. */
 const FIRST_ROWS = 1_000;
 const ROWS_EACH = 100_000;
-/** The time of the filled rows. They are too old for checks of the scope `recent`, and younger than every retention. */
+/**
+ * SQL for the creation time of the filled rows. The rows are too old for checks of the scope `recent`, and younger than
+ * every retention time.
+ */
 const AGED = "(berth_now() - interval '20 days')";
-/** The time of the filled claims of idempotency keys, which live for a day. */
+/** SQL for the creation time of the filled claims of idempotency keys. A claim lives for a day. */
 const AGED_CLAIM = "(berth_now() - interval '12 hours')";
 const MEMORY_MB = 1_024;
 const DISK_BYTES = 2 ** 30;

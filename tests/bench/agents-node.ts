@@ -227,8 +227,8 @@ export function startNode({ server_uuid, api_key: key }: NodeKey, options: NodeO
       return heard(answer) ? answer?.body as Blueprint : null;
     });
     const body: JobEndBody = { outcome: reason === null ? { kind: "completed" } : { kind: "failed", reason } };
-    // If the job has already ended, the reply counts as acceptance, too. A tombstone follows if the node must undo the
-    // job.
+    // If the job has already ended, the server replies with 409, and the agent treats this reply as acceptance. If the
+    // node must undo the job, the server later sends a tombstone.
     await until(by, { method: "POST", path: `${path}/complete`, body });
     tally.jobs[job.kind.kind] = (tally.jobs[job.kind.kind] ?? 0) + 1;
     in_hand.delete(job.id);

@@ -57,7 +57,7 @@ function begin(order: FleetOrder, tally: Tally) {
     [
       node.server_uuid,
       startNode(node, {
-        // The first servers of the agents alternate.
+        // Successive agents begin with different servers.
         ports: ports.map((_, at) => ports[(at + index) % ports.length]!),
         pace,
         capacity,

@@ -6,7 +6,7 @@ import type { CreateCall } from "./creates-site.ts";
 export type Created = {
   readonly name: string;
   readonly outcome: "acknowledged" | "no_room" | "failed" | "unknown";
-  /** The id of the created instance, or null if the create was not acknowledged. */
+  /** The id of the created instance, or null if no server acknowledged its creation. */
   readonly id: string | null;
   /** The instance in the reply. */
   readonly instance: Instance | null;

@@ -1,5 +1,5 @@
-// Creates the objects that creates of instances need through the API of a running server: enrolled nodes, projects with
-// a subnet each, and an image.
+// Uses the API of a running server to create the objects that new instances need: enrolled nodes, projects with one
+// subnet each, and an image.
 import { createHash, randomUUID } from "node:crypto";
 import type { CapacityReportBody, RegisterStatusView, RegistrationView } from "../../src/contract/agent.ts";
 import { must, request } from "../processes/client.ts";

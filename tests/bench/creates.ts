@@ -18,7 +18,7 @@ import { median } from "./report.ts";
 const NODES = 20;
 const SLOTS = 100_000;
 const PROJECTS = 8;
-/** The loads: the number of creates that are outstanding at a time, and the number of projects. */
+/** The loads: the number of create requests that are outstanding at a time, and the number of projects. */
 const LOADS = [
   { name: "1 outstanding", clients: 1, projects: 1 },
   { name: "32 outstanding, 1 project", clients: 32, projects: 1 },
@@ -32,13 +32,14 @@ const COUNT_LIMIT_MS = 60_000;
 export type CreatesLine = {
   readonly name: string;
   readonly creates_per_s: number;
-  /** This and the next fields are null if no create ended in the measured time. */
+  /** The times of a create request. Null if no request ended in the measured time. */
   readonly p50_ms: number | null;
   readonly p99_ms: number | null;
+  /** Null without pgbench. */
   readonly pgbench_tps: number | null;
-  /** The creates per second divided by pgbench's transactions per second. */
+  /** The created instances per second, divided by pgbench's transactions per second. Null without pgbench. */
   readonly ratio: number | null;
-  /** The processor time for each create, in milliseconds. */
+  /** The processor time for each created instance, in milliseconds. Null if no request ended in the measured time. */
   readonly server_cpu_ms: number | null;
   readonly database_cpu_ms: number | null;
   readonly agents_cpu_ms: number | null;
@@ -139,9 +140,11 @@ async function runLoad({ name, clients, projects }: Load, place: Place) {
   const agents = await fleet.report();
   await all;
   const wrong = made.find(({ outcome }) => outcome !== "acknowledged");
-  if (wrong !== undefined) throw new Error(`a create ended as ${wrong.outcome}: ${wrong.said}`);
+  if (wrong !== undefined) throw new Error(`a create request ended as ${wrong.outcome}: ${wrong.said}`);
   const running = await countRunning(db) - before;
-  if (running !== made.length) throw new Error(`${made.length} creates were acknowledged, ${running} instances run`);
+  if (running !== made.length) {
+    throw new Error(`${made.length} requests were acknowledged, ${running} instances run`);
+  }
   const shared = (cpu_ms: number) => times_ms.length === 0 ? null : cpu_ms / times_ms.length;
   const each = (at: 0 | 1) => {
     const [first, last] = [from[at], to[at]];

@@ -1,6 +1,5 @@
-// The run of the benchmark over HTTP, with a server that has the permissions of `task start`, and a load process with
-// keep-alive connections. After the run, the rows are compared with the acknowledged messages, as in the runs without
-// HTTP (engine-load.ts).
+// Runs the benchmark over HTTP. Starts a server with all permissions (`-A`), and a load process with keep-alive
+// connections. After the run, compares the rows with the acknowledged messages, as engine-load.ts does without HTTP.
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import process from "node:process";

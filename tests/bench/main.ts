@@ -1,6 +1,6 @@
-// The benchmark of the commit path. It measures durable transitions per second and compares them with pgbench's simple
-// update on the same server in the same run. The runs of both alternate, so that other load on the machine affects
-// both. Options: --json, --rounds=N, --seconds=N; --rates measures only the rows of the first table.
+// Measures the commit path: durable transitions per second, compared with pgbench's simple update on the same server.
+// The runs of Berth and of pgbench alternate, so that other load on the machine affects both. Options: --json,
+// --rounds=N, --seconds=N; --rates measures only the rates, which are in the first table.
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { createEngine } from "../../actors/engine/engine.ts";
@@ -25,8 +25,8 @@ import { runEngineLoad } from "./engine-load.ts";
 
 const ACTORS = 1_000;
 /**
- * The number of concurrent senders to one busy actor. It is large enough to fill the next unit while a unit is
- * committed.
+ * The number of concurrent senders to one busy actor. There are enough senders that new messages wait while the engine
+ * commits the earlier messages.
  */
 const HOT_SENDERS = 512;
 const HTTP_CONNECTIONS = 250;

@@ -95,7 +95,8 @@ const networks: NodeNetwork[] = [];
 try {
   const { vpc_id, key } = await prepare(db);
   for (const node of NODE_NAMES) await plug(net, node);
-  // Compares the routers with their documents. This step finds the taps.
+  // Compares the kernel's network state with the documents of the nodes. This also finds the taps that were plugged in
+  // above.
   for (const network of networks) await network.repair();
   const guest = (node: NodeName, source: string, ...words: readonly string[]) => {
     const argv = net.argvIn(`vm-${node}`, ["python3", "-u", "-c", source, ...words]);
@@ -150,10 +151,10 @@ try {
   if (values.json) console.log(JSON.stringify(report, null, 2));
   else {
     const line = (name: string, { p50, p99 }: { p50: number; p99: number }) =>
-      console.log(`  ${name.padEnd(52)} p50 ${p50.toFixed(0)} ms, p99 ${p99.toFixed(0)} ms`);
+      console.log(`  ${name.padEnd(54)} p50 ${p50.toFixed(0)} ms, p99 ${p99.toFixed(0)} ms`);
     console.log(`\nFrom a tenant's request to the packets, ${report.rounds} rounds`);
     line("the answer to the request", report.answered);
-    line("the first packet that an allowed connection passes", report.passing);
+    line("the first packet that passes after the rule is created", report.passing);
     line("the last packet that passes after a delete", report.stopping);
   }
 } finally {

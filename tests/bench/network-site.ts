@@ -10,7 +10,7 @@ import { formatApiKey } from "../../src/lib/ids/api-key.ts";
 import { type ControlPlane, openControlPlane } from "../../src/wiring.ts";
 import { benchDatabase } from "./bench-database.ts";
 
-/** The number of rows in the table route, and also in the table firewall_rule. */
+/** The numbers of rows. Each number is both a number of routes and a number of firewall rules. */
 export type SiteSize = {
   /** The number of rows in the measured VPC. */
   readonly rows: number;

@@ -1,5 +1,6 @@
-// One request of each kind that reads routes or firewall rules, for the check of query plans. The kinds are lists,
-// reads, creates, changes, and each removal of another object for which a guard or a foreign key reads routes or rules.
+// Builds one request of each kind that reads routes or firewall rules, for the check of query plans. A request lists,
+// reads, creates or changes routes and rules, or removes another object. Before the database removes such an object, a
+// guard or a foreign key reads routes or rules.
 import type { Vpc } from "../../src/contract/network.ts";
 import { encodePageToken } from "../../src/lib/ids/page-token.ts";
 import { type Call, made, type NetworkSite } from "./network-site.ts";
@@ -69,8 +70,8 @@ export function recordSteps(site: NetworkSite): readonly Step[] {
 }
 
 /**
- * Returns the requests that remove another object. They read routes and rules, because the object may be removed only
- * if none depends on it.
+ * Returns the requests that remove another object. The database reads routes and rules for each of these requests,
+ * because an object may be removed only if no route or rule depends on it.
  */
 export function guardSteps(site: NetworkSite): readonly Step[] {
   const { call, vpc_id, project_id, tenant_id } = site;

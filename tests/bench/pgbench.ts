@@ -1,5 +1,5 @@
-// The yardstick pgbench, which is PostgreSQL's own benchmark, on the same server. `-N` selects its simple update: one
-// update, one select and one insert in each transaction, also over loopback TCP.
+// Runs the yardstick pgbench, which is PostgreSQL's own benchmark, on the same server. `-N` selects pgbench's simple
+// update: one update, one select and one insert in each transaction. Like Berth, pgbench connects over loopback TCP.
 import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -25,8 +25,8 @@ export type Yardstick = {
 };
 
 /**
- * The yardstick for a busy row. A simple server would write the messages to one node with one transaction for each
- * message.
+ * The yardstick for a row that many clients change at once. It does what a simple server would do: it writes each
+ * message to the one node in a transaction of its own.
  */
 export type BusyRow = { readonly url: string; readonly id: string; readonly clients: number };
 

@@ -16,7 +16,7 @@ export type Subject = {
   prepare(owner: DbClient): Promise<void>;
   /** Inserts actors with version 1. Returns their ids. */
   seed(owner: DbClient, actors: number): Promise<readonly string[]>;
-  /** Returns message number `turn` to an actor. Each message changes the row. */
+  /** Returns the message with the number `turn` for an actor. Each message changes the row. */
   message(turn: number): Message;
 };
 

@@ -1,5 +1,5 @@
-// A boot record gets the lowest free IP address of the admin network. The commit chooses the address, and the record
-// keeps it while it exists. docs/reliability.md INV-7.
+// A boot record gets the lowest free IP address of the admin network. The commit chooses the address. The record keeps
+// the address as long as the record exists. docs/reliability.md INV-7.
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { expectInvariants } from "../setup/invariants.ts";
@@ -118,7 +118,7 @@ test("while the policy switches between two networks, each of 64 new records fit
   expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(32);
 });
 
-test("a decision from just before a change of the network is repeated, and its result does not mix the networks", async () => {
+test("a decision that was made just before a change of the network is made again, and its result does not mix the networks", async () => {
   await use(block(11));
   const held = await t.db.withClient(async (client) => {
     await client.query("begin");

@@ -45,7 +45,7 @@ function seen(second: number): Promise<Outcome> {
 }
 
 test.each([["policy"], ["machine"]])(
-  "with a concurrent policy change and report of a machine, the %s first, the record fits one policy",
+  "if the policy changes while a machine is reported (the %s is sent first), the record fits one policy",
   async (first) => {
     const base = first === "policy" ? 1 : 101;
     expect((await put(base)).ok).toBe(true);

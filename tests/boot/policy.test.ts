@@ -100,7 +100,7 @@ describe("If-Match", () => {
     async (match) => expect((await putIf(match)).status).toBe(412),
   );
 
-  test("with * or without the header, the last writer wins", async () => {
+  test("with the value * or without the header, each PUT succeeds and replaces the previous policy", async () => {
     expect((await putIf("*", { enrollment_pi: "star" })).status).toBe(200);
     expect((await putPolicy(t, { enrollment_pi: "none" })).status).toBe(200);
   });

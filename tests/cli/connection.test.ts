@@ -112,7 +112,7 @@ test.each(["ftp://x", "nonsense", "http://user:pw@x", "https://x/?a=1", "https:/
   (text) => expect(() => parseEndpoint(text, "--endpoint")).toThrow("--endpoint"),
 );
 
-test("the error says that --endpoint is empty, for example because a shell variable is unset", () => {
+test("if --endpoint is empty, for example because a shell variable is unset, the error states this", () => {
   for (const text of ["", " "]) expect(() => parseEndpoint(text, "--endpoint")).toThrow("--endpoint is empty");
 });
 

@@ -34,7 +34,7 @@ test("a narrow terminal truncates cells before it omits a column", () => {
   expect(table(34).text.split("\n")[2]).toBe("cn-2  edge    1.4.0    no (an ope…");
 });
 
-test("a narrower terminal omits the last columns first, except a column that stays", () => {
+test("a narrower terminal omits the last columns first, except a column that is marked to stay", () => {
   expect(table(24)).toEqual({
     hidden: ["VERSION"],
     text: ["NAME  ROLE    READY", "cn-1  tenant  yes", "cn-2  edge    no (an op…"].join("\n"),

@@ -92,7 +92,7 @@ describe("rows and columns of a list", () => {
     expect(await silos(["-o", "name", "--sort-by", "default_tenant_id:desc"])).toBe("zeta\nbeta\nacme\n");
   });
 
-  test("--columns chooses columns, also columns of the wide table", async () => {
+  test("--columns chooses columns, including columns that only the wide table shows", async () => {
     expect(await silos(["--columns", "age,name"])).toBe("AGE   NAME\n3h5m  acme\n3h5m  beta\n3h5m  zeta\n");
     expect(await silos(["--columns", "name", "--no-headers"])).toBe("acme\nbeta\nzeta\n");
   });

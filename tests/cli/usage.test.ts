@@ -64,7 +64,7 @@ test("usage is printed as CSV for a bill: by day for the tenant, and by project 
   expect(site[1]).toMatch(/^acme,acme-project,/);
 });
 
-test("load prints a bar for each minute and each hour of an instance, and says that a simulated node sent the values", async () => {
+test("load prints a bar for each minute and each hour of an instance, and notes that a simulated node sent the values", async () => {
   const { id, name } = await a.running({ name: "loaded", cpu: 2 });
   expect(await printed(`instance load ${name} --by minute`)).toBe("(no load yet: the first minute has not ended)\n");
   const seconds = async () =>

@@ -22,7 +22,10 @@ let folder: TemporaryFolder;
 let server: Server;
 let url: string;
 const served = new Map<string, Served>();
-/** Promises by the SHA-256 of slow images. The server awaits the promise before it sends the image's last byte. */
+/**
+ * A promise for each slow image, by the SHA-256 of the image. The server awaits this promise before it sends the last
+ * byte of the image.
+ */
 const gates = new Map<string, Promise<void>>();
 let agent: Agent;
 

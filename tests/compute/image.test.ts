@@ -103,7 +103,7 @@ test("a name is unique in its scope, and so are an image's bytes", async () => {
   }
 });
 
-describe("a create gets 400 with a message that", () => {
+describe("a create request gets 400 with a message that", () => {
   const CASES: readonly [string, Record<string, unknown>][] = [
     ["size_bytes", { size_bytes: 0 }],
     ["size_bytes", { size_bytes: -1 }],
@@ -133,7 +133,7 @@ describe("a create gets 400 with a message that", () => {
   });
 });
 
-test("a create with an invalid name gets 409", async () => {
+test("a create request with an invalid name gets 409", async () => {
   for (const name of ["", " a", "a/b", "a\\b", "a\u0007", "x".repeat(64)]) {
     expect([name, (await post({ name })).status]).toEqual([name, 409]);
   }

@@ -1,4 +1,5 @@
-// The checks of a create: fields, names, visible objects, room, quota and addresses (docs/instances.md).
+// The checks of a request to create an instance: fields, names, visible objects, room, quota and addresses
+// (docs/instances.md).
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { okOf } from "../support/control-plane.ts";
@@ -15,7 +16,7 @@ afterAll(() => a.t.close());
 const NO_NODE =
   "no eligible compute node for placement; capacity, traits, affinity, or scope pinning rejected every candidate";
 
-describe("a create", () => {
+describe("a create request", () => {
   test.each([
     [{ cpu: 0 }, "cpu must be greater than zero"],
     [{ memory_bytes: 0 }, "memory_bytes must be greater than zero"],

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => a.t.close());
 
-describe("a create", () => {
+describe("a create request", () => {
   test("returns the running instance with every field, its addresses and its disk", async () => {
     const answer = a.create({ name: "web", description: "d" });
     const job = await a.node.take();
@@ -84,7 +84,7 @@ describe("a create", () => {
     await a.destroy(id);
   });
 
-  test("and the delete of its instance leave no rows", async () => {
+  test("and the request that deletes the instance leave no rows", async () => {
     const before = await a.dump();
     const { id } = await a.running({
       user_data: "#cloud-config\n",

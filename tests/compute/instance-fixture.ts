@@ -30,7 +30,7 @@ export function imageBody({ url, sha256, size_bytes, content_bytes }: Source) {
   return content_bytes === undefined ? image : { ...image, content_bytes };
 }
 
-/** Creates an instance, waits until it runs, and returns it. Throws the reason if the create fails. */
+/** Creates an instance, waits until it runs, and returns it. Throws the reason if the creation fails. */
 export function makeInstance(
   g: InstanceFixture,
   change: object = {},

@@ -45,7 +45,7 @@ describe("a force delete", () => {
     await a.node.complete(job);
   });
 
-  test("ends a create on a dead node; the caller of the create gets the reason", async () => {
+  test("ends the creation of an instance on a dead node; the caller that creates the instance gets the reason", async () => {
     const before = await a.dump();
     const answer = a.create();
     const job = await a.node.take();
@@ -60,7 +60,7 @@ describe("a force delete", () => {
     await a.node.does("delete");
   });
 
-  test("ends a rolled-back create that waits for its node to undo the job", async () => {
+  test("ends the rollback of a creation that waits for the node to undo its job", async () => {
     const before = await a.dump();
     okOf(await a.t.call("PUT", "/v1/config/instance.create_wait_secs", { body: { value: 1 } }));
     const answer = a.create();

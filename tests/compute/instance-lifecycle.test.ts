@@ -193,7 +193,7 @@ describe("an instance", () => {
     if (verb !== "delete") await a.destroy(id);
   });
 
-  test("stops once for two requests with the same Idempotency-Key, and both get the same answer", async () => {
+  test("stops once for two requests with the same Idempotency-Key, and both requests get the same answer", async () => {
     const { id } = await a.running();
     const headers = { "idempotency-key": randomUUID() };
     const stop = () => a.call("POST", at(id, "stop"), { headers });

@@ -19,7 +19,7 @@ afterAll(() => a.t.close());
 describe("query selectors:", () => {
   const SCOPE = "set `image=`, `cn=`, or `tenant=&project=` to scope the list";
 
-  test("a create requires tenant and project, and rejects silo", async () => {
+  test("a create request requires the selectors tenant and project, and rejects silo", async () => {
     for (const query of ["", `?tenant=${a.tenant.tenant_id}`, `?project=${a.tenant.project_id}`]) {
       const message = "POST /v1/instances requires `?tenant=<uuid>&project=<uuid>` selectors";
       expectRefused(await a.call("POST", `/v1/instances${query}`, { body: a.bodyOf() }), 400, "MissingScope", message);

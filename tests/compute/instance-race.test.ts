@@ -1,5 +1,5 @@
-// Concurrent creates through two processes on one database use every slot, and use no slot, address, name or MAC twice
-// (docs/reliability.md, INV-7).
+// Concurrent create requests through two processes on one database use every slot, and use no slot, address, name or
+// MAC twice (docs/reliability.md, INV-7).
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { brokenInvariants } from "../doctor/broken.ts";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
@@ -32,7 +32,7 @@ async function work(node: Node, stop: { readonly wanted: boolean }): Promise<voi
   }
 }
 
-test("of 20 creates through two processes on three nodes with 15 slots, 15 succeed and 5 get 503", async () => {
+test("of 20 create requests through two processes on three nodes with 15 slots, 15 succeed and 5 get 503", async () => {
   const stop = { wanted: false };
   const agents = nodes.map((node) => work(node, stop));
   const planes = [a.t, second];
@@ -67,7 +67,7 @@ test("of 20 creates through two processes on three nodes with 15 slots, 15 succe
   await Promise.all(agents);
 });
 
-test("exactly one of several concurrent creates with the same name or MAC succeeds; the others get 409", async () => {
+test("exactly one of several concurrent create requests with the same name or MAC succeeds; the others get 409", async () => {
   const stop = { wanted: false };
   const agents = nodes.map((node) => work(node, stop));
   for (const fields of [{ name: "the-one" }, { mac: "02:00:00:00:0a:01" }]) {

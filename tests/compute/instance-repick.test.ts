@@ -1,6 +1,6 @@
-// A create first picks some candidate nodes. If other creates fill these nodes before its commit, it picks again. So no
-// caller gets 503 while any node has room. Every create takes the lock of its project. The tests delay commits by
-// holding this lock.
+// To create an instance, the server first picks some candidate nodes. If other new instances fill these nodes before
+// the commit, the server picks again. So no caller gets 503 while any node has room. Every commit that creates an
+// instance takes the lock of the project. The tests delay commits by holding this lock.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { OperationSummary } from "../../src/contract/operation.ts";
@@ -48,7 +48,7 @@ async function held(work: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Waits until the lock blocks a commit. By then the create has read its inputs. */
+/** Waits until the lock blocks a commit. By then the server has read the inputs of the placement. */
 async function untilCommitWaits(): Promise<void> {
   await expect.poll(async () => {
     const { rowCount } = await a.t.db.query(
@@ -73,7 +73,7 @@ const create = (fields: object = {}, headers: Record<string, string> = {}) =>
   a.create(fields, { headers: { prefer: "respond-async", ...headers } });
 const hostOf = ({ references }: OperationSummary) => references.find(({ scope }) => scope === "cn")?.id;
 
-test("a create whose candidates all filled up uses another node", async () => {
+test("a create request whose candidates all filled up uses another node", async () => {
   // The disk of this node has the least free space, so placement ranks the node last.
   const last = nodes.at(-1)!;
   const zpools = [{ name: "zones", total_bytes: 4_000_000_000_000, free_bytes: 10_000_000_000, tier: "nvme" }];
@@ -100,7 +100,7 @@ test("a create whose candidates all filled up uses another node", async () => {
   await expect.poll(async () => (await a.t.db.query(busy)).rowCount, { timeout: PATIENCE_MS }).toBe(0);
 });
 
-test("a create gets 503 and writes nothing if its second pick finds no node", async () => {
+test("a create request gets 503 and writes nothing if its second pick finds no node", async () => {
   let asked: ReturnType<typeof create> | undefined;
   const before = await a.dump();
   await held(async () => {
@@ -130,7 +130,7 @@ test("a node whose role changes before the commit gets no instance", async () =>
   okOf(await role("both"));
 });
 
-test("of 40 concurrent creates through two processes on 12 nodes with 24 slots, 24 succeed and 16 get 503", async () => {
+test("of 40 concurrent create requests through two processes on 12 nodes with 24 slots, 24 succeed and 16 get 503", async () => {
   for (const node of nodes) await node.alive({ ram_total_mb: 2 * 4_096 });
   const planes = [a.t, second];
   const working = nodes.map(async (node) => {

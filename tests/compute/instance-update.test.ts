@@ -77,7 +77,7 @@ test("a stopped instance gets a larger size with more quota and room, and a smal
   expect(await brokenInvariants(a.t.db)).toEqual([]);
 });
 
-test("a new size requires a stopped instance, quota, room, and values that a create accepts", async () => {
+test("a new size requires a stopped instance, quota, room, and values that are valid for a new instance", async () => {
   const { id, name } = await a.running();
   conflictWith(await patch(id, { cpu: 3 }), `${name} is running; a new size needs a stopped instance`);
   // The same size does not count as a new size.

@@ -26,7 +26,7 @@ export async function enqueue(
   return id;
 }
 
-/** Cancels a job that its node has claimed. This leaves a tombstone, as when a saga gives up. */
+/** Cancels a job that its node has claimed. The job then has a tombstone, as after a cancellation by a saga. */
 export async function takeAway(t: TestControlPlane, job_id: string): Promise<void> {
   await t.db.query(
     `update job set state = 'cancelled', reason = 'not wanted', tombstone = true, completed_at = berth_now(),

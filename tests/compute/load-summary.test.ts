@@ -1,5 +1,5 @@
-// Placement uses summaries of the nodes' load, which passes compute from the nodes' reports (docs/instances.md,
-// "Placement").
+// Placement uses summaries of the nodes' load. Passes of a background worker compute the summaries from the nodes'
+// reports (docs/instances.md, "Placement").
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { placementSnapshot } from "../../src/services/placement-snapshot.ts";
 import { createLoadMaterializer } from "../../src/workers/load-materializer.ts";

@@ -272,8 +272,8 @@ describe("exactly one of two concurrent connections gets the last slot", () => {
   const LOCK_LIMIT_MS = 30_000;
 
   /**
-   * Runs two concurrent creates as the commit call does, either under the node's lock or only with the row lock of the
-   * counters.
+   * Runs the guard and the effect of two concurrent creations as the commit call does, either under the node's lock or
+   * only with the row lock of the counters.
    */
   async function race(lock: boolean): Promise<string[]> {
     const args = JSON.stringify({ server_uuid: node.id, ...SLOT, instances: 1 });

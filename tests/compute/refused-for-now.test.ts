@@ -29,7 +29,7 @@ async function openApiClient(env: Record<string, string> = {}, databaseUrl?: str
 const rowsOf = async (t: TestControlPlane, table: string, name: string) =>
   (await t.db.query<{ n: number }>(`select count(*)::int as n from ${table} where name = $1`, [name])).rows[0]!.n;
 
-describe("a create that no node could take", () => {
+describe("a create request for which no node had room", () => {
   test("succeeds with the same Idempotency-Key after a node has room, and only once", async () => {
     const t = await openApiClient();
     const fixture = await openComputeFixture({ t });

@@ -63,7 +63,7 @@ test("the fingerprint of every key type equals the output of ssh-keygen", async 
   }
 });
 
-describe("a create gets 400 with the parser's message:", () => {
+describe("a create request gets 400 with the parser's message:", () => {
   const blob = newPublicKey().split(" ")[1] ?? "";
   const CASES: readonly [string, string][] = [
     ["nothing", ""],
@@ -99,7 +99,7 @@ test("names and keys are unique in their scope, and a different comment does not
   }
 });
 
-test("a create with an invalid name gets 409", async () => {
+test("a create request with an invalid name gets 409", async () => {
   for (const name of ["", " a", "a/b", "x".repeat(64)]) {
     const answer = await make(callers.member.key, { name, public_key: newPublicKey() });
     expect([name, answer.status]).toEqual([name, 409]);

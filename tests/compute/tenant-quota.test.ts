@@ -44,7 +44,9 @@ const quota = (limits: object = {}) =>
 const usage = async () => okOf(await tenant.call("GET", `/v1/tenants/${tenant.tenant_id}/usage`));
 const setting = (key: string, value: number | null) => t.call("PUT", `/v1/config/quota.${key}`, { body: { value } });
 
-/** Sends a create that the quota must reject. Returns the message. An accepted create would wait for its node. */
+/**
+ * Sends a create request that the quota must reject. Returns the message. An accepted request would wait for its node.
+ */
 async function refusalOf(fixture: ComputeFixture, fields: object) {
   const { status, body } = await fixture.create(fields);
   expect([status, body.error_code]).toEqual([409, "QuotaExceeded"]);
@@ -117,7 +119,7 @@ describe("S-48: a new project does not raise the limit", () => {
     expect(await brokenInvariants(t.db)).toEqual([]);
   });
 
-  test("exactly one of two concurrent creates in two projects and through two processes succeeds", async () => {
+  test("exactly one of two concurrent create requests in two projects and through two processes succeeds", async () => {
     for (let round = 0; round < 5; round++) {
       const { instances } = await usage();
       okOf(await quota({ instance_limit: instances + 1 }));
@@ -135,7 +137,7 @@ describe("S-48: a new project does not raise the limit", () => {
     expect(await brokenInvariants(t.db)).toEqual([]);
   });
 
-  test("a create that fails on its node releases its usage", async () => {
+  test("an instance whose creation fails on its node releases its usage", async () => {
     okOf(await quota({ instance_limit: 1 }));
     const asked = first.create(SMALL);
     const job = await first.node.take();
@@ -165,7 +167,7 @@ describe("the default quotas of the cluster", () => {
       expect(await refusalOf(other, SMALL)).toBe(
         "the quota of the tenant would be exceeded: instances: limit 1 (the default of the site), used 1, asked for 1",
       );
-      // A tenant's own quota replaces all default limits, also the limits that this quota does not set.
+      // A tenant's own quota replaces all default limits. A limit that the own quota does not set is unlimited.
       okOf(await quota({ instance_limit: 2 }));
       await other.running(SMALL);
       const project = `/v1/tenants/${tenant.tenant_id}/projects/${other.tenant.project_id}`;

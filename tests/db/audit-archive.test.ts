@@ -56,7 +56,8 @@ async function denied(from: number, to: number, days = OLD_DAYS): Promise<void> 
        from generate_series($1::int, $2::int) n`,
     [from, to, days],
   );
-  // An event is appended when no older transaction runs, also in the databases of other tests on this server.
+  // An event is appended only when no older transaction runs. Transactions in the databases of other tests on this
+  // server count, too.
   let left = to - from + 1;
   await expect.poll(async () => left -= await chainPending(app), { timeout: 20_000 }).toBeLessThanOrEqual(0);
 }

@@ -55,7 +55,7 @@ test.each([
 
 const TWO = "postgres://u@127.0.0.1:1,db2.example:2/berth?sslrootcert=/etc/ca.pem&sslmode=verify-full";
 
-test("the server process may connect to every server of the URL, and read the files of its certificate", () => {
+test("the server process may connect to every server of the URL, and may read the certificate file that the URL names", () => {
   const flags = serverPermissions({ DATABASE_URL: TWO, BERTH_OWNER_DATABASE_URL: "postgres://o@db3:3,db4:4/berth" });
   const net = flags.find((flag) => flag.startsWith("--allow-net="));
   for (const place of ["127.0.0.1:1", "db2.example:2", "db3:3", "db4:4"]) expect(net).toContain(place);

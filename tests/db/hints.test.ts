@@ -40,7 +40,7 @@ async function startProcess() {
   return { hints, heard, payloads, stop: () => listener.close() };
 }
 
-test("listeners of the own process get a hint at once, listeners of other processes get it soon, and each gets it once", async () => {
+test("listeners in the sender's process get a hint at once, listeners in other processes get the hint soon, and each gets it once", async () => {
   const [here, there] = await Promise.all([startProcess(), startProcess()]);
   here.hints.hint(refs("1"));
   here.hints.hint(refs("2", "1"));
@@ -51,7 +51,7 @@ test("listeners of the own process get a hint at once, listeners of other proces
   await Promise.all([here.stop(), there.stop()]);
 });
 
-test("too many hints are replaced by one hint, which says that any actor may have changed", async () => {
+test("too many hints are replaced by one hint, which means that any actor may have changed", async () => {
   const [here, there] = await Promise.all([startProcess(), startProcess()]);
   for (let n = 0; n < 1_000; n++) here.hints.hint(refs(`actor-${n}`));
   await here.hints.close();

@@ -44,8 +44,8 @@ test("Kysely uses the same connections and types", async () => {
 });
 
 test.each([
-  ["a migration changes its columns", "alter table marked add column more int"],
-  ["its connection forgets it", "deallocate all"],
+  ["a migration changes the columns", "alter table marked add column more int"],
+  ["the connection forgets the statement", "deallocate all"],
 ])("a named statement is prepared, and still runs although %s", async (_, change) => {
   const one = openPool({ url: database.url, connectionsMax: 1 });
   try {

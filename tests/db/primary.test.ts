@@ -41,7 +41,7 @@ async function atSecond(statement: string): Promise<void> {
 const port = "select inet_server_port() as port";
 const portOf = (cluster: OwnCluster) => Number(new URL(cluster.url).port);
 
-test("a failure that is not a network failure does not lead to another server", async () => {
+test("after a failure that is not a network failure, no server is probed", async () => {
   const probed: string[] = [];
   const primary = createPrimary(["a", "b"], (url) => Promise.resolve(void probed.push(url)));
   await expect(primary.open(() => Promise.reject(new TypeError("a bug")))).rejects.toThrow("a bug");

@@ -1,5 +1,5 @@
-// Has SQL for each check of the doctor, by the check's title. The SQL violates the rule of the check. A test fails if a
-// check has no SQL here.
+// Contains SQL for each check of the doctor, by the check's title. The SQL violates the rule of the check. A test fails
+// if this file has no SQL for a check.
 
 const NODE = "(select server_uuid from cn where state = 'approved' order by registered_at limit 1)";
 /** Returns SQL that inserts this number of claims for the node NODE. */

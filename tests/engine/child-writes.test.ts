@@ -1,5 +1,5 @@
-// The child rows of a commit call. Units share statements, and the rows of each unit are written in their order. The
-// database also accepts the form that processes of the previous release send.
+// The child rows of a commit call. One statement writes rows of several units, and the writes of each unit keep their
+// order. The database also accepts the form that processes of the previous release send.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createEngine, type Engine } from "../../actors/engine/engine.ts";
@@ -40,7 +40,7 @@ async function partsOf(id: string) {
   return rows;
 }
 
-test("concurrent messages write the child rows of each lamp in the order of its messages", async () => {
+test("concurrent messages write the child rows of each lamp in the order of the lamp's messages", async () => {
   const lamps = await Promise.all(Array.from({ length: 5 }, newLamp));
   const outcomes = await Promise.all(lamps.flatMap((id, index) => [
     send(id, { type: "child", op: "insert", key: "a", value: 1 }),
@@ -69,7 +69,7 @@ test("the form of the previous release, in which each child row is an entry of i
   expect(await partsOf(id)).toEqual([{ key: "b", value: 3 }]);
 });
 
-test("writes of a process that does not say which rows have tokens get the allocated values", async () => {
+test("writes of a process that does not state which rows have tokens get the allocated values", async () => {
   const id = await newLamp();
   const owner = await openClient({ url: database.url });
   await owner.query("insert into pool (id) values ('parts')");

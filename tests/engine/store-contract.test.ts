@@ -1,5 +1,5 @@
 // The same tests for the in-memory store and for the PostgreSQL store with printed and with composed statements. All
-// must behave in the way that the engine requires.
+// these stores must behave in the way that the engine requires.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createEngine } from "../../actors/engine/engine.ts";
@@ -283,7 +283,7 @@ describe.each(
       expect(history).toHaveLength(1 + allowed.filter(Boolean).length);
     });
 
-    test("a chain of units continues after a take, and a take that fails refuses only its own message", async () => {
+    test("a chain of units continues after a take from a budget, and a take that fails refuses only its own message", async () => {
       const id = await newLamp();
       const { engine } = watched();
       const before = await subject.current();
@@ -294,7 +294,7 @@ describe.each(
       await send(id, { type: "refund", amount: before });
     });
 
-    test("alternatives are sent only after the database declined the first decision, which stores nothing", async () => {
+    test("alternatives are sent only after the database declined the first decision, and a declined decision stores nothing", async () => {
       const id = await newLamp();
       const { engine, calls } = watched();
       const before = await subject.current();

@@ -45,7 +45,8 @@ const GUEST: Build = {
 const CLOUD: Build = { script: "cloud-image.sh", others: ["disk.sh"], image: "cloud.qcow2", limit_ms: 1_500_000 };
 
 /**
- * Returns the test guest, and builds it if needed. The caller must check before that the programs of GUEST_BUILD exist.
+ * Returns the test guest, and builds it if needed. Before the call, the caller must check that the programs of
+ * GUEST_BUILD exist.
  */
 export function builtGuest(): Promise<Guest> {
   return built(GUEST);

@@ -1,4 +1,4 @@
-// Large JSON answers are compressed, unless they have a secret (docs/wire.md, "Compression").
+// Large JSON answers are compressed, unless they contain a secret (docs/wire.md, "Compression").
 import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ADDRESS, openTestControlPlane, ROOT_KEY, type TestControlPlane } from "../support/control-plane.ts";
@@ -31,12 +31,15 @@ test("a large answer is compressed for a client that accepts gzip", async () => 
   expect(bytes.length).toBeLessThan(text.length / 4);
 });
 
-test.each(["", "identity", "gzip;q=0", "deflate"])("with Accept-Encoding %o it is not", async (encoding) => {
-  expect((await get("/v1/system/nodes", encoding)).headers.get("content-encoding")).toBeNull();
-});
+test.each(["", "identity", "gzip;q=0", "deflate"])(
+  "a large answer is not compressed for the Accept-Encoding %o",
+  async (encoding) => {
+    expect((await get("/v1/system/nodes", encoding)).headers.get("content-encoding")).toBeNull();
+  },
+);
 
 test.each(["/v1/health", "/v1/auth/whoami/none", "/docs", "/v1/system/cns", "/v2/cn-boot"])(
-  "%s stays as it is: small, refused, not JSON, or with secrets",
+  "the answer of %s is not compressed, because it is small, an error, not JSON, or contains secrets",
   async (path) => {
     expect((await get(path)).headers.get("content-encoding")).toBeNull();
   },

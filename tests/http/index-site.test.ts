@@ -26,7 +26,7 @@ beforeAll(async () => {
   // Other tests cover the authorization; here every caller may read.
   indexSiteRoutes(
     app,
-    // The only dependency of these routes.
+    // The cast is safe, because `allow` is the only dependency of these routes.
     { allow: () => (_c: unknown, next: () => Promise<void>) => next() } as unknown as RouteDeps,
     join(root, "site"),
   );

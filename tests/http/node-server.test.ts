@@ -4,7 +4,7 @@ import { type EdgeLimits, type FetchHandler, type NodeServer, serveNode } from "
 import { newApp } from "../../src/http/shell.ts";
 import { rawClient } from "./raw-client.ts";
 
-/** For tests of time limits. The other tests use LONG, which is enough on a slow machine. */
+/** The limits in tests of the time limits. The other tests use LONG, which is enough on a slow machine. */
 const SHORT = { headers_ms: 400, body_ms: 600, idle_ms: 700 };
 const LONG: Partial<EdgeLimits> = { headers_ms: 20_000, body_ms: 20_000, idle_ms: 20_000 };
 const HOST = "Host: test\r\n";

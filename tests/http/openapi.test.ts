@@ -18,7 +18,7 @@ const Pet = z.discriminatedUnion("kind", [Cat, Dog]);
 const Both = z.object({ size: z.number().default(3), pet: Pet.nullable() });
 const Holder = z.object({ both: Both });
 
-// The routes are a table, because the types of their empty handlers do not matter here.
+// The routes are in an array and get empty handlers below, so that no handler must have the type of its route.
 const routes = [
   createRoute({
     method: "get",
@@ -106,7 +106,7 @@ test("the document is valid OpenAPI 3.0", async () => {
   expect([validator.version, document.openapi, document.info.version]).toEqual(["3.0", "3.0.3", "1.2.3"]);
 });
 
-test("every reference has a component, and no generated name is left", () => {
+test("every reference names an existing component with a name of letters, digits and underscores", () => {
   const references = JSON.stringify(document).match(/"\$ref":"[^"]*"/g) ?? [];
   expect(references.length).toBeGreaterThan(10);
   for (const reference of references) {

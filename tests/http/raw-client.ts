@@ -3,7 +3,7 @@ import { connect, type Socket } from "node:net";
 
 export type RawClient = {
   send(text: string): void;
-  /** Resolves with the received text once it contains the piece; rejects when the connection closes before. */
+  /** Resolves with the received text when the text contains the piece. Rejects if the connection closes before that. */
   until(piece: string | RegExp): Promise<string>;
   /** Resolves when the server has closed the connection, with the received text and the time since it was opened. */
   closed(): Promise<{ text: string; after_ms: number }>;

@@ -17,7 +17,7 @@ afterEach(async () => {
   sockets.length = 0;
 });
 
-/** Accepts at /echo, and sends back what it gets. Other paths are refused. */
+/** Accepts WebSockets at /echo, and sends each received message back. Refuses other paths. */
 function handler(request: Request, { upgrade }: Pick<Peer, "upgrade">): Response {
   const { pathname } = new URL(request.url);
   if (pathname !== "/echo" || upgrade === undefined) {

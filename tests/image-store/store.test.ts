@@ -30,7 +30,7 @@ const STORES: Readonly<Record<string, () => Promise<ImageStore>>> = {
 };
 
 describe.each(Object.keys(STORES))("a %s", (name) => {
-  test("returns the parts that were written, also out of order, and keeps the first bytes of each", async () => {
+  test("returns the parts that were written, in any order, and keeps the first bytes that were written for each part", async () => {
     const store = await STORES[name]!();
     const id = randomUUID();
     const [whole, rest] = [new Uint8Array(randomBytes(IMAGE_PART_BYTES)), new Uint8Array(randomBytes(100))];
@@ -45,7 +45,7 @@ describe.each(Object.keys(STORES))("a %s", (name) => {
     await store.remove(id);
   });
 
-  test("of programs that write a part at the same time, one stores its bytes and the others learn it", async () => {
+  test("if several programs write the same part at once, one stores its bytes, and the writes of the others return false", async () => {
     const store = await STORES[name]!();
     const id = randomUUID();
     const parts = Array.from({ length: 8 }, () => new Uint8Array(randomBytes(IMAGE_PART_BYTES)));
@@ -55,7 +55,7 @@ describe.each(Object.keys(STORES))("a %s", (name) => {
     await store.remove(id);
   });
 
-  test("lists what it has, and removes one image with all its parts", async () => {
+  test("lists the stored images, and removes one image with all its parts", async () => {
     const store = await STORES[name]!();
     const ids = [randomUUID(), randomUUID()].sort();
     for (const id of ids) {

@@ -28,7 +28,7 @@ const names = (nodes: readonly DrainedNode[], most: number, refusals = NONE) => 
   return decided.next === "begin" ? decided.nodes.map(({ server_uuid }) => server_uuid) : decided.next;
 };
 
-test("nodes begin in order, and never more of them run than max_unavailable", () => {
+test("the drains of the nodes begin in order, and at most max_unavailable of them run at a time", () => {
   expect(names([node("a"), node("b"), node("c")], 1)).toEqual(["a"]);
   expect(names([node("a"), node("b"), node("c")], 2)).toEqual(["a", "b"]);
   expect(names([node("a", RUNS), node("b"), node("c")], 1)).toEqual([]);
@@ -39,7 +39,7 @@ test("a node whose drain is being rolled back still counts", () => {
   expect(names([node("a", { state: "unwinding", result: null, error: null }), node("b")], 1)).toEqual([]);
 });
 
-test("it ends when every node is empty", () => {
+test("the operation ends when every node is empty", () => {
   expect(nextOfLabelDrain([node("a", emptied(2)), node("b", emptied(0))], 1, NONE)).toEqual({
     next: "end",
     result: {
@@ -90,7 +90,7 @@ test("a refused drain stops the operation, unless the drain began in another pro
   expect(names([node("a", RUNS), node("b")], 2, refusals)).toEqual(["b"]);
 });
 
-test("processes with states of different ages together begin no more than max_unavailable", () => {
+test("processes that read the state at different times together begin at most max_unavailable drains", () => {
   const most = 2;
   const early = [node("a", RUNS), node("b"), node("c"), node("d")];
   const late = [node("a", emptied(0)), node("b", RUNS), node("c"), node("d")];

@@ -157,7 +157,7 @@ test("an unstaged image, a decommissioned record and rescue are warnings on a he
   ]);
 });
 
-test("a stuck operation is reported, a finished one is not", () => {
+test("a stuck operation is reported, and a finished operation is not", () => {
   const summary = { id: "op1", kind: "cn-setup", references: [], error: null, time_created: "t", time_done: null };
   const operations = [
     { ...summary, state: "stuck" as const, stuck_reason: "undo failed" },
@@ -166,7 +166,7 @@ test("a stuck operation is reported, a finished one is not", () => {
   expect(findings(HEALTHY, { operations })).toEqual(["warns its operation cn-setup is stuck: undo failed"]);
 });
 
-test("a cordoned node is not usable, a reserved one is", () => {
+test("a cordoned node is not usable; a reserved node is usable", () => {
   const placement = { cordoned: true, cordoned_reason: "new power supply", reserved: true };
   expect(nodeFindings(facts(HEALTHY, { placement }))).toEqual([
     {
@@ -182,7 +182,7 @@ test("a cordoned node is not usable, a reserved one is", () => {
   ]);
 });
 
-test("a port that sent the node's UUID and is not the node's is a warning that names the port", () => {
+test("a netboot request with the node's UUID from a port of another machine is a warning that names the port", () => {
   expect(findings(HEALTHY, { strange_ports: ["02:00:00:00:00:99"] })).toEqual([
     "warns another machine sent the UUID of this node in its netboot request (02:00:00:00:00:99)",
   ]);

@@ -42,7 +42,7 @@ describe("a drain preview", () => {
     return [1, 2].map((n) => instance(n, { memory_bytes: GIB, group }));
   };
 
-  test("puts the instances of an anti-affinity group on different nodes, and names one that has none", () => {
+  test("puts the instances of an anti-affinity group on different nodes, and names an instance for which no node is left", () => {
     const both = grouped("anti_affinity", [DRAINED, DRAINED]);
     const two = drain(both, snapshot(node(1), node(2), node(3)));
     expect(new Set(two.placeable.map(({ target_cn_uuid }) => target_cn_uuid))).toEqual(new Set([uuid(2), uuid(3)]));
@@ -53,7 +53,7 @@ describe("a drain preview", () => {
     ]);
   });
 
-  test("moves the instances of an affinity group to one node, with the others if there are any", () => {
+  test("moves the instances of an affinity group to one node, to the node of the group's other instances if there are any", () => {
     const nodes = snapshot(node(1), node(2), node(3), node(4));
     const targets = (on: readonly string[]) =>
       drain(grouped("affinity", on), nodes).placeable.map(({ target_cn_uuid }) => target_cn_uuid);
@@ -88,7 +88,7 @@ describe("a drain preview", () => {
     expect(preview.not_placeable[0]?.reason).toBe("there is no other approved node");
   });
 
-  test("of several nodes gives no slot to two of them, and targets none of them", () => {
+  test("of several nodes uses no slot twice, and moves no instance to one of these nodes", () => {
     // The node outside has 64 GiB and each instance needs 32 GiB, so it takes two.
     const drained = [1, 2].map((n) => ({
       server_uuid: uuid(n),

@@ -22,7 +22,10 @@ const props = (fields: object) => ({
   zpool_props: { zones: { compression: "lz4", encryption: "off", recordsize_bytes: 131_072, ...fields } },
 });
 
-/** Returns a request of an instance in a group, whose others are on these nodes or in these fault domains. */
+/**
+ * Returns a request of an instance in a group. The group's other instances are on these nodes or in these fault
+ * domains.
+ */
 function grouped(rules: Partial<WantedGroup>, ...places: readonly string[]): Partial<PlacementRequest> {
   const others = new Map(places.map((place) => [place, 1]));
   const group = { id: uuid(90), name: "web", policy: "anti_affinity", level: "node", strictness: "required" } as const;

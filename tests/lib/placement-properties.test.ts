@@ -8,7 +8,7 @@ import { capacity, GIB, node, request, SILO, snapshot, SPREAD, STRANGER, TENANT,
 
 const ratio = fc.option(fc.double({ min: 0.1, max: 8, noNaN: true }));
 const tenant = fc.constantFrom(TENANT, STRANGER);
-/** True one time in eight. */
+/** A value that is true with a probability of one in eight. */
 const rarely = fc.nat(7).map((n) => n === 0);
 
 const aNode = fc.record({

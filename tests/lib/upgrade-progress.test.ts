@@ -27,7 +27,7 @@ const names = (nodes: readonly UpgradedNode[], most: number, refusals = NONE) =>
   return decided.next === "begin" ? decided.nodes.map(({ server_uuid }) => server_uuid) : decided.next;
 };
 
-test("nodes begin in order, and never more of them run than max_unavailable", () => {
+test("the upgrades of the nodes begin in order, and at most max_unavailable of them run at a time", () => {
   expect(names([node("a"), node("b"), node("c")], 1)).toEqual(["a"]);
   expect(names([node("a", is("running")), node("b"), node("c")], 1)).toEqual([]);
   expect(names([node("a", is("unwinding")), node("b"), node("c")], 2)).toEqual(["b"]);
@@ -71,7 +71,7 @@ const draining = (drain: Draining["drain"], refusal: string | null = null): Drai
   refusal,
 });
 
-test("the step drain ends with the boot that the node had after its drain", () => {
+test("the result of the step drain has the id of the boot that the node had after its drain", () => {
   expect(nextOfNodeUpgrade(draining(null), OLD)).toEqual({ next: "drain" });
   expect(nextOfNodeUpgrade(draining(null, "no"), OLD)).toEqual({ next: "failed", reason: "no" });
   const ended = (drain: object) => nextOfNodeUpgrade(draining({ result: null, error: null, ...drain } as never), OLD);
@@ -91,7 +91,7 @@ test("the step drain ends with the boot that the node had after its drain", () =
   });
 });
 
-test("the step return ends when the node reports another boot: well with the image, badly with another image", () => {
+test("the step return ends when the node reports another boot: it succeeds with the wanted image and fails with another image", () => {
   const at: Returning = {
     step: "return",
     from_boot_id: "boot-1",

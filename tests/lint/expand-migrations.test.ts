@@ -75,6 +75,6 @@ test("every migration since 0063 expands; a removal is a migration NNNN_contract
   const found = files.filter(({ name }) => Number(name.slice(0, 4)) > LAST_WITHOUT_RULE)
     .flatMap(({ path, name }) => problems(name, readText(path)).map((what) => `${path} ${what}`));
   expect(found).toEqual([]);
-  // The rule applies: an earlier migration breaks it.
+  // Shows that the check works: it finds the violation in an earlier migration.
   expect(problems("0037_sealed_user_data.sql", readText("migrations/0037_sealed_user_data.sql"))).toContain("renames");
 });

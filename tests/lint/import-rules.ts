@@ -30,8 +30,8 @@ const SHARED_CLI = /^cli\/(?:(?:internal|image)\/|[\w-]+\.ts$)/;
 /** Packages that an executable may contain: all except the server's packages. */
 const EXECUTABLE_PACKAGES = /^(?!@?hono\b|kysely$|pg$|@logtape\/|prom-client$)/;
 /**
- * Only its constants may be imported (an actor's address, a lock's name, a refusal), never its table, cells or
- * behavior.
+ * The transition.ts of a kind. Other files may import only its constants (an actor's address, a lock's name, a
+ * refusal), never its table, cells or behavior.
  */
 const TRANSITION = /^actors\/[\w-]+\/transition\.ts$/;
 

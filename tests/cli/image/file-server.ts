@@ -7,7 +7,9 @@ export type Wrong = (request: IncomingMessage, response: ServerResponse, body: U
 export type FileServer = {
   readonly base: string;
   readonly files: Map<string, Uint8Array>;
-  /** Faults by path. If the function returns true, it has answered the request, or never will. */
+  /**
+   * Faults by path. A fault is a function. If the function returns true, the server itself does not answer the request.
+   */
   readonly wrong: Map<string, Wrong>;
   /** The requests in order, in the form "PATH RANGE IF-RANGE". */
   readonly asked: string[];

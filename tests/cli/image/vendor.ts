@@ -8,7 +8,7 @@ export type Vendor = FileServer & {
   /** Publishes the documents of the index again, after a test changed an image. */
   publish(): void;
   readonly images: Image[];
-  /** The first file of the first image. Setting it also publishes the index again. */
+  /** The first file of the first image. An assignment to this field also publishes the index again. */
   artifact: Artifact;
 };
 

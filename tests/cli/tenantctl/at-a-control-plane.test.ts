@@ -151,7 +151,7 @@ test("a missing record is not found, and a VPC is not found in another project",
   expect((await at(`firewall-rule list --vpc ${vpc.id}`)).code).toBe(0);
 });
 
-test("a user logs in with a password, works in the tenant of the token, and logs out; the token then ends", async () => {
+test("a user logs in with a password, works in the tenant of the token, and logs out; then the token is invalid", async () => {
   const body = { username: "ada", password: PASSWORD, tenant_id: tenant.tenant_id };
   expect((await t.call("POST", "/v1/system/users", { body })).status).toBe(201);
   const login = await at(`login --endpoint ${ENDPOINT} --username ada`, { env: {}, typed: PASSWORD });

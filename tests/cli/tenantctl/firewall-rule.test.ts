@@ -36,7 +36,7 @@ describe("firewall-rule", () => {
     ]);
   });
 
-  test("set replace accepts a file that set show printed, and sends the version of this file", async () => {
+  test("`set replace` accepts the output of `set show` as its file, and sends the version in this file as If-Match", async () => {
     const headers = { etag: '"0123456789abcdef0123456789abcdef"' };
     const shown = await run(
       ["set", "show", "--vpc", VPC.id, "-o", "json"],

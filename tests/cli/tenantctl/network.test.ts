@@ -220,7 +220,7 @@ test.each([
   ].map(([flags, target]) => ({
     argv: [
       ...["route", "create", "--route-table", ROUTE_TABLE.id, "--name", "r", "--destination", "0.0.0.0/0"],
-      // TypeScript gives both members of a row the same union type, so this needs a cast.
+      // TypeScript gives both members of a test case the same union type, so the flags need a cast.
       ...flags as string[],
     ],
     asks: `POST /v1/routes?route_table=${ROUTE_TABLE.id}`,

@@ -52,7 +52,7 @@ test("each profile has its own login; a flag selects the profile, or else a vari
   expect(await used(home_dir, [])).toBe("Bearer key-lab");
 });
 
-test("profiles are listed, renamed and deleted, and the default changes with them", async () => {
+test("profiles are listed, renamed and deleted, and the default profile stays correct", async () => {
   const home_dir = await twoLogins();
   await profile(home_dir, "use", "lab");
   const listed = async () => JSON.parse((await profile(home_dir, "list", "-o", "json")).out()).items;

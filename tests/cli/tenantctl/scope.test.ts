@@ -71,7 +71,7 @@ test.each([
   expect(ran.err()).toBe(`error: ${message}; pass ${hint} (MissingScope)\n`);
 });
 
-test("of the lists with --vpc, only NAT gateways, route tables and firewall rules also send the project", async () => {
+test("of the list commands with --vpc, only those for NAT gateways, route tables and firewall rules also send the project", async () => {
   const asks = async (noun: string, ...argv: string[]) =>
     requestsOf(
       await tenantctl([noun, "list", ...argv], {

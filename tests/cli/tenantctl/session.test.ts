@@ -159,7 +159,7 @@ test("logout renews an expired access token to end the session", async () => {
   expect(ran.code).toBe(0);
 });
 
-test("if the server is unreachable, logout deletes the saved login and says how long the session lasts", async () => {
+test("if the server is unreachable, logout deletes the saved login and prints the time at which the session ends", async () => {
   const { home_dir, file } = await loggedIn(identity());
   const ran = await tenantctl(["logout"], { env: {}, home_dir });
   expect(ran.code).toBe(7);

@@ -16,7 +16,7 @@ test("a confirmation of more than was sent is refused and changes nothing", () =
   expect(window.room()).toBe(6);
 });
 
-test("the receiver confirms the sum of the used bytes once it is a quarter of the window", () => {
+test("the receiver confirms the sum of the used bytes when the sum is at least a quarter of the window", () => {
   const confirmed: number[] = [];
   const used = createReceipts((bytes) => confirmed.push(bytes), 100);
   used(24);
