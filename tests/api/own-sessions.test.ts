@@ -19,7 +19,7 @@ const webSession = async (body: object) =>
   (await t.call("POST", "/v1/console/session", { key: null, body })).headers
     .get("set-cookie")!.split(";")[0]!;
 
-test("a user sees only the user's own sessions, and which session the request uses", async () => {
+test("a user sees only the user's own sessions, and the list marks the session that the request uses", async () => {
   const own = await sessions(alice.token);
   expect(own).toEqual([{
     id: own[0].id,

@@ -40,7 +40,7 @@ test("a repeated DELETE of an instance gets the same answer after the node has d
   expect((await ask({ ...request, key: randomUUID() }, { key: a.tenant.key })).status).toBe(404);
 });
 
-test("a repeated create gets the same answer after the created object and its project were deleted", async () => {
+test("a repeated create request gets the same answer after the created object and its project were deleted", async () => {
   const projects = `/v1/tenants/${a.tenant.tenant_id}/projects`;
   const project = `${projects}/${await make(projects, { name: randomUUID() })}`;
   const path = `/v1/vpcs?tenant=${a.tenant.tenant_id}&project=${project.split("/").at(-1)}`;

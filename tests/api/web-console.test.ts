@@ -41,7 +41,7 @@ describe("the root path", () => {
     expect(answer.headers.get("vary")).toBe("accept");
   });
 
-  test("of the console without its slash, /console, redirects to /console/", async () => {
+  test("of the console has a final slash: /console redirects to /console/", async () => {
     const answer = await get("/console");
     expect([answer.status, answer.headers.get("location")]).toEqual([302, "/console/"]);
   });

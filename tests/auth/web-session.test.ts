@@ -102,7 +102,7 @@ describe("signing in", () => {
   });
 });
 
-describe("a write with the session's cookie", () => {
+describe("a request with the session's cookie", () => {
   const write = (cookie: string, headers: Record<string, string>) =>
     t.call("POST", "/v1/silos", {
       key: null,
@@ -120,13 +120,13 @@ describe("a write with the session's cookie", () => {
     ["with another origin", { origin: "http://evil.test", host: "berth.test" }, 403],
     ["with an opaque origin", { origin: "null", host: "berth.test" }, 403],
     ["with a content type that an HTML form can send", { ...SAME, "content-type": "text/plain" }, 403],
-  ])("%s, with the headers %j, gets %i", async (_what, headers, status) => {
+  ])("a write %s, with the headers %j, gets %i", async (_what, headers, status) => {
     const answer = await write(await cookieOf({ api_key: ROOT_KEY }), headers);
     expect(answer.status).toBe(status);
     if (status === 403) expect(answer.body.message).toBe("a browser's session acts only for pages of this server");
   });
 
-  test("a read with the cookie needs no header that names its page, so a link can open a download", async () => {
+  test("a read needs no header that names its page, so a link can open a download", async () => {
     expect((await withCookie("GET", "/v1/silos", await cookieOf({ api_key: ROOT_KEY }), {})).status).toBe(200);
   });
 });

@@ -183,7 +183,7 @@ test.each([["rearm"], ["retire"], ["decommission"]] as const)(
   },
 );
 
-test("a record allocates an address only if it has none", () => {
+test("a record allocates an address only if the record has no address", () => {
   const allocates = (out: Out<BootRecordState>) =>
     out.out === "go" && out.parts.some((part) => part.part === "allocate");
   expect(allocates(step(null, MESSAGES.seen))).toBe(true);

@@ -59,7 +59,7 @@ describe("with two racks", () => {
     expect(okOf(await seenBy("10.40.2.1")).address).toBe("10.40.2.10");
   });
 
-  test("an operator's authorize uses the relay of the machine's last request", async () => {
+  test("if an operator authorizes a machine, the relay of the machine's last request selects the network", async () => {
     const mac = newMac();
     okOf(await put([rack(1)], { auto_enroll: false }));
     expect(okOf(await seenBy("10.40.1.1", mac)).state).toBe("discovered");

@@ -85,7 +85,7 @@ test("a response that is not JSON is an error", async () => {
   expect(ran.err()).toContain("not JSON");
 });
 
-test("cn list follows next_page to the end, and sends its filter with every request", async () => {
+test("`cn list` follows next_page to the end, and sends its filter with every request", async () => {
   const server = inOrder(
     { body: { items: [node({ hostname: "a" })], next_page: "t1" } },
     { body: { items: [node({ hostname: "b" })], next_page: "t2" } },

@@ -9,7 +9,7 @@ import { bootPolicy, bootRecord, MAC, NODE_ID, PI } from "./records.ts";
 
 const record: Server = () => ({ body: bootRecord() });
 
-test("boot list prints its columns, or a note if no record exists", async () => {
+test("`boot list` prints its columns, or a note if no record exists", async () => {
   const items = [bootRecord(), bootRecord({ mac: "02:00:00:00:00:02", state: "discovered", address: null })];
   const ran = await opsctl(["cn", "boot", "list"], { server: () => ({ body: { items } }) });
   expect(ran.out()).toBe(
@@ -23,7 +23,7 @@ test("boot list prints its columns, or a note if no record exists", async () => 
   expect(none.asked[0]).toMatchObject({ path: "/v2/cn-boot", query: { state: "enrolled" } });
 });
 
-test("boot list and show mark a machine without a boot file, and escape its vendor class", async () => {
+test("`boot list` and `boot show` mark a machine without a boot file, and escape its vendor class", async () => {
   const client = {
     arch: 11,
     architecture: "ARM 64-bit UEFI",
@@ -63,20 +63,20 @@ test.each([
   [["rescue"], "rescue", `Rescue is off for ${MAC}`],
   [["rescue", "--clear"], "rescue/clear", `Rescue is off for ${MAC}`],
   [["decommission", "--yes"], "decommission", `Decommissioned ${MAC} (state=enrolling)`],
-])("boot %j posts %s and prints the result", async ([verb, ...rest], path, text) => {
+])("`boot` %j posts %s and prints the result", async ([verb, ...rest], path, text) => {
   const ran = await opsctl(["cn", "boot", verb!, MAC, ...rest], { server: record });
   expect(ran.asked).toMatchObject([{ method: "POST", path: `/v2/cn-boot/${MAC}/${path}` }]);
   expect(ran.out()).toBe(`${text}\n`);
 });
 
-test("boot assign sends the image and prints the record", async () => {
+test("`boot assign` sends the image and prints the record", async () => {
   const server: Server = () => ({ body: bootRecord({ assigned_pi: PI }) });
   const ran = await opsctl(["cn", "boot", "assign", MAC, "--pi", PI], { server });
   expect(ran.asked[0]).toMatchObject({ path: `/v2/cn-boot/${MAC}/assign`, body: { platform_image: PI } });
   expect(ran.out()).toBe(`Assigned platform image ${PI} to ${MAC}; applied at its next netboot\n`);
 });
 
-test("boot arguments replaces or clears arguments and console, and refuses an unknown console", async () => {
+test("`boot arguments` replaces or clears the arguments and the console of a record, and refuses an unknown console", async () => {
   const server: Server = ({ body }) => ({ body: bootRecord(body as object) });
   const set = await opsctl(
     ["cn", "boot", "arguments", MAC, "--kernel-arg", "-v", "--kernel-arg", "a=1", "--console", "ttyb:57600"],
@@ -96,7 +96,7 @@ test("boot arguments replaces or clears arguments and console, and refuses an un
   }
 });
 
-test("policy arguments sets, replaces and clears the arguments of one label", async () => {
+test("`boot policy arguments` sets, replaces and clears the arguments of one label", async () => {
   const { server, held } = policyServer();
   const run = async (...argv: string[]) => {
     const ran = await opsctl(["cn", "boot", "policy", "arguments", ...argv], { server });
@@ -122,7 +122,7 @@ const ROSTER: Roster = [
   { hostname: "n3", macs: ["02:00:00:00:00:03"], nic_tags: [], aggregate: undefined },
 ];
 
-test("boot declared finds each record by its boot MAC (an aggregate's first member), and shows whether it has converged", async () => {
+test("`boot declared` finds each record by its boot MAC (an aggregate's first member), and shows whether it has converged", async () => {
   const n1 = bootRecord({ hostname: "n1", server_uuid: NODE_ID });
   const live = { ...n1.networking!, hostname: "n1", nic_tags: ["admin"] };
   const items = [{ ...n1, networking: live }, bootRecord({ mac: "02:00:00:00:00:02", hostname: "old" })];
@@ -148,7 +148,7 @@ test("boot declared finds each record by its boot MAC (an aggregate's first memb
   expect(ran.err()).toContain("opsctl cn boot converge");
 });
 
-test("boot converge lists the rewritten and the missing records", async () => {
+test("`boot converge` lists the rewritten and the missing records", async () => {
   const body = { converged: [MAC], unchanged: ["02:00:00:00:00:02"], unknown: ["02:00:00:00:00:03"] };
   const ran = await opsctl(["cn", "boot", "converge"], { server: () => ({ body }) });
   expect(ran.asked[0]).toMatchObject({ method: "POST", path: "/v2/cn-boot-roster/converge" });
@@ -166,7 +166,7 @@ function file(name: string, text: string): string {
   return path;
 }
 
-test("boot roster apply sends the file unchanged", async () => {
+test("`boot roster apply` sends the file unchanged", async () => {
   const server: Server = ({ body }) => ({ body });
   const ran = await opsctl(["cn", "boot", "roster", "apply", "-f", file("r.json", JSON.stringify(ROSTER))], { server });
   expect(ran.asked[0]).toMatchObject({
@@ -197,7 +197,7 @@ function policyServer(...rivals: object[]) {
   return { server, held };
 }
 
-test("policy set keeps the fields that it does not set", async () => {
+test("`boot policy set` keeps the fields that it does not set", async () => {
   const { server, held } = policyServer();
   const argv = ["--auto-enroll", "false", "--enrollment-kernel-arg", "console=ttya", "--enrollment-kernel-arg", "-v"];
   const ran = await opsctl(["cn", "boot", "policy", "set", ...argv], { server });
@@ -205,7 +205,7 @@ test("policy set keeps the fields that it does not set", async () => {
   expect(held.policy).toEqual(bootPolicy({ auto_enroll: false, enrollment_kernel_args: ["console=ttya", "-v"] }));
 });
 
-test("policy set keeps fields that another operator changed at the same time", async () => {
+test("`boot policy set` keeps fields that another operator changed at the same time", async () => {
   const rivals = [{ auto_enroll: false }, { enrollment_kernel_args: ["a"] }];
   const { server, held } = policyServer(...rivals);
   const ran = await opsctl(["cn", "boot", "policy", "set", "--enrollment-pi", "new"], { server });
@@ -214,20 +214,20 @@ test("policy set keeps fields that another operator changed at the same time", a
   expect(ran.err()).toContain("new is not staged on any booter");
 });
 
-test("policy set exits 5 if another operator changes the policy before each of its attempts", async () => {
+test("`boot policy set` exits 5 if another operator changes the policy before each of its attempts", async () => {
   const { server, held } = policyServer(...Array.from({ length: 100 }, () => ({ auto_enroll: false })));
   const ran = await opsctl(["cn", "boot", "policy", "set", "--enrollment-pi", "new"], { server });
   expect([ran.code, held.policy.enrollment_pi]).toEqual([5, PI]);
 });
 
-test("policy set clears the kernel arguments if it gets an empty argument, and is a usage error without options", async () => {
+test("`boot policy set` clears the kernel arguments if it gets an empty argument, and is a usage error without options", async () => {
   const { server, held } = policyServer({ enrollment_kernel_args: ["a"] });
   await opsctl(["cn", "boot", "policy", "set", "--enrollment-kernel-arg", ""], { server });
   expect(held.policy.enrollment_kernel_args).toEqual([]);
   expect((await opsctl(["cn", "boot", "policy", "set"], { server })).code).toBe(2);
 });
 
-test("policy show prints the version that policy apply takes as --if-match", async () => {
+test("`boot policy show` prints the version that `boot policy apply` takes as --if-match", async () => {
   const { server, held } = policyServer();
   expect((await opsctl(["cn", "boot", "policy", "show"], { server })).out()).toContain(
     "version:                 boot-policy-3\n",
@@ -243,7 +243,7 @@ test("policy show prints the version that policy apply takes as --if-match", asy
   expect(held.policy.auto_enroll).toBe(false);
 });
 
-test("policy apply takes JSON from standard input and TOML from a file", async () => {
+test("`boot policy apply` takes JSON from standard input and TOML from a file", async () => {
   const { server, held } = policyServer();
   const typed = JSON.stringify(bootPolicy({ enrollment_pi: "a" }));
   await opsctl(["cn", "boot", "policy", "apply", "-f", "-"], { server, typed });
@@ -254,7 +254,7 @@ test("policy apply takes JSON from standard input and TOML from a file", async (
 });
 
 test.each([["p.json", "{"], ["p.toml", "a ="]])(
-  "policy apply of a file %s that does not parse is a usage error",
+  "`boot policy apply` of a file %s that does not parse is a usage error",
   async (name, text) => {
     const ran = await opsctl(["cn", "boot", "policy", "apply", "-f", file(name, text)], policyServer());
     expect([ran.code, ran.asked.length]).toEqual([2, 0]);
@@ -276,7 +276,7 @@ test("a PUT whose response was lost is repeated with the same Idempotency-Key", 
   expect([ran.code, keys.length, new Set(keys).size]).toEqual([0, 2, 1]);
 });
 
-test("pi list prints its columns", async () => {
+test("`pi list` prints its columns", async () => {
   const items = [{ stamp: PI, kind: "smartos", staged_at: "2026-11-21T10:00:00Z", staged_by: "k1" }];
   const ran = await opsctl(["pi", "list"], { server: () => ({ body: { items } }) });
   expect(ran.out()).toBe(

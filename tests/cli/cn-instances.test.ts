@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => a.t.close());
 
-test("cn-instances shows name, state, tenant, project and size", async () => {
+test("`system cn-instances` shows name, state, tenant, project and size", async () => {
   const { id } = await a.running({ name: "web-1", cpu: 3, memory_bytes: 6 * GIB, disk_bytes: 20 * GIB });
   const { name: silo } = okOf(await a.t.call("GET", `/v1/silos/${a.tenant.silo_id}`));
   const { name: tenant } = okOf(
@@ -29,7 +29,7 @@ test("cn-instances shows name, state, tenant, project and size", async () => {
   expect(shown).toMatchObject({ tenant_id: a.tenant.tenant_id, project_id: a.tenant.project_id, cpu: 3 });
 });
 
-test("cn disable names the instances on the node and asks for confirmation; cn enable makes the node approved again", async () => {
+test("`cn disable` names the instances on the node and asks for confirmation; `cn enable` makes the node approved again", async () => {
   const { id } = await a.running({ name: "web-2" });
   const { server_uuid } = a.node;
   const refused = await at.run(`cn disable ${server_uuid}`);
@@ -44,7 +44,7 @@ test("cn disable names the instances on the node and asks for confirmation; cn e
   expect(okOf(await a.node.call("GET", "/v1/agent/config")).state).toBe("approved");
 });
 
-test("cn list --state accepts exactly the five states of nodes", async () => {
+test("`cn list --state` accepts exactly the five states of nodes", async () => {
   await a.t.register();
   const disabled = await a.t.approvedNode();
   okOf(await a.t.call("POST", `/v1/cns/${disabled.server_uuid}/disable`));

@@ -167,7 +167,7 @@ test("login at an http endpoint on another machine warns that others can read th
   expect(ran.err()).toContain("not encrypted");
 });
 
-test("env prints exports from which a shell reads the same values", async () => {
+test("`env` prints exports from which a shell reads the same values", async () => {
   const env = { OPSCTL_ENDPOINT: "http://127.0.0.1:8080", OPSCTL_API_KEY: "it's$HOME`x`" };
   const ran = await opsctl(["env"], { env });
   expect(ran.out()).toBe(
@@ -175,7 +175,7 @@ test("env prints exports from which a shell reads the same values", async () => 
   );
 });
 
-test("env also prints a line that unsets OPSCTL_PROFILE, because this variable together with an endpoint is an error", async () => {
+test("`env` also prints a line that unsets OPSCTL_PROFILE, because this variable together with an endpoint is an error", async () => {
   const { home_dir } = await withProfiles();
   const ran = await opsctl(["env"], { env: { OPSCTL_PROFILE: "lab" }, home_dir });
   expect(ran.out().split("\n")[0]).toBe("unset OPSCTL_PROFILE");

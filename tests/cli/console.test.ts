@@ -43,7 +43,7 @@ describe("the text of a guest", () => {
     ["\x1b(Bcharset", "charset"],
     ["\x9b31mred", "red"],
     ["bell\x07\x00\x7f", "bell"],
-  ])("%j is printed as %j, also if it arrives in pieces", (given, printed) => {
+  ])("%j is printed as %j, even if the text arrives in pieces", (given, printed) => {
     expect(createConsoleText()(given)).toBe(printed);
     const safe = createConsoleText();
     expect([...given].map(safe).join("")).toBe(printed);

@@ -19,7 +19,7 @@ afterAll(() => a.t.close());
 
 type Event = { at: string; source: string; event: string; detail: string };
 
-test("events of an instance prints operations, jobs and audit events in one list, ordered by time", async () => {
+test("`instance events` prints operations, jobs and audit events in one list, ordered by time", async () => {
   const { items } = await at.json<{ items: Event[] }>("instance events web1");
   expect(items.map(({ at }) => Date.parse(at))).toEqual(
     items.map(({ at }) => Date.parse(at)).toSorted((x, y) => x - y),
@@ -37,7 +37,7 @@ test("events of an instance prints operations, jobs and audit events in one list
   expect(newest.items).toEqual(items.slice(-2));
 });
 
-test("describe of an instance shows the record, its addresses, its disks and its events", async () => {
+test("`instance describe` shows the record, its addresses, its disks and its events", async () => {
   const { items: [nic] } = okOf(await a.t.call("GET", `/v1/nics?instance=${id}`));
   const text = await at.printed("instance describe web1");
   expect(text).toMatch(/^id: +\S+\nname: +web1\n/);
@@ -48,7 +48,7 @@ test("describe of an instance shows the record, its addresses, its disks and its
   expect(whole.time_line.length).toBeGreaterThan(3);
 });
 
-test("describe of a node shows its instances and its events", async () => {
+test("`cn describe` shows the instances and the events of a node", async () => {
   const text = await at.printed(`cn describe ${a.node.server_uuid}`);
   expect(text).toMatch(/^instances:\nNAME .*\nweb1 /m);
   expect(text).toMatch(/ job +provision /);

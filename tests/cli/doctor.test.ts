@@ -21,14 +21,14 @@ const seen = (ago_s: number) =>
     ago_s,
   ]);
 
-test("cn doctor exits 0 on a usable node", async () => {
+test("`cn doctor` exits 0 on a usable node", async () => {
   await seen(1);
   const ran = await at.run(`cn doctor ${id}`);
   expect(ran.out()).toContain(", approved, is usable\n");
   expect([ran.code, ran.err()]).toEqual([0, ""]);
 });
 
-test("cn doctor finds a silent node by the server's clock, exits 1 and names a next step", async () => {
+test("`cn doctor` finds a silent node by the server's clock, exits 1 and names a next step", async () => {
   await seen(600);
   const ran = await at.run(`cn doctor ${id}`);
   expect([ran.code, ran.err()]).toEqual([1, "error: not usable: 1 problem\n"]);
@@ -38,7 +38,7 @@ test("cn doctor finds a silent node by the server's clock, exits 1 and names a n
   await seen(1);
 });
 
-test("cn doctor of a cordoned node shows the reason of the cordon and the command that ends it", async () => {
+test("`cn doctor` of a cordoned node shows the reason of the cordon and the command that ends it", async () => {
   const { hostname } = okOf(await a.t.call("GET", `/v1/system/cns/${id}`));
   await at.printed(["cn", "placement", "set", id, "--cordoned", "true", "--cordoned-reason", "new fan"]);
   const ran = await at.run(`cn doctor ${id} --json`);
@@ -55,7 +55,7 @@ test("cn doctor of a cordoned node shows the reason of the cordon and the comman
   expect((await at.run(`cn doctor ${id}`)).code).toBe(0);
 });
 
-test("cn doctor of a node with an expired claim code does not recommend the code", async () => {
+test("`cn doctor` of a node with an expired claim code does not recommend the code", async () => {
   const { server_uuid } = await a.t.register();
   const waiting = await at.run(`cn doctor ${server_uuid}`);
   expect(waiting.out()).toMatch(/-> opsctl cn approve [0-9A-Z]{3}-[0-9A-Z]{3}\n/);
@@ -68,7 +68,7 @@ test("cn doctor of a node with an expired claim code does not recommend the code
   expect(expired.out()).not.toContain("opsctl cn approve");
 });
 
-test("cn doctor of an unknown MAC exits 3", async () => {
+test("`cn doctor` of an unknown MAC exits 3", async () => {
   const unseen = await at.run("cn doctor 02:00:00:00:00:77");
   expect([unseen.code, unseen.err()]).toEqual([
     3,

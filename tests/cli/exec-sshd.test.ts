@@ -47,7 +47,7 @@ test.skipIf(why_not !== null)(
   },
 );
 
-test.skipIf(why_not !== null)("if the command fails on one node, cn exec exits 1 and names the node", async () => {
+test.skipIf(why_not !== null)("if the command fails on one node, `cn exec` exits 1 and names the node", async () => {
   const on_second = 'case "$SSH_CONNECTION" in *127.0.0.2*) exit 7;; esac; echo fine';
   const ran = await exec([A, B], ["--", on_second]);
   expect(ran.code).toBe(1);

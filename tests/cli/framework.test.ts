@@ -52,7 +52,7 @@ test("every opsctl command prints its recorded help", async () => {
   expect(pages.join("\n")).toMatchSnapshot();
 });
 
-test("the command help prints the same text for a verb as the verb's option --help", async () => {
+test("the command `help` prints the same text for a verb as the verb's option --help", async () => {
   const verb = await helpOf(["cn", "approve", "--help"]);
   expect(verb).toContain("Usage: opsctl cn approve ");
   for (const words of [["help", "cn", "approve"], ["cn", "help", "approve"]]) {

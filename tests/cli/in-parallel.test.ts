@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { inParallel } from "../../cli/internal/in-parallel.ts";
 
-test("returns results in the order of the items, and runs at most the given number at a time", async () => {
+test("inParallel returns results in the order of the items, and runs at most the given number at a time", async () => {
   let running = 0;
   let most = 0;
   const results = await inParallel(2, [30, 1, 2, 3], async (ms) => {
@@ -14,7 +14,7 @@ test("returns results in the order of the items, and runs at most the given numb
   expect(most).toBe(2);
 });
 
-test("after a failure no item starts, and the failure is thrown when the running items have ended", async () => {
+test("after a failure, inParallel starts no item, and throws the failure when the running items have ended", async () => {
   const started: string[] = [];
   const ended: string[] = [];
   const work = async (item: string) => {

@@ -26,13 +26,13 @@ function job(change: Partial<Job> = {}): Job {
   };
 }
 
-test("job show prints the job's object, progress and operation", async () => {
+test("`job show` prints the job's object, progress and operation", async () => {
   const ran = await opsctl(["job", "show", ID], { server: () => ({ body: job() }) });
   expect(ran.asked[0]).toMatchObject({ method: "GET", path: `/v1/system/jobs/${ID}` });
   expect(ran.out()).toMatchSnapshot();
 });
 
-test("job list shows why a job failed, and that its node must still undo it", async () => {
+test("`job list` shows why a job failed, and that its node must still undo it", async () => {
   const failed = job({ status: { status: "failed", reason: "the node went away" }, tombstone: true });
   const ran = await opsctl(["job", "list"], {
     server: () => ({ body: { items: [failed] } }),
@@ -41,7 +41,7 @@ test("job list shows why a job failed, and that its node must still undo it", as
   expect(ran.out()).toMatchSnapshot();
 });
 
-test("job list sends its filters and resolves the node's name", async () => {
+test("`job list` sends its filters and resolves the node's name", async () => {
   const server: Server = ({ path }) => ({
     body: { items: path === "/v1/system/cns" ? [{ server_uuid: NODE, hostname: "rack1" }] : [] },
   });
@@ -51,7 +51,7 @@ test("job list sends its filters and resolves the node's name", async () => {
   expect(ran.out()).toBe("(no jobs)\n");
 });
 
-test("job list reads pages up to --limit and notes that older jobs exist", async () => {
+test("`job list` reads pages up to --limit and notes that older jobs exist", async () => {
   const server: Server = ({ query }) => ({
     body: { items: Array.from({ length: Number(query["limit"]) }, () => job()), next_page: "more" },
   });

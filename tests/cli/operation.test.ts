@@ -30,19 +30,19 @@ function states(...left: OperationState[]): Server {
   return () => ({ body: operation(left.length > 1 ? left.shift()! : left[0]!, null) });
 }
 
-test("operation show lists the steps with status, times and error", async () => {
+test("`operation show` lists the steps with status, times and error", async () => {
   const ran = await opsctl(["operation", "show", ID], { server: states("running") });
   expect(ran.out()).toMatchSnapshot();
 });
 
-test("operation wait uses long polls and ends when the operation ends", async () => {
+test("`operation wait` uses long polls and ends when the operation ends", async () => {
   const ran = await opsctl(["operation", "wait", ID], { server: states("pending", "running", "succeeded") });
   expect(ran.code).toBe(0);
   expect(ran.out()).toBe(`Operation ${ID} succeeded\n`);
   expect(ran.asked.map(({ query }) => query.wait)).toEqual(["20", "20", "20"]);
 });
 
-test("on a terminal operation wait shows the steps at once, before a long poll", async () => {
+test("on a terminal, `operation wait` shows the steps at once, before a long poll", async () => {
   const server = states("running", "running", "succeeded");
   const ran = await opsctl(["operation", "wait", ID], { server, isTTY: true });
   expect(ran.asked.map(({ query }) => query.wait)).toEqual(["0", "20", "20"]);
@@ -56,7 +56,7 @@ test("a server without long polls gets at most one request per second", async ()
   expect(ran.slept_ms).toEqual([1_000, 1_000]);
 });
 
-test("operation wait exits 6 after the time limit, and no long poll exceeds the remaining time", async () => {
+test("`operation wait` exits 6 after the time limit, and no long poll exceeds the remaining time", async () => {
   const ran = await opsctl(["operation", "wait", ID, "--timeout", "3"], { server: states("running") });
   expect(ran.code).toBe(6);
   expect(ran.err()).toBe(
@@ -76,18 +76,18 @@ test.each(
     ["unwound", "failed and was rolled back"],
     ["stuck", "is stuck"],
   ] as const,
-)("operation wait exits 1 if the operation ends as %s", async (state, end) => {
+)("`operation wait` exits 1 if the operation ends as %s", async (state, end) => {
   const ran = await opsctl(["operation", "wait", ID], { server: () => ({ body: operation(state, "disk full") }) });
   expect([ran.code, ran.err()]).toEqual([1, `error: operation ${ID} ${end}: disk full\n`]);
 });
 
-test("operation wait --json also prints a failed operation", async () => {
+test("`operation wait --json` also prints a failed operation", async () => {
   const ran = await opsctl(["operation", "wait", ID, "--json"], { server: () => ({ body: operation("failed") }) });
   expect(JSON.parse(ran.out()).state).toBe("failed");
   expect(JSON.parse(ran.err()).error.exit_code).toBe(1);
 });
 
-test("operation list notes that older operations exist", async () => {
+test("`operation list` notes that older operations exist", async () => {
   const server: Server = ({ query }) => ({
     body: Array.from({ length: Number(query.limit) }, (_, i) => ({ ...operation("succeeded"), id: `op${i}` })),
   });
@@ -96,7 +96,7 @@ test("operation list notes that older operations exist", async () => {
   expect(ran.err()).toContain("Older operations exist");
 });
 
-test("operation list shows only the first reference of each operation", async () => {
+test("`operation list` shows only the first reference of each operation", async () => {
   const references = ["instance", "project", "tenant", "cn"].map((scope, at) => ({ scope, id: `id-${at}` }));
   const server: Server = () => ({ body: [{ ...operation("succeeded"), references }] });
   const lines = (await opsctl(["operation", "list"], { server })).out().split("\n");
@@ -105,7 +105,7 @@ test("operation list shows only the first reference of each operation", async ()
   expect(lines[1]).not.toContain("project");
 });
 
-test("operation abandon prints how many steps will not run", async () => {
+test("`operation abandon` prints how many steps will not run", async () => {
   const ran = await opsctl(["operation", "abandon", ID], { server: () => ({ body: { id: ID, poked_nodes: 2 } }) });
   expect(ran.asked[0]).toMatchObject({ method: "POST", path: `/v1/operations/${ID}/abandon` });
   expect(ran.out()).toBe(`Abandoned operation ${ID}; steps that will not run: 2\n`);

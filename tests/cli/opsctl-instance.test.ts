@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => a.t.close());
 
-test("instance list finds instances by text, tenant, host and state", async () => {
+test("`instance list` finds instances by text, tenant, host and state", async () => {
   const { hostname } = {
     ...a.node,
     ...(await at.json<{ hostname: string }>(`cn show ${a.node.server_uuid}`)),
@@ -43,7 +43,7 @@ test("an instance is found by each of its addresses, but not by a part of an add
   expect((await at.run(`instance show ${items[0].primary_ipv4.slice(0, -1)}`)).code).toBe(3);
 });
 
-test("search finds an instance by a part of its name", async () => {
+test("`search` finds an instance by a part of its name", async () => {
   expect(await at.printed("search web- -o csv --no-headers --columns kind,name,id")).toBe(`instance,web-1,${id}\n`);
   expect(await at.printed("search no-such-thing")).toBe("(nothing found)\n");
 });

@@ -43,7 +43,7 @@ const apply = (text: string, words = "", options: FakeOptions = {}) =>
   at.run(`apply -f - ${words}`.trim(), { typed: text, ...options });
 const exported = async () => parse(await at.printed("export")) as Record<string, unknown[]>;
 
-test("apply creates records after the records to which they refer, and a second run changes nothing", async () => {
+test("`apply` creates records after the records to which they refer, and a second run changes nothing", async () => {
   const text = manifest("acme", 2);
   const dry = await apply(text, "--dry-run");
   expect(dry.out()).toMatch(/^\+ silo acme\n\+ tenant acme\/default\n[^]*\n10 to create, 2 to change, 0 to replace, /);
@@ -62,7 +62,7 @@ test("apply creates records after the records to which they refer, and a second 
   expect(await at.json("quota show shop")).toMatchObject({ cpu_limit: 8, memory_bytes: 32 * 1024 ** 3 });
 });
 
-test("applying an export of the site changes nothing", async () => {
+test("`apply` of an export of the site changes nothing", async () => {
   const site = await exported();
   expect(site).toMatchObject({
     silos: [{ name: "acme" }],
@@ -75,7 +75,7 @@ test("applying an export of the site changes nothing", async () => {
   expect((await apply(JSON.stringify(site))).out()).toMatch(/^0 to create, 0 to change, 0 to replace, 0 to delete, /);
 });
 
-test("diff shows changes and deletions, and apply --prune deletes a record before the records that it refers to", async () => {
+test("`diff` shows changes and deletions, and `apply --prune` deletes a record before the records that it refers to", async () => {
   const less = manifest("acme", 2).replace("A customer", "Our customer").replace("cpu_limit: 16", "cpu_limit: 24")
     .replace(/^network_pools:\n.*$/m, "network_pools: []").replace(/^ {2}- .*name: shop.*\n/m, "")
     .replace(/^ {2}- .*project: shop.*\n/m, "")
@@ -100,7 +100,7 @@ test("diff shows changes and deletions, and apply --prune deletes a record befor
   expect((await exported()).network_pools).toBeUndefined();
 });
 
-test("apply sets and removes labels of projects, and keeps the labels of a project whose entry has no labels", async () => {
+test("`apply` sets and removes labels of projects, and keeps the labels of a project whose entry has no labels", async () => {
   const projects = (labels: string) =>
     `projects:\n  - { silo: acme, tenant: default, name: intern${labels === "" ? "" : `, labels: ${labels}`} }\n`;
   const shown = async () => {
@@ -132,7 +132,7 @@ test("a NIC tag with another MTU, or an unknown silo, is refused before any chan
   expect([...refused.asked, ...lost.asked].filter(({ method }) => method !== "GET")).toEqual([]);
 });
 
-test("an apply that is interrupted after any change and run again has the same result", async () => {
+test("`apply` has the same result if it is interrupted after any change and run again", async () => {
   const whole = await apply(manifest("whole", 101));
   expect(whole.code, whole.err()).toBe(0);
   const changes = whole.asked.filter(({ method }) => method !== "GET").length;

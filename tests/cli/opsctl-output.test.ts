@@ -28,7 +28,7 @@ const claimed = (change = {}): { server: Server } => ({
   },
 });
 
-test("cn list prints in READY whether the server finds the node usable, and in CLAIMS the claims that differ from the record", async () => {
+test("`cn list` prints in READY whether the server finds the node usable, and in CLAIMS the claims that differ from the record", async () => {
   const wall_ms = Date.parse("2026-11-21T10:05:00Z");
   const verdict = { usable: false, findings: [{ level: "stops", text: "an operator disabled it", mend: null }] };
   const listing = (items: unknown[]): Server => ({ path }) => ({
@@ -50,7 +50,7 @@ b         ${KEY_ID}  disabled  30s        5m   tenant  -         1.4.0    no (an
   expect(marked.out()).toBe("NAME      CLAIMS\nrack1-n4  -\nb         1 (differs)\n");
 });
 
-test("cn list prints CONFLICT if a second machine announced the UUID of a node", async () => {
+test("`cn list` prints CONFLICT if a second machine announced the UUID of a node", async () => {
   const conflict = { announced_at: "2026-11-21T10:00:00Z", hostname: "twin\u001b", macs: ["02:00:00:00:00:99"] };
   const items = [node({ conflict }), node({ server_uuid: KEY_ID, hostname: "b" })];
   const findings = [{ level: "warns", text: "another machine sent its UUID", mend: null }];
@@ -66,11 +66,11 @@ b         -                           yes (another machine sent its UUID)
   );
 });
 
-test("cn list without nodes prints a note", async () => {
+test("`cn list` without nodes prints a note", async () => {
   expect((await opsctl(["cn", "list"], answering({ items: [] }))).out()).toBe("(no compute nodes)\n");
 });
 
-test("cn show prints the claim code and the key id only if the node has these", async () => {
+test("`cn show` prints the claim code and the key id only if the node has these", async () => {
   const pending = node({ claim_code: "ABC-123", claim_code_expires_at: "2026-11-21T11:00:00Z" });
   expect((await opsctl(["cn", "show", NODE_ID], answering(pending))).out()).toBe(
     `state:                  pending
@@ -95,13 +95,13 @@ sysinfo:
   expect(approved).not.toContain("claim_code");
 });
 
-test("cn show --json prints the whole record", async () => {
+test("`cn show --json` prints the whole record", async () => {
   const ran = await opsctl(["cn", "show", NODE_ID, "--json"], answering(node()));
   expect(JSON.parse(ran.out())).toEqual(node());
 });
 
 test.each([["ABC-123"], ["abc123"], [" a b-c 1-23 "], ["abc", "123"]])(
-  "cn approve accepts the claim code %j",
+  "`cn approve` accepts the claim code %j",
   async (...argv) => {
     const ran = await opsctl(["cn", "approve", "--yes", ...argv], claimed({ bound_api_key_id: KEY_ID }));
     expect(ran.asked.at(-1)).toMatchObject({ method: "POST", path: "/v1/cn-approvals", body: { code: "ABC123" } });
@@ -109,12 +109,12 @@ test.each([["ABC-123"], ["abc123"], [" a b-c 1-23 "], ["abc", "123"]])(
   },
 );
 
-test("cn approve prints (none) if no key is bound", async () => {
+test("`cn approve` prints (none) if no key is bound", async () => {
   const ran = await opsctl(["cn", "approve", "--yes", "ABC123"], claimed());
   expect(ran.out()).toBe(`Approved CN ${NODE_ID}; bound api key id (none)\n`);
 });
 
-test("cn approve shows the claim and its differences before it asks for confirmation", async () => {
+test("`cn approve` shows the claim and its differences before it asks for confirmation", async () => {
   const ran = await opsctl(["cn", "approve", "ABC123"], {
     ...claimed({ state: "approved" }),
     isTTY: true,
@@ -129,25 +129,25 @@ test("cn approve shows the claim and its differences before it asks for confirma
   expect(agreed.asked.at(-1)).toMatchObject({ method: "POST", path: "/v1/cn-approvals" });
 });
 
-test("cn approve needs a terminal or --yes if the claim differs from the record", async () => {
+test("`cn approve` needs a terminal or --yes if the claim differs from the record", async () => {
   const ran = await opsctl(["cn", "approve", "ABC123"], claimed());
   expect(ran.code).toBe(2);
   expect(ran.asked.map(({ method }) => method)).not.toContain("POST");
 });
 
-test("cn disable --yes sends one request and prints the node", async () => {
+test("`cn disable --yes` sends one request and prints the node", async () => {
   const ran = await opsctl(["cn", "disable", NODE_ID.toUpperCase(), "--yes"], answering(node({ state: "disabled" })));
   expect(ran.asked.map(({ path }) => path)).toEqual([`/v1/cns/${NODE_ID}/disable`]);
   expect(ran.out()).toBe(`Disabled CN ${NODE_ID} (state=disabled)\n`);
 });
 
-test("cn label set sends the label and prints it", async () => {
+test("`cn label set` sends the label and prints it", async () => {
   const ran = await opsctl(["cn", "label", "set", NODE_ID, "--role", "edge"], answering(node({ role: "edge" })));
   expect(ran.asked[0]).toMatchObject({ path: `/v1/cns/${NODE_ID}/role`, body: { role: "edge" } });
   expect(ran.out()).toBe(`Set CN ${NODE_ID} role to edge\n`);
 });
 
-test("cn label set sets and removes labels, and is a usage error without a label and a role", async () => {
+test("`cn label set` sets and removes labels, and is a usage error without a label and a role", async () => {
   const answer = answering({ labels: { rack: "a3" } });
   const ran = await opsctl(["cn", "label", "set", NODE_ID, "rack=a3", "--remove-label", "power"], answer);
   expect(ran.asked).toMatchObject([
@@ -159,7 +159,7 @@ test("cn label set sets and removes labels, and is a usage error without a label
   }
 });
 
-test("cn approve approves each of several codes", async () => {
+test("`cn approve` approves each of several codes", async () => {
   const ran = await opsctl(["cn", "approve", "4Q7-9KZ", "abc", "123", "XYZ987", "--yes"], {
     server: ({ method }) => ({ body: method === "GET" ? { items: [] } : node({ state: "approved" }) }),
   });
@@ -167,7 +167,7 @@ test("cn approve approves each of several codes", async () => {
   expect(sent).toEqual([{ code: "4Q79KZ" }, { code: "ABC123" }, { code: "XYZ987" }]);
 });
 
-test("cn approve names the code that the server refuses", async () => {
+test("`cn approve` names the code that the server refuses", async () => {
   const body = { message: "claim code must be 6 chars", request_id: "r" };
   const ran = await opsctl(["cn", "approve", "4Q7-9KZ", "NOP-E12", "--yes"], {
     server: ({ method, body: sent }) =>
@@ -181,7 +181,7 @@ test("cn approve names the code that the server refuses", async () => {
   expect(ran.out()).toContain(`Approved CN ${NODE_ID}`);
 });
 
-test("cn reservoir set sends both fields, with null for an omitted option", async () => {
+test("`cn reservoir set` sends both fields, with null for an omitted option", async () => {
   const view = { server_uuid: NODE_ID, reservoir_enabled: null, reservoir_percent: 0.5 };
   const answer = answering({ ...view, effective_enabled: true, effective_percent: 0.5 });
   const ran = await opsctl(["cn", "reservoir", "set", NODE_ID, "--percent", "0.5"], answer);
@@ -208,14 +208,14 @@ const WINDOW_LINES = [
   "opened_by:        u1",
 ];
 
-test("cn auto-approve status prints the open window, or a note if no window is open", async () => {
+test("`cn auto-approve status` prints the open window, or a note if no window is open", async () => {
   const argv = ["cn", "auto-approve", "status"];
   expect((await opsctl(argv, answering(null))).out()).toBe("No window open.\n");
   expect((await opsctl([...argv, "--json"], answering(null))).out()).toBe("null\n");
   expect((await opsctl(argv, answering(WINDOW))).out()).toBe(`${WINDOW_LINES.join("\n")}\n`);
 });
 
-test("cn auto-approve open prints the window, and close prints that it is closed", async () => {
+test("`cn auto-approve open` prints the window, and `cn auto-approve close` prints that the window is closed", async () => {
   const ran = await opsctl(["cn", "auto-approve", "open", "--duration-secs", "3600"], answering(WINDOW));
   expect(ran.asked[0]).toMatchObject({ method: "POST", path: "/v1/cn-auto-approve", body: { duration_secs: 3600 } });
   expect(ran.out()).toBe(`Auto-approve window opened:\n${WINDOW_LINES.map((line) => `  ${line}`).join("\n")}\n`);
@@ -225,7 +225,7 @@ test("cn auto-approve open prints the window, and close prints that it is closed
 });
 
 test.each([["5", 5], ["true", true], ["null", null], ["memory", "memory"], ['"5"', "5"], ["[1]", [1]]])(
-  "config set sends %s as JSON if it is valid JSON, and otherwise as a string",
+  "`config set` sends %s as JSON if it is valid JSON, and otherwise as a string",
   async (text, value) => {
     const server: Server = () => ({ body: { key: "a.b", value, env_override: null, restart_required: false } });
     const ran = await opsctl(["config", "set", "a.b", text], { server });
@@ -233,7 +233,7 @@ test.each([["5", 5], ["true", true], ["null", null], ["memory", "memory"], ['"5"
   },
 );
 
-test("config set prints a note if the setting is overridden or needs a restart", async () => {
+test("`config set` prints a note if the setting is overridden or needs a restart", async () => {
   const setting = { key: "a", value: 1, default: 2, env_override: "BERTH_A", restart_required: true, description: "" };
   const shadowed = await opsctl(["config", "set", "a", "1"], answering(setting));
   expect(shadowed.out()).toBe("Set a to 1\n");
@@ -242,7 +242,7 @@ test("config set prints a note if the setting is overridden or needs a restart",
   expect(restart.err()).toContain("restarts");
 });
 
-test("api-key create prints only the secret on stdout", async () => {
+test("`api-key create` prints only the secret on stdout", async () => {
   const key = { id: KEY_ID, scope: "read_only", description: "d", secret: "opsk_x" };
   const ran = await opsctl(["api-key", "create", "--description", "d", "--scope", "read_only"], answering(key));
   expect(ran.asked[0]!.body).toEqual({ description: "d", scope: "read_only" });
@@ -251,7 +251,7 @@ test("api-key create prints only the secret on stdout", async () => {
   expect(ran.err()).not.toContain("opsk_x");
 });
 
-test("api-key list prints its columns", async () => {
+test("`api-key list` prints its columns", async () => {
   const key = { id: "k1", scope: "full", description: "ci", created_at: "t1", expires_at: null, last_used_at: "t2" };
   const ran = await opsctl(["api-key", "list"], answering([key]));
   expect(ran.out()).toBe(
@@ -259,7 +259,7 @@ test("api-key list prints its columns", async () => {
   );
 });
 
-test("audit verify prints the last verified seq; if the chain is broken, it exits 1 and prints the seq of the break", async () => {
+test("`audit verify` prints the last verified seq; if the chain is broken, it exits 1 and prints the seq of the break", async () => {
   const head = { seq: 7, hash: "ab".repeat(32) };
   const good = await opsctl(["audit", "verify"], answering({ outcome: { Ok: { verified_to: 7 } }, head }));
   expect(good.out()).toBe(`Audit chain verified to seq 7 (head ${head.hash})\n`);
@@ -277,7 +277,7 @@ function event(seq: number) {
   return { seq, ts: "t", actor, action: "cn_approve", resource: null, decision: "allow", outcome: { kind: "success" } };
 }
 
-test("audit list reads pages up to --limit and notes where to continue", async () => {
+test("`audit list` reads pages up to --limit and notes where to continue", async () => {
   const head = { seq: 5_000, hash: "h" };
   const server: Server = ({ query }) => {
     const first = query.after_seq === undefined ? 0 : Number(query.after_seq) + 1;
@@ -289,7 +289,7 @@ test("audit list reads pages up to --limit and notes where to continue", async (
   expect(ran.err()).toBe("More events follow; continue with --after-seq 1499\n");
 });
 
-test("audit list --tail prints the newest events, oldest first", async () => {
+test("`audit list --tail` prints the newest events, oldest first", async () => {
   const event = (seq: number) => ({ seq, ts: "2026-11-21T10:00:00Z", actor: { kind: "system" }, action: `a${seq}` });
   const server = ({ query }: { query: Readonly<Record<string, string>> }) => ({
     body: query["limit"] === "2" && query["order"] === "desc"
@@ -302,7 +302,7 @@ test("audit list --tail prints the newest events, oldest first", async () => {
   expect([ran.err(), ran.out()]).toEqual(["", "8\n9\n"]);
 });
 
-test("config set names the setting in the error about a value that is not a share", async () => {
+test("`config set` names the setting in the error about a value that is not a share", async () => {
   const ran = await opsctl(["config", "set", "reservoir.percent_default", "50"], answering({}));
   expect([ran.code, ran.err()]).toEqual([
     2,
@@ -312,7 +312,7 @@ test("config set names the setting in the error about a value that is not a shar
 });
 
 test.each([["get", []], ["set", ["80%"]], ["unset", []]])(
-  "the error of config %s for an unknown setting offers a similar key, or the command that lists the keys",
+  "the error of `config` %s for an unknown setting offers a similar key, or the command that lists the keys",
   async (verb, value) => {
     const server: Server = ({ path }) =>
       path === "/v1/config"
@@ -328,7 +328,7 @@ test.each([["get", []], ["set", ["80%"]], ["unset", []]])(
   },
 );
 
-test("audit list accepts an age by the server's clock for --since, and a username for --actor", async () => {
+test("`audit list` accepts an age by the server's clock for --since, and a username for --actor", async () => {
   const server: Server = ({ path }) =>
     path === "/v1/system/users"
       ? { body: { items: [{ id: KEY_ID, username: "root" }] } }

@@ -143,7 +143,7 @@ describe("tables", () => {
   });
 });
 
-test("show prints one record in every format", async () => {
+test("`show` prints one record in every format", async () => {
   const run = async (format: string) =>
     (await opsctl(["silo", "show", SILOS[0]!.id, "-o", format], { server: () => ({ body: SILOS[0] }) })).out();
   expect(await run("name")).toBe("acme\n");

@@ -24,7 +24,7 @@ const tenant = (argv: string): Promise<Ran> =>
     newId: randomUUID,
   });
 
-test("session list shows the caller's sessions, and session end ends one of them", async () => {
+test("`session list` shows the caller's sessions, and `session end` ends one of them", async () => {
   okOf(await a.t.call("POST", "/v1/system/users", { body: { username: "ada", password: PASSWORD } }));
   const login = async () =>
     okOf(await a.t.call("POST", "/v1/auth/login", { key: null, body: { username: "ada", password: PASSWORD } }));
@@ -45,14 +45,14 @@ test("session list shows the caller's sessions, and session end ends one of them
   expect((await at.run(`session end ${other_id}`, { env })).code).toBe(3);
 });
 
-test("tenantctl whoami with an API key prints the key's owner and tenant", async () => {
+test("`tenantctl whoami` with an API key prints the key's owner and tenant", async () => {
   const { code, out } = await tenant("whoami -o json");
   const who = okOf(await a.t.call("GET", "/v1/auth/whoami", { key: a.tenant.key }));
   expect([code, JSON.parse(out())]).toEqual([0, who]);
   expect(who).toMatchObject({ tenant_id: a.tenant.tenant_id, scope: "full" });
 });
 
-test("capacity show prints the resources of the fleet or of one node, and the resources that instances use", async () => {
+test("`capacity show` prints the resources of the fleet or of one node, and the resources that instances use", async () => {
   await a.running({ name: "web-1" });
   const { server_uuid } = a.node;
   const fleet = await at.json<{ placed: { instances: number; cpu: number }; physical: { cpu: number } }>(
@@ -70,7 +70,7 @@ test("capacity show prints the resources of the fleet or of one node, and the re
   expect(node).toMatch(/^INSTANCES +- +1$/m);
 });
 
-test("audit list of a tenant shows its own events, newest first, with the filters of a search", async () => {
+test("`audit list` of a tenant shows its own events, newest first, with the filters of a search", async () => {
   const project = (name: string) => ({ key: a.tenant.key, body: { name } });
   const path = `/v1/tenants/${a.tenant.tenant_id}/projects`;
   okOf(await a.t.call("POST", path, project("shop")));

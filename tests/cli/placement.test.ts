@@ -27,7 +27,7 @@ beforeEach(async () => {
 
 const lines = (text: string) => text.trimEnd().split("\n");
 
-test("placement explain shows the chosen node, and the reason why each other node is rejected", async () => {
+test("`placement explain` shows the chosen node, and the reason why each other node is rejected", async () => {
   expect(await at.printed("placement explain --cpu 2 --memory 4GiB")).toBe("No approved compute node\n");
   const [good, small] = [await openNode(t), await openNode(t, { ram_total_mb: 1_024 })];
   await at.printed(["cn", "cordon", small.hostname, "--reason", "a cable"]);
@@ -48,7 +48,7 @@ test("placement explain shows the chosen node, and the reason why each other nod
   expect(none[0]).toBe("None of the 2 approved nodes can take it");
 });
 
-test("placement explain --node shows the decision of every filter about the node, and the scores of an accepted node", async () => {
+test("`placement explain --node` shows the decision of every filter about the node, and the scores of an accepted node", async () => {
   const [good, edge] = [await openNode(t), await openNode(t)];
   await at.printed(`cn label set ${edge.hostname} --role edge`);
   const accepted = await at.printed(`placement explain --cpu 1 --memory 1GiB --node ${good.hostname}`);
@@ -60,7 +60,7 @@ test("placement explain --node shows the decision of every filter about the node
   expect(rejected).not.toContain("SCORER");
 });
 
-test("placement explain INSTANCE uses the instance's values, and options override them", async () => {
+test("`placement explain INSTANCE` uses the instance's values, and options override them", async () => {
   const node = await openNode(t, { ram_total_mb: 4_096, nic_tags: ["external", "dmz"] });
   const id = await placeInstance(t, { on: node.id, of: tenant });
   const explanation = await at.json<PlacementExplanation>(`placement explain ${id}`);
@@ -92,7 +92,7 @@ test.each([["placement explain"], ["placement explain --cpu 2"], ["placement exp
   },
 );
 
-test("cn drain-preview shows the instances that fit on other nodes, and the instances that look like quorum members", async () => {
+test("`cn drain-preview` shows the instances that fit on other nodes, and the instances that look like quorum members", async () => {
   const from = await openNode(t);
   expect(await at.printed(`cn drain-preview ${from.hostname}`)).toBe("(no instances)\n");
   const to = await openNode(t, { ram_total_mb: 4_096 });
@@ -107,7 +107,7 @@ test("cn drain-preview shows the instances that fit on other nodes, and the inst
   expect(rows.map((row) => row.split(" ")[0]).sort()).toEqual(ids.sort());
 });
 
-test("cn drain cordons a node and counts the moved instances; --dry-run changes nothing", async () => {
+test("`cn drain` cordons a node and counts the moved instances; --dry-run changes nothing", async () => {
   const node = await openNode(t);
   const placement = async () => okOf(await t.call("GET", `/v1/cns/${node.id}/placement`));
   expect(await at.printed(`cn drain ${node.hostname} --dry-run`)).toBe("(no instances)\n");
@@ -126,7 +126,7 @@ async function openRack(rack: string) {
   return one.hostname < two.hostname ? [one, two] as const : [two, one] as const;
 }
 
-test("cn drain --label drains the nodes with a label and names them; --dry-run changes nothing", async () => {
+test("`cn drain --label` drains the nodes with a label and names them; --dry-run changes nothing", async () => {
   const [a, b] = await openRack("a3");
   const placement = async (id: string) => okOf(await t.call("GET", `/v1/cns/${id}/placement`));
   const [head, ...rows] = lines(await at.printed("cn drain --label rack=a3 --dry-run"));
@@ -141,7 +141,7 @@ test("cn drain --label drains the nodes with a label and names them; --dry-run c
   }
 });
 
-test("cn drain --label stops if a drained node is not empty, names its instances, and exits with 1", async () => {
+test("`cn drain --label` stops if a drained node is not empty, names its instances, and exits with 1", async () => {
   const [a, b] = await openRack("full");
   // The only other node has the same label, so the instance cannot move to it.
   const stays = await placeInstance(t, { on: a.id, of: tenant, name: "web-2" });
@@ -163,7 +163,7 @@ test.each([
   expect(ran.err()).toContain(message);
 });
 
-test("cn drain --label exits with 1 if no approved node has the label", async () => {
+test("`cn drain --label` exits with 1 if no approved node has the label", async () => {
   for (const more of ["", " --dry-run"]) {
     const ran = await at.run(`cn drain --label rack=of-no-node${more}`);
     expect(ran.code).toBe(1);
@@ -171,7 +171,7 @@ test("cn drain --label exits with 1 if no approved node has the label", async ()
   }
 });
 
-test("cn upgrade names nodes that cannot be upgraded, and begins nothing", async () => {
+test("`cn upgrade` names nodes that cannot be upgraded, and begins nothing", async () => {
   const [a] = await openRack("u1");
   const command = "cn upgrade --label rack=u1 --platform 20261121T000000Z";
   const plan = await at.printed(`${command} --dry-run`);
@@ -184,7 +184,7 @@ test("cn upgrade names nodes that cannot be upgraded, and begins nothing", async
   expect([unnamed.code, unnamed.err()]).toEqual([2, expect.stringContaining("pass --label")]);
 });
 
-test("cn placement set changes only the given settings; --clear resets settings to their defaults", async () => {
+test("`cn placement set` changes only the given settings; --clear resets settings to their defaults", async () => {
   const node = await openNode(t);
   const set = (...argv: string[]) => at.printed(["cn", "placement", "set", node.hostname, ...argv]);
   await set(
@@ -212,7 +212,7 @@ test("cn placement set changes only the given settings; --clear resets settings 
   expect(cleared).toMatch(/^fault_domain: +r7\npinned_silo_uuid: +-\npinned_tenant_uuid: +-\nnote: +-$/m);
 });
 
-test("cn placement set is rejected without options, or if --clear names a setting that cannot be cleared", async () => {
+test("`cn placement set` is rejected without options, or if --clear names a setting that cannot be cleared", async () => {
   for (const argv of ["cn placement set x", "cn placement set x --clear cordoned"]) {
     const ran = await at.run(argv);
     expect([ran.code, ran.asked]).toEqual([2, []]);

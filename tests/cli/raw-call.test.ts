@@ -5,7 +5,7 @@ import { KEY_ENV, tenantctl } from "./tenantctl/run.ts";
 
 const echo = { server: ({ method, path }: { method: string; path: string }) => ({ body: { method, path } }) };
 
-test("api sends fields as the body of a POST; a field is sent as JSON if it is valid JSON, and otherwise as text", async () => {
+test("`api` sends fields as the body of a POST; a field is sent as JSON if it is valid JSON, and otherwise as text", async () => {
   const words = ["api", "post", "/v1/silos", "-f", "name=acme", "-f", "count=3", "-f", 'tags=["a"]', "-f", "text=a=b"];
   const ran = await opsctl(words, echo);
   expect([ran.code, ran.err()]).toEqual([0, ""]);
@@ -17,7 +17,7 @@ test("api sends fields as the body of a POST; a field is sent as JSON if it is v
   expect(JSON.parse(ran.out())).toEqual({ method: "POST", path: "/v1/silos" });
 });
 
-test("api sends fields as the query of a GET, in addition to the query in the path", async () => {
+test("`api` sends fields as the query of a GET, in addition to the query in the path", async () => {
   const ran = await tenantctl(["api", "GET", "/v1/vpcs?limit=2", "-f", "project=p", "-o", "jsonpath=.path"], {
     ...echo,
     env: KEY_ENV,
@@ -31,7 +31,7 @@ test.each([
   [["GET", "v1/silos"], "the path must start with /"],
   [["GET", "https://example.com/v1"], "the path must start with /"],
   [["POST", "/v1/silos", "-f", "name"], "--field must be NAME=VALUE"],
-])("api %j is a usage error before any request", async (words, message) => {
+])("`api` %j is a usage error before any request", async (words, message) => {
   const ran = await opsctl(["api", ...words], echo);
   expect([ran.code, ran.asked]).toEqual([2, []]);
   expect(ran.err()).toContain(message);

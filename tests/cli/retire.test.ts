@@ -43,13 +43,13 @@ test("the user may type the UUID instead of the hostname", async () => {
   expect((await changes(["cn", "remove", NODE_ID], { isTTY: true, typed: [NODE_ID] })).sent).toHaveLength(1);
 });
 
-test("factory-reset and remove print their result", async () => {
+test("`factory-reset` and `remove` print their result", async () => {
   const reset = await changes(["cn", "factory-reset", NODE_ID, "--yes"], {});
   expect(reset.out()).toBe(`Reset CN ${NODE_ID} (state=awaiting_setup)\n`);
   expect((await changes(["cn", "remove", NODE_ID, "--yes"], {})).out()).toBe(`Removed CN ${NODE_ID}\n`);
 });
 
-test("factory-reset resets the nodes with a label one after another, and stops at the first refusal", async () => {
+test("`factory-reset` resets the nodes with a label one after another, and stops at the first refusal", async () => {
   const [second, third] = ["2".repeat(8), "3".repeat(8)].map((start) => `${start}${NODE_ID.slice(8)}`);
   const nodes = [
     node({ server_uuid: third, hostname: "rack1-n6", state: "approved" }),
@@ -86,7 +86,7 @@ const HASH = `$6$saltsalt$${"a".repeat(85)}/`;
 const password = (argv: string[], options: FakeOptions = {}) =>
   opsctl(["cn", "root-password", NODE_ID, ...argv], { server, ...options });
 
-test("root-password asks for the password twice, sends only its hash, and does not print the password", async () => {
+test("`root-password` asks for the password twice, sends only its hash, and does not print the password", async () => {
   const ran = await password([], { isTTY: true, typed: ["correct horse", "correct horse"] });
   expect(ran.code).toBe(0);
   expect(ran.asked[0]).toMatchObject({ method: "POST", path: `/v1/cns/${NODE_ID}/root-password` });
@@ -96,7 +96,7 @@ test("root-password asks for the password twice, sends only its hash, and does n
   expect(JSON.stringify(ran.asked) + ran.out() + ran.err()).not.toContain("correct horse");
 });
 
-test("root-password --password-stdin accepts one line and rejects two", async () => {
+test("`root-password --password-stdin` accepts one line and rejects two", async () => {
   const ran = await password(["--password-stdin"], { typed: "secret word\n" });
   expect([ran.code, ran.out()]).toEqual([
     0,
@@ -105,12 +105,12 @@ test("root-password --password-stdin accepts one line and rejects two", async ()
   expect((await password(["--password-stdin"], { typed: "two\nlines\n" })).code).toBe(2);
 });
 
-test("root-password --hash is sent unchanged", async () => {
+test("`root-password --hash` is sent unchanged", async () => {
   const ran = await password(["--hash", HASH]);
   expect(ran.asked[0]!.body).toEqual({ password_hash: HASH });
 });
 
-test("root-password --clear sends no password hash", async () => {
+test("`root-password --clear` sends no password hash", async () => {
   const ran = await password(["--clear"]);
   expect(ran.asked[0]!.body).toEqual({});
   expect(ran.out()).toBe(`Cleared the root password of CN ${NODE_ID} (next netboot)\n`);
@@ -124,7 +124,7 @@ test.each([
   ["two ways at once", ["--hash", HASH, "--clear"], {}],
   ["two ways at once", ["--clear", "--password-stdin"], {}],
   ["two ways at once", ["--hash", HASH, "--password-stdin"], {}],
-])("root-password with %s (%j) is a usage error and sends no request", async (_what, argv, options) => {
+])("`root-password` with %s (%j) is a usage error and sends no request", async (_what, argv, options) => {
   const ran = await password(argv, options);
   expect([ran.code, ran.asked.length]).toEqual([2, 0]);
 });
@@ -133,13 +133,13 @@ function traits(held: Record<string, string>): FakeOptions {
   return { server: ({ method, body }) => ({ body: method === "GET" ? { traits: held } : body }) };
 }
 
-test("traits set keeps the node's other traits and prints all of them", async () => {
+test("`traits set` keeps the node's other traits and prints all of them", async () => {
   const ran = await opsctl(["cn", "traits", "set", NODE_ID, "rack=r2", "expr=a=b"], traits({ gpu: "yes", rack: "r1" }));
   expect(ran.asked.at(-1)!.body).toEqual({ traits: { gpu: "yes", rack: "r2", expr: "a=b" } });
   expect(ran.out()).toBe("TRAIT  VALUE\nexpr   a=b\ngpu    yes\nrack   r2\n");
 });
 
-test("traits clear removes the named traits, or all traits if no trait is named", async () => {
+test("`traits clear` removes the named traits, or all traits if no trait is named", async () => {
   const held = { gpu: "yes", rack: "r1" };
   const one = await opsctl(["cn", "traits", "clear", NODE_ID, "gpu"], traits(held));
   expect(one.asked.at(-1)!.body).toEqual({ traits: { rack: "r1" } });
@@ -147,7 +147,7 @@ test("traits clear removes the named traits, or all traits if no trait is named"
   expect([all.asked.at(-1)!.body, all.out()]).toEqual([{ traits: {} }, "(no traits)\n"]);
 });
 
-test.each([["rack"], ["=r1"], ["rack="]])("traits set %s is a usage error", async (word) => {
+test.each([["rack"], ["=r1"], ["rack="]])("`traits set` %s is a usage error", async (word) => {
   const ran = await opsctl(["cn", "traits", "set", NODE_ID, word], traits({}));
   expect([ran.code, ran.asked.some(({ method }) => method === "POST")]).toEqual([2, false]);
 });

@@ -44,7 +44,7 @@ function setup(rounds: readonly Round[] = [], disks = DISKS, state: CnView["stat
 
 const approve = ["cn", "setup", "approve", NODE_ID];
 
-test("setup plan shows each disk and its use, the pool, and the command that approves the plan", async () => {
+test("`setup plan` shows each disk and its use, the pool, and the command that approves the plan", async () => {
   const ran = await opsctl(["cn", "setup", "plan", NODE_ID], setup([], DISKS, "awaiting_setup"));
   expect(ran.out()).toBe(
     `DISK    SIZE     USE       DATA
@@ -64,7 +64,7 @@ To approve it:
   );
 });
 
-test("setup plan with options shows the layout for these options, and repeats the options in the approve command", async () => {
+test("`setup plan` with options shows the layout for these options, and repeats the options in the approve command", async () => {
   const argv = ["--layout", "mirror", "--exclude", "c1t2d0", "--no-cache", "--compress", "zstd"];
   const ran = await opsctl(["cn", "setup", "plan", NODE_ID, ...argv], setup([], DISKS, "awaiting_setup"));
   expect(ran.out()).toMatch(/^c0t0d0 +480 GB +not used +kept$/m);
@@ -72,7 +72,7 @@ test("setup plan with options shows the layout for these options, and repeats th
   expect(ran.out()).toContain(`  opsctl cn setup approve ${NODE_ID} ${argv.join(" ")}\n`);
 });
 
-test("setup plan shows why no layout fits", async () => {
+test("`setup plan` shows why no layout fits", async () => {
   const ran = await opsctl(["cn", "setup", "plan", NODE_ID, "--layout", "raidz3"], setup([], DISKS, "awaiting_setup"));
   expect(ran.code).toBe(0);
   expect(ran.out()).toContain("\nNo layout: no acceptable raidz3 layout is possible with 3 disks\n");
@@ -80,24 +80,24 @@ test("setup plan shows why no layout fits", async () => {
   expect((await opsctl(["cn", "setup", "plan", NODE_ID], setup([], []))).out()).toContain("(no disks announced)");
 });
 
-test("setup plan rejects options that need --layout", async () => {
+test("`setup plan` rejects options that need --layout", async () => {
   expect((await opsctl(["cn", "setup", "plan", NODE_ID, "--width", "3"], setup([], DISKS, "awaiting_setup"))).code)
     .toBe(2);
 });
 
-test("setup plan --json prints the answer unchanged", async () => {
+test("`setup plan --json` prints the answer unchanged", async () => {
   const ran = await opsctl(["cn", "setup", "plan", NODE_ID, "--json"], setup([], DISKS, "awaiting_setup"));
   expect(JSON.parse(ran.out())).toEqual(JSON.parse(JSON.stringify(layoutProposal(DISKS))));
 });
 
-test("setup approve sends only the options that were given", async () => {
+test("`setup approve` sends only the options that were given", async () => {
   const ran = await opsctl([...approve, "--layout", "mirror"], setup());
   expect(ran.asked).toMatchObject([{ method: "POST", path: `/v1/cns/${NODE_ID}/approve-setup` }]);
   expect(ran.asked[0]!.body).toEqual({ disk_layout: "mirror" });
   expect(ran.out()).toBe(`Approved setup of CN ${NODE_ID} (state=setting_up); operation ${OPERATION_ID}\n`);
 });
 
-test("setup approve sends every option, including 0 spares", async () => {
+test("`setup approve` sends every option, including 0 spares", async () => {
   const options = [
     "--width",
     "3",
@@ -124,14 +124,14 @@ test("setup approve sends every option, including 0 spares", async () => {
 });
 
 test.each([[[]], [["--layout", "raid0"]], [["--layout", "mirror", "--timeout", "3"]]])(
-  "setup approve with the options %j is a usage error",
+  "`setup approve` with the options %j is a usage error",
   async (argv) => {
     const ran = await opsctl([...approve, ...argv], setup());
     expect([ran.code, ran.asked.length]).toEqual([2, 0]);
   },
 );
 
-test("on a terminal setup approve shows the affected disks and asks for the hostname", async () => {
+test("on a terminal, `setup approve` shows the affected disks and asks for the hostname", async () => {
   const argv = [...approve, "--layout", "mirror"];
   const wrong = await opsctl(argv, { ...setup(), isTTY: true, typed: ["yes"] });
   expect([wrong.code, wrong.asked.some(({ method }) => method === "POST")]).toEqual([1, false]);
@@ -149,14 +149,14 @@ const RUN: readonly Round[] = [
   { progress: { step: "create_pool", message: "zpool create" } },
 ];
 
-test("setup approve --wait prints each step once and then the node", async () => {
+test("`setup approve --wait` prints each step once and then the node", async () => {
   const ran = await opsctl([...approve, "--layout", "mirror", "--wait"], setup([...RUN, { state: "succeeded" }]));
   expect(ran.code).toBe(0);
   expect(ran.err()).toBe("waiting for the machine to fetch its setup bundle\nverify\ncreate_pool: zpool create\n");
   expect(ran.out()).toContain(`CN ${NODE_ID} is set up (state=setting_up)\n`);
 });
 
-test("on a terminal --wait rewrites one status line, which starts with the clock and is erased at the end", async () => {
+test("on a terminal, `--wait` rewrites one status line, which starts with the clock and is erased at the end", async () => {
   const options = { ...setup([...RUN, { state: "succeeded" }]), isTTY: true };
   const ran = await opsctl([...approve, "--layout", "mirror", "--wait", "--yes"], options);
   expect(ran.err()).toContain("\r\u001b[K[20 %, 2 s, at most 45 min left] verify");

@@ -26,7 +26,7 @@ async function doctor(checks: CheckResult[], argv: string[] = []) {
   return ran;
 }
 
-test("doctor lists only problems without --all", async () => {
+test("`doctor` lists only problems without --all", async () => {
   const lines = (await doctor([BROKEN, HEAD, STUCK, SKIPPED])).out().split("\n");
   expect(lines.filter((line) => /^(ok|skip|warn|FAIL) /.test(line))).toEqual([
     "warn  operations-stuck: no operation is stuck",
@@ -34,7 +34,7 @@ test("doctor lists only problems without --all", async () => {
   ]);
 });
 
-test("doctor --all prints a line for each check, with failures at the end, and exits 1 if a check fails", async () => {
+test("`doctor --all` prints a line for each check, with failures at the end, and exits 1 if a check fails", async () => {
   const ran = await doctor([BROKEN, HEAD, STUCK, SKIPPED], ["--all"]);
   expect([ran.code, ran.err()]).toEqual([1, "error: 1 check failed\n"]);
   expect(ran.out()).toBe(
@@ -55,7 +55,7 @@ FAIL  INV-6: a rule holds
   );
 });
 
-test("doctor exits 7 if the control plane is unreachable or unavailable", async () => {
+test("`doctor` exits 7 if the control plane is unreachable or unavailable", async () => {
   const unreachable = await opsctl(["doctor"], {});
   expect([unreachable.code, unreachable.out()]).toEqual([7, ""]);
   expect(unreachable.err()).toContain("cannot reach");
@@ -63,7 +63,7 @@ test("doctor exits 7 if the control plane is unreachable or unavailable", async 
   expect([busy.code, busy.out(), busy.err()]).toEqual([7, "", "error: no database\n"]);
 });
 
-test("doctor exits 0 if there are only warnings, and --json prints the report", async () => {
+test("`doctor` exits 0 if there are only warnings, and --json prints the report", async () => {
   expect((await doctor([STUCK])).code).toBe(0);
   const ran = await doctor([BROKEN], ["--json"]);
   expect(ran.code).toBe(1);

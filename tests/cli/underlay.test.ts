@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => t.close());
 
-test("set changes the given fields, show prints them, and the value reported removes a field", async () => {
+test("`set` changes the given fields, `show` prints them, and the value `reported` removes a field", async () => {
   await at.printed(`cn underlay set ${node} --address 192.0.2.9 --mtu 9000`);
   expect(await at.printed(`cn underlay show ${node}`)).toMatch(
     /underlay_address: +192\.0\.2\.9\nunderlay_mtu: +9000\n/,
@@ -25,7 +25,7 @@ test("set changes the given fields, show prints them, and the value reported rem
   });
 });
 
-test("set without a field or with an invalid MTU fails before any request", async () => {
+test("`set` without a field or with an invalid MTU fails before any request", async () => {
   for (const words of ["", " --mtu 100", " --mtu 10000"]) {
     const ran = await at.run(`cn underlay set ${node}${words}`);
     expect([ran.code, ran.asked]).toEqual([2, []]);

@@ -36,7 +36,7 @@ const counters = (cpu_seconds: number) => ({
   network_sent_bytes: 0,
 });
 
-test("usage is printed as CSV for a bill: by day for the tenant, and by project for the operator", async () => {
+test("`usage -o csv` prints CSV for a bill: by day for the tenant, and by project for the operator", async () => {
   expect(await printed("usage --from 2020-01-01 --to 2020-01-31")).toBe("(no usage from 2020-01-01 to 2020-01-31)\n");
   const { id } = await a.running({ cpu: 4, memory_bytes: 2 * GIB });
   await a.t.advance(36 * 3_600);
@@ -64,7 +64,7 @@ test("usage is printed as CSV for a bill: by day for the tenant, and by project 
   expect(site[1]).toMatch(/^acme,acme-project,/);
 });
 
-test("load prints a bar for each minute and each hour of an instance, and notes that a simulated node sent the values", async () => {
+test("`instance load` prints a bar for each minute and each hour of an instance, and notes that a simulated node sent the values", async () => {
   const { id, name } = await a.running({ name: "loaded", cpu: 2 });
   expect(await printed(`instance load ${name} --by minute`)).toBe("(no load yet: the first minute has not ended)\n");
   const seconds = async () =>
@@ -116,7 +116,7 @@ test("load prints a bar for each minute and each hour of an instance, and notes 
   expect(okOf(await a.call("GET", `/v1/instances/${id}/load`)).samples).toEqual([]);
 });
 
-test("audit list prints the audit events of the tenant, with the newest first", async () => {
+test("`audit list` prints the audit events of the tenant, with the newest first", async () => {
   const lines = (await printed("audit list --action instance_create -o csv")).trim().split(/\r?\n/);
   expect(lines[0]).toBe("seq,time,actor,action,resource,decision,outcome");
   expect(lines.length).toBeGreaterThanOrEqual(3);

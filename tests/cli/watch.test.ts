@@ -71,7 +71,7 @@ test("in a pipe, each note is printed only once", async () => {
   expect(fake.err().match(/More events follow/g)).toHaveLength(1);
 });
 
-test("show exits 3 when the record is deleted", async () => {
+test("`show` exits 3 when the record is deleted", async () => {
   const { id } = await silo("short");
   const { fake, code } = await watched(`silo show ${id} -o name --watch`, async () => {
     await t.call("DELETE", `/v1/silos/${id}`);

@@ -49,7 +49,7 @@ const silence = () =>
     node.server_uuid,
   ]);
 
-describe("at its arrival a poll", () => {
+describe("a poll that arrives", () => {
   test("counts as a heartbeat, although its answer is held", async () => {
     await poll();
     await silence();

@@ -217,7 +217,7 @@ test("deleting an image in use fails with the number of instances", async () => 
   await expect(instanceOf(made.id)).rejects.toThrow("instance_image_fkey");
 });
 
-test("a delete of an image waits while an instance is created from the image, and is then rejected", async () => {
+test("a request to delete an image waits while an instance is created from the image, and is then rejected", async () => {
   const { body: made } = await post();
   const refused = await t.db.withClient(async (client) => {
     await client.query("begin");
@@ -251,7 +251,7 @@ test("several requests with one Idempotency-Key create one image and get the sam
   expect((await t.call("POST", "/v1/images", { body })).status).toBe(409);
 });
 
-test("creates, updates and deletes are audited with the scope", async () => {
+test("the creation, update and deletion of an image are audited with the scope", async () => {
   const { body: made } = await acme.call("POST", imagesOf(acme), { body: bodyOf() });
   await acme.call("PATCH", `/v1/images/${made.id}`, { body: { name: "audited" } });
   await acme.call("DELETE", `/v1/images/${made.id}`);

@@ -22,7 +22,7 @@ describe("a create request", () => {
     [{ memory_bytes: 0 }, "memory_bytes must be greater than zero"],
     [{ disk_bytes: 0 }, "disk_bytes must be greater than zero and at most 16 TiB"],
     [{ disk_bytes: 16 * 2 ** 40 + 1 }, "disk_bytes must be greater than zero and at most 16 TiB"],
-  ])("of %j gets 400", async (fields, message) => {
+  ])("with %j gets 400", async (fields, message) => {
     expectRefused(await a.create(fields), 400, "BadRequest", message);
   });
 
@@ -38,11 +38,11 @@ describe("a create request", () => {
     [{ name: "" }, "name must be 1 to 63 bytes long"],
     [{ mac: "02:00:00:00:00" }, "mac must be 12 hex digits"],
     [{ mac: "01:00:00:00:00:01" }, "mac 01:00:00:00:00:01 is a multicast address; a NIC needs a unicast address"],
-  ])("of %j gets 409", async (fields, message) => {
+  ])("with %j gets 409", async (fields, message) => {
     conflictWith(await a.create(fields), message);
   });
 
-  test("requires unique names of its NICs, also of the primary NIC", async () => {
+  test("requires unique names of its NICs, including the primary NIC", async () => {
     const nic = (name: string) => ({ subnet_id: a.subnet.id, name });
     conflictWith(await a.create({ extra_nics: [nic("x"), nic("x")] }), "two NICs of the instance are named x");
     conflictWith(await a.create({ extra_nics: [nic("primary")] }), "two NICs of the instance are named primary");
@@ -79,7 +79,7 @@ describe("a create request", () => {
     }
   });
 
-  test("has a boot disk of the image's size by default, or of 20 GiB for bhyve, and raises a smaller size to the image's size", async () => {
+  test("creates a boot disk of the image's size by default, or of 20 GiB for bhyve, and raises a smaller size to the image's size", async () => {
     const bhyve = await a.newImage({ compatibility: { brand: "bhyve", arch: "x86_64" } });
     await a.node.alive({ hvm_supported: true });
     const sizeOf = async (fields: object) => {
@@ -102,7 +102,7 @@ describe("a create request", () => {
     expect(await a.left(before)).toEqual([]);
   });
 
-  test("succeeds for one of two concurrent requests for the last slot, and the other request gets 503", async () => {
+  test("for the last slot succeeds only once: of two concurrent requests, one succeeds and the other gets 503", async () => {
     const [big] = [{ memory_bytes: 40 * GIB }];
     const answers = [a.create(big), a.create(big)];
     const job = await a.node.does("provision");

@@ -96,7 +96,7 @@ describe("a create request", () => {
     expect(await a.left(before)).toEqual([]);
   });
 
-  test("whose node fails the job is rolled back with the node's reason, and its address is free again", async () => {
+  test("whose node fails the job is rolled back with the node's reason, and the address of the instance is free again", async () => {
     const before = await a.dump();
     const answer = a.create();
     const job = await a.node.take();

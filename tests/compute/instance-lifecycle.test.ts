@@ -18,7 +18,7 @@ const lifecycle = async (id: string) => (await a.show(id)).lifecycle;
 const force = (id: string) => a.t.call("DELETE", `${at(id)}?force=true`);
 
 describe("an instance", () => {
-  test("shows the intermediate state of a stop, start or restart until its node finishes the job, but none of a reset", async () => {
+  test("shows the intermediate state of a stop, start or restart until its node finishes the job; a reset has no such state", async () => {
     const { id } = await a.running();
     for (
       const [verb, between, after] of [
@@ -168,7 +168,7 @@ describe("an instance", () => {
     await a.done(a.call("DELETE", at(id)), "delete");
   });
 
-  test("stays stopped if its node fails the delete", async () => {
+  test("stays stopped if its node fails to delete it", async () => {
     const { id } = await a.stopped();
     const answer = a.call("DELETE", at(id));
     await a.node.fail(await a.node.take(), "busy");

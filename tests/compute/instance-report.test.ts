@@ -69,7 +69,7 @@ describe("a node's report", () => {
     await a.destroy(id);
   });
 
-  test("shows the addresses that the guest reports, but only if they are valid and while the instance runs", async () => {
+  test("contains the guest's addresses; the instance shows them only if they are valid and the instance runs", async () => {
     const { id } = await a.running();
     const shown = async () => okOf(await a.call("GET", `/v1/instances/${id}`)).guest_interfaces;
     expect(await shown()).toBeNull();

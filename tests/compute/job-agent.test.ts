@@ -79,7 +79,7 @@ async function provisioning(): Promise<JobView> {
 }
 
 describe("requests of the API", () => {
-  test("an instance is provisioned as requested, and its node reports it with its address", async () => {
+  test("an instance is provisioned as requested, and the node reports the instance with its address", async () => {
     start();
     await known();
     const ssh_key = okOf(await g.call("POST", "/v1/auth/ssh-keys", { body: { name: "k", public_key: KEY } })).id;

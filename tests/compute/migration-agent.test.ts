@@ -124,18 +124,21 @@ describe.each(["running", "stopped"] as const)("a %s instance", (state) => {
     ["source", "migrate_clean:clean"],
   ] as const;
 
-  test.each(STEPS)("arrives although the %s loses power at %s, when that node returns", async (which, step) => {
-    const { id, source, target } = await instance(state);
-    const node = which === "target" ? target : source;
-    await machines.get(node)!.trouble({ vanish_at: [step] });
-    const operation_id = await migrate(id);
-    await agents.get(node)!.ended;
-    expect((await runsOn(id)).length).toBeLessThanOrEqual(1);
-    await machines.get(node)!.trouble(null);
-    await begin(node);
-    await ended(operation_id, "succeeded");
-    await expectAlone(id, target, state);
-  });
+  test.each(STEPS)(
+    "arrives although the %s loses power at %s, as soon as the node that lost power returns",
+    async (which, step) => {
+      const { id, source, target } = await instance(state);
+      const node = which === "target" ? target : source;
+      await machines.get(node)!.trouble({ vanish_at: [step] });
+      const operation_id = await migrate(id);
+      await agents.get(node)!.ended;
+      expect((await runsOn(id)).length).toBeLessThanOrEqual(1);
+      await machines.get(node)!.trouble(null);
+      await begin(node);
+      await ended(operation_id, "succeeded");
+      await expectAlone(id, target, state);
+    },
+  );
 
   test.each(["migrate_receive:image", "migrate_receive:receive", "migrate_send:send"])(
     "stays on its node if %s fails",
@@ -197,7 +200,7 @@ test.each(["running", "stopped"] as const)("a %s instance moves with its data di
   expect((await vmsOf(target))[id]!.disks).toHaveLength(1);
 });
 
-test("a migration is refused to the instance's own node, to a cordoned node, and with a node that a tenant names", async () => {
+test("a migration to the instance's own node or to a cordoned node is refused, and a tenant may not name the node", async () => {
   const { id, source, target } = await instance();
   const refused = async (body: object, as: "root" | "tenant" = "root") => {
     const call = as === "root" ? t.call : g.call;

@@ -86,7 +86,7 @@ test("a NIC gets the addresses that the request names, and an address or MAC in 
   expect(await a.left(before)).toEqual([]);
 });
 
-test("the nodes of the VPC get additional addresses and allowed blocks of a NIC, also of a running instance", async () => {
+test("the nodes of the VPC get additional addresses and allowed blocks of a NIC, even while the instance runs", async () => {
   const { id } = await a.running();
   const [nic] = await a.nicsOf(id);
   const changed = okOf(

@@ -85,24 +85,27 @@ async function answersTo(caller: string, noun: Noun): Promise<number[]> {
 }
 
 for (const noun of NOUNS) {
-  test.each(ROWS)(`${noun} answer $caller as the table says`, async ({ caller, cells }) => {
+  test.each(ROWS)(`${noun} are shown to $caller exactly as the table requires`, async ({ caller, cells }) => {
     expect(await answersTo(caller, noun)).toEqual(cells);
   });
 }
 
-test.each(NOUNS)("the answer for %s that are invisible equals the answer if they do not exist", async (noun) => {
-  const headers = { "x-request-id": randomUUID() };
-  for (const scope of ["silo", "tenant", "project"] as const) {
-    const { id } = okOf(await t.call("POST", pathOf(noun, scope), { body: bodyOf(noun) }));
-    for (const key of [callers.foreign.key, callers.tenantless.key]) {
-      for (const method of ["GET", "DELETE"]) {
-        const hidden = await t.call(method, `/v1/${noun}/${id}`, { key, headers });
-        const absent = await t.call(method, `/v1/${noun}/${randomUUID()}`, { key, headers });
-        expect([hidden.status, hidden.text]).toEqual([404, absent.text]);
+test.each(NOUNS)(
+  "the answer for %s that the caller cannot see equals the answer for an id that does not exist",
+  async (noun) => {
+    const headers = { "x-request-id": randomUUID() };
+    for (const scope of ["silo", "tenant", "project"] as const) {
+      const { id } = okOf(await t.call("POST", pathOf(noun, scope), { body: bodyOf(noun) }));
+      for (const key of [callers.foreign.key, callers.tenantless.key]) {
+        for (const method of ["GET", "DELETE"]) {
+          const hidden = await t.call(method, `/v1/${noun}/${id}`, { key, headers });
+          const absent = await t.call(method, `/v1/${noun}/${randomUUID()}`, { key, headers });
+          expect([hidden.status, hidden.text]).toEqual([404, absent.text]);
+        }
       }
     }
-  }
-});
+  },
+);
 
 test("exactly the callers that may delete an image may change its description", async () => {
   const { id } = okOf(await t.call("POST", pathOf("images", "silo"), { body: bodyOf("images") }));

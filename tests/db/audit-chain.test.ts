@@ -108,7 +108,7 @@ function sortedJson(value: unknown): string {
   );
 }
 
-test("events of later transactions are chained only after the end and after the events of an older transaction", async () => {
+test("events of later transactions are chained only after an older transaction has ended and its events are chained", async () => {
   await app.withClient(async (slow) => {
     await slow.query("begin");
     await mutate(slow, "began first");

@@ -15,7 +15,7 @@ function image(...argv: string[]) {
   return tenantctl(["image", ...argv, "--index", vendor.base]);
 }
 
-test("search lists every file in the order of the index", async () => {
+test("`search` lists every file in the order of the index", async () => {
   const ran = await image("search", "-o", "table");
   expect(ran.out()).toBe(
     `IMAGE         VERSION  ALIASES     BUILD      VARIANT  ARCH     FORMAT  SIZE      CHECK
@@ -35,7 +35,7 @@ test.each([
   [["--release", "3.24"], ["alpine x86_64"]],
   [["--format", "raw"], []],
   [["--variant", "minimal"], []],
-])("search %j finds %j", async (argv, expected) => {
+])("`search` %j finds %j", async (argv, expected) => {
   const { items } = JSON.parse((await image("search", ...argv)).out());
   const found = (items as typeof vendor.images).flatMap(({ distro, build }) =>
     build.artifacts.map(({ arch }) => `${distro.id} ${arch}`)
@@ -49,7 +49,7 @@ test("the output contains unknown fields of a later version of the index", async
   expect(JSON.parse((await image("search", "--distro", "ubuntu")).out()).items[0].later).toBe(1);
 });
 
-test("search -q prints the names of images, and the error for an unknown distribution offers similar names", async () => {
+test("`search -q` prints the names of images, and the error for an unknown distribution offers similar names", async () => {
   expect((await image("search", "--distro", "alpine", "-q")).out()).toBe("alpine/v3.24/3.24.2-r0\n");
   const near = await image("search", "--distro", "alpin");
   expect([near.code, near.err()]).toEqual([3, "error: the index has no distro alpin; did you mean alpine?\n"]);
@@ -107,7 +107,7 @@ test("of several files, the default variant for x86_64 is selected; if no varian
   expect(JSON.parse(chosen.out()).variant).toBe("minimal");
 });
 
-test("verify names the image of a file, and fails for any other file", async () => {
+test("`verify` names the image of a file, and fails for any other file", async () => {
   const file = join(newFolder(), "disk.img");
   writeFileSync(file, CONTENT);
   const ran = await image("verify", file, "-o", "table");

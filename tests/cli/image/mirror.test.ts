@@ -39,7 +39,7 @@ async function signList(): Promise<string> {
   return publicKey.getFingerprint();
 }
 
-test("mirror copies every document, every file and the vendors' checksums and signatures", async () => {
+test("`mirror` copies every document, every file and the vendors' checksums and signatures", async () => {
   const ran = await mirror();
   expect(ran.code).toBe(0);
   expect(JSON.parse(ran.out())).toMatchObject({ images: 2, files: 3, files_fetched: 3, removed: [] });
@@ -162,7 +162,7 @@ test("if the download of an image fails, the documents of the mirror stay unchan
   expect(readFileSync(join(to, NOBLE)).equals(CONTENT)).toBe(true);
 });
 
-test("mirror exits 3 if no image matches, and 2 if the target is the index itself", async () => {
+test("`mirror` exits 3 if no image matches, and 2 if the target is the index itself", async () => {
   expect((await mirror("--distro", "gentoo")).code).toBe(3);
   await mirror();
   expect((await tenantctl(["image", "mirror", "--index", to, "--to", to])).code).toBe(2);

@@ -207,7 +207,7 @@ test("the client checks a signature of the image itself with the downloaded byte
   expect(filesIn(to).filter((path) => !path.includes(".part/"))).toEqual([]);
 });
 
-test("verify --signature checks an existing file", async () => {
+test("`verify --signature` checks an existing file", async () => {
   await signList(mine, mine);
   const file = join(to, "any-name.img");
   writeFileSync(file, CONTENT);

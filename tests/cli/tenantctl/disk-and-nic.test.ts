@@ -80,7 +80,7 @@ test.each([
   { reboot_required: true, line: "Reboot required: the running instance sees the new size after a reboot." },
   { reboot_required: false, line: "The larger disk is available on the next start." },
 ])(
-  "resize prints the new size and the time at which it takes effect: reboot_required $reboot_required",
+  "`resize` prints the new size and the time at which it takes effect: reboot_required $reboot_required",
   async ({ line, ...more }) => {
     const answers = { ...ANSWERS, [`POST /v1/disks/${DISK.id}/resize`]: { ...GROWN, ...more } };
     const at = (...argv: string[]) => tenantctl(["disk", "resize", ...argv], { env, server: serving(answers) });

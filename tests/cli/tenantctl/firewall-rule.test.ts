@@ -12,7 +12,7 @@ describe("firewall-rule", () => {
   const run = (argv: readonly string[], server: Server, typed = "") =>
     tenantctl(["firewall-rule", ...argv], { env: TOKEN_ENV, server, typed });
 
-  test("update sends the given conditions, and null for the value any", async () => {
+  test("`update` sends the given conditions, and null for the value any", async () => {
     const ran = await run(
       ["update", FIREWALL_RULE.id, "--protocol", "icmp", "--destination-ports", "any", "--source-cidr", "10.0.0.0/8"],
       serving({ [`PATCH ${by_id}`]: FIREWALL_RULE }),
@@ -21,7 +21,7 @@ describe("firewall-rule", () => {
     expect(ran.asked[0]!.body).toEqual({ protocol: "icmp4", destination_ports: null, source_cidr: "10.0.0.0/8" });
   });
 
-  test("check prints the deciding rule at each end of the connection, and fails for a denied packet", async () => {
+  test("`check` prints the deciding rule at each end of the connection, and fails for a denied packet", async () => {
     const inbound = { is_allowed: false, rule: FIREWALL_RULE };
     const ran = await run(
       ["check", "--vpc", VPC.id, "--from", "198.51.100.7", "--to", "10.0.1.5", "--port", "443"],

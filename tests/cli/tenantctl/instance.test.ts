@@ -71,7 +71,7 @@ describe.each([
   });
 });
 
-test("update sends only the given fields and prints the main fields", async () => {
+test("`update` sends only the given fields and prints the main fields", async () => {
   const ran = await run("update", "web-1", "--name", "web-2");
   expect(requestsOf(ran)).toEqual([`GET /v1/instances?${IN_PROJECT}`, `PATCH ${BY_ID}`]);
   expect(ran.asked[1]!.body).toEqual({ name: "web-2" });
@@ -82,7 +82,7 @@ test.each([
   { argv: [], force: "false" },
   { argv: ["--force"], force: "true" },
   { argv: ["-o", "json"], force: "false" },
-])("delete always sends the parameter force, and prints one line: $argv", async ({ argv, force }) => {
+])("`delete` always sends the parameter force, and prints one line: $argv", async ({ argv, force }) => {
   const ran = await tenantctl(["instance", "delete", INSTANCE.id, ...argv], {
     env: SCOPED,
     server: serving({ [`DELETE ${BY_ID}`]: {} }),

@@ -199,7 +199,7 @@ describe("apply", () => {
   });
 });
 
-test("apply of a folder creates an instance with its disk and address, and export prints the same records", async () => {
+test("`apply` of a folder creates an instance with its disk and address, and `export` prints the same records", async () => {
   const shell = shellOf(a.tenant);
   await a.newImage({ name: "debian" });
   await shell.run(`vpc update ${a.vpc.id} --name net`);

@@ -122,7 +122,7 @@ describe.each(FAMILIES)("$noun", ({ noun, path, record, scope, selectors, table,
   const run = (...argv: string[]) =>
     tenantctl([noun, ...argv], { env: TOKEN_ENV, server, wall_ms: 3 * 3_600_000 + Date.parse(VPC.created_at) });
 
-  test("list sends the selectors and prints the columns", async () => {
+  test("`list` sends the selectors and prints the columns", async () => {
     const ran = await run("list", ...scope);
     expect([ran.err(), ran.code]).toEqual(["", 0]);
     expect(requestsOf(ran)).toEqual([`GET ${path}?${selectors}`]);
@@ -132,7 +132,7 @@ describe.each(FAMILIES)("$noun", ({ noun, path, record, scope, selectors, table,
     expect(JSON.parse((await run("list", ...scope, "-o", "json")).out())).toEqual({ items: [record] });
   });
 
-  test("show sends one request and prints the lines, or the raw record with -o json and yaml", async () => {
+  test("`show` sends one request and prints the lines, or the raw record with -o json and yaml", async () => {
     const ran = await run("show", record.id);
     expect(requestsOf(ran)).toEqual([`GET ${by_id}`]);
     expect(ran.out()).toBe(lines);
@@ -140,7 +140,7 @@ describe.each(FAMILIES)("$noun", ({ noun, path, record, scope, selectors, table,
     expect((await run("show", record.id, "-o", "yaml")).out()).toContain(`id: "${record.id}"\n`);
   });
 
-  test("update sends only the given fields and prints the same lines as show", async () => {
+  test("`update` sends only the given fields and prints the same lines as `show`", async () => {
     const ran = await run("update", record.id, "--name", "n2", "--description", "");
     expect(requestsOf(ran)).toEqual([`PATCH ${by_id}`]);
     expect(ran.asked[0]!.body).toEqual({ name: "n2", description: "" });
@@ -149,7 +149,7 @@ describe.each(FAMILIES)("$noun", ({ noun, path, record, scope, selectors, table,
     expect([none.code, none.asked]).toEqual([2, []]);
   });
 
-  test.each(["table", "wide", "json", "yaml"])("delete prints one line with -o %s", async (format) => {
+  test.each(["table", "wide", "json", "yaml"])("`delete` prints one line with -o %s", async (format) => {
     const ran = await run("delete", record.id, "-o", format);
     expect(requestsOf(ran)).toEqual([`DELETE ${by_id}`]);
     expect([ran.out(), ran.code]).toEqual([deleted, 0]);
@@ -269,7 +269,7 @@ test.each([
     body: { name: "http", action: "allow", direction: "outbound", priority: 100, protocol: "icmp4" },
     answer: FIREWALL_RULE,
   },
-])("create sends its body and prints the record: $argv", async ({ argv, asks, body, answer, ...more }) => {
+])("`create` sends its body and prints the record: $argv", async ({ argv, asks, body, answer, ...more }) => {
   const server = () => ({ status: 201, body: answer });
   const ran = await tenantctl(argv, { env: TOKEN_ENV, server });
   expect([ran.err(), ran.code]).toEqual(["", 0]);
@@ -283,7 +283,7 @@ test.each([
 test.each([
   { noun: "vpc", says: "--project is required to create a vpc" },
   { noun: "floating-ip", says: "--project is required to create a floating IP" },
-])("$noun create without a project is rejected if the tenant has no project", async ({ noun, says }) => {
+])("`$noun create` without a project is rejected if the tenant has no project", async ({ noun, says }) => {
   const projects = `GET /v1/tenants/${TENANT}/projects`;
   const ran = await tenantctl([noun, "create", "--name", "x"], { env: TOKEN_ENV, server: serving({ [projects]: [] }) });
   expect([ran.code, ran.err(), requestsOf(ran)]).toEqual([2, `error: ${says}\n`, [projects]]);
@@ -333,7 +333,7 @@ test.each([
   expect(ran.asked).toEqual([]);
 });
 
-test("attach and detach first read the floating IP, because they need its tenant and project", async () => {
+test("`attach` and `detach` first read the floating IP, because they need its tenant and project", async () => {
   const by_id = `/v1/floating-ips/${FLOATING_IP.id}`;
   const nested = `/v1/tenants/${TENANT}/projects/${PROJECT}/floating-ips/${FLOATING_IP.id}`;
   const attached = { ...FLOATING_IP, attached_to: NIC };

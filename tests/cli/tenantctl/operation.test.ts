@@ -85,7 +85,7 @@ test("--no-wait prints the operation and does not wait", async () => {
   expect(JSON.parse(raw.out())).toEqual(OPERATION);
 });
 
-test("a delete with --no-wait does not print that the instance is deleted", async () => {
+test("`delete --no-wait` does not print that the instance is deleted", async () => {
   const ran = await tenantctl([...DELETE, "--no-wait"], { env: SCOPED, server: serverWith([ACCEPTED]).server });
   expect(ran.out()).toContain(OPERATION.id);
   expect(ran.out()).not.toContain("deleted");
@@ -143,7 +143,7 @@ test.each(
   expect(keys().size).toBe(1);
 });
 
-test("operation show and operation wait work after --no-wait", async () => {
+test("`operation show` and `operation wait` work after --no-wait", async () => {
   const at = `GET /v1/operations/${OPERATION.id}`;
   const progress = { completed_steps: 1, total_steps: 3, current_step: "act" };
   const view = { ...OPERATION, epoch: 2, params: {}, progress, steps: [] };
@@ -184,7 +184,7 @@ test.each(
     { argv: [...DELETE, "--wait"], answers: [ACCEPTED, RUNS, GONE] },
     { argv: [...DELETE, "--wait"], answers: [ACCEPTED, { status: 204 }] },
   ] as const,
-)("a delete succeeds if an earlier request of the command deleted the object: $argv", async ({ argv, answers }) => {
+)("`delete` succeeds if an earlier request of the command deleted the object: $argv", async ({ argv, answers }) => {
   const { server, keys, left } = serverWith(answers, GONE);
   const ran = await tenantctl(argv, { env: SCOPED, server, isTTY: false });
   expect([ran.out(), ran.code, left]).toEqual([`Instance ${INSTANCE.id} deleted.\n`, 0, []]);
@@ -192,7 +192,7 @@ test.each(
 });
 
 test.each([[DELETE], [[...DELETE, "--wait"]], [[...DELETE, "--no-wait"]]])(
-  "a delete of an instance that never existed exits 3: %j",
+  "`delete` of an instance that never existed exits 3: %j",
   async (argv) => {
     const { server, writes } = serverWith([GONE]);
     const ran = await tenantctl(argv, { env: SCOPED, server });

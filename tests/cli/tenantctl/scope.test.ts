@@ -306,7 +306,7 @@ test("the tenant's projects are listed and shown", async () => {
   expect(nowhere.err()).toContain("no tenant: pass --tenant");
 });
 
-test("quota show prints the usage, also if no quota is set", async () => {
+test("`quota show` prints the usage, also if no quota is set", async () => {
   const used = { cpu: 2, memory_bytes: 2 ** 30, disk_bytes: 0, instances: 1 };
   const path = `/v1/tenants/${TENANT}/projects/${PROJECT}`;
   const limits = { cpu_limit: 8, memory_bytes: 2 ** 32, disk_bytes: 2 ** 40, instance_limit: 4 };

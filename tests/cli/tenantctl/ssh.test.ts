@@ -22,7 +22,7 @@ const at = (nic: object, words: readonly string[]) =>
     server: serving({ "GET /v1/nics": { items: [{ ...PRIMARY_NIC, ...nic }] } }),
   });
 
-test.skipIf(why_not !== null)("ssh runs a command at the floating IP of an instance", async () => {
+test.skipIf(why_not !== null)("`ssh` runs a command at the floating IP of an instance", async () => {
   const file = join(mkdtempSync(join(tmpdir(), "berth-ssh-")), "address");
   const command = `echo "$SSH_CONNECTION" | cut -d' ' -f3 > ${file}`;
   const ran = await at({ primary_ipv4: "127.0.0.1", floating_ips: ["127.0.0.2"] }, [...sshd.argv, "--", command]);

@@ -22,7 +22,7 @@ async function tenantctl(argv: readonly string[], options: FakeOptions = {}) {
   return { ...fake, code: await runTenantctl(argv, fake.environment) };
 }
 
-test("whoami prints the claims of a token without a request", async () => {
+test("`whoami` prints the claims of a token without a request", async () => {
   const ran = await tenantctl(["whoami", "--api-key", TOKEN], { isTTY: true });
   expect(ran.out()).toBe(
     "sub:          u1\ntenant_id:    t1\nrealm_scope:  tenant\nscope:        full\nexp:          1900000000\n",
@@ -99,7 +99,7 @@ empty: {}`);
   expect([yamlText(null), yamlText([]), yamlText("x"), yamlText({})]).toEqual(["null", "[]", '"x"', "{}"]);
 });
 
-test("env also prints exports into a pipe, and prints JSON with -o json", async () => {
+test("`env` also prints exports into a pipe, and prints JSON with -o json", async () => {
   const ran = await tenantctl(["env", "--api-key", "it's"]);
   expect(ran.out()).toBe(
     `export TENANTCTL_ENDPOINT='${ENDPOINT}'\nexport TENANTCTL_ACCESS_TOKEN='it'\\''s'\n`,

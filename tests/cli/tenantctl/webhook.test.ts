@@ -9,7 +9,7 @@ const DELIVERY = { id: DELIVERY_ID, type: "floating_ip_detach", state: "delivere
 const PATH = `/v1/webhooks/${WEBHOOK_ID}/deliveries`;
 const server = serving({ [`GET ${PATH}`]: { items: [DELIVERY] }, [`POST ${PATH}/${DELIVERY_ID}/redeliver`]: DELIVERY });
 
-test("on a terminal the list of deliveries shows a prefix of each id, and redeliver accepts this prefix", async () => {
+test("on a terminal the list of deliveries shows a prefix of each id, and `redeliver` accepts this prefix", async () => {
   const listed = await tenantctl(["webhook", "deliveries", WEBHOOK_ID], { server });
   expect(listed.out()).toMatch(/^0145cf76 +floating_ip_detach +delivered +1 +204 /m);
   const again = await tenantctl(["webhook", "redeliver", WEBHOOK_ID, "0145cf76"], { server });
@@ -23,7 +23,7 @@ test("on a terminal the list of deliveries shows a prefix of each id, and redeli
 });
 
 test.each([["-q", ["-q"]], ["-o name", ["-o", "name"]]])(
-  "create with %s sends no request, because the output would not contain the secret",
+  "`create` with %s sends no request, because the output would not contain the secret",
   async (flag, words) => {
     const error = `error: ${flag} would not print the secret, which is shown only once; use -o jsonpath=.secret\n`;
     const webhook = await tenantctl(["webhook", "create", "--name", "a", "--url", "https://a.example", ...words]);
