@@ -9,7 +9,7 @@ export const DHCP_LEASE_S = 3_600;
 export const RECORD_FRESH_MS = 15_000;
 /** The booter tries to read all records at least this often, so that operators' changes take effect. */
 export const READING_MS = 5_000;
-/** The shortest pause between two readings of all records, also if a reading takes long. */
+/** The shortest pause between two readings of all records, even if a reading takes long. */
 export const REFRESH_MS = 2_000;
 /** The time after which an enrolled node is answered from the cache, well before stock iPXE gives up (about 10 s). */
 export const LOOKUP_MS = 1_500;

@@ -32,7 +32,10 @@ export type Before = { readonly tree: Tree | null; readonly trust: TrustState; r
 /** The number of vendors that run at the same time. Their hosts differ, so this only limits memory and sockets. */
 const VENDORS_AT_ONCE = 4;
 
-/** Loads the published tree. @throws TreeProblem if it cannot be used */
+/**
+ * Loads the published tree.
+ * @throws TreeProblem if it cannot be used
+ */
 export function beforeOf({ files, trust }: Published): Before {
   return { files, trust, tree: files === null ? null : loadTree(files) };
 }

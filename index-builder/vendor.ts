@@ -7,7 +7,7 @@ import type { DigestAlgorithm } from "../src/lib/crypto/digest-hex.ts";
 import type { Compression, Firmware, ImageFormat, OsFamily } from "../src/lib/image-index/values.ts";
 
 export type Vendor = {
-  /** Id of the distro, also the name of its folder. */
+  /** The id of the distro, which is also the name of the distro's folder. */
   readonly id: string;
   readonly name: string;
   readonly homepage: string;

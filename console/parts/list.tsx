@@ -11,7 +11,7 @@ import { Problem } from "./basics.tsx";
 import { say } from "../core/toast.ts";
 
 export type Column<R> = {
-  /** The name of the column, also for the search text: `state:failed`. */
+  /** The name of the column, which is also its name in the search text: `state:failed`. */
   readonly name: string;
   readonly title: string;
   readonly cell: (row: R) => ComponentChildren;

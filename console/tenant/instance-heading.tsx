@@ -28,7 +28,7 @@ export function InstanceHeading({ id, instance, refusal, part }: {
 }) {
   const tenant = instance?.tenant_id;
   const project = instance?.project_id;
-  // The navigation shows the pages of the instance's project, also if the user arrives here by a link.
+  // The navigation shows the pages of the instance's project, even if the user arrives here by a link.
   useEffect(() => {
     if (tenant !== undefined && project !== undefined) keep({ tenant, project });
   }, [tenant, project]);

@@ -25,8 +25,8 @@ export async function writeFragment(folder: string, id: string, part: Part): Pro
 }
 
 /**
- * Reads a fragment. Returns null for a folder without v1/, which means that the vendor's job failed. @throws
- * TreeProblem
+ * Reads a fragment. Returns null for a folder without v1/, which means that the vendor's job failed.
+ * @throws TreeProblem
  */
 export async function readFragment(folder: string): Promise<ReadonlyMap<string, Part> | null> {
   const whole = await stat(join(folder, "v1")).then((found) => found.isDirectory(), () => false);

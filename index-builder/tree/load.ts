@@ -29,7 +29,10 @@ export async function readFiles(folder: string): Promise<Files> {
   return new Map([...files].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Reads the files of a tree. Returns null if the folder is missing or empty. @throws TreeProblem */
+/**
+ * Reads the files of a tree. Returns null if the folder is missing or empty.
+ * @throws TreeProblem
+ */
 export async function readTreeFiles(folder: string): Promise<Files | null> {
   const there = await lstat(folder).then(() => true, (error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return false;

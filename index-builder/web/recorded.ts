@@ -22,7 +22,10 @@ export type RecordedWeb = z.infer<typeof RecordedWeb>;
 
 export const RESPONSES_FILE = "responses.json";
 
-/** Returns an exchange that answers from the first folder with the URL. @throws Error if a folder has no responses */
+/**
+ * Returns an exchange that answers from the first folder with the URL.
+ * @throws Error if a folder has no responses
+ */
 export async function recordedExchange(folders: readonly string[]): Promise<Exchange> {
   const webs = await Promise.all(folders.map(async (folder) => ({ folder, answers: await readRecorded(folder) })));
   return async ({ method, url, bytes_max }) => {

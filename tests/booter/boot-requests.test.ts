@@ -1,4 +1,4 @@
-// The booter reports netboot requests to the control plane. These tests are about which requests, and how often.
+// The booter reports netboot requests to the control plane. These tests check which requests it reports, and how often.
 import { expect, test } from "vitest";
 import type { DhcpClient } from "../../booter/dhcp/client.ts";
 import { openBootRequests } from "../../booter/dhcp/requests.ts";

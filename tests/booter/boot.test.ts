@@ -1,4 +1,4 @@
-// The boot of a machine, from its first packet to its script, with real sockets and the real control plane.
+// Boots machines, from the first packet to the boot script, with real sockets and the real control plane.
 import { writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { join } from "node:path";

@@ -44,7 +44,7 @@ function refusal(text: string): string[] {
   }
 }
 
-test("the defaults of the shortest file are: answer only netboot clients, no AMQP broker, well-known ports", () => {
+test("with the shortest file, the booter answers only netboot clients, has no AMQP broker and uses well-known ports", () => {
   expect(readBooterConfig(BASE, "booter.toml")).toMatchObject({
     console: "text",
     dhcp: { listen: "0.0.0.0", port: 67, answer_only_pxe: true, relays: [], relay_reply: "giaddr" },

@@ -71,12 +71,12 @@ function table(): string {
   );
 }
 
-test("the decision for every record state, with and without rescue, an address and answer_only_pxe, for every client", () => {
+test("the snapshot has the decision for every record state, rescue, address, client and value of answer_only_pxe", () => {
   expect(ROWS.length * CLIENT_KINDS.length * 2).toBe(240);
   expect(table()).toMatchSnapshot();
 });
 
-test("the decision is the same for every netboot client, so no protocol serves a machine that another refuses", () => {
+test("the decision is the same for every netboot client, so no server serves a machine that another server refuses", () => {
   for (const row of ROWS) {
     const decisions = new Set(NETBOOT.map((client) => JSON.stringify(cell(row, client))));
     expect([...decisions]).toHaveLength(1);
@@ -99,7 +99,7 @@ test.each(BOOT_RECORD_STATES)("a %s record in rescue boots the rescue image, but
   expect(cell({ state, rescue: true, addressed: false }, "bios")).toEqual({ kind: "nothing", reason: "no_address" });
 });
 
-describe("while the control plane is away", () => {
+describe("while the control plane is unreachable", () => {
   test("an enrolled node boots its own image or the rescue image", () => {
     expect(cell({ state: "enrolled", rescue: false, addressed: true }, "ipxe", { verified: false })).toEqual({
       kind: "local",

@@ -52,7 +52,7 @@ function sent(...given: Parameters<typeof ask>) {
 
 const discover = (client: keyof typeof CLIENTS): PacketParts => ({ options: [DISCOVER_TYPE, ...CLIENTS[client]] });
 
-describe("the boot file and the vendor class for each kind of client", () => {
+describe("a reply has the boot file and the vendor class for the kind of client:", () => {
   test.each(
     [
       ["bios", "bios.file", "PXEClient", [6, 1, 8, 255]],

@@ -94,7 +94,7 @@ describe("the kind of client", () => {
   });
 });
 
-test("a written reply is read back unchanged, also with options of more than 255 bytes, which are split", () => {
+test("a written reply is read back unchanged, even with options of more than 255 bytes, which are split", () => {
   const option = fc.tuple(fc.integer({ min: 1, max: 254 }), fc.uint8Array({ maxLength: 600 }));
   fc.assert(fc.property(
     fc.uniqueArray(option, { selector: ([code]) => code, maxLength: 12 }),

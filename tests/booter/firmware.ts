@@ -49,7 +49,10 @@ export async function stageArm64(files: string): Promise<void> {
 const X509 = "a159c0a5e494a74a87b5ab155c2bf072";
 const OWNER = "00112233445566778899aabbccddeeff";
 
-/** Makes a certificate for this address, and the file with which QEMU makes OVMF trust it. Returns the file's path. */
+/**
+ * Makes a certificate for this address, and a file for QEMU that makes OVMF trust the certificate. Returns the path of
+ * the file.
+ */
 export async function stageHttps(folder: string, address: string): Promise<string> {
   const [cert, key, der] = ["https.pem", "https.key", "https.der"].map((name) => join(folder, name));
   const subject = ["-subj", "/CN=booter", "-addext", `subjectAltName=IP:${address}`, "-days", "2"];

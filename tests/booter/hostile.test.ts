@@ -1,6 +1,6 @@
 // Hostile packets and streams for the DHCP and AMQP servers, without sockets. No exception may escape, and only
-// machines that the control plane admits may get a reply. The last tests use a booter whose control plane is away, then
-// slow, then available again.
+// machines that the control plane admits may get a reply. The last tests use a booter whose control plane is first
+// unreachable, then slow, then available again.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Sent } from "../../booter/dhcp/server.ts";
 import { LOOKUP_LATE_MS, LOOKUP_MS } from "../../booter/limits.ts";
@@ -51,7 +51,7 @@ describe("a booter", () => {
     await site.close();
   });
 
-  test("whose control plane is away boots enrolled nodes from its cache, without secrets, and enrols no machine", async () => {
+  test("whose control plane is unreachable boots enrolled nodes from its cache, without secrets, and enrols no machine", async () => {
     site.link.away = true;
     await site.restart();
     const { counters } = site.booter;

@@ -13,7 +13,7 @@ let folder: TemporaryFolder;
 beforeEach(async () => void (folder = await temporaryFolder("leases")));
 afterEach(() => folder.remove());
 
-test("an address belongs to the machine that got it last, also after the file is read again", async () => {
+test("an address belongs to the machine that got it last, even after the file is read again", async () => {
   const leases = await openLeases(folder.path);
   leases.learned(A, "10.0.0.1");
   leases.learned(B, "10.0.0.2");

@@ -1,6 +1,6 @@
 // A booter process whose network to the control plane fails: silence, half-open connections, cut answers, delays.
-// During a failure the booter must not answer unknown machines, and must serve enrolled machines. After it, the booter
-// must recover by itself.
+// During a failure the booter must not answer unknown machines, and must serve enrolled machines. After the failure,
+// the booter must recover by itself.
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { LOOKUP_LATE_MS } from "../../booter/limits.ts";
 import { type NetworkProxy, openProxy } from "../support/network-proxy.ts";
@@ -49,7 +49,7 @@ const enrols = (mac = newMac()) => expect.poll(() => answers(mac), WAIT).toBe(tr
 const pause = (duration_ms: number) => new Promise((wake) => setTimeout(wake, duration_ms));
 
 test(
-  "during silence unknown machines get no answer and enrolled nodes boot; after it, machines enrol again",
+  "while the control plane is silent, unknown machines get no answer and enrolled nodes boot; then machines enrol again",
   async () => {
     await expect.poll(() => answers(enrolled), WAIT).toBe(true);
     const { swallowed } = network.counters;

@@ -1,4 +1,5 @@
-// A booter process that uses a control plane in this process. For tests that kill the booter or break its network.
+// Starts a booter process that uses a control plane in this process, for tests that kill the booter or break its
+// network.
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { loopbackConfig } from "../../src/dev/booter-config.ts";

@@ -1,4 +1,4 @@
-// The BMC of `task rack` with the calls that `booter redfish` makes. Its machine is a shell that waits.
+// Tests the BMC of `task rack` with the commands of `booter redfish`. The machine of the BMC is a shell that waits.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";

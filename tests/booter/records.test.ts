@@ -1,4 +1,4 @@
-// The booter's cache of boot records while the control plane is reachable, slow, away, and reachable again.
+// The booter's cache of boot records while the control plane is reachable, slow, unreachable, and reachable again.
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
@@ -102,7 +102,7 @@ describe("a record that the control plane confirmed", () => {
   });
 });
 
-describe("while the control plane is away", () => {
+describe("while the control plane is unreachable", () => {
   test("a cached record is used until its age limit, and is marked as not verified", async () => {
     const { site, open } = fixture([enrolled()]);
     const records = open();
@@ -270,7 +270,7 @@ describe("cached records on disk", () => {
     }
   });
 
-  test("are used by a booter that starts while its control plane is away, to boot enrolled nodes", async () => {
+  test("are used by a booter that starts while its control plane is unreachable, to boot enrolled nodes", async () => {
     const { site, open } = fixture();
     site.away = true;
     const records = open([{ facts: enrolled(), verified_at: site.now }]);

@@ -273,7 +273,7 @@ describe("UEFI", () => {
     expect(await ensureUefi(bmc, await systemOf(bmc, null))).toContain("already UEFI");
   });
 
-  test("counts as set if the BIOS attribute says UEFI, even if the BMC shows a legacy override mode, as on iLO", async () => {
+  test("counts as set if the BIOS attribute is UEFI, even if the BMC shows a legacy override mode, as on iLO", async () => {
     const { bmc } = await opened(usual(({ method, path }) => {
       if (path === `${SYSTEM}/Bios`) return { body: { Attributes: { BootMode: "Uefi" } } };
       if (path !== SYSTEM) return undefined;

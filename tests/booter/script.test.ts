@@ -62,7 +62,7 @@ describe("the kernel line", () => {
     expect(kernelOf({ facts, image: linux, kind: "rescue" })).toMatch(/ quiet console=ttyS1,57600$/);
   });
 
-  test("is refused if an argument of the machine sets a reserved property, also for a Linux node image", () => {
+  test("is refused if an argument of the machine sets a reserved property, even for a Linux node image", () => {
     const facts = { ...PARTS.facts, boot_arguments: { kernel_args: ["-Bx=1,Root-Shadow=y"], console: null } };
     expect(() => bootFacts(factsOf(facts))).toThrow("boot_arguments.kernel_args");
     expect(() => kernelOf({ facts })).toThrow(ScriptFault);

@@ -110,12 +110,12 @@ describe("a bare machine", () => {
     }
   });
 
-  test("gets the boot loader once on every device of its pool, also on log, cache and spare devices", () => {
+  test("gets the boot loader once on every device of its pool, including log, cache and spare devices", () => {
     const disks = ended.calls.filter((each) => each.startsWith("installboot ")).map((each) => each.split("/").at(-1));
     expect(disks).toEqual(["c1t0d0s1", "c1t1d0s1", "c2t9d0s1", "c2t0d0s1", "c2t1d0s1", "c1t4d0s1"]);
   });
 
-  test("passes the operator's choices to the layout tool, also 0 spares", () => {
+  test("passes the operator's choices to the layout tool, including the choice of 0 spares", () => {
     expect(chosen_calls).toContain("disklayout -c -e c9t0d0,c9t1d0 -s 0 -w 3 mirror");
   });
 

@@ -1,4 +1,4 @@
-// The web console in the way that users use it, with the built files, a server process and Chromium.
+// Uses the web console as users do, with the built files, a server process and Chromium.
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { buildConsole, FIRST_LOAD_BYTES_MAX } from "../../console/bundle.ts";
@@ -170,21 +170,25 @@ test(
   LIMIT_MS,
 );
 
-test("a page shows that the server is away, keeps a filled form, and sends the form to the next server", async () => {
-  const own = await f.site().open();
-  await own.show("/tenants");
-  await own.page.locator(".link.live").waitFor();
-  await own.page.getByRole("link", { name: "default" }).first().waitFor();
-  await own.page.keyboard.press("c");
-  await own.page.getByLabel("Name").last().fill("after-restart");
-  await f.site().restart(async () => {
-    await own.page.locator(".link.lost").waitFor();
-  });
-  await own.page.locator(".link.live").waitFor();
-  expect(await own.page.getByLabel("Name").last().inputValue()).toBe("after-restart");
-  await own.page.keyboard.press("Enter");
-  await own.page.getByRole("heading", { name: "after-restart", level: 1 }).waitFor();
-}, LIMIT_MS);
+test(
+  "a page shows that the server does not answer, keeps a filled form, and sends the form to the next server",
+  async () => {
+    const own = await f.site().open();
+    await own.show("/tenants");
+    await own.page.locator(".link.live").waitFor();
+    await own.page.getByRole("link", { name: "default" }).first().waitFor();
+    await own.page.keyboard.press("c");
+    await own.page.getByLabel("Name").last().fill("after-restart");
+    await f.site().restart(async () => {
+      await own.page.locator(".link.lost").waitFor();
+    });
+    await own.page.locator(".link.live").waitFor();
+    expect(await own.page.getByLabel("Name").last().inputValue()).toBe("after-restart");
+    await own.page.keyboard.press("Enter");
+    await own.page.getByRole("heading", { name: "after-restart", level: 1 }).waitFor();
+  },
+  LIMIT_MS,
+);
 
 test("after the end of the session, a dialog over the page asks for a sign-in, and the page keeps a filled form", async () => {
   const own = await f.site().open();

@@ -72,7 +72,7 @@ describe("a move", () => {
     expect(rows.map(({ name, priority }) => [name, priority])).toEqual([["web", "100"], ["ssh", "50"]]);
   });
 
-  test("of a rule past a rule of equal priority gives that rule the next number", () => {
+  test("of a rule past a rule of equal priority gives the moved rule the next priority", () => {
     const same = [rule("a"), rule("b")].map(draftOf);
     expect(moved(same, "id-b", -1).map(({ name, priority }) => [name, priority])).toEqual([["b", "101"], ["a", "100"]]);
   });

@@ -1,5 +1,5 @@
 // Tests more flows of the console with the keyboard alone, such as a migration, an evacuation, or a drain by label.
-// Most of these flows change several objects. The tests act as the nodes.
+// Most of these flows change several objects. Each title lists the user's steps. The tests act as the nodes.
 import { expect, test } from "vitest";
 import { addNode, type Node } from "../compute/compute-fixture.ts";
 import { sendImage } from "../compute/send-image.ts";
@@ -436,7 +436,7 @@ test("set the kernel arguments and the console of a machine, and see its last ne
   expect(await read()).toMatchObject({ kernel_args: [], console: null });
 }, LIMIT_MS);
 
-test("the hardware of a node, after a booter has read it from the BMC", async () => {
+test("see the hardware of a node after a booter has read it from the BMC", async () => {
   const { server_uuid } = node;
   await keyboard.open(`/nodes/${server_uuid}?tab=hardware`, "r1-u1");
   await page().getByText("No booter has read the BMC.", { exact: false }).waitFor();

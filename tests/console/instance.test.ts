@@ -1,5 +1,5 @@
-// The pages of a running instance in Chromium with a tenant's key: serial console, metrics, screen. The node agent is a
-// compiled program. The browser and the agent use different servers.
+// Tests the pages of a running instance in Chromium with a tenant's key: serial console, metrics, screen. The node
+// agent is a compiled program. The browser and the agent use different servers.
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { buildConsole } from "../../console/bundle.ts";

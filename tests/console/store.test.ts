@@ -91,7 +91,7 @@ test("if a later read fails, an entry keeps the data of the last successful read
   expect(state.value).toMatchObject({ data: 0, refusal: { message: "failed" } });
 });
 
-test("an entry that loses its last reader aborts its read, unless the same commit adds a reader", async () => {
+test("an entry that loses its last reader aborts its read, unless another reader holds the entry at once", async () => {
   const store = createStore(Date.now);
   const { source, query } = fakeSource("a", "cn", 10);
   const first = store.open(query).hold();

@@ -140,7 +140,7 @@ describe("the firewall's decision about a packet", () => {
     expect(decidingRule(rules, { ...packet, source: "198.51.101.7" })?.name).toBe("rest");
   });
 
-  test("is deny among matching rules of equal priority, and names no rule if no rule matches", () => {
+  test("prefers deny among matching rules of equal priority, and names no rule if no rule matches", () => {
     const equal = [rule({ name: "allow", priority: 1 }), rule({ name: "deny", action: "deny", priority: 1 })];
     expect(decidingRule(equal, packet)?.name).toBe("deny");
     expect(decidingRule(rules, { ...packet, direction: "outbound" })).toBeNull();

@@ -1,6 +1,6 @@
-// The guide to failover without an operator. Clients send load through HAProxy and repeat their requests with the same
-// Idempotency-Key. The primary is killed several times and returns as the standby. No acknowledged operation may be
-// lost, and no operation may happen twice. BERTH_FAILOVER_KILLS sets the number of kills.
+// Tests the guide to failover without an operator. Clients send load through HAProxy and repeat their requests with the
+// same Idempotency-Key. The primary is killed several times and returns as the standby. No acknowledged operation may
+// be lost, and no operation may happen twice. BERTH_FAILOVER_KILLS sets the number of kills.
 import process from "node:process";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type Db, openPool } from "../../src/db/pool.ts";

@@ -13,7 +13,7 @@ import { berth, ROOT, runGuides, SESSION } from "./run.ts";
 
 /**
  * Limits the release to one program. A build of all programs for both architectures takes minutes. `task release-trial`
- * does this.
+ * makes such a build.
  */
 const PART = `--architecture ${process.arch === "arm64" ? "arm64" : "amd64"} --package opsctl`;
 

@@ -20,7 +20,7 @@ export type HaproxyOptions = {
 const START_LIMIT_MS = 30_000;
 const LOOK_MS = 100;
 
-/** Starts HAProxy, and waits until a control plane answers through HAProxy. It accepts plain HTTP. */
+/** Starts HAProxy, and waits until a control plane answers through HAProxy. HAProxy accepts plain HTTP. */
 export async function startHaproxy({ folder, port, api }: HaproxyOptions): Promise<Haproxy> {
   const guide = await readFile(join(ROOT, "docs/guides/automatic-failover.md"), "utf8");
   const [block = ""] = settingsIn(guide, "haproxy");

@@ -79,7 +79,7 @@ describe("a rolling restart behind the guide's nginx", () => {
     const ports = [await guidePort(), await guidePort()] as const;
     const proxy = await startGuideNginx(folder.path, ports);
     const url = `https://localhost:${proxy.port}/`;
-    /** Enough requests that each process had its turn. */
+    /** Returns the statuses of four requests, so that nginx tries each process. */
     const statuses = async () => {
       const argv = ["-s", "-k", "-o", "/dev/null", "-w", "%{http_code}\n", "-X", "POST"];
       const asked = [];
@@ -93,7 +93,7 @@ describe("a rolling restart behind the guide's nginx", () => {
       await away(first);
       expect(await statuses()).toEqual(["200", "200", "200", "200"]);
       first = await answering(ports[0]);
-      // nginx has just seen that the first process is away, and now needs it.
+      // nginx has just noticed that the first process did not answer. Now nginx needs this process again.
       await away(second);
       expect(await statuses()).toEqual(["200", "200", "200", "200"]);
       second = await answering(ports[1]);

@@ -204,7 +204,10 @@ export async function startHostile(bodies: Bodies): Promise<Hostile> {
   };
 }
 
-/** Returns a vendor's file that reads one document of every kind. @param fingerprint of the vendor's key */
+/**
+ * Returns a vendor's file that reads one document of every kind.
+ * @param fingerprint the fingerprint of the vendor's key
+ */
 export function everyKindVendor(fingerprint: string): Vendor {
   const key: SigningKey = { key_url: `${ROOT}key.asc`, fingerprints: [fingerprint] };
   const signed = (url: string): ChecksumDocument => ({

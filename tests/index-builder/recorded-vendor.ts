@@ -32,7 +32,10 @@ export async function runRecorded(
   });
 }
 
-/** Builds a vendor that must succeed. @throws Error with the vendor's error if it failed */
+/**
+ * Builds a vendor that must succeed.
+ * @throws Error with the vendor's error if it failed
+ */
 export async function builtFrom(vendor: Vendor, webs?: readonly string[], more?: Partial<VendorSetting>) {
   const outcome = await runRecorded(vendor, webs, more);
   if (!outcome.ok) throw new Error(`${vendor.id} failed: ${outcome.error}`);

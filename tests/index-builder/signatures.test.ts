@@ -67,7 +67,7 @@ async function digestsFrom(
   return artifact?.integrity?.digests.map(({ value }) => value) ?? [];
 }
 
-test("a good detached signature is accepted, armored and binary", async () => {
+test("a good detached signature is accepted in armored and in binary form", async () => {
   const armored = await detachedOf(GOOD, vendor);
   const binary = (await openpgp.unarmor(armored)).data as Uint8Array;
   for (const signature of [armored, binary]) {
@@ -336,7 +336,8 @@ test("an older document of one architecture is not a rollback, because each arch
   const first = await readAll(NO_TRUST, [["NEW", "amd64"], ["NEW", "arm64"], ["OLD", "riscv64"]]);
   expect(Object.keys(first.documents)).toEqual(["amd64", "arm64", "riscv64"]);
   expect(await readAll(first, [["OLD", "riscv64"], ["NEW", "arm64"], ["NEW", "amd64"]])).toEqual(first);
-  // A document is compared with every series that it is read for, also on a second read.
+  // Each reading of a document is compared with its own series, even if the document was read before for another
+  // series.
   await expect(readAll(first, [["OLD", "riscv64"], ["OLD", "arm64"]])).rejects.toThrow("rollback to an older document");
 });
 

@@ -1,5 +1,5 @@
-// Runs the guide from a Linux machine to its first virtual machine from its text. The test replaces the guide's system
-// folders by its own, and the guide's image by a guest of one sector. The node has its own network.
+// Runs the commands of the guide that leads from a Linux machine to its first virtual machine. The test replaces the
+// guide's system folders by its own, and the guide's image by a guest of one sector. The node has its own network.
 import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "vitest";

@@ -1,4 +1,4 @@
-// One instance of the test guest: every kind of start, and every kind of end, whether requested or not.
+// Runs one instance of the test guest through every kind of start and every kind of end, whether requested or not.
 import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { readFile, stat, writeFile } from "node:fs/promises";
@@ -133,7 +133,7 @@ test("a snapshot of a running guest holds what the guest wrote before it, and no
   const [boot] = driver().vms.disksOf(id);
   const snapshot = { id: randomUUID(), name: "before", size_bytes: boot!.size_bytes };
   await inGuest(driver(), id, "echo early-note > /persist/early");
-  // The same happens if an agent ends between the freeze and the thaw.
+  // The file systems also stay frozen if an agent ends between the freeze and the thaw.
   expect(await guestAgentAt(places.socket("qga")).freeze()).toBe(1);
   expect(await driver().vms.createSnapshot(id, snapshot, boot!.id)).toBe("frozen");
   await inGuest(driver(), id, "echo later-note > /persist/later; sync");

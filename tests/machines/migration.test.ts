@@ -1,4 +1,4 @@
-// Migrations of real guests between two nodes, the whole way. docs/reliability.md, "Migration of instances".
+// Migrates real guests between two nodes with a server and agents. See docs/reliability.md, "Migration of instances".
 import process from "node:process";
 import { expect, test } from "vitest";
 import { BOOT, SOON } from "./machine.ts";

@@ -15,7 +15,7 @@ import { BOOT, inGuest, needsMachine, openMachine, ready, type TestMachine, vmOf
 
 const TICKET = "ticket";
 const MIB = 2 ** 20;
-/** More time than a source needs for what it does after a late answer. */
+/** A time that is longer than the source's work after a late answer. */
 const ACTS_LATE_MS = 2_000;
 
 let source: TestMachine;
@@ -166,7 +166,7 @@ test("an emulated guest is paused before its memory is sent, and continues after
   expect(await inGuest(source.driver(), id, "cat /run/mark")).toBe("kept");
 });
 
-test("a guest continues although its target answers, after it was given up, that the guest may be paused", async () => {
+test("a guest continues even if its target, which was given up, answers late that the guest may be paused", async () => {
   const { id, moving, link } = await prepared(true);
   await source.restart({ accelerator: "tcg" });
   let isSilent = false;
@@ -217,7 +217,7 @@ test("a stopped guest moves with its disk", async () => {
   expect(refused).toEqual([]);
 });
 
-test("a running guest moves with its data disks, and with one that is detached", async () => {
+test("a running guest moves with its data disks, including a detached one", async () => {
   // The deleted disk leaves the SCSI number 0 free. The next disk keeps the number 1.
   const [attached, detached] = [dataDisk("attached"), dataDisk("detached")];
   const { id, moving, link } = await prepared(true, [dataDisk("deleted"), attached, detached]);

@@ -95,7 +95,7 @@ done) &
 `;
 
 const OPTIONS = ["BatchMode=yes", "ConnectTimeout=3", "ServerAliveInterval=5", "StrictHostKeyChecking=no"];
-/** Questions without an answer until ssh gives up: 2 minutes. A guest without KVM is paused while its memory is sent. */
+/** Makes ssh wait 2 minutes for an answer, because a guest without KVM is paused while its memory is sent. */
 const PATIENT = ["-o", "ServerAliveCountMax=24"];
 const sshArgv = () => [
   ...["ssh", "-i", path("key"), "-o", "UserKnownHostsFile=/dev/null", "-o", "LogLevel=ERROR"],
@@ -104,7 +104,10 @@ const sshArgv = () => [
 ];
 export const ssh = (command: string) => external.router.run(...sshArgv(), command);
 export const count = async () => Number((await ssh("cat /persist/count")).trim());
-/** The lines of the list on the guest's disk that are not the number after the one before. A torn last line counts. */
+/**
+ * Returns the lines of the list on the guest's disk that differ from their line number, including an incomplete last
+ * line.
+ */
 export const gapsOnDisk = () => ssh(`awk '$0 != NR' /persist/counted`);
 export const boots = async () => (await ssh("cat /proc/sys/kernel/random/boot_id")).trim();
 export const newest = async (): Promise<Migration> => (await operator("instance", "migrations", id)).items[0];
@@ -115,7 +118,7 @@ export type Followed = {
   readonly child: ChildProcess;
   /** The number of whole lines. */
   readonly lines: () => number;
-  /** The lines that are not the number after the one before. */
+  /** The lines whose number is not one more than the number of the line before. */
   readonly gaps: () => readonly string[];
 };
 

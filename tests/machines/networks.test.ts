@@ -175,7 +175,8 @@ test("the tenant's key opens web1 by its floating IPs, and guests reach the inte
   await expect.poll(() => ssh("hostname").catch((error) => error.message), SOON).toBe("web1\n");
   for (const family of FAMILIES) {
     expect(await outside(family, "")).toBe("web1\n");
-    // Packets of a guest with a floating IP have it as their source. Other guests have the address of the NAT gateway.
+    // Packets of a guest with a floating IP have the floating IP as their source. Packets of other guests have the
+    // address of the NAT gateway.
     await expect.poll(() => outside(family, `out-${family}`), SOON).toBe(`${floating[family]}\n`);
   }
   const { items } = await json("nat-gateway", "list", "--vpc", "main");

@@ -14,7 +14,7 @@ withMachine(async () => {
   return machine.remove;
 });
 
-test("a rebuilt guest boots from the image, without what it wrote before; its data disk and snapshot have that", async () => {
+test("a rebuilt guest boots from the image, without the data that it wrote; its data disk and snapshot keep their data", async () => {
   const plan = await machine.plan();
   const { id } = plan.instance;
   const { vms } = driver();

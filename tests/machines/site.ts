@@ -134,7 +134,10 @@ async function openAll(options: SiteOptions, stack: AsyncDisposableStack) {
       run("opsctl", argv, { env: { ...env, OPSCTL_ENDPOINT: url, OPSCTL_API_KEY: ROOT_KEY } }),
     startAgent,
     killAgent,
-    /** Stops an agent as a node does that loses its power: its connections stay open. `continueAgent` lets it continue. */
+    /**
+     * Pauses an agent, as if its node lost power: the agent's connections stay open. `continueAgent` lets the agent
+     * continue.
+     */
     pauseAgent: (index: number) => agents.get(index)!.signal("SIGSTOP"),
     continueAgent: (index: number) => agents.get(index)!.signal("SIGCONT"),
     /** The output of the agents, for failure messages. */

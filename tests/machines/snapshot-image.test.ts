@@ -1,5 +1,5 @@
-// An image of a running guest's disk: what the guest wrote is in a new guest that boots from the image, also when the
-// agent is killed while it sends the image. docs/instances.md, "Images from snapshots".
+// Makes an image of a running guest's disk. A new guest that boots from the image has the data that the first guest
+// wrote, even if the agent is killed while it sends the image. See docs/instances.md, "Images from snapshots".
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -37,7 +37,7 @@ test("a guest boots from the image of another guest's disk, with what that guest
 
   const made = ["image", "create", "golden", "--snapshot", "monday", "--instance", "web1", "--no-wait", "-o", "json"];
   const { id: operation_id } = JSON.parse(await tenantctl(made));
-  // The operation has stored at least one part, or is over already on a fast machine.
+  // The operation has stored at least one part or, on a fast machine, has ended already.
   const begun = "select from image_upload where received_bytes > 0 union all select from image where name = 'golden'";
   await expect.poll(async () => (await site.db.query(begun)).rowCount, SNAPSHOT_LIMIT).toBe(1);
   await site.killAgent();

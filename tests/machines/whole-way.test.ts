@@ -10,7 +10,7 @@ import { openSite, type Site } from "./site.ts";
 /** The offsets of the picture's width and height in a PNG file, in bytes. */
 const PNG_WIDTH_AT = 16;
 const SECTOR_BYTES = 512;
-/** The packets with which a guest makes traffic, and the bytes in each. */
+/** The number of packets that a guest sends, and the number of bytes in each packet. */
 const PINGS = 30;
 const PING_BYTES = 1_400;
 let site: Site;
@@ -190,7 +190,7 @@ test("an instance whose guest panics after each start is failed each time, and s
 test("when a guest floods its console, the console of another guest on the node still works", async () => {
   await site.create("web2");
   await site.logged("web2", /ready host=web2/);
-  // The flood begins when tenantctl has left: with piped input it stays until the guest is silent.
+  // The flood begins after tenantctl has ended: with piped input, tenantctl runs until the guest is silent.
   await tenantctl(["instance", "console", "web1"], "(sleep 3; yes 0123456789 > /dev/ttyS0) &\n");
   await site.logged("web1", /(0123456789\r?\n){100}/);
   const { code, out } = await tenantctl(["instance", "console", "web2"], "echo the answer is $((6 * 7))\n");

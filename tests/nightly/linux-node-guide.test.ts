@@ -1,6 +1,6 @@
 // The guide to a Linux node on a machine that has nothing else: a Debian root that debootstrap installs, with the
-// packages of a release. apt fetches the other packages that the guide names. Everything runs as the guide says, in the
-// system's own folders.
+// packages of a release. apt fetches the other packages that the guide names. Everything runs as the guide describes,
+// in the system's own folders.
 import { execFile } from "node:child_process";
 import { copyFile, mkdir, readdir, writeFile } from "node:fs/promises";
 import { createServer, request as httpRequest, type Server } from "node:http";

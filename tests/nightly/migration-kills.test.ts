@@ -1,6 +1,7 @@
-// Agents, the server and the database fail while a real guest moves. Each round migrates the guest, and a part fails at a
-// random moment of the migration. Afterwards one machine exists, its guest has not booted again, and no number is missing
-// of those that it counted on its disk and on an open TCP connection. docs/reliability.md, "Migration of instances".
+// Agents, the server and the database fail while a real guest moves. Each round migrates the guest, and a part fails at
+// a random moment of the migration. Afterwards one machine exists, its guest has not booted again, and none of the
+// guest's numbers is missing on its disk or on an open TCP connection. See docs/reliability.md, "Migration of
+// instances".
 import process from "node:process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
@@ -22,17 +23,17 @@ import {
 
 withMovingGuest();
 
-/** Rounds of each failure. BERTH_MIGRATIONS=50 gives 50 migrations in all. */
+/** The number of rounds of each failure. BERTH_MIGRATIONS=50 gives 50 migrations in all. */
 const ROUNDS = Math.ceil(Number(process.env.BERTH_MIGRATIONS ?? 10) / 5);
-/** Slow enough that each step takes seconds. */
+/** The bandwidth of a migration, so low that each step takes seconds. */
 const BANDWIDTH = "8MiB";
 const STEP_MS_MAX = 6_000;
-/** For this long the database ends two connections of the server at a time. */
+/** How long the test ends the server's database connections, two at a time. */
 const DATABASE_FAILS_MS = 5_000;
-/** A target without an answer is given up after 20 s. */
+/** The time limit of the poll. The source gives up a target without an answer after 20 s. */
 const SILENT = { timeout: 180_000, interval: 500 };
 
-/** Failures, and how the part comes back. */
+/** Each failure makes one part fail, and makes the part work again. */
 const FAILURES = {
   "the agent of the source": async ({ source }: Nodes) => {
     await site.killAgent(source);

@@ -209,7 +209,7 @@ describe.skipIf(!usable).each(Object.keys(KINDS))(
       }
     });
 
-    test("S-42: refuses a tarball with a changed bit, also beside an intact one", async () => {
+    test("S-42: refuses a tarball with a changed bit, even if another requested tarball is intact", async () => {
       const name = tarball("opsctl", "1.9.0");
       const bytes = await readFile(join(channelOf("old"), name));
       await copyOf("old", "broken");

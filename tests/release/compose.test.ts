@@ -1,5 +1,5 @@
-// The Compose file and the Kubernetes manifests of a release, run with Podman. In place of the PostgreSQL of a registry,
-// an image of the PostgreSQL in node_modules runs.
+// The Compose file and the Kubernetes manifests of a release, run with Podman. The tests use an image of the PostgreSQL
+// in node_modules instead of an image from a registry.
 import { randomBytes } from "node:crypto";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -95,7 +95,7 @@ test("the Compose file starts the control plane and PostgreSQL, which keep their
   expect(await silos(url, key)).toEqual(["acme"]);
 }, LIMIT_MS);
 
-test("the Deployment of the Kubernetes manifests runs without rights, and serves", async (context) => {
+test("the Deployment of the Kubernetes manifests runs without privileges, and answers requests", async (context) => {
   needs(context, ...PROGRAMS);
   const podman = (...argv: readonly string[]) => succeeds(present("podman"), argv, env);
   const port = await guidePort();

@@ -10,7 +10,7 @@ import { present } from "../support/optional-programs.ts";
 import { releaseKeyIn, smallRelease } from "./small-release.ts";
 import { run } from "./tools.ts";
 
-/** The programs that a release with a container image needs, and that run the image. */
+/** The programs that build a release with a container image, and the programs that run the image. */
 export const CONTAINER_PROGRAMS = ["apt-get", "curl", "dpkg-deb", "gpg", "gpgv", "openssl", "podman", "runc"] as const;
 
 /** Writes a release with the real control plane into the folder `release`. */

@@ -34,7 +34,7 @@ afterAll(async () => {
 const text = (...path: readonly string[]) => readFile(join(folder.path, ...path), "utf8");
 
 test(
-  "the guide to containers works with a release's image: verified, loaded and run without rights",
+  "the guide to containers works with a release's image, which is verified, loaded and run without privileges",
   async (context) => {
     needs(context, ...SESSION, "apt-get", "curl", "dpkg-deb", "gpg", "gpgv", "openssl", "podman", "runc", "skopeo");
     await buildExecutables();

@@ -9,8 +9,8 @@ const FOLDERS = ["var/lib/dpkg/info", "var/lib/dpkg/updates", "etc"];
 const EMPTY_FILES = ["var/lib/dpkg/status", "etc/passwd", "etc/group"];
 
 /**
- * Value of DPKG_FORCE for the root: it lacks a shell for maintainer scripts and the packages' libraries, and it is
- * temporary.
+ * The value of DPKG_FORCE for the root. The root is temporary, and lacks a shell for maintainer scripts and the
+ * libraries of the packages.
  */
 export const DPKG_FORCE = "script-chrootless,depends,unsafe-io";
 
