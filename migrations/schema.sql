@@ -2407,7 +2407,7 @@ begin
       return;
     end if;
     select * into counted from denial_window where key = of_key for update;
-    -- If it is not found, another call has just deleted the row.
+    -- If the row is not found, another call has just deleted it.
     exit when found;
   end loop;
   if counted.opened_at > berth_now() - make_interval(secs => window_s) then
@@ -3296,7 +3296,7 @@ begin
 
   select greatest(at + interval '1 hour', date_trunc('hour', pass_at - interval '6 hours', 'UTC')) into low
     from instance_load_done where step = 'hour';
-  -- Only hours whose last minute is summarized.
+  -- Summarizes only hours whose last minute is summarized.
   select date_trunc('hour', at + interval '1 minute', 'UTC') into high from instance_load_done where step = 'minute';
   if low < high then
     insert into instance_load

@@ -1,5 +1,5 @@
--- Adds a denial to the transition log, from which the audit chain reads the denial. `sum`, if not null, is added to the
--- payload of the audit note and counts several denials.
+-- Adds a denial to the transition log, from which the audit chain reads the denial. `sum`, if not null, counts several
+-- denials and is added to the payload of the audit entry.
 create or replace function audit_denial(of_msg uuid, of_request text, of_audit jsonb, sum jsonb) returns void
 language sql volatile as $$
   insert into transition (actor_kind, actor_id, incarnation, seq, event, from_state, to_state, msg_id, at, audit)

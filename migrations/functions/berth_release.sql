@@ -1,5 +1,5 @@
--- Returns a value to its pool and merges it with its neighbours. It is a bug of the caller if the value is free
--- already.
+-- Gives a value back to its pool and merges it with the free ranges next to it. If the value is free already, the
+-- caller has a bug.
 create or replace function berth_release(of_pool text, value text) returns void language plpgsql volatile as $$
 declare
   base   inet;

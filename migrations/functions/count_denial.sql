@@ -1,5 +1,5 @@
--- Counts a denial of one caller and action. Audits the first denial of a window at once, and the sum of the others when
--- the window is over.
+-- Counts a denial of one caller and action. Audits the first denial of a time window at once, and the sum of the later
+-- denials when the window is over.
 create or replace function count_denial(of_key text, window_s int, of_msg uuid, of_request text, of_audit jsonb) returns void
 language plpgsql volatile as $$
 declare
@@ -13,7 +13,7 @@ begin
       return;
     end if;
     select * into counted from denial_window where key = of_key for update;
-    -- If it is not found, another call has just deleted the row.
+    -- If the row is not found, another call has just deleted it.
     exit when found;
   end loop;
   if counted.opened_at > berth_now() - make_interval(secs => window_s) then

@@ -1,5 +1,6 @@
--- Counts an instance at its node and its tenant, in the transaction that changes its node. That transaction holds the
--- lock cn:<id> of each node that gains or loses the instance, so two transactions never wait for each other's rows.
+-- Counts an instance for its node and its tenant, in the transaction that changes the node of the instance. That
+-- transaction holds the lock cn:<id> of each node that gains or loses the instance, so two transactions never wait for
+-- each other's rows.
 create or replace function count_host() returns trigger language plpgsql as $$
 begin
   if tg_op <> 'INSERT' and old.host_cn_uuid is not null then

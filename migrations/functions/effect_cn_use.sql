@@ -1,5 +1,5 @@
--- Adds to the use of a node {server_uuid, cpu_units, ram_mb, disk_bytes, instances}; negative amounts subtract. The
--- check constraints refuse a use below zero, which is a bug of the caller.
+-- Adds the amounts {cpu_units, ram_mb, disk_bytes, instances} to the counted use of the node {server_uuid}; negative
+-- amounts subtract. The check constraints refuse a use below zero, which is a bug of the caller.
 create or replace function effect_cn_use(args jsonb) returns void language plpgsql volatile as $$
 begin
   for attempt in 1..2 loop

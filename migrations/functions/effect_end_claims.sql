@@ -1,4 +1,5 @@
--- Ends all claims of a node except one. The caller must hold the lock claims:<server_uuid>.
+-- Ends all claims of the node {server_uuid}. If {except} is given, the claim with this id is kept. The caller must hold
+-- the lock claims:<server_uuid>.
 create or replace function effect_end_claims(args jsonb) returns void language plpgsql volatile as $$
 declare
   gone record;

@@ -1,4 +1,4 @@
--- Counts a change of every VPC that uses a public address in the block {ipv4_block} or {ipv6_block}.
+-- Increases the generation of every VPC that uses a public address in the block {ipv4_block} or {ipv6_block}.
 create or replace function effect_external_network_changed(args jsonb) returns void language sql volatile as $$
   insert into vpc_change (vpc_id)
     select g.vpc_id from nat_gateway g

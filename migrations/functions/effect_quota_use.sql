@@ -1,4 +1,4 @@
--- Adds to the use of a project and its tenant; negative amounts subtract.
+-- Adds to the counted use of a project and of its tenant; negative amounts subtract.
 create or replace function effect_quota_use(args jsonb) returns void language plpgsql volatile as $$
 declare
   of_tenant uuid := (select p.tenant_id from project p where p.id = (args->>'project_id')::uuid);

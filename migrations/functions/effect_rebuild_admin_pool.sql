@@ -1,6 +1,6 @@
--- Builds the free ranges of the admin pool from the boot policy: the addresses between start and end without the
--- gateway's and the boot records'. Records keep their addresses. `more` has the ranges of further networks; they are
--- offsets from the same base.
+-- Builds the free ranges of the admin pool from the boot policy: the addresses between start and end, without the
+-- addresses of the gateway and of the boot records. Boot records keep their addresses. `more` has the ranges of further
+-- networks, as offsets from the same base.
 create or replace function effect_rebuild_admin_pool(args jsonb) returns void language plpgsql volatile as $$
 declare
   block inet := (args->>'network')::inet;

@@ -1,6 +1,7 @@
--- Returns the external subnet or pool that a new external subnet {ipv4_block, ipv6_block} overlaps, or 'true' if it
--- overlaps none. A block equal to the block of a fixed pool is accepted: both share its addresses. The caller must hold
--- the lock external-subnets.
+-- Returns a text that names an external subnet or a fixed pool that the blocks {ipv4_block, ipv6_block} of a new
+-- external subnet overlap, or 'true' if there is none. A fixed pool whose block equals the new block does not count,
+-- because the new external subnet then takes its addresses from this pool. The caller must hold the lock
+-- external-subnets.
 create or replace function guard_external_subnet_is_apart(args jsonb) returns text language sql volatile as $$
   select coalesce(
     (select format('external subnet %s (%s)', name, id) from external_subnet

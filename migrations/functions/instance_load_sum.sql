@@ -1,7 +1,7 @@
 -- Summarizes the samples of instances by the minute, and the minutes by the hour, for each period that ended and has no
 -- summary. Deletes old summaries. A sample counts in the minute in which it arrived. If a counter fell between two
--- samples, the machine started again, and the increase between them is left out. Runs inside load_materialize, so one
--- process does it.
+-- samples, the machine started again, and the increase between them is left out. Runs inside load_materialize, so only
+-- one process at a time does this.
 create or replace function instance_load_sum() returns void language plpgsql volatile as $$
 declare
   pass_at constant timestamptz := berth_now();
@@ -41,7 +41,7 @@ begin
 
   select greatest(at + interval '1 hour', date_trunc('hour', pass_at - interval '6 hours', 'UTC')) into low
     from instance_load_done where step = 'hour';
-  -- Only hours whose last minute is summarized.
+  -- Summarizes only hours whose last minute is summarized.
   select date_trunc('hour', at + interval '1 minute', 'UTC') into high from instance_load_done where step = 'minute';
   if low < high then
     insert into instance_load

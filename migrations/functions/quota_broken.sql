@@ -1,5 +1,5 @@
--- Returns the first limit that would be exceeded, as text, or 'true' if none exists. limits, used and asked are {cpu,
--- memory_bytes, disk_bytes, instances}.
+-- Returns the first limit that would be exceeded, as text, or 'true' if none would be exceeded. limits, used and asked
+-- are {cpu, memory_bytes, disk_bytes, instances}.
 create or replace function quota_broken(limits jsonb, used jsonb, asked jsonb) returns text language sql stable as $$
   select coalesce(
     (select format('%s: limit %s%s, used %s, asked for %s', name, limits->>name,

@@ -1,5 +1,5 @@
--- Creates the partitions from yesterday to the day after tomorrow and drops those older than `keep_days`. Runs with the
--- rights of its owner, because the server's own role may not change tables.
+-- Creates the partitions of the table seen from yesterday to the day after tomorrow, and drops partitions older than
+-- `keep_days`. Runs with the rights of its owner, because the server's own role may not change tables.
 create or replace function seen_maintain(keep_days int default 1) returns void
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare

@@ -1,6 +1,6 @@
 -- Ends the open span of the changed row and begins the next one, both at the same time. The vCPUs and the memory of an
 -- instance count while it is running or stopping. A disk and a floating IP count as long as they exist. A span never
--- begins before the previous span of the resource ended, also when the clock is set back.
+-- begins before the previous span of the resource ended, even if the clock is set back.
 create or replace function usage_follow() returns trigger language plpgsql as $$
 declare
   subject  constant jsonb := case tg_op when 'DELETE' then to_jsonb(old) else to_jsonb(new) end;

@@ -1,9 +1,9 @@
 -- Creates the deliveries of at most `events_max` audit events, in their order, and moves the cursor past them in the
 -- same transaction. So each event gets exactly one delivery for each webhook that wants it. Returns the number of
--- events that it read. Only one call at a time does the work. Only permitted changes of objects of a project are
--- events, without the requests that only cause deliveries. A webhook gets no event from before its creation, or from
--- before it was enabled again. If `pending_max` deliveries of a webhook wait already, further deliveries are dead at
--- once.
+-- events that it read. Only one call at a time does the work. Only permitted changes of objects of a project count as
+-- events. The requests webhook_test and webhook_redeliver do not count, because they only cause deliveries. A webhook
+-- gets no event from before its creation, or from before it was enabled again. If `pending_max` deliveries of a webhook
+-- wait already, further deliveries get the state dead at once.
 create or replace function webhook_follow(events_max int, pending_max int) returns int language plpgsql volatile as $$
 declare
   from_seq bigint;

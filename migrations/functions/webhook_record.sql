@@ -1,7 +1,7 @@
--- Records an attempt of the process with the claim, and returns the next delivery of the webhook, which the process
--- then holds for `lease_s` seconds; no row if the process no longer holds the webhook. `reason` is null after a
--- success. A delivery that failed is repeated after `pause_s` seconds, or is dead if `retry_s` seconds have passed
--- since it began.
+-- Records an attempt of the process that holds the webhook. If the delivery has ended and `continues` is set, returns
+-- the next delivery of the webhook, and the process then holds the webhook for `lease_s` seconds. Otherwise, or if the
+-- process no longer holds the webhook, returns no row. `reason` is null after a success. A delivery that failed is
+-- repeated after `pause_s` seconds, or is dead if `retry_s` seconds have passed since it began.
 create or replace function webhook_record(of_webhook uuid, of_claim uuid, of_delivery uuid, status int, reason text,
                                           pause_s double precision, retry_s double precision, lease_s double precision,
                                           continues boolean)
