@@ -71,7 +71,7 @@ export type Replies = {
     readonly grant: User;
     readonly revoke_capability: User;
   };
-  /** Null: the refresh token ended the session. */
+  /** Null if the refresh ended the session, because the refresh token or the session was too old. */
   readonly session: Created<SessionView> & { readonly refresh: SessionView | null };
   readonly idp: { readonly set: Idp };
   readonly vpc: Edited<Vpc> & { readonly replace_firewall: Vpc };

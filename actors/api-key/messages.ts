@@ -4,15 +4,15 @@ import type { ApiKeyState } from "./state.ts";
 export type ApiKeyMessage =
   | (Omit<ApiKeyState, "state" | "created_at" | "tenant_id"> & {
     readonly type: "create";
-    /** The default is null: the key acts as its owner. */
+    /** Null, the default, means that the key acts as its owner. */
     readonly tenant_id?: string | null;
   })
   /**
-   * Deletes a key of the caller. 404 for a key of another owner. A caller whose own key is bound to a tenant also gets
-   * 404 for a key outside that tenant.
+   * Deletes a key of the caller. The caller gets 404 for a key of another owner. A caller whose own key is bound to a
+   * tenant also gets 404 for a key outside that tenant.
    */
   | { readonly type: "delete"; readonly user_id: string; readonly through_tenant_id: string | null }
-  /** Deletes a key of this tenant. 404 for a key of another tenant. */
+  /** Deletes a key of this tenant. The caller gets 404 for a key of another tenant. */
   | { readonly type: "delete_of_tenant"; readonly tenant_id: string }
   /** Deletes the key together with its node. */
   | { readonly type: "revoke" };

@@ -10,7 +10,7 @@ export type ApiKeyState = {
   readonly description: string;
   readonly scope: KeyScope;
   readonly bound_to_cn: string | null;
-  /** The tenant in which the key acts; null: the key acts as its owner. */
+  /** The tenant in which the key acts. Null if the key acts as its owner. */
   readonly tenant_id: string | null;
   readonly created_at: Date;
   readonly expires_at: Date | null;

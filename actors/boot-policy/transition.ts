@@ -16,7 +16,7 @@ export const BOOT_POLICY_LOCK = "boot-policy";
 export type PoolRange = {
   readonly low: number;
   readonly high: number;
-  /** Offsets in this range that are never reserved: the offset of the gateway. */
+  /** The offsets in this range that are never reserved: the offset of the gateway. */
   readonly except: readonly number[];
 };
 

@@ -48,7 +48,7 @@ function clientView({ mac: _mac, seen_at, ...facts }: BootClientRow): BootClient
 
 /**
  * Lists foreign ports that sent this node's UUID in a netboot request, in the order of their MACs. A port is foreign if
- * it is not a port of the node and is not bound to it.
+ * it is neither a port of the node nor bound to the node.
  */
 export async function listStrangePorts(
   db: Db,

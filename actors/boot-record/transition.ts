@@ -1,4 +1,5 @@
-// The states of a boot record (docs/booting.md, "Boot records"). Rows are messages, columns are states.
+// The states of a boot record (docs/booting.md, "Boot records"). In the table, each row is a message and each column is
+// a state.
 //
 // A record gets its address when it starts to enrol, or when an operator turns on rescue before that. It keeps the
 // address forever: through reset, removal and reactivation. The commit chooses the lowest free address of the admin
@@ -64,7 +65,7 @@ export const bootRecordTable: Table<BootRecordState, BootRecordMessage> = {
   retire: { absent: "ignore", discovered: retire, enrolling: retire, enrolled: retire, decommissioned: "ignore" },
 };
 
-/** An unknown machine enrols when the policy admits it and an address is free; otherwise it is only recorded. */
+/** Enrols an unknown machine if the policy admits it and an address is free. Otherwise the machine is only recorded. */
 function appear(_s: null, m: Msg<"seen">, now: Date): Out<BootRecordState> {
   const note = audit("boot_record_seen", resource(m), { mac: m.mac });
   const noted = go<BootRecordState>(discovered(m, now, "booter"), ...policyHolds(m), note);
@@ -185,7 +186,7 @@ function retire(
 
 /**
  * Removes the assigned image of an enrolled record. The next enrolment uses the policy's image, unless an operator
- * assigns another image. In other states only an operator assigns an image, so the image stays.
+ * assigns another image. In any other state only an operator can have assigned the image, so the record keeps it.
  */
 function unassigned<S extends BootRecordState>(s: S): S | S & { readonly assigned_pi: null } {
   return s.state === "enrolled" ? { ...s, assigned_pi: null } : s;

@@ -1,4 +1,4 @@
-// Reads a part of the list of nodes (offset and limit), and counts of the fleet.
+// Queries for a window of the list of nodes (offset and limit), and for counts over the fleet.
 import { type Kysely, sql } from "kysely";
 import type { CnRole, CnState } from "../../src/contract/enums.ts";
 import type { LabelFilter } from "../../src/contract/labels.ts";
@@ -10,7 +10,9 @@ import { hasLabels } from "../record/reads.ts";
 
 type Db = Kysely<Database>;
 
-/** The columns by which operators can sort the list of nodes. A minus in front sorts downward. */
+/**
+ * The columns by which operators can sort the list of nodes. A minus sign before the column sorts in descending order.
+ */
 export const NODE_SORTS = [
   "hostname",
   "state",
@@ -61,7 +63,7 @@ const NODE_COLUMNS = {
   problem: PROBLEM,
 } satisfies Record<typeof NODE_SORTS[number], unknown>;
 
-/** Reads a window of the nodes that match, and the number of all that match. */
+/** Reads one window of the nodes that match the filter, and the number of all nodes that match. */
 export async function listNodeWindow(db: Db, query: NodeWindowQuery): Promise<NodeWindow> {
   const { q, state, role, live, labels, sort, descending, offset, limit } = query;
   const like = q === undefined ? null : `%${q.toLowerCase().replace(/[\\%_]/g, "\\$&")}%`;

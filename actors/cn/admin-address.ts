@@ -1,5 +1,6 @@
-// The address at which operators reach a node. The address in its boot record comes first, because the booter assigned
-// it. Otherwise it is the address that the agent reports. A report without an address changes nothing.
+// The address at which operators reach a node. The address in the node's boot record has priority, because the booter
+// assigned it. Without such an address, the address that the agent reports is used. A report without an address changes
+// nothing.
 import type { CnState } from "./state.ts";
 
 export function reportedAdminIp(

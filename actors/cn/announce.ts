@@ -62,10 +62,10 @@ export function announceKnown(s: CnState, m: Msg<"announce">, now: Date): Out<Cn
 }
 
 /**
- * Ends a run whose machine has started again from another booter. The setup script died with the machine's earlier
- * system, and the booter that sent it may be gone for good, so no other report would end the run before its deadline.
- * The run's epoch ends too: the first booter's later reports are refused. The login proves the machine's port; without
- * it, anybody who knows a UUID could end a run.
+ * Ends a setup run whose machine has started again from another booter. The setup script ended with the machine's
+ * earlier system, and the booter that sent the script may never return. So no other report would end the run before its
+ * deadline. The run's epoch ends too, so later reports of the first booter are refused. The login to the broker proves
+ * that the machine has the port. Without this proof, anybody who knows a UUID could end a run.
  */
 export function announceDuringSetup(s: On<"setting_up">, m: Msg<"announce">, now: Date): Out<CnState> {
   if (isStranger(s, m)) return conflicting(s, m, now);
@@ -84,8 +84,8 @@ export const SETUP_INTERRUPTED =
   "the machine restarted and booted from another booter before its setup ended; approve the setup again";
 
 /**
- * Admits the boot records of the machine's network ports. Each gets a message of its own: if no address is free for one
- * record, the announce and the other records are still accepted.
+ * Admits the boot records of the machine's network ports. Each record gets a message of its own: if no address is free
+ * for one record, the announce and the other records are still accepted.
  */
 function admitting(admitted: readonly Admitted[]): readonly Part<CnState>[] {
   return admitted.map((each) => tell({ kind: "boot-record", id: each.mac }, { type: "admit", ...each }));
@@ -93,7 +93,7 @@ function admitting(admitted: readonly Admitted[]): readonly Part<CnState>[] {
 
 /**
  * A record that only an anonymous registration created does not block netboot: the announce turns it into the record of
- * a new machine. Its claims stay pending.
+ * a new machine. The claims of the record stay pending.
  */
 export function announcePending(s: On<"pending">, m: Msg<"announce">, now: Date): Out<CnState> {
   if (!s.unproven) return announceKnown(s, m, now);
@@ -107,7 +107,10 @@ export function announcePending(s: On<"pending">, m: Msg<"announce">, now: Date)
   };
 }
 
-/** Two machines have the same identity. The record is not overwritten; it shows the conflict to operators. */
+/**
+ * Records that two machines have the same identity. Nothing else in the record changes. Operators see the conflict in
+ * the record.
+ */
 function conflicting(s: CnState, m: Msg<"announce">, now: Date): Out<CnState> {
   const macs = macsOf(m.sysinfo);
   const seen = { announced_at: toRfc3339(now), hostname: m.hostname, macs };
@@ -131,7 +134,7 @@ function described(m: Msg<"announce">) {
 }
 
 /**
- * Returns true if the machine is not the node: none of its MACs is known, or it logged in to the broker as an unknown
+ * Returns true if the machine is not the node: none of its MACs is known, or it logged in to the broker with an unknown
  * MAC. The inventory can be forged, but the booter verified the login.
  */
 function isStranger(s: CnState, m: Msg<"announce">): boolean {

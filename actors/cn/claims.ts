@@ -5,7 +5,10 @@ import { effect, lock } from "../engine/effects.ts";
 import type { Condition } from "../engine/types.ts";
 import type { CnState } from "./state.ts";
 
-/** Ends all claims of a node except `except`, also claims that were created since the node was loaded. */
+/**
+ * Ends all claims of a node, including claims that were created after the node was loaded. The claim with the id
+ * `except` is kept.
+ */
 export function endClaims(server_uuid: string, except: string | null = null): readonly Condition[] {
   return [lock(lockKey("claims", server_uuid)), effect("end_claims", { server_uuid, except, ...CLAIM_QUOTAS })];
 }

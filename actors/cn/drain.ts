@@ -9,22 +9,25 @@ import type { Condition, Out } from "../engine/types.ts";
 import type { Msg } from "./messages.ts";
 import { type CnState, type On, resource } from "./state.ts";
 
-/** The two sagas. For each: the step that commits with the request, and the step that the background worker ends. */
+/**
+ * The saga that drains a node. The step `cordoned` commits with the request. A background worker ends the step `move`.
+ */
 export const CN_DRAIN = { saga: "cn-drain", cordoned: "cordon", move: "move" } as const;
+/** The saga that evacuates a dead node. It has the same steps. */
 export const CN_EVACUATE = { saga: "cn-evacuate", cordoned: "cordon", move: "move" } as const;
 
 export type CnDrainParams = { readonly server_uuid: string; readonly preview: DrainPreview };
 
 export function drain(s: On<"approved">, m: Msg<"drain">): Out<CnState> {
   const { server_uuid } = s;
-  const alone = guard("cn_is_not_draining", { server_uuid }, "operation <WHAT> drains the node already");
+  const alone = guard("cn_is_not_draining", { server_uuid }, "operation <WHAT> already drains or evacuates the node");
   const part = m.part_of === undefined
     ? []
-    : [guard("operation_runs", { id: m.part_of }, `operation ${m.part_of} does not run any more`)];
+    : [guard("operation_runs", { id: m.part_of }, `operation ${m.part_of} is not running any more`)];
   return emptied(s, m, { saga: CN_DRAIN.saga, conditions: [...part, alone], action: "cn_drain" });
 }
 
-const EMPTIED = "operation <WHAT> drains or evacuates the node; wait for its end, or abandon it";
+const EMPTIED = "operation <WHAT> already drains or evacuates the node; wait for its end, or abandon it";
 const ALIVE = "the node was seen at <WHAT>, so it is not dead; drain it, or power it off and wait " +
   `${CN_LIVE_S} s`;
 

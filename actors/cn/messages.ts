@@ -1,4 +1,4 @@
-// The messages of a compute node's record. They carry ids, codes, keys and hashes, but never the time.
+// The messages of a compute node's record. They carry ids, codes, keys and hashes, but never the current time.
 import type { Identified, ReportedIdentity } from "../../src/lib/ids/registration-identity.ts";
 import type { CnRole, UpgradeReboot } from "../../src/contract/enums.ts";
 import type { CnPlacementPatch } from "../../src/contract/cn-placement.ts";
@@ -33,7 +33,7 @@ export type CnMessage =
   /** The same commit creates an enrolment claim of this server_uuid. */
   | Identified & { readonly type: "claimed" }
   | { readonly type: "last_claim_ended" }
-  /** The record takes this registration id and poll token only if it has none. */
+  /** The record takes this registration id and poll token only if it has no poll token. */
   | ReportedIdentity & Ticket & { readonly type: "refresh"; readonly proof: NodeProof }
   | {
     readonly type: "approve";
@@ -80,9 +80,12 @@ export type CnMessage =
     readonly preview: DrainPreview;
     readonly part_of?: string;
   }
-  /** Cordons a dead node and starts the operation that creates its instances elsewhere. */
+  /** Cordons a dead node and starts the operation that creates its instances on other nodes. */
   | { readonly type: "evacuate"; readonly operation_id: string; readonly preview: DrainPreview }
-  /** Cordons the node and starts the operation that upgrades it. `part_of` is the upgrade by label that begins it. */
+  /**
+   * Cordons the node and starts the operation that upgrades it. `part_of` is the upgrade by label that begins this
+   * upgrade.
+   */
   | UpgradeWanted & {
     readonly type: "upgrade";
     readonly operation_id: string;
@@ -98,16 +101,16 @@ export type CnMessage =
     readonly hostname: string;
     readonly sysinfo: unknown;
     /**
-     * The version of the policy that applied to the booter's request, and whether it requires an open auto-approve
-     * window.
+     * The version of the boot policy that applied to the booter's request, and whether this policy requires an open
+     * auto-approve window.
      */
     readonly policy_version: number;
     readonly window_needed: boolean;
     /** The MAC with which the machine logged in to the broker; null when the booter did not send one. */
     readonly mac: string | null;
     /**
-     * The machine has just started, and the booter that reports it began no setup run for it. Missing in messages of
-     * older servers.
+     * True if the machine has just started and the booter that sends the announce began no setup run for the machine.
+     * Missing in messages of older servers.
      */
     readonly started?: boolean;
     /** Discovered boot records of the machine's ports that the policy now admits. */
@@ -137,7 +140,7 @@ export type CnMessage =
     readonly admin_ip: string | null;
   }
   | { readonly type: "setup_failed"; readonly epoch: number; readonly reason: string }
-  /** The operation was abandoned. The node returns to awaiting_setup if the epoch is still its current run. */
+  /** The operation was abandoned. The node returns to awaiting_setup if its current setup run still has this epoch. */
   | { readonly type: "revert_setup"; readonly epoch: number; readonly reason: string }
   | ({ readonly type: "factory_reset" } & Confirmed)
   | ({ readonly type: "remove" } & Confirmed)
@@ -150,23 +153,23 @@ export type Confirmed = { readonly confirm?: string | undefined };
 export type Msg<T extends CnMessage["type"]> = Of<CnMessage, T>;
 
 /**
- * The saga that drains the nodes with a label. Its step `begun` commits with the request. The background worker ends its
- * step `drain`.
+ * The saga that drains the nodes with a label. The step `begun` commits with the request. The background worker ends
+ * the step `drain`.
  */
 export const CN_DRAIN_LABEL = { saga: "cn-drain-label", begun: "begin", drain: "drain_nodes" } as const;
 
-/** The parameters of that saga. */
+/** The parameters of the saga cn-drain-label. */
 export type LabelDrainParams = {
   /** The filter as the operator wrote it, for example `rack=a3`. */
   readonly label: string;
   readonly max_unavailable: number;
-  /** In the order of their drains. `operation_id` is the operation cn-drain of the node. */
+  /** The nodes, in the order of their drains. `operation_id` is the operation cn-drain of the node. */
   readonly nodes: readonly { readonly server_uuid: string; readonly hostname: string; readonly operation_id: string }[];
 };
 
 /**
- * The saga that upgrades the nodes with a label. Its step `begun` commits with the request. The background worker ends
- * its step `upgrade`.
+ * The saga that upgrades the nodes with a label. The step `begun` commits with the request. The background worker ends
+ * the step `upgrade`.
  */
 export const CN_UPGRADE_LABEL = { saga: "cn-upgrade-label", begun: "begin", upgrade: "upgrade_nodes" } as const;
 
@@ -181,6 +184,6 @@ export type LabelUpgradeParams = UpgradeWanted & {
   /** The filter as the operator wrote it, for example `rack=a3`. */
   readonly label: string;
   readonly max_unavailable: number;
-  /** In the order of their upgrades. `operation_id` is the operation cn-upgrade of the node. */
+  /** The nodes, in the order of their upgrades. `operation_id` is the operation cn-upgrade of the node. */
   readonly nodes: readonly { readonly server_uuid: string; readonly hostname: string; readonly operation_id: string }[];
 };

@@ -36,7 +36,7 @@ export function setPlacement(s: CnState, { patch }: Msg<"set_placement">): Out<C
 }
 
 /**
- * Applies a patch, but not its labels. Rules that the patch omits stay. If a rule is removed, its reason is removed
+ * Applies all of a patch except its labels. Rules that the patch omits stay. The reason of a removed rule is removed
  * too.
  */
 function patched(held: CnPlacementRules, patch: CnPlacementPatch): CnPlacementRules {

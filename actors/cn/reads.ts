@@ -75,7 +75,7 @@ function pageOf({ state, labels, after, rows }: CnListQuery) {
      order by cn.registered_at, cn.server_uuid limit ${rows}`;
 }
 
-/** Finds the hardware of a node, as its BMC showed it last. */
+/** Finds the hardware of a node, as it was last read from the node's BMC. */
 export async function findHardware(db: Db, server_uuid: string): Promise<NodeHardware | undefined> {
   const row = await db.selectFrom("cn_hardware").selectAll().where("server_uuid", "=", server_uuid).executeTakeFirst();
   return row && { ...row.hardware, read_at: toRfc3339(row.read_at), read_by: row.read_by };
@@ -106,7 +106,7 @@ export async function findAnnounced(db: Db, server_uuid: string): Promise<unknow
   return row?.announced_sysinfo;
 }
 
-/** Finds all columns of the view, also the large columns. */
+/** Finds all columns of the view, including the large columns. */
 export const findCn = finder<CnListed>(async (db, server_uuids) => {
   const rows = await db.selectFrom("cn_loaded").select([...LISTED, "sysinfo", "last_status"])
     .where(sql<boolean>`server_uuid = any(${server_uuids})`).execute();
@@ -192,8 +192,8 @@ export async function findProofOfNode(db: Db, server_uuid: string) {
 }
 
 /**
- * Finds the announced sysinfo of the machine with this MAC. The allowlist compares its serial number with service_tag
- * entries.
+ * Finds the announced sysinfo of the machine with this MAC. The serial number in the sysinfo is compared with the
+ * service_tag entries of the allowlist.
  */
 export async function findSysinfoByMac(db: Db, mac: string): Promise<unknown> {
   const row = await db.selectFrom("cn_loaded").select("announced_sysinfo")

@@ -17,14 +17,14 @@ import { registrationReply } from "./view.ts";
 /** The budget row of the auto-approve window. */
 const AUTO_APPROVE_BUDGET = "auto-approve";
 
-/** Internal: the registration continues as a claim. */
+/** Internal refusal: no window has room, so the registration continues as a claim. */
 export const NOT_JOINED = "no auto-approve window has room for this node";
-/** Internal: the registration has no valid proof for this record and continues as a claim. */
+/** Internal refusal: the registration has no valid proof for this record, so it continues as a claim. */
 export const NO_PROOF = "the registration has no proof of this node";
 
 /**
- * 429: the site has too many records that were never approved. The route adds the time until the first of their claims
- * expires.
+ * 429: the site has too many records that were never approved. The route adds the time until the first claim of such a
+ * record expires.
  */
 export const UNPROVEN_FULL = fault(
   "too_many_requests",
@@ -32,7 +32,7 @@ export const UNPROVEN_FULL = fault(
   { error_code: "TooManyRequests" },
 );
 
-/** A new node, approved at once by an auto-approve window that has room. */
+/** Creates a node that is approved at once, because an auto-approve window has room. */
 export function join(_s: null, m: Msg<"join">, now: Date): Out<CnState> {
   const { registration_id, poll_token_sha256 } = m;
   const base = {
@@ -55,7 +55,7 @@ export function join(_s: null, m: Msg<"join">, now: Date): Out<CnState> {
   );
 }
 
-/** The first claim of an unknown server_uuid creates its record. */
+/** Creates the record of an unknown server_uuid at its first claim. */
 export function appearByClaim(_s: null, m: Msg<"claimed">, now: Date): Out<CnState> {
   const { type: _type, ...description } = m;
   const next: On<"pending"> = {
@@ -160,8 +160,9 @@ function tokenOf(s: CnState, m: Msg<"refresh">) {
 }
 
 /**
- * Accepts exactly this claim: its description and its token become the node's, and the other claims end. If the node
- * already has a key, the new key replaces it, because the machine was reinstalled and others may know the old key.
+ * Accepts exactly this claim. The node gets the description and the token of the claim, and the other claims end. If
+ * the node already has a key, the new key replaces it, because the machine was reinstalled and others may know the old
+ * key.
  */
 export function approve(s: On<"pending"> | On<"approved">, m: Msg<"approve">, now: Date): Out<CnState> {
   const { id, ...description } = m.claim;
@@ -174,7 +175,7 @@ export function approve(s: On<"pending"> | On<"approved">, m: Msg<"approve">, no
     ...endClaims(server_uuid, id),
     ...proven(s),
     ...underlayMoved(s, next),
-    // The machine starts over, so the reports from before its approval are deleted.
+    // The machine may have been reinstalled, so the reports from before the approval are deleted.
     remove("cn_signal", { server_uuid }),
     ...(replaced === null ? [] : [dropKey(replaced)]),
     bindKey(server_uuid, m.key),

@@ -13,7 +13,8 @@ import { type CnState, NO_CODE, type On, resource } from "./state.ts";
  * Disables the node and ends its claims. The key is not revoked; the policy table lists what a disabled node may do.
  */
 export function disable(s: On<"pending"> | On<"approved"> | On<"disabled">): Out<CnState> {
-  // If no agent is registered, the newest claim's token stays valid. Its agent then learns that the node is disabled.
+  // If no agent is registered, the newest claim's token stays valid. So the agent that sent the claim learns that the
+  // node is disabled.
   const newest = s.poll_token_sha256 === null ? s.claims.at(-1) : undefined;
   const { registration_id, poll_token_sha256 } = newest ?? s;
   const token = { registration_id, poll_token_sha256 };
@@ -56,7 +57,7 @@ export function forgetKey(s: On<"pending"> | On<"disabled">, { key_id }: Msg<"ke
 
 /**
  * Resets the record to its state after the first announce; the machine keeps running until its next boot. Identity,
- * hardware, root password hash and operators' settings stay. Its boot records permit enrolment again.
+ * hardware, root password hash and operators' settings stay. The node's boot records permit enrolment again.
  */
 export function factoryReset(s: On<"approved"> | On<"disabled">, m: Confirmed): Out<CnState> {
   const { server_uuid } = s;
@@ -90,7 +91,10 @@ export function factoryReset(s: On<"approved"> | On<"disabled">, m: Confirmed): 
   );
 }
 
-/** Removes the record and its rows; audit entries and migration records stay. The node is not contacted. */
+/**
+ * Removes the record and the rows that belong to it; audit entries and migration records stay. The node is not
+ * contacted.
+ */
 export function removeNode(
   s: On<"pending"> | On<"disabled"> | On<"awaiting_setup">,
   m: Confirmed,

@@ -45,7 +45,7 @@ export function setRootPassword(s: CnState, m: Msg<"set_root_password">): Out<Cn
   );
 }
 
-/** Upserts the node's placement row with all settings of the reservoir and all traits, also unchanged values. */
+/** Upserts the node's placement row with all settings of the reservoir and all traits, including unchanged values. */
 function placementRow(s: CnState) {
   const { server_uuid, reservoir_enabled, reservoir_percent, traits } = s;
   return upsert("cn_placement", ["server_uuid"], { server_uuid, reservoir_enabled, reservoir_percent, traits });

@@ -23,11 +23,11 @@ type CnBase = {
   readonly registered_at: Date;
   readonly last_setup_error: string | null;
   readonly setup_progress: SetupProgress | null;
-  /** The accepted approve-setup body. */
+  /** The body of the accepted approve-setup request. */
   readonly disk_layout: SetupApproval | null;
-  /** The canonical MACs of its network ports. */
+  /** The canonical MACs of the node's network ports. */
   readonly macs: readonly string[];
-  /** The serial number in its sysinfo. */
+  /** The serial number in the node's sysinfo. */
   readonly serial: string | null;
   /** The sysinfo that an authenticated booter announced; null if no booter announced the node. */
   readonly announced_sysinfo: unknown;
@@ -46,7 +46,7 @@ type CnBase = {
   readonly reservoir_percent: number | null;
   readonly traits: Readonly<Record<string, string>>;
   readonly placement: CnPlacementRules;
-  /** MACs of the boot records bound to it. */
+  /** The MACs of the boot records that are bound to the node. */
   readonly bound_macs: readonly string[];
   /** The live enrolment claims, the newest last. */
   readonly claims: readonly ClaimSummary[];

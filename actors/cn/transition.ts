@@ -1,6 +1,6 @@
-// The states of a compute node (docs/nodes.md, "States"). Rows are messages, columns are states. The cells are in
-// registration.ts (claim-code path), announce.ts and setup.ts (netboot path), retirement.ts (disable, reset, remove),
-// drain.ts, upgrade.ts, settings.ts, placement.ts and underlay.ts.
+// The states of a compute node (docs/nodes.md, "States"). In the table, each row is a message and each column is a
+// state. The cells are in registration.ts (claim-code path), announce.ts and setup.ts (netboot path), retirement.ts
+// (disable, reset, remove), drain.ts, upgrade.ts, settings.ts, placement.ts and underlay.ts.
 import { runTable, type Table } from "../engine/table.ts";
 import type { Behavior } from "../engine/types.ts";
 import type { CnMessage } from "./messages.ts";
@@ -46,7 +46,7 @@ const NOT_BY_CLAIM_NOW =
   "cn is <STATE>; a node that is set up by netboot cannot be approved by claim code: wait until its setup ends";
 const KEY_IN_USE =
   "cn is <STATE> and this is its API key; disable the node before deleting the key (opsctl cn disable), or approve a " +
-  "new registration of the node, whose key replaces it";
+  "new registration of the node, which replaces the key";
 const NOT_RESET = "cn is <STATE>; only an approved or disabled node can be factory reset";
 const NOT_DRAINED = "cn is <STATE>; only an approved node can be drained";
 const NOT_UPGRADED = "cn is <STATE>; only an approved node can be upgraded";

@@ -1,6 +1,6 @@
-// A node's place on the underlay, which carries the packets of VPCs. Values that an operator set come before values
-// that the node reports. If there is neither, other nodes send to the node's admin_ip. No two nodes have the same
-// address (docs/networking.md, "The underlay").
+// A node's address and MTU on the underlay, the network that carries the packets of VPCs. Values that an operator set
+// have priority over values that the node reports. If no address was set or reported, other nodes send to the node's
+// admin_ip. No two nodes have the same address (docs/networking.md, "The underlay").
 import { audit, effect, go } from "../engine/effects.ts";
 import type { Condition, Out } from "../engine/types.ts";
 import type { Msg } from "./messages.ts";
@@ -19,7 +19,7 @@ export function underlayOf(s: Underlay): { readonly address: string | null; read
   };
 }
 
-/** Returns the reported values after a report. A report without a value changes nothing. */
+/** Returns the recorded values after a report. A value that the report omits does not change. */
 export function reportedUnderlay(
   s: Underlay,
   reported: { readonly underlay_address?: string | null; readonly underlay_mtu?: number | null },
@@ -30,7 +30,7 @@ export function reportedUnderlay(
   };
 }
 
-/** Counts a change of the node's VPCs if other nodes must send to another address or with another MTU. */
+/** Increases the generation of the node's VPCs if other nodes must send to another address or with another MTU. */
 export function underlayMoved(before: Underlay & { readonly server_uuid: string }, after: Underlay): Condition[] {
   const [from, to] = [underlayOf(before), underlayOf(after)];
   if (from.address === to.address && from.mtu === to.mtu) return [];

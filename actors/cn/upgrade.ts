@@ -1,6 +1,6 @@
 // The upgrade of a node to a platform image. One commit cordons the node and starts the operation
 // (sagas/cn-upgrade.ts). A guard of that commit refuses an operation that already exists. So a process with an outdated
-// state cannot cordon the node again after its upgrade.
+// state cannot cordon the node again after the upgrade.
 import { DRAIN } from "../../src/lib/placement/node-filters.ts";
 import { lockKey } from "../../src/lib/ids/lock-key.ts";
 import { audit, go, guard, lock, reply, upsert, withNewActor } from "../engine/effects.ts";
@@ -8,7 +8,7 @@ import type { Out } from "../engine/types.ts";
 import type { Msg, UpgradedRecord, UpgradeWanted } from "./messages.ts";
 import { type CnState, type On, resource } from "./state.ts";
 
-/** The saga that upgrades one node, and its steps. The background worker ends `drain` and `back`. */
+/** The saga that upgrades one node, and its steps. The background worker ends the steps `drain` and `back`. */
 export const CN_UPGRADE = {
   saga: "cn-upgrade",
   cordoned: "cordon",
@@ -19,15 +19,15 @@ export const CN_UPGRADE = {
   uncordon: "uncordon",
 } as const;
 
-/** The parameters of that saga. */
+/** The parameters of this saga. */
 export type CnUpgradeParams = UpgradeWanted & {
   readonly server_uuid: string;
   readonly records: readonly UpgradedRecord[];
-  /** Set if an operator had cordoned the node: it stays cordoned, with this reason. */
+  /** Set if an operator had cordoned the node before the upgrade. The node then stays cordoned, with this reason. */
   readonly stays_cordoned: { readonly reason: string | null } | null;
 };
 
-/** The output of the step `drain`. `boot_id` is the node's boot before the restart. */
+/** The output of the step `drain`. `boot_id` identifies the node's boot before the restart. */
 export type UpgradeDrained = { readonly operation_id: string; readonly moved: number; readonly boot_id: string };
 
 export function upgrade(s: On<"approved">, m: Msg<"upgrade">): Out<CnState> {
@@ -45,8 +45,12 @@ export function upgrade(s: On<"approved">, m: Msg<"upgrade">): Out<CnState> {
   return go<CnState>(
     { ...s, placement: cordoned },
     lock(lockKey("cn", server_uuid)),
-    guard("operation_runs", { id: part_of }, `operation ${part_of} does not run any more`),
-    guard("cn_is_not_upgrading", { server_uuid, operation_id }, "operation <WHAT> drains or upgrades the node already"),
+    guard("operation_runs", { id: part_of }, `operation ${part_of} is not running any more`),
+    guard(
+      "cn_is_not_upgrading",
+      { server_uuid, operation_id },
+      "operation <WHAT> already drains, evacuates or upgrades the node",
+    ),
     upsert("cn_placement", ["server_uuid"], { server_uuid, ...cordoned }),
     withNewActor({ kind: "saga", id: operation_id }, {
       type: "start",

@@ -1,4 +1,4 @@
-// The views of a compute node for operators and for its own agent. Neither contains secrets.
+// The views of a compute node for operators, for booters and for the node's own agent. No view contains secrets.
 import { CLAIM_FIELDS, type CnClaim, type CnReservoirView, type CnView } from "../../src/contract/cn.ts";
 import type { CnPlacement } from "../../src/contract/cn-placement.ts";
 import { formatClaimCode } from "../../src/lib/ids/claim-code.ts";
@@ -37,7 +37,10 @@ type Shown = Pick<
   | "placement"
 >;
 
-/** The operators' view: sysinfo without its secret boot parameters, keys only by id. */
+/**
+ * Returns the operators' view. The view has the sysinfo without secret boot parameters, and only the id of the node's
+ * key.
+ */
 export function cnView(s: Shown): CnView {
   const claims = s.claims.map((claim) => claimView(claim, s));
   const newest = s.state === "pending" ? claims.at(-1) : undefined;

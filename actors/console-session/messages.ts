@@ -1,4 +1,5 @@
-// The messages of a console session. They carry ids and hashes, but never a ticket and never the time.
+// The messages of a console session. They contain the hash of a ticket, but never the ticket itself, and never the
+// current time.
 import type { ConsoleMode, ConsoleRead } from "../../src/contract/enums.ts";
 import type { Of } from "../engine/table.ts";
 

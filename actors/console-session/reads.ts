@@ -26,7 +26,7 @@ export async function findTicketSession(db: Db, ticket_sha256: string): Promise<
     .where("expires_at", ">", sql<Date>`berth_now()`).executeTakeFirst();
 }
 
-/** A call: the request to a node to connect for a session. In state `told` the node has been sent the call. */
+/** A call: the request to a node to connect for a session. In the state `told`, the call was sent to the node. */
 export type ConsoleCallRow = {
   readonly id: string;
   readonly instance_id: string;
@@ -58,7 +58,7 @@ export type ConsoleInstance = {
   readonly project_id: string;
 };
 
-/** Finds the instances of consoles, by id. A deleted instance is missing. */
+/** Finds the instances of consoles, by id. The result has no entry for a deleted instance. */
 export async function findConsoleInstances(db: Db, ids: readonly string[]): Promise<Map<string, ConsoleInstance>> {
   if (ids.length === 0) return new Map();
   const rows = await db.selectFrom("instance as i").innerJoin("tenant as t", "t.id", "i.tenant_id")

@@ -9,13 +9,13 @@ type Columns = Omit<ConsoleCaller, "credential_expires_at"> & {
   readonly cn: string;
   readonly mode: ConsoleMode;
   readonly take_over: boolean;
-  /** Bytes of earlier output to show first. */
+  /** The number of bytes of earlier output that are shown first. */
   readonly history_bytes: number;
   readonly credential_expires_at: Date | null;
   readonly ticket_sha256: string | null;
   readonly relay_url: string | null;
   readonly created_at: Date;
-  /** When the ticket, the wait for the node, or the lease of the relaying process ends. */
+  /** The time at which the ticket, the wait for the node, or the lease of the relaying process ends. */
   readonly expires_at: Date;
 };
 

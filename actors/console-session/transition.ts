@@ -18,7 +18,7 @@ const USED = "the console session exists already";
 export const consoleSessionTable: Table<State, ConsoleSessionMessage> = {
   issue: { absent: issue, ticket: USED, calling: USED, told: USED, open: USED },
   read: { absent: read, ticket: USED, calling: USED, told: USED, open: USED },
-  // A used, an expired and an unknown ticket look the same.
+  // A used, an expired and an unknown ticket get the same answer.
   call: { absent: "missing", ticket: call, calling: "missing", told: "missing", open: "missing" },
   tell: { absent: "missing", ticket: "missing", calling: tell, told: "missing", open: "missing" },
   meet: { absent: "missing", ticket: "missing", calling: meet, told: meet, open: "missing" },
@@ -78,7 +78,7 @@ function end(s: State, { reason, bytes_in, bytes_out }: Msg<"end">): Out<State> 
 }
 
 function expire(s: State, _m: Msg<"tick">, now: Date): Out<State> {
-  return now < s.expires_at ? { out: "ignore" } : go<State>(null, ...closed(s, "its node did not dial in"));
+  return now < s.expires_at ? { out: "ignore" } : go<State>(null, ...closed(s, "the node did not connect"));
 }
 
 /** Ends a session whose lease expired because the server process that relayed it has ended. */

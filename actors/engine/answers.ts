@@ -1,11 +1,11 @@
-// Answers the messages of committed units. A message leaves its mailbox with its answer; the messages of a unit that
-// was not written keep their place.
+// Answers the messages of committed units. A message leaves its mailbox when it gets its answer. The messages of a unit
+// that was not written stay in their mailbox.
 import type { Mailbox, Mailboxes, Waiting } from "./mailbox.ts";
 import type { Committed } from "./options.ts";
 import type { Choice, StoredReply, Unit, UnitResult } from "./store.ts";
 import type { Outcome } from "./types.ts";
 
-/** Committed units whose senders have no answer yet. */
+/** The units of a commit call, each with its result. The senders of the messages have no answer yet. */
 export type Written = readonly (readonly [Item, UnitResult])[];
 
 /** A unit of a claimed mailbox in a commit call, and the messages that it answers. */
@@ -13,7 +13,7 @@ export type Item = {
   readonly box: Mailbox;
   readonly unit: Unit;
   readonly messages: readonly Waiting[];
-  /** The database's clock at the load. */
+  /** The time of the database's clock when the actors were loaded. */
   readonly now: Date;
 };
 
@@ -52,7 +52,7 @@ export function createAnswers({ boxes, onCommit }: Answering) {
         return;
       case "known": {
         const replies = new Map(result.replies.map((each) => [each.msg_id, each.reply]));
-        // The other messages of the unit were not written and keep their place.
+        // The other messages of the unit were not written and stay in the mailbox.
         const answered = item.messages.filter(({ envelope }) => replies.has(envelope.id));
         for (const waiting of boxes.remove(item.box, answered)) {
           const stored = replies.get(waiting.envelope.id);

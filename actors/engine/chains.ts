@@ -1,5 +1,5 @@
-// Steps the messages of claimed mailboxes. Each mailbox becomes a chain of units. The other actors that the units need are
-// claimed and loaded together.
+// Runs the step function on the messages of claimed mailboxes. The messages of each mailbox give a chain of units
+// (fold.ts). The other actors that the units need are claimed and loaded together.
 import type { Item } from "./answers.ts";
 import { fold, type Folded, type Link } from "./fold.ts";
 import type { Mailbox, Mailboxes } from "./mailbox.ts";
@@ -10,26 +10,27 @@ type Folding = {
   readonly boxes: Mailboxes;
   readonly behavior: (kind: string) => AnyBehavior;
   readonly newId: () => string;
-  /** Units of one actor in one commit call. */
+  /** The maximum number of units of one actor in one commit call. */
   readonly chain_max: number;
 };
 
 /** Claimed mailboxes, and the actors that were loaded for them. */
 type Batch = {
   readonly claimed: readonly Mailbox[];
-  /** Returns how many messages of a mailbox may be stepped. */
+  /** Returns the maximum number of messages of a mailbox that the batch may take. */
   readonly messagesOf: (box: Mailbox) => number;
   readonly session: StoreSession;
   readonly actors: ReadonlyMap<string, LoadedActor>;
-  /** The database's clock at the load. */
+  /** The time of the database's clock when the actors were loaded. */
   readonly now: Date;
-  /** stepBatch adds the mailboxes that it claims for other actors of a unit. The caller frees these mailboxes. */
+  /** The mailboxes of the other actors that units need. stepBatch claims and adds them, and the caller frees them. */
   readonly held: Mailbox[];
 };
 
 /**
- * Returns the function that steps a batch and returns its units in order. `waiting` is true if a mailbox has no unit
- * because its first message needs an actor of another batch. If the step of a message throws, only this message fails.
+ * Returns the function that runs the step function on the messages of a batch and returns their units in order.
+ * `waiting` is true if a mailbox has no unit because its first message needs an actor whose mailbox is already claimed.
+ * If the step function throws for a message, only this message fails.
  */
 export function createChains({ boxes, behavior, newId, chain_max }: Folding) {
   return async function stepBatch({ claimed, messagesOf, session, actors, now, held }: Batch) {

@@ -1,10 +1,11 @@
-// The conditions of a commit. This file names each condition, its arguments and the rule that it checks; a SQL function
-// implements it: guard_<name> for a guard, effect_<name> for an effect. The commit call checks all conditions of a
-// choice before it applies any effect. So a decision may rely on its conditions, although its rows were loaded earlier.
+// The conditions of a commit. This file declares the name, the arguments and the meaning of each condition. A SQL
+// function implements it: guard_<name> for a guard, effect_<name> for an effect. The commit call checks all conditions
+// of a choice before it applies any effect. So a decision may rely on its conditions, even if rows have changed since
+// they were loaded.
 import type { Fault } from "../../src/contract/fault.ts";
 import type { Json } from "./types.ts";
 
-/** A named condition. `text` says what it checks or does. `Args` is the type of its arguments. */
+/** A named condition. `text` describes the check or the effect. `Args` is the type of the arguments. */
 type Definition<Args> = { readonly text: string; readonly args?: (args: Args) => void };
 
 function define<Args>(text: string): Definition<Args> {
@@ -13,7 +14,7 @@ function define<Args>(text: string): Definition<Args> {
 
 type Uuid = string;
 type Node = { readonly server_uuid: Uuid };
-/** The limits of waiting claims: of the site, and of one source. */
+/** The maximum number of waiting claims of the site, and of one source. */
 type ClaimSlots = { readonly site_max: number; readonly source_max: number };
 type Usage = {
   readonly cpu: number;
@@ -25,7 +26,7 @@ type Room = Node & { readonly cpu_units: number; readonly ram_mb: number; readon
 /** The default of each limit; null for a limit without a default. */
 type QuotaDefaults = Readonly<Record<string, number | null>>;
 
-/** Checks of a commit. A guard returns true, false or the name of the obstacle. */
+/** The guards: checks inside a commit. A guard returns true, false or the name of the obstacle. */
 export const GUARDS = {
   // Nodes
   no_instance_on_cn: define<Node>("no instance is placed on the node"),
@@ -34,7 +35,7 @@ export const GUARDS = {
   no_active_cn: define<Node>("the node is neither approved nor being set up"),
   cn_is_not_draining: define<Node>("no drain or evacuation of the node is running"),
   cn_is_not_upgrading: define<Node & { readonly operation_id: Uuid }>(
-    "no drain, evacuation or upgrade of the node is running, and the operation does not exist",
+    "no drain, evacuation or upgrade of the node is running, and no operation with the given id exists",
   ),
   operation_runs: define<{ readonly id: Uuid }>("the operation is running"),
   cn_is_approved: define<Node>("the node is approved"),
@@ -46,7 +47,7 @@ export const GUARDS = {
   cn_has_room: define<
     Room & { readonly tenant_id?: Uuid; readonly silo_id?: Uuid; readonly role?: string; readonly grows?: true }
   >(
-    "the node has this much CPU, memory and disk left, and accepts instances of the tenant",
+    "the given amounts of CPU, memory and disk are free on the node, and the node accepts instances of the tenant",
   ),
   cn_offers_nic_tag: define<Node & { readonly nic_tag: string }>("the node reports the NIC tag"),
   status_is_last: define<Node & { readonly status_id: Uuid }>("no newer status report of the node arrived"),
@@ -62,9 +63,11 @@ export const GUARDS = {
   enrollment_pi_is_staged: define<Readonly<Record<never, never>>>("the boot policy's enrolment image is staged"),
   boot_policy_is: define<{ readonly version: number }>("the boot policy still has this version"),
   // Tenancy
-  silos_exist: define<{ readonly silos: readonly Uuid[] }>("every silo exists"),
-  silo_is_empty: define<{ readonly silo_id: Uuid }>("nothing belongs to the silo but its default tenant"),
-  silo_is_not_named: define<{ readonly silo_id: Uuid }>("no external network and no node's pin names the silo"),
+  silos_exist: define<{ readonly silos: readonly Uuid[] }>("the silos exist"),
+  silo_is_empty: define<{ readonly silo_id: Uuid }>("nothing belongs to the silo except its default tenant"),
+  silo_is_not_named: define<{ readonly silo_id: Uuid }>(
+    "no external subnet, no network pool and no node's pin names the silo",
+  ),
   tenant_is_no_default: define<{ readonly tenant_id: Uuid }>("the tenant is not its silo's default tenant"),
   tenant_is_empty: define<{ readonly tenant_id: Uuid }>("nothing belongs to the tenant"),
   project_is_empty: define<{ readonly project_id: Uuid }>("nothing belongs to the project"),
@@ -84,7 +87,7 @@ export const GUARDS = {
   ),
   // Instances and images
   image_exists: define<{ readonly image_id: Uuid }>("the image exists"),
-  image_is_unused: define<{ readonly image_id: Uuid }>("no disk uses the image"),
+  image_is_unused: define<{ readonly image_id: Uuid }>("no instance uses the image"),
   instance_stays: define<{ readonly instance_id: Uuid }>("no migration of the instance is in flight"),
   disk_is_at_rest: define<{ readonly disk_id: Uuid }>("no operation on the disk is in flight"),
   // Networks
@@ -96,8 +99,10 @@ export const GUARDS = {
   subnet_block_is_free: define<{ readonly vpc_id: Uuid; readonly block: string }>(
     "the block overlaps no subnet of the VPC",
   ),
-  subnet_is_empty: define<{ readonly subnet_id: Uuid }>("nothing uses the subnet"),
-  route_table_is_unused: define<{ readonly route_table_id: Uuid }>("no subnet uses the route table"),
+  subnet_is_empty: define<{ readonly subnet_id: Uuid }>("the subnet has no NIC"),
+  route_table_is_unused: define<{ readonly route_table_id: Uuid }>(
+    "the route table has no route, and no subnet uses it",
+  ),
   nat_gateway_is_unused: define<{ readonly id: Uuid }>("no route leads to the NAT gateway"),
   nat_gateway_has_no_forward: define<{ readonly id: Uuid }>("the NAT gateway has no port forward"),
   nat_gateway_has_room: define<{ readonly id: Uuid; readonly max: number }>(
@@ -116,10 +121,10 @@ export const GUARDS = {
   nic_tag_exists: define<{ readonly name: string }>("the NIC tag exists"),
   nic_tag_is_unused: define<{ readonly name: string }>("nothing uses the NIC tag"),
   external_subnet_is_apart: define<{ readonly ipv4_block: string | null; readonly ipv6_block: string | null }>(
-    "the blocks overlap no other external subnet",
+    "the blocks overlap no external subnet and no fixed pool with another block",
   ),
   external_subnet_is_unused: define<{ readonly id: Uuid }>("nothing uses the external subnet"),
-  external_subnets_exist: define<{ readonly networks: readonly Uuid[] }>("every external subnet exists"),
+  external_subnets_exist: define<{ readonly networks: readonly Uuid[] }>("the external subnets exist"),
   cn_may_host_gateway: define<Node & { readonly nic_tag: string; readonly live_s: number }>(
     "the node is a live edge node that reports a bridge of the NIC tag",
   ),
@@ -128,20 +133,20 @@ export const GUARDS = {
   >("the external subnet is offered to the silo, by itself or by the network pool"),
 } satisfies Readonly<Record<string, Definition<never>>>;
 
-/** Actions of a commit. They run if all conditions of the choice hold. */
+/** The effects: changes inside a commit. They run if all conditions of the choice hold. */
 export const EFFECTS = {
-  cn_use: define<Room & { readonly instances: number }>("adds to what is used on the node"),
-  quota_use: define<{ readonly project_id: Uuid } & Usage>("adds to what the project and its tenant use"),
+  cn_use: define<Room & { readonly instances: number }>("adds to the counted use of the node"),
+  quota_use: define<{ readonly project_id: Uuid } & Usage>("adds to the counted use of the project and of its tenant"),
   end_claims: define<Node & { readonly except: Uuid | null } & ClaimSlots>(
-    "ends the node's claims, except one if it is named",
+    "ends the node's claims, but not the claim with the id `except`",
   ),
   claim_ended: define<{ readonly source_bucket: string } & ClaimSlots>("frees the slot of a claim"),
   unproven_ended: define<{ readonly max: number }>("frees the slot of an unproven node"),
   rebuild_admin_pool: define<Json>("makes the pool of admin addresses match the boot policy"),
-  nics_changed: define<{ readonly nic_ids: readonly Uuid[] }>("counts a change of the VPCs of the NICs"),
-  cn_network_changed: define<Node>("counts a change of the VPCs of which the node has a part"),
+  nics_changed: define<{ readonly nic_ids: readonly Uuid[] }>("increases the generation of the VPCs of the NICs"),
+  cn_network_changed: define<Node>("increases the generation of the VPCs of the node"),
   external_network_changed: define<{ readonly ipv4_block: string | null; readonly ipv6_block: string | null }>(
-    "counts a change of the VPCs that use an address in the blocks",
+    "increases the generation of the VPCs that use an address in the blocks",
   ),
   webhook_queued: define<{ readonly webhook_id: Uuid }>("lets the webhook send its waiting deliveries"),
   webhook_redelivered: define<{ readonly webhook_id: Uuid; readonly id: Uuid }>(
@@ -160,10 +165,10 @@ export type EffectName = keyof typeof EFFECTS;
 /** The arguments of an effect. */
 export type EffectArgs<N extends EffectName> = ArgsOf<(typeof EFFECTS)[N]>;
 
-/** Offsets of a pool, ends included. */
+/** A range of offsets of a pool, from `low` to `high`, both included. */
 export type Offsets = { readonly low: number; readonly high: number };
 
-/** A condition of a decision. If it does not hold, it refuses the choice with its fault. */
+/** A condition of a decision. If the condition does not hold, the choice is refused with the fault. */
 export type Condition =
   /** Holds if the guard returns true. */
   | { readonly part: "guard"; readonly name: string; readonly args: Json; readonly fault: Fault }
@@ -188,12 +193,12 @@ export type Condition =
   /** Runs the effect. */
   | { readonly part: "effect"; readonly name: string; readonly args: Json }
   /**
-   * Holds the lock until the commit ends. A counted lock excludes other calls like an exclusive one, but units that
-   * hold it counted may be checked together: everything that it protects is a budget, a pool or a counter.
+   * Holds the lock until the commit ends. A counted lock excludes other calls like an exclusive lock. But units of one
+   * call that hold the lock counted may share a wave, because the lock protects only budgets, pools and counters.
    */
   | { readonly part: "lock"; readonly key: string; readonly shared: boolean; readonly counted?: true };
 
-/** A condition in the form of the commit call, which has the kind under the key `do`. */
+/** A condition in the form of the commit call: the field `do` has the kind of the condition. */
 export type CallCondition = {
   readonly [P in Condition["part"]]: { readonly do: P } & Omit<Extract<Condition, { part: P }>, "part">;
 }[Condition["part"]];

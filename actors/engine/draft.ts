@@ -16,15 +16,15 @@ type Working = {
   version: number;
 };
 
-/** The inputs of a draft. `now` is the database's clock at the load. */
+/** The inputs of a draft. `now` is the time of the database's clock when the actors were loaded. */
 export type DraftContext = {
   readonly now: Date;
   readonly newId: () => string;
   readonly behavior: (kind: string) => AnyBehavior;
   readonly actors: ReadonlyMap<string, LoadedActor>;
-  /** Whether an earlier attempt lost a race. If it did, new actors are loaded, too. */
+  /** Whether an earlier attempt lost a race. If it did, actors with new ids are loaded too. */
   readonly isRetry: boolean;
-  /** One incarnation per absent actor, shared by all choices of a unit. */
+  /** The new incarnation of each absent actor. All choices of a unit use the same one. */
   readonly incarnations: Map<string, string>;
 };
 
@@ -167,7 +167,7 @@ function takePart(draft: Draft, part: Part<ActorState>, by: Envelope, context: D
   }
 }
 
-/** An actor whose id was created for the message that names it. */
+/** The value for an actor that is not loaded, because its id was created for the message. */
 const NEW: LoadedActor = { ...ABSENT };
 
 function stepWith(draft: Draft, { to, message, isNew = false }: With, cause: Envelope, context: DraftContext): void {

@@ -1,4 +1,4 @@
-// The results of a cell of a transition table: go, refuse, and the parts of a decision.
+// The functions that make the result of a cell of a transition table: go, refuse, and the parts of a decision.
 import { conflict, type Fault } from "../../src/contract/fault.ts";
 import type { Condition, EffectArgs, EffectName, GuardArgs, GuardName, Offsets } from "./conditions.ts";
 import type {
@@ -15,7 +15,7 @@ import type {
   With,
 } from "./types.ts";
 
-/** Moves to the next state, or removes the row when it is null. The parts commit with it. */
+/** Moves to the next state, or removes the row when `next` is null. The parts are in the same commit. */
 export function go<S>(next: S | null, ...parts: readonly Part<S>[]): Out<S> {
   return { out: "go", next, parts };
 }
@@ -50,7 +50,9 @@ export function tell(to: ActorRef, message: Message): Tell {
   return { part: "tell", to, message };
 }
 
-/** Applies a message to another actor in the same commit. If that actor refuses it, the whole unit is refused. */
+/**
+ * Applies a message to another actor in the same commit. If that actor refuses the message, the whole unit is refused.
+ */
 export function withActor(to: ActorRef, message: Message): With {
   return { part: "with", to, message };
 }
@@ -64,15 +66,18 @@ export function withNewActor(to: ActorRef, message: Message): With {
 }
 
 /**
- * Refuses unless the SQL function `guard_<name>(args)` returns true inside the commit. A text that it returns names the
- * obstacle and replaces <WHAT> in the message.
+ * Refuses unless the SQL function `guard_<name>(args)` returns true inside the commit. A text that the function returns
+ * names the obstacle and replaces <WHAT> in the refusal.
  * @param refusal the fault, or the text of a 409
  */
 export function guard<N extends GuardName>(name: N, args: GuardArgs<N>, refusal: string | Fault): Condition {
   return { part: "guard", name, args, fault: typeof refusal === "string" ? conflict(refusal) : refusal };
 }
 
-/** Subtracts from a budget row, for example an auto-approve window's count, or refuses. */
+/**
+ * Subtracts from a budget row, for example the count of an auto-approve window. Refuses if the budget has too little
+ * left.
+ */
 export function take(budget: string, amount: number, fault: Fault): Condition {
   return { part: "take", budget, amount, fault };
 }
@@ -83,15 +88,15 @@ export function give(budget: string, amount: number): Condition {
 }
 
 /**
- * Allocates the lowest free value of a pool, or refuses. The commit replaces `token` by the value in this unit's rows
- * and reply, wherever it occurs as a whole string, so the token must be unguessable: derive it from the message id.
- * `within` limits the allocation to a range of the pool's offsets.
+ * Allocates the lowest free value of a pool, or refuses if no value is free. In this unit's rows, tells and reply, the
+ * commit replaces each string that equals `token` by the value. So the token must be unguessable: derive it from the
+ * message id. `within` limits the allocation to a range of the pool's offsets.
  */
 export function allocate(pool: string, token: string, fault: Fault, within?: Offsets): Condition {
   return { part: "allocate", pool, token, fault, ...within };
 }
 
-/** Returns a value to its pool. */
+/** Gives a value back to its pool. */
 export function release(pool: string, value: string): Condition {
   return { part: "release", pool, value };
 }
@@ -107,15 +112,15 @@ export function lock(key: string, shared = false): Condition {
 }
 
 /**
- * Holds a named lock during the commit, for a decision whose conditions under this lock only use counters: the budgets,
- * pools and effects of the commit call. The call checks and counts such units one after another, so they need not
- * exclude each other inside a call. To all other holders the lock is exclusive.
+ * Holds a named lock during the commit. It is for a decision whose conditions under this lock are only budgets, pools
+ * and effects that count. The commit call checks such units one after another, so several units of one call can hold
+ * the lock. To all other holders the lock is exclusive.
  */
 export function countedLock(key: string): Condition {
   return { part: "lock", key, shared: false, counted: true };
 }
 
-/** Returns the alternative decision. The commit applies it if a condition of this decision does not hold. */
+/** Adds an alternative decision. The commit applies the alternative if a condition of this decision does not hold. */
 export function otherwise<S>(out: Out<S>): Otherwise<S> {
   return { part: "otherwise", out };
 }

@@ -1,7 +1,7 @@
-// The engine loads an actor, steps its queued messages on the loaded state and makes the result durable in a commit
-// call. It sends no reply before that call has returned. After a lost race it loads and steps again; after three lost
-// races it takes the actor's lock. After a broken connection it loads and steps the messages again, with the same ids.
-// A message that has already committed then gets its stored reply.
+// The engine loads an actor, applies its queued messages to the loaded state and makes the result durable in a commit
+// call. The engine sends no reply before that call has returned. After a lost race it loads the actor and applies the
+// messages again; after three lost races it takes the actor's lock. After a broken connection it does the same, with
+// the same message ids. A message that has already committed then gets its stored reply.
 import { type Fault, fault } from "../../src/contract/fault.ts";
 import { createAnswers, type Item, type Written } from "./answers.ts";
 import { createChains } from "./chains.ts";
@@ -108,9 +108,9 @@ export function createEngine(options: EngineOptions) {
   }
 
   /**
-   * Loads, steps and commits. Throws errors of the load, and in a session of exclusive() also errors of the commit
-   * call. Otherwise it handles errors of the commit call. Returns the units that a session of exclusive() wrote,
-   * because their senders must wait until its transaction ends.
+   * Loads the actors, applies their messages and commits. Throws errors of the load. In a session of exclusive(), it
+   * throws errors of the commit call too, and returns the written units, because their senders must wait until the
+   * transaction ends. In any other session, it handles errors of the commit call and answers the senders itself.
    */
   async function attempt(claimed: readonly Mailbox[], session: StoreSession, messages_max: number): Promise<Written> {
     // Messages that arrive during this load wait for the next load, because this load may return a time before their
@@ -143,7 +143,7 @@ export function createEngine(options: EngineOptions) {
       results = await session.commit(items.map((item) => item.unit));
       await ports.fault("after_commit");
     } catch (error) {
-      // The error ended the transaction of exclusive(), so its caller must handle it.
+      // The error ended the transaction of exclusive(), so the caller of exclusive() must handle the error.
       if (session !== store) throw error;
       await afterFailedCommit(items, error);
       return [];
@@ -250,7 +250,7 @@ export function createEngine(options: EngineOptions) {
     await ports.sleep(Math.min(500, 5 * 2 ** tries) * (0.5 + ports.random()));
   }
 
-  /** Returns whether nothing is queued or in flight. A drain waits for this. */
+  /** Returns whether nothing is queued or in flight. A process that shuts down waits for this. */
   function idle(): boolean {
     return boxes.queued() === 0 && calls === 0;
   }

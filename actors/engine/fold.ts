@@ -1,15 +1,15 @@
-// Folding applies an actor's queued messages in order to a state that was loaded once. Messages without conditions share
-// one unit; a message whose decision has conditions, alternatives or other actors gets a unit of its own. The units of
-// an actor are a chain in one commit call: each begins at the version that the unit before it writes. If that unit is not
-// written, the rest of the chain ends as a lost race and is stepped again.
+// Folding applies an actor's queued messages in order to a state that was loaded once. Messages without conditions
+// share one unit; a message whose decision has conditions, alternatives or other actors gets a unit of its own. The
+// units of an actor are a chain in one commit call: each begins at the version that the unit before it writes. If that
+// unit is not written, the rest of the chain ends as a lost race, and its messages are applied again.
 import { apply, closeDraft, type Draft, type DraftContext, newDraft, workingState } from "./draft.ts";
 import type { Choice, LoadedActor, Unit, UnitActor } from "./store.ts";
 import type { ActorRef, ActorState, AnyBehavior, Envelope, Out } from "./types.ts";
 import { refKey } from "./types.ts";
 
 /**
- * The messages of one actor, and the actors that were loaded for these messages. `now` is the database's clock at the
- * load.
+ * The messages of one actor, and the actors that were loaded for these messages. `now` is the time of the database's
+ * clock when they were loaded.
  */
 export type FoldInput = {
   readonly ref: ActorRef;
@@ -19,9 +19,9 @@ export type FoldInput = {
   readonly behavior: (kind: string) => AnyBehavior;
   readonly newId: () => string;
   readonly isRetry: boolean;
-  /** The largest number of messages in the chain. */
+  /** The maximum number of messages in the chain. */
   readonly messages_max: number;
-  /** The largest number of units in the chain. */
+  /** The maximum number of units in the chain. */
   readonly chain_max: number;
 };
 
@@ -31,7 +31,7 @@ export type Link = { readonly unit: Unit; readonly messages: number };
 /** The chain of units for the first messages of the queue, or the actors that must be loaded first. */
 export type Folded = { readonly chain: readonly Link[] } | { readonly needs: readonly ActorRef[] };
 
-/** Steps as many queued messages as fit in one chain. The queue must not be empty. */
+/** Applies as many queued messages as fit in one chain. The queue must not be empty. */
 export function fold(input: FoldInput): Folded {
   const context: DraftContext = { ...input, incarnations: new Map() };
   const chain: Link[] = [];
@@ -62,7 +62,9 @@ function following(unit: Unit, ref: ActorRef, written_by: string): Unit {
 /** The actor as the commit writes it, and the message of its last transition. */
 type After = { readonly actor: LoadedActor; readonly written_by: string };
 
-/** A link, and the state of its actor after the commit. `after` is null if this state is unknown until a load. */
+/**
+ * A link, and the state of its actor after the commit. `after` is null if this state is unknown until the next load.
+ */
 type FoldedUnit = Link & { readonly after: After | null };
 
 function foldUnit(input: FoldInput, context: DraftContext): FoldedUnit | { readonly needs: readonly ActorRef[] } {
@@ -91,7 +93,7 @@ function needsOwnUnit(out: Out<ActorState>): boolean {
   return out.out === "go" && out.parts.some((part) => !PLAIN_PARTS.has(part.part));
 }
 
-/** Parts that cannot fail. Messages that have only these parts share a unit, which holds all their locks. */
+/** Parts that cannot fail. Messages whose decisions have only these parts share a unit, which holds all their locks. */
 const PLAIN_PARTS: ReadonlySet<string> = new Set(["audit", "child", "tell", "reply", "lock"]);
 
 /**

@@ -12,7 +12,7 @@ export type Waiting = {
   readonly fail: (error: unknown) => void;
 };
 
-/** The queue of one actor. While `held`, it is in a batch and no other batch may claim it. */
+/** The queue of one actor. While `held` is true, the mailbox is in a batch and no other batch may claim it. */
 export type Mailbox = { readonly ref: ActorRef; readonly queue: Waiting[]; held: boolean };
 
 /** The maximum number of queued messages, per actor and in total. */
@@ -51,7 +51,10 @@ export function createMailboxes(limits: MailboxLimits) {
     return claimed;
   }
 
-  /** Claims other actors for a unit, all or none. Creates the mailbox of an actor that has none. */
+  /**
+   * Claims the mailboxes of other actors for a unit. Creates missing mailboxes. If one is claimed already, claims none
+   * and returns null.
+   */
   function claimAlso(refs: readonly ActorRef[]): Mailbox[] | null {
     const wanted = refs.map((ref) => boxes.get(refKey(ref)) ?? { ref, queue: [], held: false });
     if (wanted.some((box) => box.held)) return null;
@@ -63,7 +66,7 @@ export function createMailboxes(limits: MailboxLimits) {
     return wanted;
   }
 
-  /** Ends a claim. A mailbox that still has messages becomes ready again, behind the others. */
+  /** Ends a claim. A mailbox that still has messages becomes ready again, behind the other ready mailboxes. */
   function free(claimed: readonly Mailbox[]): void {
     for (const box of claimed) {
       const key = refKey(box.ref);

@@ -6,21 +6,21 @@ import type { ActorRef, AnyBehavior } from "./types.ts";
 
 /** The limits of one process: queues, batches, retries. */
 export type EngineLimits = MailboxLimits & {
-  /** Actors in one commit call. */
+  /** The maximum number of mailboxes that a batch claims. */
   readonly units_max: number;
-  /** Messages of one actor in one commit call. */
+  /** The maximum number of messages of one actor in one commit call. */
   readonly messages_max: number;
-  /** Units of one actor in one commit call. */
+  /** The maximum number of units of one actor in one commit call. */
   readonly chain_max: number;
   /**
-   * Waves in one commit call. The limit bounds the time for which a call holds its locks: a wave takes about a
-   * millisecond.
+   * The maximum number of waves in one commit call. It bounds the time for which a call holds its locks: a wave takes
+   * about a millisecond.
    */
   readonly waves_max: number;
   readonly calls_in_flight_max: number;
-  /** Lost races before the actor's lock is taken. */
+  /** The number of lost races after which the engine takes the actor's lock. */
   readonly races_max: number;
-  /** Failed calls before the sender gets the error. */
+  /** The number of failed calls that the engine repeats before the sender gets the error. */
   readonly failures_max: number;
 };
 
@@ -42,7 +42,9 @@ export type Committed = {
   readonly refs: readonly ActorRef[];
   /** These rows still have tokens in place of allocated values. */
   readonly rows: readonly RowWrite[];
-  /** Null if an allocation may have changed the tells. Then only the outbox has their final values. */
+  /**
+   * Null if an allocation may have changed the tells. Then only the table of the outbox has the tells as they are sent.
+   */
   readonly tells: readonly OutboxRow[] | null;
   /** The actors whose deadline had passed when the unit was loaded. */
   readonly due: readonly ActorRef[];

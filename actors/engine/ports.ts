@@ -1,7 +1,7 @@
 // The ports of the engine: time, randomness and reports. src/wiring.ts creates the production ports; the simulator
 // creates its own from a seed, so the same engine runs on virtual time.
 
-/** Everything outside the store that the engine may use. */
+/** The services that the engine uses. It reaches the database only through the store (store.ts). */
 export type Ports = {
   /** A new UUIDv7. */
   readonly newId: () => string;
@@ -16,6 +16,6 @@ export type Ports = {
   readonly report: (message: string, error: unknown) => void;
 };
 
-/** The boundaries of a commit (docs/reliability.md, R-01). */
+/** The points around a commit at which a stress test may inject a fault (docs/reliability.md, R-01). */
 export const FAULT_POINTS = ["after_load", "before_commit", "after_commit", "after_reply"] as const;
 export type FaultPoint = (typeof FAULT_POINTS)[number];

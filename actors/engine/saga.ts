@@ -1,6 +1,7 @@
-// A saga is a list of named steps, each with a do and an undo. A step gets the typed outputs of the steps before it. A
-// `write` step commits with the saga's own row, so it happens exactly once. A `job` step commits its job the same way,
-// then waits for the node's report or the limit. A `wait` step waits for another actor to report its result.
+// A saga is a list of named steps. Each step has a function `do` and can have a function `undo`. A step gets the typed
+// outputs of the steps before it. A `write` step commits with the saga's own row, so it happens exactly once. A `job`
+// step commits its job the same way, then waits until the node reports the end or the time limit passes. A `wait` step
+// waits for another actor to report its result.
 import { createHash } from "node:crypto";
 import type { Json, Part } from "./types.ts";
 
@@ -41,20 +42,20 @@ export function job<Output = Json>(work: JobPlan, ...parts: readonly StepPart[])
 
 /**
  * Waits for a `job_ended` message with the id waitId(saga_id, step), which another actor sends to this saga. The
- * message may arrive before the saga reaches the step. Its result is the step's output.
+ * message may arrive before the saga reaches the step. The result in the message is the step's output.
  */
 export function wait<Output = Json>(limit_ms: number, ...parts: readonly StepPart[]): Plan<Output> {
   return { plan: "wait", limit_ms, parts };
 }
 
-/** The input of a step. `id(label)` is the same on every run of the step, so a repeated step repeats its ids. */
+/** The input of a step. `id(label)` is the same on every run of the step, so a repeated step uses the same ids. */
 export type StepContext<Params, Outputs> = Outputs & {
   readonly params: Params;
   readonly saga_id: string;
   readonly now: Date;
   /** Why the saga unwinds; null while it runs forward. */
   readonly error: string | null;
-  /** The id of this run's job or wait. `job_ended` carries it. */
+  /** The id of this run's job or wait. The message `job_ended` has this id. */
   readonly told_as: string;
   readonly id: (label: string) => string;
 };

@@ -13,7 +13,7 @@ export type LoadedActor = {
 /** An actor without a row. */
 export const ABSENT: LoadedActor = { state: null, incarnation: "", version: 0 };
 
-/** The loaded actors by refKey, and the database's clock at the load (in the dev environment: with its offset). */
+/** The loaded actors by refKey, and the database's clock at the load (in the dev environment, plus its offset). */
 export type Loaded = { readonly now: Date; readonly actors: ReadonlyMap<string, LoadedActor> };
 
 /** A possible outcome of a unit: its conditions, and the writes that apply if all conditions hold. */
@@ -46,7 +46,8 @@ export type UnitActor = {
 
 /**
  * A unit of a commit. It applies the first choice whose conditions hold, if no actor has changed since its load. The
- * commit checks its conditions after it has written all earlier units of the call.
+ * commit checks the conditions of a unit after it has written all earlier units of the call that could affect them
+ * (waves.ts).
  */
 export type Unit = {
   readonly actors: readonly UnitActor[];
@@ -102,7 +103,7 @@ export type OutboxRow = { readonly id: string; readonly to: ActorRef; readonly m
 export type UnitResult =
   /** Written. `replies` is not null when the choice had conditions, which may have changed the replies. */
   | { readonly status: "done"; readonly choice: number; readonly replies: readonly ReplyRow[] | null }
-  /** Another writer was first: load and step again. */
+  /** Another writer was first. The messages must be applied again after a new load. */
   | { readonly status: "conflict" }
   /** Some of its messages had already committed. The unit wrote nothing. */
   | { readonly status: "known"; readonly replies: readonly ReplyRow[] };
@@ -135,10 +136,14 @@ export interface StoreSession {
 }
 
 /**
- * The store port. Every call may reject when the database is lost; a CommitError says whether the commit took effect.
+ * The store port. Every call may reject when the connection to the database is lost. The reason of a CommitError is
+ * what is known about the commit.
  */
 export interface Store extends StoreSession {
-  /** Holds the actor's advisory lock and its row during `run`, so that writers of a busy actor cannot starve. */
+  /**
+   * Holds the actor's advisory lock and the lock of its row during `run`, so that writers of a busy actor cannot
+   * starve.
+   */
   exclusive<T>(ref: ActorRef, run: (session: StoreSession) => Promise<T>): Promise<T>;
   /** Lists the actors of this kind whose wake_at has passed, oldest first. */
   due(kind: string, limit: number): Promise<readonly ActorRef[]>;

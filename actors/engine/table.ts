@@ -4,10 +4,10 @@
 import { conflict, NOT_FOUND } from "../../src/contract/fault.ts";
 import type { ActorState, Message, Out } from "./types.ts";
 
-/** The states of S, and "absent" where there is no row. */
+/** The columns of a transition table: the states of S, and "absent" for an actor without a record. */
 export type Column<S extends ActorState> = S["state"] | "absent";
 
-/** The state of S in one column; null for "absent". */
+/** The state of an actor in one column of the table; null for "absent". */
 export type At<S extends ActorState, C extends string> = C extends "absent" ? null : Extract<S, { state: C }>;
 
 /** The message of M with one type. */
@@ -22,12 +22,15 @@ export type Cell<S extends ActorState, C extends string, M extends Message> =
   | Text
   | ((state: At<S, C>, message: M, now: Date) => Out<S>);
 
-/** Rows are messages, columns are states, and none may be missing. */
+/** A transition table. It has a row for each message and a column for each state. No cell may be missing. */
 export type Table<S extends ActorState, M extends Message> = {
   readonly [T in M["type"]]: { readonly [C in Column<S>]: Cell<S, C, Of<M, T>> };
 };
 
-/** Runs the cell for this state and message. Throws when a message type has no row, which is a bug of the sender. */
+/**
+ * Runs the cell for this state and message. Throws if the table has no row for the type of the message, which is a bug
+ * of the sender.
+ */
 export function runTable<S extends ActorState, M extends Message>(
   table: Table<S, M>,
   state: S | null,

@@ -11,7 +11,7 @@ export type Json = unknown;
 /** The name of one actor: its kind and the key of its row. */
 export type ActorRef<K extends string = string> = { readonly kind: K; readonly id: string };
 
-/** A message: data with a type. It carries ids, codes and random bytes, but never the time. */
+/** A message: data with a type. It carries ids, codes and random bytes, but never the current time. */
 export type Message = { readonly type: string; readonly [field: string]: Json };
 
 /** The state of an actor: the columns of its row, tagged by `state`. */
@@ -28,7 +28,7 @@ export type Envelope = {
   readonly to: ActorRef;
   readonly message: Message;
   readonly origin: Origin;
-  /** False when an earlier attempt may have committed. The commit call then looks up the id first. */
+  /** False when an earlier attempt may have committed the message. The commit call then looks up the id first. */
   readonly fresh: boolean;
   /** True when the first decision was not written. The commit call then also gets the alternatives. */
   readonly alternatives?: true;
@@ -65,7 +65,9 @@ export type ChildWrite =
 /** A message to another actor, delivered after the commit: at least once, in any order. */
 export type Tell = { readonly part: "tell"; readonly to: ActorRef; readonly message: Message };
 
-/** A message to another actor, applied in the same commit. If that actor refuses it, the whole unit is refused. */
+/**
+ * A message to another actor, applied in the same commit. If that actor refuses the message, the whole unit is refused.
+ */
 export type With = {
   readonly part: "with";
   readonly to: ActorRef;
@@ -95,7 +97,10 @@ export type Behavior<S extends ActorState = ActorState, M extends Message = Mess
   /** The SQL table of its rows and its key column. */
   readonly table: string;
   readonly key: string;
-  /** A SQL view of the table with joined columns. Steps may read these columns; writes to them have no effect. */
+  /**
+   * A SQL view of the table with joined columns. The step function may read these columns; writes to them have no
+   * effect.
+   */
   readonly from?: string;
   /** Pure and total: no clock, no randomness, no I/O. */
   readonly step: (state: S | null, message: M, now: Date) => Out<S>;

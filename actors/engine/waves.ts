@@ -10,8 +10,8 @@ import type { Unit } from "./store.ts";
 type Mode = "shared" | "counted" | "exclusive";
 
 /**
- * For a key: its present mode, the last wave that uses it, and the last wave before it got this mode (-1 if there was
- * none).
+ * The use of one key so far: its present mode, the last wave that uses the key, and the last wave before the key got
+ * this mode (-1 if there is no such wave).
  */
 type Held = { readonly mode: Mode; readonly wave: number; readonly before: number };
 
@@ -62,7 +62,10 @@ function keysOf(unit: Unit): ReadonlyMap<string, Mode> {
   return keys;
 }
 
-/** Returns the actors and the named locks of a unit. A lock that it holds in two modes is exclusive. */
+/**
+ * Returns the keys of a unit: its actors and its named locks. A lock that the unit holds in two modes counts as
+ * exclusive.
+ */
 function readKeys({ actors, choices }: Unit): ReadonlyMap<string, Mode> {
   const keys = new Map<string, Mode>();
   for (const { ref } of actors) keys.set(`actor ${refKey(ref)}`, "exclusive");

@@ -1,4 +1,4 @@
-// The messages of an enrolment claim. They carry ids, codes and hashes, but never the time.
+// The messages of an enrolment claim. They carry ids, codes and hashes, but never the current time.
 import type { Of } from "../engine/table.ts";
 import type { ReportedIdentity } from "../../src/lib/ids/registration-identity.ts";
 

@@ -20,9 +20,9 @@ import type { EnrolmentClaimState, RegistrationReply } from "./state.ts";
 
 type Live = EnrolmentClaimState;
 
-/** Internal: another claim has the claim code. The route creates a new code and retries. */
+/** Internal refusal: another claim has the claim code. The route creates a new code and retries. */
 export const CLAIM_CODE_TAKEN = fault("conflict", "the claim code is in use", { error_code: "ClaimCodeTaken" });
-/** Internal: the claim with this token has ended. The route creates a new claim. */
+/** Internal refusal: the claim with this token has ended. The route creates a new claim. */
 export const CLAIM_ENDED = fault("conflict", "the claim has ended");
 
 /** The 429 of each limit. The route adds the time until the next of the counted claims expires. */
@@ -89,7 +89,7 @@ function ended(): Out<Live> {
   return refuse(CLAIM_ENDED);
 }
 
-/** Unknown, expired and used codes look the same, so codes cannot be enumerated. */
+/** Unknown, expired and used codes get the same answer, so codes cannot be enumerated. */
 function approve(s: Live, m: Msg<"approve">, now: Date): Out<Live> {
   if (s.claim_code !== m.claim_code || now >= s.expires_at) return refuse(NOT_FOUND);
   return go<Live>(null, slotFreed(s));

@@ -61,7 +61,7 @@ export const externalSubnet = record<ExternalSubnetState, ExternalSubnetMessage,
       gateway_ipv6: v6?.gateway ?? null,
     }),
     parts: ({ id, nic_tag, owner_silos, ipv4_block, ipv6_block }, { ranges: { v4, v6 } }) => [
-      // Only one create runs at a time, so that each sees the blocks of all others.
+      // Only one create of an external subnet commits at a time, so each create sees the blocks of all others.
       lock("external-subnets"),
       lock(lockKey("nic-tag", nic_tag), true),
       ...silosExist(owner_silos),

@@ -1,4 +1,4 @@
-// The columns of a firewall rule that decide about packets, and the combinations of them that are allowed.
+// Checks the columns of a firewall rule that select packets. Some combinations of their values are refused.
 import type { FirewallAction, FirewallDirection, FirewallProtocol } from "../../src/contract/enums.ts";
 import { badRequest, type Fault, isFault } from "../../src/contract/fault.ts";
 import type { IcmpTypeCode, PortRange } from "../../src/contract/network.ts";

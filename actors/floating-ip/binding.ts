@@ -1,6 +1,6 @@
-// The start of an operation that binds a floating IP to a NIC, moves it to another NIC or unbinds it. The message
-// writes the next state and starts the operation, whose jobs change the nodes. When an address moves, its old node
-// releases it before the new node claims it. An operation does not wait for an old node that is not live
+// The start of an operation that binds a floating IP to a NIC, moves it to another NIC or unbinds it. The commit of the
+// message writes the next state and starts the operation, whose jobs change the nodes. When an address moves, its old
+// node releases it before the new node claims it. An operation does not wait for an old node that is not live
 // (docs/networking.md).
 import { conflict, type Fault, fault } from "../../src/contract/fault.ts";
 import { CN_LIVE_S } from "../../src/contract/limits.ts";

@@ -18,7 +18,10 @@ export function loseInstance(s: Attached, m: Gone, now: Date): Out<FloatingIpSta
   return go<FloatingIpState>({ ...atRest(s, null), updated_at: now }, ...partsFor(s, m, [s.bound]));
 }
 
-/** The operation continues without the lost binding. If the lost binding was its target, the operation is abandoned. */
+/**
+ * The operation continues without the lost binding. But an attach whose new binding is lost, or a detach whose binding
+ * is lost, is abandoned.
+ */
 export function loseInstanceInOperation(s: Busy, m: Gone, now: Date): Out<FloatingIpState> {
   const isLost = (each: Binding | null) => each?.instance_id === m.instance_id;
   const bindings = s.state === "detaching" ? [s.from] : [s.to, s.from];

@@ -27,7 +27,7 @@ export type FloatingIpMessage =
      * address.
      */
     readonly sources: readonly AddressSource[];
-    /** The network pool that the request names, or null. It lists the sources. */
+    /** The network pool that the request names and from which the sources come, or null. */
     readonly network_pool_id: string | null;
     /** The fault if no source has a free address, or if there is no source. */
     readonly refusal: Fault;
@@ -48,16 +48,16 @@ export type FloatingIpMessage =
     /** The node of the instance. */
     readonly host_cn_uuid: string | null;
     readonly operation_id: string;
-    /** The time limit of each node. */
+    /** The time limit for the job of each node. */
     readonly limit_ms: number;
   }
   | { readonly type: "detach"; readonly operation_id: string; readonly limit_ms: number }
-  /** The nodes have carried out their orders. */
+  /** The nodes have done their jobs. */
   | { readonly type: "attached"; readonly operation_id: string }
   | { readonly type: "detached"; readonly operation_id: string }
   /**
-   * The operation rolls back: the old node binds the address again. With `waits`, the saga gets `job_ended` with the id
-   * `told_as` when the old node has ended its job.
+   * The operation rolls back: the old node binds the address again. If `waits` is set, the saga gets `job_ended` with
+   * the id `told_as` when the old node has ended its job.
    */
   | { readonly type: "reclaim"; readonly operation_id: string; readonly told_as: string; readonly waits: boolean }
   /** The operation has rolled back: the binding from before the operation applies again. */

@@ -1,4 +1,4 @@
-// The end of an operation on a binding: it succeeds, or it rolls back.
+// Ends an operation on a binding: the operation succeeds, or it rolls back.
 import { conflict } from "../../src/contract/fault.ts";
 import { go, refuse, tell } from "../engine/effects.ts";
 import type { Of } from "../engine/table.ts";
@@ -19,7 +19,7 @@ import {
 
 type Msg<T extends FloatingIpMessage["type"]> = Of<FloatingIpMessage, T>;
 
-/** Ends an attach. The instance of the old binding forgets the floating IP. */
+/** Ends an attach. The record of the instance of the old binding loses the floating IP. */
 export function attached(s: Attaching, { operation_id }: Msg<"attached">, now: Date): Out<FloatingIpState> {
   if (s.operation_id !== operation_id) return { out: "ignore" };
   if (s.to === null) return refuse(conflict("the instance was deleted meanwhile"));
@@ -65,7 +65,7 @@ export function reclaim(s: Busy, m: Msg<"reclaim">): Out<FloatingIpState> {
   );
 }
 
-/** Reports the end of the reclaim at once if the operation waits for it. */
+/** Reports the end of the reclaim at once if the operation waits for the reclaim. */
 export function nothingToReclaim(s: FloatingIpState | null, m: Msg<"reclaim">): Out<FloatingIpState> {
   return m.waits ? go<FloatingIpState>(s, reclaimed(m)) : { out: "ignore" };
 }

@@ -1,5 +1,5 @@
-// The operations on floating IPs: the names and parameters of their sagas, and the orders to nodes. Some steps commit
-// together with a message of the floating IP itself; the names of these steps are here, too.
+// The operations on floating IPs: the names and parameters of their sagas, and the jobs for nodes. Some steps commit
+// together with a message of the floating IP itself; this file has the names of these steps.
 import type { FloatingIp } from "../../src/contract/network.ts";
 import type { Reference } from "../../src/contract/operation.ts";
 import { withActor } from "../engine/effects.ts";
@@ -11,14 +11,14 @@ export const FLOATING_IP_ALLOCATE = { saga: "floating-ip-allocate", record: "all
 export const FLOATING_IP_ATTACH = { saga: "floating-ip-attach", bound: "attach" } as const;
 export const FLOATING_IP_DETACH = { saga: "floating-ip-detach", begun: "begin" } as const;
 
-/** The address in an order to a node. */
+/** The address in the payload of a job. */
 export type Bound = {
   readonly floating_ip_id: string;
   readonly fip_addr: string;
   readonly external_nic_tag: string | null;
   readonly vlan_id: number | null;
 };
-/** A binding that its node must release, with the generation of the node's order. */
+/** A binding that its node must release, with the generation of the job that made the binding. */
 export type Held = Binding & {
   readonly generation: number;
   /** Whether the node was live when the operation began. An operation waits only for a live node. */
@@ -41,14 +41,15 @@ export type FloatingIpAttachParams = FloatingIpDetachParams & {
 
 type Order = Omit<JobPlan, "limit_ms">;
 
-/** Orders the node of the NIC to answer for the address. */
+/** Returns the job with which the node of the NIC begins to answer for the address. */
 export function claimOrder(bound: Bound, to: Binding & { readonly generation: number }): Order {
   const { host_cn_uuid, nic_id, instance_id, generation } = to;
   return { kind: "fip_claim", target_cn: host_cn_uuid, payload: { ...bound, nic_id, instance_id, generation } };
 }
 
 /**
- * Orders the node to release the address, unless the node has since bound it to another NIC or with a later generation.
+ * Returns the job with which the node releases the address. The job does nothing if the node has since bound the
+ * address to another NIC or with a later generation.
  */
 export function releaseOrder(bound: Bound, from: Binding & { readonly generation: number }): Order {
   const { host_cn_uuid: hosted_cn, nic_id, instance_id, generation } = from;
@@ -59,7 +60,7 @@ export function releaseOrder(bound: Bound, from: Binding & { readonly generation
   };
 }
 
-/** Sends an order as a job that no operation waits for. */
+/** Enqueues a job that no operation waits for. */
 export function sent(order: Order, { id, operation_id }: { readonly id: string; readonly operation_id: string }): With {
   return withActor({ kind: "job", id }, { type: "enqueue", id, ...order, saga_id: operation_id });
 }

@@ -28,7 +28,7 @@ export type FloatingIpFields = {
   readonly external_nic_tag: string | null;
   /** The VLAN of the external subnet, which the view floating_ip_loaded joins. It is never written. */
   readonly vlan_id?: number | null;
-  /** Grows with every order to a node. */
+  /** Grows with every job that binds the address on a node. */
   readonly generation: number;
   readonly created_at: Date;
   readonly updated_at: Date;

@@ -73,7 +73,7 @@ function withdraw(s: Detached, { operation_id }: Msg<"withdraw">): Out<FloatingI
   return giveBack(s, { operation_id });
 }
 
-/** Refuses a delete. The reason is the binding, or, without a binding, the operation in progress. */
+/** Refuses a delete. The refusal names the binding, or the operation in progress if there is no binding. */
 function inUse(s: Exclude<FloatingIpState, Detached>): Out<FloatingIpState> {
   if (bindingOf(s) !== null) return refuse(conflict(`floating ip ${s.id} is currently attached; detach first`));
   return refuse(operationRuns(s as Busy));
@@ -111,7 +111,7 @@ function stored(row: FloatingIpRow | null, out: Out<FloatingIpState>): Out<Float
   return go(next, ...parts, ...served(row, next));
 }
 
-/** Counts a change of the VPCs whose nodes begin or cease to serve the address. */
+/** Increases the generation of the VPCs whose nodes begin or cease to serve the address. */
 function served(before: FloatingIpRow | null, after: FloatingIpRow | null): Condition[] {
   const [from, to] = [before && servedNic(before), after && servedNic(after)];
   if (from === to) return [];

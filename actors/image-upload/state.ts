@@ -3,7 +3,7 @@ import type { Compatibility } from "../../src/contract/image.ts";
 import type { Labels } from "../../src/contract/labels.ts";
 import type { Named } from "../../src/lib/text/resource-name.ts";
 
-/** The properties of the image, which the upload has from its start. */
+/** The properties that the image will have. They are known when the upload starts. */
 export type PlannedImage = Named & {
   readonly labels: Labels;
   readonly os: string;
@@ -24,7 +24,10 @@ export type ImageUploadColumns = PlannedImage & {
 export type ImageUploadState = ImageUploadColumns & {
   readonly state: "open";
   readonly received_bytes: number;
-  /** The digest that the server computed; null while bytes of an operation's upload are missing, and for other uploads. */
+  /**
+   * The digest that the server computed for the upload of an operation. Null while bytes are missing, and for an upload
+   * without an operation.
+   */
   readonly sha256: string | null;
   readonly created_at: Date;
   readonly expires_at: Date;

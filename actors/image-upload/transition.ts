@@ -1,7 +1,7 @@
 // An image that is being uploaded (docs/instances.md, "Uploaded images"). The record knows how many bytes are stored,
 // so an upload continues after any interruption. When all bytes are stored, one commit creates the image and ends the
-// upload. The upload of an image from a snapshot belongs to the operation, which alone ends it; the node only sends the
-// bytes.
+// upload. The upload of an image from a snapshot belongs to its operation, and only this operation ends the upload; the
+// node only sends the bytes.
 import { badRequest, conflict, type Fault, NOT_FOUND } from "../../src/contract/fault.ts";
 import { IMAGE_PART_BYTES, IMAGE_UPLOAD_IDLE_S } from "../../src/contract/limits.ts";
 import { lockKey } from "../../src/lib/ids/lock-key.ts";
@@ -18,7 +18,7 @@ import { imageUploadView } from "./view.ts";
 
 export type ImageUploadMessage =
   /**
-   * `bytes_max` is the tenant's limit of uploaded bytes. A process of an earlier release names neither labels nor an
+   * `bytes_max` is the tenant's limit of uploaded bytes. A process of an earlier release sends neither labels nor an
    * operation.
    */
   | Omit<ImageUploadColumns, Later> & Partial<Pick<ImageUploadColumns, Later>> & {
@@ -73,7 +73,7 @@ function create(_s: null, m: Of<ImageUploadMessage, "create">, now: Date): Out<I
     guard(
       "image_upload_fits",
       { tenant_id, size_bytes, max: bytes_max },
-      `the uploaded images of the tenant may have ${bytes_max} bytes; delete one, or ask the operator for more`,
+      `the uploaded images of the tenant may have at most ${bytes_max} bytes; delete one, or ask the operator for more`,
     ),
     audit("image_upload_begin", resource(m), { tenant_id, name, size_bytes }),
   );

@@ -72,7 +72,7 @@ export function newDisk(s: InstanceState, now: Date) {
   };
 }
 
-/** Starts the operation that creates a data disk or snapshot, and takes its share of the quota and its room. */
+/** Starts the operation that creates a data disk or snapshot, and takes quota and room for the new disk or snapshot. */
 export function begunNew(
   s: InstanceState,
   m: Msg<"create_disk"> | Msg<"create_snapshot">,
@@ -106,7 +106,7 @@ export function changeDisk(s: InstanceState, m: Change, now: Date): Out<Instance
   return begun(s, m, { disk, host_cn_uuid, now }, [at_rest]);
 }
 
-/** Changes the name, the description or the labels of a disk or a snapshot. The node does not know them. */
+/** Changes the name, the description or the labels of a disk or a snapshot. The node does not store them. */
 export function updateDisk(s: InstanceState, m: Msg<"update_disk">, now: Date): Out<InstanceState> {
   const disk = s.disks.find(({ id, kind }) => id === m.disk_id && (kind === "snapshot") === m.is_snapshot);
   if (disk === undefined) return refuse(NOT_FOUND);
@@ -150,7 +150,7 @@ export function readyHost(s: InstanceState, action: DiskAction | "create_image")
   return is_ready ? s.host_cn_uuid : conflict(`${s.name} is ${s.state}; ${NEEDS}`);
 }
 
-const NEEDS = "its disks can change while it is running or stopped";
+const NEEDS = "its disks can change only while it is running or stopped";
 
 /** The action of an operation's audit entries. */
 const AUDITED_AS = {

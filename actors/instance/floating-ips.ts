@@ -21,8 +21,8 @@ export function bind(s: InstanceState, m: Msg<"floating_ip_bound">): Out<Instanc
 }
 
 /**
- * Accepts the move of a floating IP to another instance. It stays attached to this instance until the other instance
- * has it.
+ * Accepts the move of a floating IP to another instance. The floating IP stays attached to this instance until the
+ * other instance has it.
  */
 export function mayMove(s: InstanceState, _m: Msg<"floating_ip_moves">): Out<InstanceState> {
   if (s.operation_kind === "delete") return refuse(conflict(`instance ${s.id} is being deleted`));

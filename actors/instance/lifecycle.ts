@@ -90,8 +90,8 @@ function migrating(instance_id: string, migration_id: string): string {
 }
 
 /**
- * Records that the node claimed the operation's job. The claim of a job that creates a disk while no guest runs changes
- * the state to provisioning.
+ * Records that the node claimed the operation's job. If the job creates a disk and no guest runs, the state becomes
+ * provisioning.
  */
 export function noteClaim(s: InstanceState, { job_kind }: Msg<"job_claimed">, now: Date): Out<InstanceState> {
   if (s.operation_kind === null || s.job_begun || job_kind !== JOB_OF[s.operation_kind]) return { out: "ignore" };

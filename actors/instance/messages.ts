@@ -24,7 +24,10 @@ export type NicPlan = {
 /** The subnet of a NIC with its blocks, and the blocks of its VPC. They never change. */
 export type NicPlace = { readonly id: string; readonly vpc_id: string; readonly vpc: Blocks } & Blocks;
 
-/** A NIC to add to an existing instance. A null address is the lowest free one of a block of the subnet. */
+/**
+ * A NIC to add to an existing instance. If an address is null, the NIC gets the lowest free address of the subnet's
+ * block.
+ */
 export type AddedNic = {
   readonly id: string;
   readonly mac: string;
@@ -44,7 +47,7 @@ export type DiskPlan = {
   readonly description: string;
   /** A process of an earlier release sends none. */
   readonly labels?: Labels;
-  /** Null for the size of the snapshot. */
+  /** Null if the disk gets the size of the snapshot. */
   readonly size_bytes: number | null;
   /** The snapshot or the image that is copied; without both, the disk is empty. */
   readonly snapshot_id?: string | null;
@@ -209,7 +212,7 @@ export type InstanceMessage =
     readonly type: "disk_changed";
     readonly operation_id: string;
     readonly disk_id: string;
-    /** Set for a snapshot that was created. */
+    /** Set only if a snapshot was created. */
     readonly consistency?: SnapshotConsistency;
   }
   /** The operation on the data disk unwinds: its job failed or never ran. */

@@ -89,7 +89,7 @@ function movingTo(s: On<"running"> | On<"stopped">, m: Msg<"migrate">, { source_
       created_at: now,
       send_job_id: waitId(operation_id, INSTANCE_MIGRATE.send),
     }),
-    // Counts a change of each VPC, so that the target gets its network document.
+    // Increases the generation of each VPC, so that the target gets the VPC's network document.
     ...vpcsChanged(s.nics),
     begin(next, {
       id: operation_id,

@@ -29,7 +29,8 @@ type Family = "v4" | "v6";
 export function notStopped(s: InstanceState, m: Msg<"create_nic"> | Msg<"delete_nic">): Out<InstanceState> {
   const misnamed = m.type === "create_nic" ? nameFault(m.nic.name) : null;
   return refuse(
-    misnamed ?? occupied(s) ?? conflict(`${s.name} is ${s.state}; NICs are added and removed while it is stopped`),
+    misnamed ?? occupied(s) ??
+      conflict(`${s.name} is ${s.state}; NICs can be added and removed only while it is stopped`),
   );
 }
 
@@ -84,12 +85,12 @@ export function updateNic(s: InstanceState, m: Msg<"update_nic">, now: Date): Ou
   if (misnamed !== null) return refuse(misnamed);
   // Clients know the primary NIC by its name.
   if (row.ordinal === 0 && name !== row.name) {
-    return refuse(conflict(`${row.name} is the primary NIC, which keeps its name`));
+    return refuse(conflict(`${row.name} is the primary NIC, which cannot be renamed`));
   }
   if (isFault(labels)) return refuse(labels);
   const named = { ...row, name, labels };
   const noting = { nic_id: row.id, name, labels };
-  // The nodes know neither the name nor the labels.
+  // The nodes store neither the name nor the labels.
   if (m.additional_ips === null && m.allowed_cidrs === null) {
     return go(
       { ...s, updated_at: now },
@@ -101,7 +102,7 @@ export function updateNic(s: InstanceState, m: Msg<"update_nic">, now: Date): Ou
   const busy = occupied(s);
   if (busy !== null) return refuse(busy);
   if (s.state !== "running" && s.state !== "stopped" && s.state !== "failed") {
-    return refuse(conflict(`${s.name} is ${s.state}; its NICs can change while it is running, stopped or failed`));
+    return refuse(conflict(`${s.name} is ${s.state}; its NICs can change only while it is running, stopped or failed`));
   }
   const lists = listsOf(row, m, m.place, m.token);
   if (isFault(lists)) return refuse(lists);
@@ -124,7 +125,7 @@ export function deleteNic(s: On<"stopped">, m: Msg<"delete_nic">, now: Date): Ou
   if (row === undefined) return refuse(NOT_FOUND);
   const busy = occupied(s);
   if (busy !== null) return refuse(busy);
-  if (row.ordinal === 0) return refuse(conflict(`${row.name} is the primary NIC, which its instance keeps`));
+  if (row.ordinal === 0) return refuse(conflict(`${row.name} is the primary NIC, which cannot be removed`));
   const used = `<WHAT> leads to NIC ${row.name}; detach or delete that first`;
   return go(
     { ...s, updated_at: now },

@@ -80,7 +80,7 @@ export type InstanceMigrateParams = {
   readonly target_cn: string;
   /** Whether the guest runs while it moves. */
   readonly live: boolean;
-  /** Most bytes per second that the source sends. */
+  /** The maximum number of bytes per second that the source sends. */
   readonly bandwidth_bytes_per_s: number;
   readonly limit_ms: number;
   readonly instance: Instance;

@@ -257,7 +257,9 @@ export type Reportable = {
   readonly missed_reports: number;
 };
 
-/** Lists the instances on a node that have no operation in flight. Empty if a newer status report arrived. */
+/**
+ * Lists those instances on a node that have no operation in flight. The list is empty if a newer status report arrived.
+ */
 export async function listReportable(db: Db, server_uuid: string, status_id: string): Promise<Reportable[]> {
   return await db.selectFrom("instance").select(["id", "tenant_id", "project_id", "state", "missed_reports"])
     .where("host_cn_uuid", "=", server_uuid).where("operation_id", "is", null)

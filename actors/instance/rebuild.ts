@@ -79,7 +79,7 @@ export function rebuild(s: AtRest, m: Msg<"rebuild">, now: Date): Out<InstanceSt
   );
 }
 
-/** Records the image of the new boot disk, which has the size in the record. */
+/** Records the image of the new boot disk. The new disk has the recorded size. */
 export function bootDiskReplaced(s: InstanceState, m: Msg<"boot_disk_replaced">, now: Date): Out<InstanceState> {
   const { operation_id, image_id } = m;
   if (s.operation_id !== operation_id) return { out: "ignore" };

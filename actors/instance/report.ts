@@ -37,8 +37,8 @@ export function reported(s: InstanceState, m: Msg<"reported">, now: Date): Out<I
 }
 
 /**
- * Returns the state that a report gives to the instance. A VM that has run is never provisioned again. A report of the
- * state provisioning is then ignored, because the node made it before the operation ended.
+ * Returns the state that a report gives to the instance. A VM that has run is never provisioned again. So a report that
+ * such a VM is provisioning is ignored: the node made it before the operation ended.
  */
 function meaning(s: InstanceState, vm_state: string): Name | undefined {
   const state = Object.hasOwn(MEANS, vm_state) ? MEANS[vm_state] : undefined;

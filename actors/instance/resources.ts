@@ -115,7 +115,7 @@ export function giveBackAll(s: InstanceState): Part<InstanceState>[] {
   ];
 }
 
-/** Returns a share of the quotas, and the room on the node. */
+/** Gives back a share of the quotas, and the room on the node. */
 export function giveBack(s: InstanceState, amounts: Amounts): Part<InstanceState>[] {
   const { project_id, host_cn_uuid: server_uuid } = s;
   const { cpu, memory_bytes, disk_bytes, instances } = amounts;
@@ -127,13 +127,13 @@ export function giveBack(s: InstanceState, amounts: Amounts): Part<InstanceState
   ];
 }
 
-/** Returns all addresses of a NIC to its subnet. */
+/** Gives all addresses of a NIC back to its subnet. */
 export function addressesOf({ subnet_id, primary_ipv4, primary_ipv6, additional_ips }: NicRow): Condition[] {
   const held = [primary_ipv4, primary_ipv6, ...additional_ips].filter((address) => address !== null);
   return [countedLock(subnetLock(subnet_id)), ...held.map((address) => releaseAddress(subnet_id, address))];
 }
 
-/** Returns one address to its subnet. The commit must hold the subnet's lock. */
+/** Gives one address back to its subnet. The commit must hold the subnet's lock. */
 export function releaseAddress(subnet_id: string, address: string): Condition {
   return release(subnetPool(subnet_id, address.includes(":") ? "v6" : "v4"), address);
 }

@@ -20,7 +20,10 @@ export type NicRow = {
   readonly primary_ipv6: string | null;
   /** Further addresses of its subnet. */
   readonly additional_ips: readonly string[];
-  /** Blocks from which the guest may send besides its addresses. The VPC routes them to the NIC. */
+  /**
+   * Blocks from which the guest may also send, in addition to its addresses. The VPC routes packets to these blocks to
+   * the NIC.
+   */
   readonly allowed_cidrs: readonly string[];
   readonly labels: Labels;
   readonly created_at: string;

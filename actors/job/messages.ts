@@ -27,8 +27,8 @@ export type JobMessage =
   /** The node confirms that it applied the tombstone of a job that it lost. */
   | { readonly type: "bury"; readonly by: string }
   /**
-   * The unwinding saga asks for `job_ended` with the id `told_as`. The job sends it when its node has nothing left to
-   * undo.
+   * The unwinding saga asks for `job_ended` with the id `told_as`. The job sends this message when its node has nothing
+   * left to undo.
    */
   | { readonly type: "await_burial"; readonly saga_id: string; readonly told_as: string }
   | { readonly type: "tick" };

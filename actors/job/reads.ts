@@ -38,7 +38,10 @@ export async function findJob(db: Db, id: string): Promise<Job | undefined> {
 export type Work = {
   /** Null if there is no such node. */
   readonly node_state: string | null;
-  /** Oldest first. If there are more than requested, the list has one more than requested. */
+  /**
+   * The jobs with a tombstone, oldest first. If there are more than requested, the list has one job more than
+   * requested.
+   */
   readonly tombstones: readonly Job[];
   /** Jobs that the node claimed but does not list as running, oldest first. Empty if the node sent no list. */
   readonly forgotten: readonly Job[];
@@ -51,7 +54,7 @@ export type NodeWork = {
   readonly state: string;
   /** Whether the node has a job to claim, something to undo, or a console to open. */
   readonly busy: boolean;
-  /** The jobs that it has claimed, in no particular order. */
+  /** The jobs that the node has claimed, in no particular order. */
   readonly claimed: readonly string[];
 };
 

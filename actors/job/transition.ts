@@ -128,7 +128,8 @@ function fail(s: On<"in_progress">, m: Msg<"fail">, now: Date): Out<JobState> {
   );
 }
 
-// A node gets the same answer about every job of another node, whatever its state (docs/reliability.md, S-13).
+// A node gets the same answer about every job of another node, whatever the state of the job (docs/reliability.md,
+// S-13).
 
 function notClaimed(s: JobState, m: Msg<"complete"> | Msg<"fail">): Out<JobState> {
   return refuse(m.by === s.target_cn ? conflict("job is not claimed") : NOT_YOURS);
@@ -166,7 +167,7 @@ function awaitBurial(s: On<"failed"> | On<"cancelled">, m: Msg<"await_burial">):
   return s.tombstone ? go({ ...s, burial_told_as: m.told_as }) : go(s, buried(m));
 }
 
-/** Sends the saga `job_ended` at once: the job was never sent, or another job undoes its effects. */
+/** Sends the saga `job_ended` at once, because the job was never sent or another job undoes its effects. */
 function nothingToBury(s: JobState | null, m: Msg<"await_burial">): Out<JobState> {
   return go(s, buried(m));
 }

@@ -30,8 +30,8 @@ export type NatGatewayMessage =
   /** The gateway leaves the node, which may still run it until the next host is chosen. */
   | { readonly type: "leave_host"; readonly server_uuid: string }
   /**
-   * The node becomes the host. Ignored unless `left_at` equals the row's value: then the node that the gateway left no
-   * longer runs it.
+   * The node becomes the host. The message is ignored unless `left_at` equals the recorded value. If the two are equal,
+   * the node that the gateway left no longer runs the gateway.
    */
   | {
     readonly type: "take_host";

@@ -95,5 +95,5 @@ function faultOf(
   if (nic!.vpc_id !== of.vpc_id) return badRequest(`nic ${of.nic_id} is not in vpc ${of.vpc_id}`);
   return nic!.families.includes(gateway!.family)
     ? null
-    : conflict(`nic ${of.nic_id} has no ${gateway!.family} address, as nat gateway ${of.nat_gateway_id} has`);
+    : conflict(`nic ${of.nic_id} has no ${gateway!.family} address, but nat gateway ${of.nat_gateway_id} has one`);
 }

@@ -26,7 +26,10 @@ export function finder<V>(many: Find<V>["many"]): Find<V> {
  */
 export type LabeledPage = IdPage & { readonly labels?: LabelFilter | undefined };
 
-/** The most records that a whole list reads. If labels are given, the list has only records with these labels. */
+/**
+ * The maximum number of records that a whole list reads. If labels are given, the list has only records with these
+ * labels.
+ */
 export type LabeledRows = Omit<LabeledPage, "after">;
 
 /** The queries on the table of one kind of record. */

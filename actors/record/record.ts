@@ -1,7 +1,7 @@
-// A record is a kind with one state: its row exists or it does not. Each such kind has one description, which states
-// its differences: audit entries, locks, guards, the view. This file has the parts that all records share: the name
-// rule, 404 for an absent row, 409 for a second create, one audit entry per change. The table stays total: a
-// description that lacks the part for one of the kind's messages does not compile.
+// A record is a kind with one state: its row exists or it does not. Each such kind has one description, which contains
+// what differs between kinds: audit entries, locks, guards, the view. This file has the parts that all records share:
+// the name rule, 404 for an absent row, 409 for a second create, one audit entry per change. The transition table stays
+// total: a description that lacks the part for one of the kind's messages does not compile.
 import { type Fault, isFault } from "../../src/contract/fault.ts";
 import type { Labels, LabelsPatch } from "../../src/contract/labels.ts";
 import { labelsFault, relabeled } from "../../src/lib/text/labels.ts";
@@ -57,7 +57,7 @@ type DescribedCreate<S, M> =
   & Creation<S, M>
   & (FieldsAreColumns<S, M> extends true ? unknown : Required<Pick<Creation<S, M>, "row">>);
 
-/** A part of the description. It is required if the kind takes the message, and an error if it does not. */
+/** A part of the description. It is required if the kind takes the message. Otherwise it is a type error. */
 type PartFor<M extends Message, T extends string, Part> = T extends M["type"] ? { readonly [Name in T]: Part }
   : { readonly [Name in T]?: never };
 

@@ -69,7 +69,10 @@ export async function findDecided(db: Db, ids: readonly string[]): Promise<Map<s
   return new Map(rows.map(({ id }) => [id, { ended: true }]));
 }
 
-/** The status of an operation. `output` is its last step's output; null before that step. */
+/**
+ * The status of an operation. `output` is the output of the step `finish`; null if that step has not ended or does not
+ * exist.
+ */
 export type OperationStatus = { readonly summary: OperationSummary; readonly output: unknown };
 
 export async function findOperationStatus(db: Db, id: string): Promise<OperationStatus | undefined> {
@@ -92,7 +95,7 @@ function summary(row: SagaRow): OperationSummary {
 
 function view(row: SagaRow, definitions: readonly SagaDefinition<never>[]): OperationView {
   const known = definitions.find((definition) => definition.name === row.saga)?.steps;
-  // A saga of another build shows its recorded steps, in the stored order.
+  // A saga that this build does not know shows its recorded steps, in the stored order.
   const order = known?.map(({ name, kind }) => ({ name, kind })) ??
     Object.keys(row.steps).map((name) => ({ name, kind: "write" as const }));
   const steps = order.map((step, index) => stepView(row, step, index));

@@ -21,7 +21,7 @@ import {
 } from "./parts.ts";
 import type { Ending, SagaState, StepRecord } from "./state.ts";
 
-/** Attempts of an undo, with growing delays, before the saga becomes stuck. */
+/** The number of attempts of an undo, with growing delays, after which the saga becomes stuck. */
 export const UNDO_TRIES_MAX = 5;
 const UNDO_RETRY_MS = 1_000;
 /** The parts whose refusal refuses the whole commit. */
@@ -98,8 +98,9 @@ export function sagaTable(definitions: readonly SagaDefinition<never>[]): Table<
   }
 
   /**
-   * Arrives at the current step in the commit of `parts`. If the step follows, it runs in the same commit. A step with
-   * a condition gets a commit of its own, because its refusal must unwind the saga and must not refuse `parts`.
+   * Makes the saga arrive at its current step, in the commit of `parts`. If the step has `follows` set, it runs in the
+   * same commit. But a step with a condition gets a commit of its own, because its refusal must unwind the saga and
+   * must not refuse `parts`.
    */
   function arriveAt(s: On<"running">, now: Date, parts: readonly StepPart[] = []): Out<SagaState> {
     const step = stepsOf(s).find((each) => each.name === s.step);

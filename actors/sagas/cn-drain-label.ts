@@ -1,6 +1,6 @@
-// The drain of the nodes with a label. The first step commits with the request. The second step waits for the
-// background worker, which begins the drains of the nodes and reports the end (src/workers/label-drains.ts). An
-// abandoned operation begins no more drains. Drains that have begun continue.
+// Drains the nodes with a label. The first step commits with the request. The second step waits for the background
+// worker, which begins the drains of the nodes and reports the end (src/workers/label-drains.ts). An abandoned
+// operation begins no more drains. Drains that have begun continue.
 import { LABEL_DRAIN_LIMIT_MS } from "../../src/contract/limits.ts";
 import type { LabelDrainResult } from "../../src/contract/label-drain.ts";
 import { CN_DRAIN_LABEL, type LabelDrainParams } from "../cn/messages.ts";

@@ -1,4 +1,4 @@
-// The drain of a node. The first step commits with the request (cn/drain.ts). The second step waits for the background
+// Drains a node. The first step commits with the request (cn/drain.ts). The second step waits for the background
 // worker, which begins the migrations and reports the end (src/workers/drains.ts). An abandoned drain begins no more
 // migrations. Migrations that have begun continue, and the node stays cordoned.
 import { DRAIN_LIMIT_MS } from "../../src/contract/limits.ts";

@@ -1,7 +1,7 @@
-// The evacuation of a dead node. The first step commits with the request (cn/drain.ts). The second step waits for the
+// Evacuates a dead node. The first step commits with the request (cn/drain.ts). The second step waits for the
 // background worker, which begins the evacuations of the instances and reports the end (src/workers/drains.ts). An
-// abandoned evacuation begins no more instances. The evacuations of instances that have begun continue, and the node
-// stays cordoned.
+// abandoned operation begins no more evacuations of instances. Evacuations that have begun continue, and the node stays
+// cordoned.
 import { DRAIN_LIMIT_MS } from "../../src/contract/limits.ts";
 import type { DrainResult } from "../../src/contract/drain.ts";
 import { CN_EVACUATE, type CnDrainParams } from "../cn/drain.ts";

@@ -1,5 +1,5 @@
-// The setup of a bare machine, from the approval to the node's report. The node's record does the work and has the
-// deadline. The operation makes the setup visible, and abandoning it reverts the node.
+// Shows the setup of a bare machine as an operation, from the approval to the node's report. The actor of the node does
+// the work and has the deadline. If the operation is abandoned, the node returns to awaiting_setup.
 import { withActor } from "../engine/effects.ts";
 import { saga, wait, write } from "../engine/saga.ts";
 import { SETUP_LIMIT_MS } from "../../src/contract/limits.ts";

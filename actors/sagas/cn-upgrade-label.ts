@@ -1,6 +1,6 @@
-// The upgrade of the nodes with a label. The first step commits with the request. The second step waits for the
-// background worker, which begins the upgrades of the nodes and reports the end (src/workers/upgrades.ts). An abandoned
-// operation begins no more upgrades. Upgrades that have begun continue.
+// Upgrades the nodes with a label. The first step commits with the request. The second step waits for the background
+// worker, which begins the upgrades of the nodes and reports the end (src/workers/upgrades.ts). An abandoned operation
+// begins no more upgrades. Upgrades that have begun continue.
 import type { LabelUpgradeResult } from "../../src/contract/label-upgrade.ts";
 import { LABEL_DRAIN_LIMIT_MS } from "../../src/contract/limits.ts";
 import { CN_UPGRADE_LABEL, type LabelUpgradeParams } from "../cn/messages.ts";

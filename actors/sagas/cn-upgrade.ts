@@ -1,7 +1,7 @@
-// The upgrade of a node to a platform image. The first step commits with its message (cn/upgrade.ts). A background worker
-// drains the node and ends the step `drain`, and ends the step `return` when the node reports the boot of the image
-// (src/workers/upgrades.ts). If the upgrade fails, the boot records get their previous images back, and the node stays
-// cordoned.
+// Upgrades a node to a platform image. The first step commits with the message `upgrade` of the node (cn/upgrade.ts). A
+// background worker drains the node and ends the step `drain`. It ends the step `return` when the node reports that it
+// booted the image (src/workers/upgrades.ts). If the upgrade fails, the boot records get their previous images back,
+// and the node stays cordoned.
 import {
   DRAIN_LIMIT_MS,
   REBOOT_BY_OPERATOR_LIMIT_MS,
@@ -15,12 +15,12 @@ import { guard, withActor } from "../engine/effects.ts";
 import { job, saga, type StepPart, wait, write } from "../engine/saga.ts";
 
 /**
- * The background worker ends the wait at its limit and gives a reason. If it does not, the wait ends this much later
- * without a reason.
+ * The background worker ends a wait at the time limit and gives a reason. If the worker does not, the wait ends this
+ * much later without a reason.
  */
 export const WORKER_GRACE_MS = 5 * 60_000;
 
-/** The reason of a cordon to which the operator gave none. */
+/** The reason for a cordon for which the operator gave no reason. */
 const CORDONED_BEFORE = "cordoned before the upgrade";
 
 export const cnUpgrade = saga<CnUpgradeParams>(CN_UPGRADE.saga)

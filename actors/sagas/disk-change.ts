@@ -1,6 +1,6 @@
-// Creates, attaches, detaches or deletes a data disk, or creates or deletes a snapshot. The first commit occupies the instance; the end of the node's job
-// changes the record of the disk. A failed operation leaves the disk as it was, and a disk that could not be created is
-// removed (docs/instances.md, "Data disks").
+// Creates, attaches, detaches or deletes a data disk, or creates or deletes a snapshot. The first commit occupies the
+// instance; the end of the node's job changes the record of the disk or snapshot. A failed operation leaves the disk as
+// it was, and a disk that could not be created is removed (docs/instances.md, "Data disks").
 import { SNAPSHOT_CONSISTENCIES, type SnapshotConsistency } from "../../src/contract/enums.ts";
 import type { Disk } from "../../src/contract/instance.ts";
 import type { Snapshot } from "../../src/contract/snapshot.ts";
@@ -50,8 +50,8 @@ export const diskChange = saga<DiskChangeParams>(DISK_CHANGE.saga)
   });
 
 /**
- * Reads the node's result. If the result has no known value, the snapshot counts as crash-consistent, the weakest
- * promise.
+ * Reads the node's result. If the result has no known value, the snapshot counts as crash-consistent, which promises
+ * the least.
  */
 function consistencyOf(result: unknown): SnapshotConsistency {
   const found = (result as { readonly consistency?: unknown } | null)?.consistency;

@@ -1,4 +1,4 @@
-// The evacuation of an instance from a dead node. The first commit gives the instance to another node, which creates the
+// Evacuates an instance from a dead node. The first commit gives the instance to another node, which creates the
 // machine from its image (instance/evacuation.ts). A stopped instance is stopped again: the job that creates a machine
 // also starts it. If the new node fails, it removes what it created, and the instance returns to the dead node.
 import { NODE_WAIT_MS } from "../../src/contract/limits.ts";

@@ -1,4 +1,5 @@
-// The approval of a node as an operation, so that `operation list` shows when each node joined and who approved it.
+// Shows the approval of a node as an operation, so that `operation list` shows when each node joined and who approved
+// it.
 import { saga, write } from "../engine/saga.ts";
 
 export type NodeJoinParams = { readonly server_uuid: string; readonly hostname: string };

@@ -19,7 +19,10 @@ export async function findDisplaced(
   db: Kysely<Database>,
   of: {
     readonly user_id: string;
-    /** Sessions of a key displace only sessions of that key: a tenant's key belongs to an operator. */
+    /**
+     * The sessions of this key, or, if null, those without a key. A tenant's key belongs to an operator, but its
+     * sessions must not displace the operator's own sessions.
+     */
     readonly api_key_id: string | null;
     readonly keep: number;
     readonly rows: number;

@@ -44,7 +44,7 @@ export const siteTable: Table<SiteState, SiteMessage> = {
   tick: { absent: "ignore", window_closed: "ignore", window_open: expire },
 };
 
-/** Opens a window. It replaces an open window. */
+/** Opens a window. An open window is replaced. */
 function open(_s: SiteState | null, m: Of<SiteMessage, "open_window">, now: Date): Out<SiteState> {
   const effective_secs = Math.min(m.duration_secs, AUTO_APPROVE_SECS_MAX);
   const expires_at = addMs(now, effective_secs * 1_000);

@@ -2,7 +2,7 @@
 import type { PlatformKind } from "../../src/contract/enums.ts";
 import { type SetValue, value, type ValueState } from "../record/value.ts";
 
-/** `staged_by` is the id of the booter's API key. `kinds` has the stamps that are not SmartOS platforms. */
+/** `staged_by` is the id of the booter's API key. `kinds` has the kind of each stamp that is not a SmartOS platform. */
 type Columns = {
   readonly staged_by: string;
   readonly stamps: readonly string[];

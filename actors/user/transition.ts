@@ -96,7 +96,7 @@ function changed(s: Live, capabilities: readonly Capability[], note: Record<stri
   return go({ ...s, capabilities: next }, audit("user_capability", resource(s.id), { ...note, capabilities: next }));
 }
 
-/** Deletes the user. The database deletes its sessions with the row. */
+/** Deletes the user. The database deletes the user's sessions together with the user's row. */
 function remove(s: Live): Out<UserState> {
   if (s.is_root) return refuse(conflict("the root operator cannot be deleted"));
   return go<UserState>(

@@ -1,4 +1,4 @@
-// Queries for VPCs, and for the parts of them that the nodes have applied (docs/networking.md, "Realizations").
+// Queries for VPCs, and for how much of each VPC its nodes have applied (docs/networking.md, "Realizations").
 import { type Kysely, sql } from "kysely";
 import type { RealizationStatus } from "../../src/contract/enums.ts";
 import type { Realized, Vpc } from "../../src/contract/network.ts";
@@ -35,7 +35,10 @@ export function listVpcs(db: Kysely<Database>, { project_id, ...at }: VpcQuery):
 
 type Db = Kysely<Database>;
 
-/** A node of a VPC. The values are null until it has the VPC's document, or has reported. */
+/**
+ * A node of a VPC. `generation` is null until the node gets the VPC's document. The other values are null until the
+ * node reports them.
+ */
 type NodeRow = {
   readonly server_uuid: string;
   readonly generation: number | null;
@@ -44,7 +47,7 @@ type NodeRow = {
   readonly reported_at: string | null;
 };
 
-/** How far the nodes of a VPC are. `shown` has some of the nodes, and first those that have not applied all. */
+/** How much of a VPC its nodes have applied. `shown` has some of the nodes: those that have not applied all come first. */
 type VpcRow = {
   readonly id: string;
   readonly generation: number;
@@ -55,8 +58,8 @@ type VpcRow = {
 };
 
 /**
- * Finds how far the nodes are with each of these VPCs, by VPC id. Each result names at most `nodes_max` nodes. Without
- * nodes there is nothing to apply, so everything is in effect.
+ * Finds how much of each of these VPCs its nodes have applied, by VPC id. Each result names at most `nodes_max` nodes.
+ * Without nodes there is nothing to apply, so everything is in effect.
  */
 export async function findRealized(
   db: Db,
@@ -143,7 +146,7 @@ export async function addRealized<V extends Realizable>(
   });
 }
 
-/** Returns the query for views with how far the nodes are. */
+/** Returns a query whose views show how much of their VPCs the nodes have applied. */
 export function withRealized<V extends Realizable>(
   find: Pick<Find<V>, "many">,
   vpcOf: (view: V) => string,
@@ -168,7 +171,7 @@ export async function addRealizedOfNics<V extends Attached>(
   return views.map((view) => ({ ...view, realized: found.get(vpcOf(view) ?? "") ?? null }));
 }
 
-/** Returns the query for floating IPs with how far the nodes are. */
+/** Returns a query whose floating IPs show how much of their VPCs the nodes have applied. */
 export function withRealizedOfNics<V extends Attached>(find: Pick<Find<V>, "many">): Pick<Find<V>, "many"> {
   return withAdded(find, (db, views) => addRealizedOfNics(db, views, REALIZATIONS_MAX));
 }

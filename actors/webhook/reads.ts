@@ -51,7 +51,10 @@ export type DeliveryQuery = {
   readonly rows: number;
 };
 
-/** Lists the deliveries of a webhook, newest first. Their numbers are not shown: they count the events of the site. */
+/**
+ * Lists the deliveries of a webhook, newest first. The numbers of the deliveries are not shown, because they count the
+ * events of the whole site.
+ */
 export async function listDeliveries(db: Db, { webhook_id, state, after, rows: limit }: DeliveryQuery) {
   const { rows } = await sql<Stored>`
     select ${SHOWN} from webhook_delivery

@@ -18,7 +18,7 @@ type Columns = Named & {
   readonly url: string;
   readonly events: readonly string[];
   readonly enabled: boolean;
-  /** When it was last enabled again. Missing or null: never disabled. */
+  /** When the webhook was last enabled again. Missing or null if it was never disabled. */
   readonly enabled_at?: Date | null;
   readonly sealed_secret: string;
 };

@@ -23,7 +23,7 @@ test("the key of an approved node cannot be deleted, and the error names the pos
     body: {
       message:
         "cn is approved and this is its API key; disable the node before deleting the key (opsctl cn disable), " +
-        "or approve a new registration of the node, whose key replaces it",
+        "or approve a new registration of the node, which replaces the key",
       error_code: "Conflict",
     },
   });

@@ -138,7 +138,7 @@ test("a node has only one drain at a time, and an abandoned drain begins no more
   const second = await drain(source);
   expect([second.status, (second.body as { message: string }).message]).toEqual([
     409,
-    `operation ${operation_id} drains the node already`,
+    `operation ${operation_id} already drains or evacuates the node`,
   ]);
   okOf(await t.call("POST", `/v1/operations/${operation_id}/abandon`));
   expect((await operation(operation_id)).state).toBe("unwound");

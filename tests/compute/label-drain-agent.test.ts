@@ -172,7 +172,7 @@ test("a drain by label skips nodes that are not approved, and stops at a node th
     expect(started.skipped).toEqual([{ ...third, state: "disabled" }]);
     expect(await ended(started.operation_id!)).toMatchObject({
       drained: [],
-      not_emptied: [{ hostname: first.hostname, reason: `operation ${other} drains the node already` }],
+      not_emptied: [{ hostname: first.hostname, reason: `operation ${other} already drains or evacuates the node` }],
       not_begun: [{ hostname: second.hostname }],
     });
   } finally {

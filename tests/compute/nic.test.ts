@@ -52,10 +52,10 @@ test("a NIC is added to a stopped instance, is sent to the node at the next star
   await a.node.complete(job);
   okOf(await starting);
   const { name } = await a.show(id);
-  conflictWith(await add(id), `${name} is running; NICs are added and removed while it is stopped`);
-  conflictWith(await remove(nic.id), `${name} is running; NICs are added and removed while it is stopped`);
+  conflictWith(await add(id), `${name} is running; NICs can be added and removed only while it is stopped`);
+  conflictWith(await remove(nic.id), `${name} is running; NICs can be added and removed only while it is stopped`);
   await a.act(id, "stop", "stop");
-  conflictWith(await remove(primary.id), "primary is the primary NIC, which its instance keeps");
+  conflictWith(await remove(primary.id), "primary is the primary NIC, which cannot be removed");
   expect((await remove(nic.id)).status).toBe(204);
   notFound(await remove(nic.id));
   expect(await a.nicsOf(id)).toHaveLength(1);
@@ -185,7 +185,7 @@ test("a NIC is renamed in any state of its instance; the primary NIC keeps its n
     primary_ipv4: nic.primary_ipv4,
   });
   const primary = (await a.nicsOf(id)).find(({ name }: { name: string }) => name === "primary");
-  conflictWith(await change(primary.id, { name: "first" }), "primary is the primary NIC, which keeps its name");
+  conflictWith(await change(primary.id, { name: "first" }), "primary is the primary NIC, which cannot be renamed");
   expect(okOf(await change(primary.id, { name: "primary", labels: { tier: "web" } })).labels).toEqual({ tier: "web" });
   conflictWith(await change(nic.id, { name: "primary" }), "two NICs of the instance have the same name");
   okOf(await remove(nic.id));

@@ -82,10 +82,13 @@ test.each(["unwound", "failed", "stuck"] as const)("a node whose drain is %s sto
 });
 
 test("a refused drain stops the operation, unless the drain began in another process", () => {
-  const refusals = new Map([["a", "operation X drains the node already"]]);
+  const refusals = new Map([["a", "operation X already drains or evacuates the node"]]);
   expect(nextOfLabelDrain([node("a"), node("b")], 1, refusals)).toMatchObject({
     next: "end",
-    result: { not_emptied: [{ reason: "operation X drains the node already" }], not_begun: [{ server_uuid: "b" }] },
+    result: {
+      not_emptied: [{ reason: "operation X already drains or evacuates the node" }],
+      not_begun: [{ server_uuid: "b" }],
+    },
   });
   expect(names([node("a", RUNS), node("b")], 2, refusals)).toEqual(["b"]);
 });

@@ -55,7 +55,7 @@ test.each(["unwound", "failed", "stuck"] as const)("after a node whose upgrade i
 });
 
 test("a refused upgrade stops the operation, unless the upgrade began in another process", () => {
-  const refusals = new Map([["a", "operation X drains or upgrades the node already"]]);
+  const refusals = new Map([["a", "operation X already drains, evacuates or upgrades the node"]]);
   expect(nextOfLabelUpgrade([node("a"), node("b")], 1, refusals)).toMatchObject({
     next: "end",
     result: { not_upgraded: [{ step: null, reason: refusals.get("a") }], not_begun: [{ server_uuid: "b" }] },

@@ -83,7 +83,7 @@ test("the gateway and the NIC belong to the VPC and share a family; a foreign NI
   const v6 = okOf(await makeGateway(f.tenant, f.vpc.id, { family: "v6" }));
   conflictWith(
     await forward({ nat_gateway_id: v6.id, nic_id: nic.id }),
-    `nic ${nic.id} has no v6 address, as nat gateway ${v6.id} has`,
+    `nic ${nic.id} has no v6 address, but nat gateway ${v6.id} has one`,
   );
   for (const { id } of [v6, elsewhere]) okOf(await f.call("DELETE", `/v1/nat-gateways/${id}`));
 });

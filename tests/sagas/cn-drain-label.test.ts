@@ -162,7 +162,7 @@ test("begins no drain after it was abandoned, and a late end changes nothing", a
   expect(await p.finish(asked.id)).toMatchObject({ state: "unwound" });
   expect(await begins(asked)).toMatchObject({
     ok: false,
-    fault: { kind: "conflict", message: `operation ${asked.id} does not run any more` },
+    fault: { kind: "conflict", message: `operation ${asked.id} is not running any more` },
   });
   await ends(asked);
   expect(await p.row(asked.id)).toMatchObject({ state: "unwound" });

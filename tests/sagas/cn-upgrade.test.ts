@@ -263,12 +263,15 @@ test("begins no upgrade after it was abandoned, and refuses a second upgrade of 
   const other = await begun();
   expect(await begins(other)).toMatchObject({
     ok: false,
-    fault: { kind: "conflict", message: `operation ${upgradeId(asked)} drains or upgrades the node already` },
+    fault: {
+      kind: "conflict",
+      message: `operation ${upgradeId(asked)} already drains, evacuates or upgrades the node`,
+    },
   });
   expect(await p.send({ kind: "saga", id: other.id }, { type: "abandon" })).toMatchObject({ ok: true });
   await expectUpgraded(asked);
   expect(await begins(other)).toMatchObject({
     ok: false,
-    fault: { kind: "conflict", message: `operation ${other.id} does not run any more` },
+    fault: { kind: "conflict", message: `operation ${other.id} is not running any more` },
   });
 });

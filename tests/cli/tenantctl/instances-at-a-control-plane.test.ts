@@ -112,7 +112,7 @@ test("a tenant creates an instance, finds its address, uses it by its name and d
 test("a tenant adds a NIC to a stopped instance, changes the NIC and removes it", async () => {
   await done(createArgv("nics-1"), "provision");
   expect((await at("nic create --name back --instance nics-1 --subnet front --vpc net")).err()).toContain(
-    "nics-1 is running; NICs are added and removed while it is stopped",
+    "nics-1 is running; NICs can be added and removed only while it is stopped",
   );
   await done("instance stop nics-1", "stop");
   const made = await printed(
