@@ -125,7 +125,7 @@ function assign(s: BootRecordState, m: Msg<"assign">, now: Date): Out<BootRecord
   );
 }
 
-/** The arguments belong to the hardware, so the record keeps them through reset and removal. */
+/** The boot arguments belong to the hardware, so the record keeps them when the node is reset or removed. */
 function setArguments(s: BootRecordState, m: Msg<"set_arguments">, now: Date): Out<BootRecordState> {
   const { kernel_args, console } = m.boot_arguments;
   return go(

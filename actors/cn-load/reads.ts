@@ -44,7 +44,7 @@ export async function sumFleetCapacity(db: Db): Promise<FleetCapacity> {
   return rows[0]!;
 }
 
-/** Returns the load of a node; empty for a node without samples. */
+/** Returns the load of a node. The lists are empty for a node without samples. */
 export async function readNodeLoad(db: Db, server_uuid: string): Promise<NodeLoad> {
   const [samples, hours] = await Promise.all([
     sql<NodeLoad["samples"][number]>`

@@ -28,7 +28,7 @@ export const NODE_SORTS = [
 ] as const;
 
 export type NodeWindowQuery = {
-  /** A part of the hostname, serial, UUID or address. */
+  /** A part of the hostname, the UUID, the serial number, the address or a MAC. */
   readonly q?: string;
   readonly state?: CnState;
   readonly role?: CnRole;
@@ -41,7 +41,7 @@ export type NodeWindowQuery = {
 };
 
 const LIVE = sql<boolean>`coalesce(s.last_seen >= berth_now() - make_interval(secs => ${CN_LIVE_S}), false)`;
-/** The most urgent condition of a node that needs attention, or null. */
+/** The most urgent problem of a node, or null. */
 const PROBLEM = sql<string | null>`case when c.conflict is not null then 'identity conflict'
   when c.last_setup_error is not null then 'setup failed'
   when c.state = 'approved' and not ${LIVE} then 'not seen lately' end`;

@@ -1,6 +1,6 @@
 // A bare machine announces itself through the booter from which it started (docs/nodes.md, "The netboot path").
 //
-// An announce changes a node only if the machine has one of the node's known ports.
+// If the ports of the machine show that it is not the node, the announce only records a conflict.
 import { fault, POLICY_CHANGED } from "../../src/contract/fault.ts";
 import { toRfc3339 } from "../../src/lib/text/instant.ts";
 import { macsOf } from "../../src/lib/net/sysinfo-macs.ts";
@@ -44,7 +44,7 @@ export function appear(_s: null, m: Msg<"announce">, now: Date): Out<CnState> {
   return go(next, ...conditions, seenNow(next, now), ...admitting(m.admitted), announced(next));
 }
 
-/** A machine that awaits setup updates its description. */
+/** Updates the description of a machine that awaits setup. */
 export function announceAgain(s: On<"awaiting_setup">, m: Msg<"announce">, now: Date): Out<CnState> {
   if (isStranger(s, m)) return conflicting(s, m, now);
   const now_described = described(m);
@@ -54,7 +54,7 @@ export function announceAgain(s: On<"awaiting_setup">, m: Msg<"announce">, now: 
   return go(next, seenNow(next, now), ...admitting(m.admitted), announced(next));
 }
 
-/** A machine that is approved, being set up or disabled only updates its last heartbeat. */
+/** Updates only the last heartbeat of a machine that is approved, being set up or disabled. */
 export function announceKnown(s: CnState, m: Msg<"announce">, now: Date): Out<CnState> {
   if (isStranger(s, m)) return conflicting(s, m, now);
   const next = { ...s, last_seen: now };
@@ -138,7 +138,7 @@ function described(m: Msg<"announce">) {
  * MAC. The inventory can be forged, but the booter verified the login.
  */
 function isStranger(s: CnState, m: Msg<"announce">): boolean {
-  // Ports that a booter saw stay known, also when the agent does not report them.
+  // Ports that a booter saw stay known, even if the agent does not report them.
   const known = [...s.announced_macs, ...s.macs];
   if (known.length === 0) return false;
   if (m.mac !== null && !known.includes(m.mac)) return true;

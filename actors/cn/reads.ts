@@ -153,7 +153,8 @@ export async function findAdminAddress(db: Db, server_uuid: string, mac: string 
 }
 
 /**
- * Finds the node that an approval message approved. A repeated approval needs this, because its code is already used.
+ * Finds the node that an approval message approved. A repeated approval needs this, because its claim code no longer
+ * finds a claim.
  */
 export async function findApprovedBy(db: Db, msg_id: string): Promise<string | undefined> {
   const row = await db.selectFrom("transition").select("actor_id").where("msg_id", "=", msg_id)
@@ -207,7 +208,10 @@ export async function nextSetupEpoch(db: Db): Promise<number> {
   return rows[0]!.epoch;
 }
 
-/** Finds the secrets of this run's bundle. They are available until the first report of the run. */
+/**
+ * Finds the secrets of the bundle of the setup run with this epoch. They are available until the first report of the
+ * run.
+ */
 export async function findBundle(db: Db, server_uuid: string, epoch: number) {
   const row = await db.selectFrom("cn_loaded")
     .select(["hostname", "disk_layout", "root_password_hash", "pending_credential", "ticket_keys", "macs"])

@@ -1,5 +1,5 @@
-// The claim-code path: a machine registers, an operator approves its claim, its agent takes the key. A registration
-// without proof never changes an existing record (docs/nodes.md, "The claim-code path").
+// The claim-code path: a machine registers, an operator approves the machine's claim, and the machine's agent takes the
+// key. A registration without proof never changes an existing record (docs/nodes.md, "The claim-code path").
 import { conflict, fault } from "../../src/contract/fault.ts";
 import { UNPROVEN_NODES_MAX } from "../../src/contract/limits.ts";
 import { type Identified, identified } from "../../src/lib/ids/registration-identity.ts";
@@ -113,7 +113,7 @@ export function satellitesOf(server_uuid: string): readonly Part<CnState>[] {
   return tables.map((table) => remove(table, { server_uuid }));
 }
 
-/** An approved node keeps its state, its token and its key, and updates its description. */
+/** Updates the description of an approved node. The node keeps its state, its token and its key. */
 export function refresh(s: On<"approved">, m: Msg<"refresh">, now: Date): Out<CnState> {
   if (!proves(s, m.proof)) return refuse(conflict(NO_PROOF));
   const next = { ...s, ...identified(m), admin_ip: reportedAdminIp(s, m), ...reportedUnderlay(s, m), ...tokenOf(s, m) };

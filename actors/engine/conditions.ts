@@ -188,7 +188,7 @@ export type Condition =
     readonly low?: number;
     readonly high?: number;
   }
-  /** Returns the value to the pool. */
+  /** Gives the value back to the pool. */
   | { readonly part: "release"; readonly pool: string; readonly value: string }
   /** Runs the effect. */
   | { readonly part: "effect"; readonly name: string; readonly args: Json }

@@ -4,7 +4,7 @@ import { ABSENT, type ChildRow, type Choice, type LoadedActor, type RowWrite } f
 import type { ActorRef, ActorState, AnyBehavior, ChildWrite, Envelope, Json, Out, Part, With } from "./types.ts";
 import { refKey } from "./types.ts";
 
-/** An actor in a draft: its state as loaded and after the messages so far. */
+/** An actor in a draft, with its loaded state and with its state after the messages that were applied so far. */
 type Working = {
   readonly ref: ActorRef;
   readonly behavior: AnyBehavior;

@@ -50,9 +50,7 @@ export function tell(to: ActorRef, message: Message): Tell {
   return { part: "tell", to, message };
 }
 
-/**
- * Applies a message to another actor in the same commit. If that actor refuses the message, the whole unit is refused.
- */
+/** Applies a message to another actor in the same commit. If that actor refuses, the whole unit is refused. */
 export function withActor(to: ActorRef, message: Message): With {
   return { part: "with", to, message };
 }
@@ -74,10 +72,7 @@ export function guard<N extends GuardName>(name: N, args: GuardArgs<N>, refusal:
   return { part: "guard", name, args, fault: typeof refusal === "string" ? conflict(refusal) : refusal };
 }
 
-/**
- * Subtracts from a budget row, for example the count of an auto-approve window. Refuses if the budget has too little
- * left.
- */
+/** Subtracts from a budget row, for example the count of an auto-approve window. Refuses if too little is left. */
 export function take(budget: string, amount: number, fault: Fault): Condition {
   return { part: "take", budget, amount, fault };
 }
@@ -106,15 +101,15 @@ export function effect<N extends EffectName>(name: N, args: EffectArgs<N>): Cond
   return { part: "effect", name, args };
 }
 
-/** Holds a named lock during the commit: `cn:<id>`, `mac:<m>`, `pool:<id>`, `project:<id>`, `vpc:<id>`. */
+/** Holds a named lock during the commit. The key is the name, for example `cn:<id>`, `mac:<m>` or `vpc:<id>`. */
 export function lock(key: string, shared = false): Condition {
   return { part: "lock", key, shared };
 }
 
 /**
- * Holds a named lock during the commit. It is for a decision whose conditions under this lock are only budgets, pools
- * and effects that count. The commit call checks such units one after another, so several units of one call can hold
- * the lock. To all other holders the lock is exclusive.
+ * Holds a named lock during the commit. Use it for a decision whose conditions under this lock are only budgets, pools
+ * and effects that change counters. The commit call checks such units one after another, so several units of one call
+ * can hold the lock. To all other holders the lock is exclusive.
  */
 export function countedLock(key: string): Condition {
   return { part: "lock", key, shared: false, counted: true };

@@ -150,7 +150,7 @@ function draftOf(input: FoldInput, envelope: Envelope, out: Out<ActorState>, con
   apply(draft, actor, out, envelope, context);
   if (draft.refused === null) return draft;
   const refusal = draftOf(input, envelope, draft.refused, context);
-  // The refusal depends on all rows that were read for it, also on rows of other actors.
+  // The refusal depends on all rows that were read for it, including the rows of other actors.
   for (const [key, { loaded, ...other }] of draft.working) {
     if (!refusal.working.has(key)) {
       refusal.working.set(key, { ...other, loaded, state: loaded.state as ActorState | null, version: loaded.version });

@@ -6,7 +6,7 @@ import { refKey } from "./types.ts";
 /** A queued message and the callbacks of its sender. */
 export type Waiting = {
   envelope: Envelope;
-  /** The commit attempts so far that met a version conflict or an error. */
+  /** The number of commit attempts so far that met a version conflict or an error. */
   attempts: number;
   readonly settle: (outcome: Outcome) => void;
   readonly fail: (error: unknown) => void;

@@ -50,7 +50,7 @@ export type Committed = {
   readonly due: readonly ActorRef[];
 };
 
-/** The parts of an engine. It calls `onCommit` for each unit once the unit is durable. */
+/** The parts of an engine. The engine calls `onCommit` for each unit once the unit is durable. */
 export type EngineOptions = {
   readonly store: Store;
   readonly behaviors: readonly AnyBehavior[];

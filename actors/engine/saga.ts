@@ -124,7 +124,7 @@ export function stepId(saga_id: string, step: string, label: string): string {
     .join("-");
 }
 
-/** Returns the id under which a `wait` step gets its result. For a job step, the id of its job. */
+/** Returns the id under which a `wait` step gets its result, or the id of the job of a `job` step. */
 export function waitId(saga_id: string, step: string): string {
   return stepId(saga_id, step, "job:do");
 }

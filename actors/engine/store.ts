@@ -13,7 +13,10 @@ export type LoadedActor = {
 /** An actor without a row. */
 export const ABSENT: LoadedActor = { state: null, incarnation: "", version: 0 };
 
-/** The loaded actors by refKey, and the database's clock at the load (in the dev environment, plus its offset). */
+/**
+ * The loaded actors by refKey, and the time of the database's clock at the load. In the dev environment, the offset is
+ * added to this time.
+ */
 export type Loaded = { readonly now: Date; readonly actors: ReadonlyMap<string, LoadedActor> };
 
 /** A possible outcome of a unit: its conditions, and the writes that apply if all conditions hold. */
@@ -68,7 +71,7 @@ export type RowWrite = {
   readonly row: Readonly<Record<string, Json>>;
 };
 
-/** A write to a row that belongs to an actor but is not an actor. */
+/** A write to a child row: a row that belongs to an actor but is not an actor itself. */
 export type ChildRow = {
   readonly op: "insert" | "upsert" | "delete";
   readonly table: string;

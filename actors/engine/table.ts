@@ -27,10 +27,7 @@ export type Table<S extends ActorState, M extends Message> = {
   readonly [T in M["type"]]: { readonly [C in Column<S>]: Cell<S, C, Of<M, T>> };
 };
 
-/**
- * Runs the cell for this state and message. Throws if the table has no row for the type of the message, which is a bug
- * of the sender.
- */
+/** Runs the cell for this state and message. Throws if the table has no row for the message: a bug of the sender. */
 export function runTable<S extends ActorState, M extends Message>(
   table: Table<S, M>,
   state: S | null,

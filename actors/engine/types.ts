@@ -22,7 +22,7 @@ export type Origin = { readonly actor: AuditActor; readonly request_id: string |
 /** The server itself: timers, tells and maintenance. */
 export const SYSTEM: Origin = { actor: { kind: "system" }, request_id: null };
 
-/** A message with its receiver. `id` is a UUIDv7; one id has at most one effect. */
+/** A message with its receiver. `id` is a UUIDv7. A retry with the same id has no further effect. */
 export type Envelope = {
   readonly id: string;
   readonly to: ActorRef;
@@ -65,14 +65,15 @@ export type ChildWrite =
 /** A message to another actor, delivered after the commit: at least once, in any order. */
 export type Tell = { readonly part: "tell"; readonly to: ActorRef; readonly message: Message };
 
-/**
- * A message to another actor, applied in the same commit. If that actor refuses the message, the whole unit is refused.
- */
+/** A message to another actor, applied in the same commit. If that actor refuses, the whole unit is refused. */
 export type With = {
   readonly part: "with";
   readonly to: ActorRef;
   readonly message: Message;
-  /** True if the actor's id was created for this message, so that it has no row yet. It is not loaded. */
+  /**
+   * True if the actor's id was created for this message, so that it has no row yet. The engine does not load this
+   * actor.
+   */
   readonly isNew?: boolean;
 };
 
@@ -94,13 +95,10 @@ export type Out<S> =
 /** One kind of actor: its transitions, its deadline, its view and its SQL table. */
 export type Behavior<S extends ActorState = ActorState, M extends Message = Message> = {
   readonly kind: string;
-  /** The SQL table of its rows and its key column. */
+  /** The SQL table of the actors of this kind, and its key column. */
   readonly table: string;
   readonly key: string;
-  /**
-   * A SQL view of the table with joined columns. The step function may read these columns; writes to them have no
-   * effect.
-   */
+  /** A SQL view of the table with joined columns, which `step` may read. Writes to these columns have no effect. */
   readonly from?: string;
   /** Pure and total: no clock, no randomness, no I/O. */
   readonly step: (state: S | null, message: M, now: Date) => Out<S>;

@@ -22,7 +22,7 @@ export type FloatingIpRow = FloatingIpFields & {
   readonly prior_nic_id: string | null;
   readonly prior_instance_id: string | null;
   readonly prior_cn: string | null;
-  /** The job for which an operation that rolls back waits. */
+  /** The job that an operation waits for while it rolls back. */
   readonly reclaimed_as: string | null;
 };
 

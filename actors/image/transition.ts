@@ -16,12 +16,12 @@ type Scope = Omit<ScopeColumns<ImageScopeKind>, "user_id">;
 type Columns = Scope & Named & {
   readonly id: string;
   readonly os: string;
-  /** Its name on the wire is `version`. In a row, the column `version` belongs to the engine. */
+  /** In the API, this field has the name `version`. In the table, the column `version` belongs to the engine. */
   readonly os_version: string;
   readonly size_bytes: number;
   /** The size of the disk inside the file; null if the file is the disk. */
   readonly content_bytes: number | null;
-  /** Lower-case hex. */
+  /** The hash in lower-case hexadecimal digits. */
   readonly sha256: string;
   readonly source_url: string | null;
   readonly compatibility: Compatibility | null;

@@ -98,9 +98,7 @@ function rebuiltOn(s: AtRest, m: Msg<"evacuate">, { source_cn, target_cn, now }:
   return { next, parts };
 }
 
-/**
- * The refusal for a node that is not dead, because its agent would run the old copy at the same time as the new copy.
- */
+/** The refusal for a node that is not dead: the old copy on it could run at the same time as the new copy. */
 export function alive(server_uuid: string): string {
   return `node ${server_uuid} was seen at <WHAT>, so it is not dead; drain it, or power it off and wait ${CN_LIVE_S} s`;
 }
@@ -120,7 +118,8 @@ export function evacuated(s: InstanceState, m: Msg<"evacuated">, now: Date): Out
     { ...s, ...IDLE, state: to, reason: null, missed_reports: 0, updated_at: now },
     ...giveBackRoom(source_cn, amountsOf(s)),
     ...disks.map((disk) => upsert("disk", ["id"], disk)),
-    // Only the dead node had the snapshots. The new node also reserved their room.
+    // Only the dead node had the snapshots. Their records are removed, and the room that the new node reserved for them
+    // is released.
     ...s.disks.filter(isSnapshot).flatMap((disk) => removed(s, disk)),
     upsert("migration", ["id"], { ...ending(s, m, now), state: "completed" }),
     ...s.floating_ip_ids.map((id) =>

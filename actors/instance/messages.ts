@@ -76,7 +76,7 @@ export type InstanceMessage =
     & MadeAs
     & Begins
   )
-  /** Null keeps the present value. A new number of vCPUs or a new memory needs a stopped instance. */
+  /** Null keeps the present value. A new number of vCPUs or a new memory size needs a stopped instance. */
   | ({
     readonly type: "update";
     readonly labels: LabelsPatch | null;
@@ -253,7 +253,7 @@ export type InstanceMessage =
    * status report that lists the instance, or null. A status report counts only while it is the node's newest.
    */
   | ({ readonly type: "reported"; readonly vm_state: string; readonly vm_reason?: string | null } & FromStatus)
-  /** A report of its node did not list the instance. */
+  /** A report of the instance's node did not list the instance. */
   | ({ readonly type: "missed" } & FromStatus)
   /** A floating IP was attached to a NIC of the instance. */
   | {

@@ -1,6 +1,6 @@
-// NICs that are added to an instance, changed or removed. A NIC is added and removed while the instance is stopped, and
-// the guest gets its new NICs at the next start. Addresses and allowed blocks can change at any time, because the
-// network documents bring them to the nodes (docs/instances.md, "NICs").
+// Adds NICs to an instance, changes NICs and removes NICs. NICs can be added and removed only while the instance is
+// stopped, and the guest gets a new NIC at the next start. Addresses and allowed blocks can change while the instance
+// runs, because the nodes get them in the network documents (docs/instances.md, "NICs").
 import { badRequest, conflict, type Fault, isFault, NOT_FOUND } from "../../src/contract/fault.ts";
 import { EXTRA_NICS_MAX } from "../../src/contract/limits.ts";
 import { lockKey } from "../../src/lib/ids/lock-key.ts";

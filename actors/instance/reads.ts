@@ -154,7 +154,7 @@ export async function listDisks(db: Db, instance_id: string, labels?: LabelFilte
   return rows.map(diskView);
 }
 
-/** Lists the disks of a project, by id. */
+/** Lists the disks of a project, in the order of their ids. */
 export async function listProjectDisks(
   db: Db,
   { tenant_id, project_id, labels, after, rows }: Pick<NicFilter, "tenant_id" | "project_id" | "labels"> & Page,
@@ -184,7 +184,7 @@ export async function findSnapshot(db: Db, id: string): Promise<Snapshot | undef
   return row && snapshotView(row);
 }
 
-/** Lists the snapshots of an instance or a project, by id. */
+/** Lists the snapshots of an instance or a project, in the order of their ids. */
 export async function listSnapshots(
   db: Db,
   { instance_id, tenant_id, project_id, labels, after, rows }: Omit<NicFilter, "subnet_id" | "ip"> & Page,
@@ -215,7 +215,7 @@ export async function listNicsOf(db: Db, instance_id: string): Promise<Nic[]> {
 export type NicFilter = {
   readonly instance_id?: string;
   readonly subnet_id?: string;
-  /** Canonical text. VPCs share address space, so several NICs may have this address. */
+  /** An address as canonical text. The blocks of VPCs may overlap, so several NICs may have this address. */
   readonly ip?: string;
   readonly tenant_id?: string;
   readonly project_id?: string;

@@ -70,7 +70,7 @@ export function takeRoom({ server_uuid, owner }: Host, amounts: Amounts, refusal
 
 /**
  * Returns the difference between two sizes as amounts of a node's room. The room counts whole MiB, so each size is
- * rounded before they are compared.
+ * rounded before the comparison.
  */
 export function roomBetween(before: Size, after: Size): Amounts {
   const mib = Math.floor(after.memory_bytes / MIB_BYTES) - Math.floor(before.memory_bytes / MIB_BYTES);

@@ -18,7 +18,7 @@ export type NicRow = {
   readonly mac: string | null;
   readonly primary_ipv4: string | null;
   readonly primary_ipv6: string | null;
-  /** Further addresses of its subnet. */
+  /** Further addresses of the NIC, all from its subnet. */
   readonly additional_ips: readonly string[];
   /**
    * Blocks from which the guest may also send, in addition to its addresses. The VPC routes packets to these blocks to
@@ -37,7 +37,7 @@ export type DiskRow = {
   readonly name: string;
   readonly description: string;
   readonly labels: Labels;
-  /** A snapshot is a copy of a disk that no guest has. */
+  /** A snapshot is a copy of a disk. No guest can use the copy. */
   readonly kind: DiskKind | "snapshot";
   /** The requested size. */
   readonly size_bytes: number;
@@ -46,12 +46,12 @@ export type DiskRow = {
   /** Whether the guest has the disk. A detached disk stays on the node. */
   readonly attached: boolean;
   readonly source_image_id: string | null;
-  /** The disk of a snapshot; null for other kinds. */
+  /** The disk that the snapshot copied; null for other kinds. */
   readonly source_disk_id: string | null;
   /** Null until the node has made the snapshot, and for other kinds. */
   readonly consistency: SnapshotConsistency | null;
   readonly created_at: string;
-  /** The operation that last resized it. */
+  /** The operation that last resized the disk. */
   readonly resize_operation_id: string | null;
 };
 

@@ -1,5 +1,5 @@
-// The states of an instance (docs/instances.md, "States"). Between two states, one operation is in flight. The cells
-// are in the other files of this folder.
+// The states of an instance (docs/instances.md, "States"). At most one operation that changes the state is in flight.
+// The cells are in the other files of this folder.
 import { conflict, NOT_FOUND } from "../../src/contract/fault.ts";
 import { runTable, type Table } from "../engine/table.ts";
 import type { Behavior } from "../engine/types.ts";
@@ -21,7 +21,7 @@ import { createSnapshot } from "./snapshots.ts";
 import { update } from "./update.ts";
 import { instanceView } from "./view.ts";
 
-/** Returns a row with the same cell in every state. */
+/** Returns a row of the table that has the same cell in every state. */
 function everywhere<Cell>(cell: Cell) {
   return { pending: cell, provisioning: cell, running: cell, stopping: cell, stopped: cell, failed: cell };
 }

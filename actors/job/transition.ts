@@ -53,7 +53,7 @@ export const jobTable: Table<JobState, JobMessage> = {
     absent: "ignore",
     pending: cancelPending,
     in_progress: cancelClaimed,
-    // `job_ended` is on its way to the saga. The saga must handle this message first.
+    // The message `job_ended` is on its way to the saga, which must handle it first.
     completed: ENDED,
     failed: "ignore",
     cancelled: "ignore",

@@ -7,10 +7,10 @@ import { audit, go, guard, lock } from "../engine/effects.ts";
 import type { Out } from "../engine/types.ts";
 import { vpcChanged } from "../record/vpc-change.ts";
 
-/** The node that the gateway left, and the time. That node may still run the gateway. */
+/** The node that the gateway left, and the time at which it left. This node may still run the gateway. */
 export type Leaving = { readonly leaving_cn_uuid: string | null; readonly left_at: Date | null };
 
-/** The columns that decide about the host. */
+/** The columns of a NAT gateway that concern its host. */
 type Hosted = Leaving & { readonly id: string; readonly vpc_id: string; readonly host_cn_uuid: string | null };
 
 /** A gateway that has never had a host. */

@@ -134,7 +134,7 @@ function tableOf<S extends RecordState<unknown>, M extends Message>(d: AnyDescri
     ...(d.delete && { delete: { absent: "missing", live: deleteCell(d.delete, entry) } }),
     ...d.others,
   };
-  // PartFor and Others demand a part for each message of M, so each has its row here.
+  // PartFor and Others demand a part for each message of M, so each message has a row here.
   return rows as unknown as Table<S, M>;
 }
 

@@ -84,6 +84,6 @@ function tableOf<S extends ValueState<unknown>, M extends Message>(d: ValueDescr
     set: { absent: set, set },
     ...(removal && { unset: { absent: removal.absent, set: unset } }),
   };
-  // The description has a part for each message of M, so each has its row here.
+  // The description has a part for each message of M, so each message has a row here.
   return rows as unknown as Table<S, M>;
 }

@@ -11,8 +11,8 @@ export type SagaMessage =
     readonly params: Json;
     readonly references: readonly Reference[];
     /**
-     * Steps that the sender commits with the start, and their outputs. The saga can undo them but does not do them
-     * again.
+     * Steps that the sender commits with the start, and their outputs. The saga can undo these steps but does not do
+     * them again.
      */
     readonly done?: Readonly<Record<string, Json>>;
     /** The answer to the sender. Default: the view of the saga. */
@@ -22,6 +22,6 @@ export type SagaMessage =
   | { readonly type: "tick" }
   /** The commit of the step was refused. A running saga unwinds, and an unwinding saga retries the undo. */
   | { readonly type: "step_refused"; readonly step: string; readonly reason: string }
-  /** A job ended, or the event of a wait step happened. */
+  /** A job ended, or the event happened for which a `wait` step waits. */
   | ({ readonly type: "job_ended"; readonly job_id: string } & Ending)
   | { readonly type: "abandon" };

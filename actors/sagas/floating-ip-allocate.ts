@@ -1,5 +1,5 @@
-// The allocation of a floating IP as an operation. The first commit creates the record and takes the address.
-// Abandoning the operation before it ends releases both.
+// Shows the allocation of a floating IP as an operation. The first commit creates the record and takes the address. If
+// the operation is abandoned before it ends, the record is removed and the address is released.
 import { withActor } from "../engine/effects.ts";
 import { saga, write } from "../engine/saga.ts";
 import { FLOATING_IP_ALLOCATE } from "../floating-ip/operation.ts";

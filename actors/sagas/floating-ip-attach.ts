@@ -1,6 +1,6 @@
-// Attaches a floating IP to a NIC. If it is attached to another NIC, the old node first releases it, so that two nodes
-// do not answer for it at the same time. The operation does not wait for an old node that is not live. If the new node
-// fails, the old node binds it again (docs/networking.md, "Floating IPs").
+// Attaches a floating IP to a NIC. If the floating IP is attached to another NIC, the old node first releases the
+// address, so that two nodes do not answer for it at the same time. The operation does not wait for an old node that is
+// not live. If the new node fails, the old node binds the address again (docs/networking.md, "Floating IPs").
 import { NODE_WAIT_MS } from "../../src/contract/limits.ts";
 import { job, saga, write } from "../engine/saga.ts";
 import { claimOrder, FLOATING_IP_ATTACH, type FloatingIpAttachParams, releaseOrder } from "../floating-ip/operation.ts";

@@ -1,6 +1,6 @@
 // Makes an image of a snapshot. The first commit occupies the instance. The node's job flattens the snapshot and sends
-// its bytes into an upload of this operation, whose digest the server computes. The last step creates the image. A failed
-// operation leaves nothing (docs/instances.md, "Images from snapshots").
+// its bytes into an upload of this operation, whose digest the server computes. The last step creates the image. If the
+// operation fails, neither the image nor the upload remains (docs/instances.md, "Images from snapshots").
 import { withActor } from "../engine/effects.ts";
 import { job, saga, write } from "../engine/saga.ts";
 import { IMAGE_CREATE, type ImageCreateParams } from "../instance/operation.ts";
@@ -28,7 +28,8 @@ export const imageCreate = saga<ImageCreateParams>(IMAGE_CREATE.saga)
       return job<unknown>({ kind: "create_image", target_cn: host_cn_uuid, payload, limit_ms });
     },
   })
-  // This step does not follow, because the image may be refused, for example if another image has taken its name.
+  // This step does not set `follows`, because the image may be refused, for example if another image has taken its
+  // name.
   .step("publish", {
     do: (c) => {
       const { upload_id } = c.params;

@@ -24,7 +24,7 @@ export const instanceCreate = saga<InstanceCreateParams>(INSTANCE_CREATE.saga)
           reason: c.error ?? "the operation was undone",
           told_as: c.told_as,
         }),
-        // The job knows whether its node has something to undo, and reports to the saga when the node has done this.
+        // The job knows whether its node has something to undo, and reports to the saga when the node has undone it.
         withActor({ kind: "job", id: waitId(c.saga_id, INSTANCE_CREATE.job) }, {
           type: "await_burial",
           saga_id: c.saga_id,

@@ -1,5 +1,6 @@
-// The creation of a NAT gateway as an operation. The first commit creates the record and takes the address. Abandoning
-// the operation before it ends releases both. Nodes configure a gateway when the first route points at it.
+// Shows the creation of a NAT gateway as an operation. The first commit creates the record and takes the address. If
+// the operation is abandoned before it ends, the record is removed and the address is released. Nodes configure a
+// gateway when the first route points at it.
 import { withActor } from "../engine/effects.ts";
 import { saga, write } from "../engine/saga.ts";
 

@@ -6,7 +6,10 @@ export type SettingMessage = SetValue<{ readonly key: string; readonly value: un
 
 export type SettingState = ValueState<{
   readonly key: string;
-  /** JSON null is a valid value of some settings. The object distinguishes it from a null column. */
+  /**
+   * The value is inside an object, because JSON null is a valid value of some settings and must differ from a null
+   * column.
+   */
   readonly value: { readonly is: unknown };
   readonly updated_at: Date;
 }>;

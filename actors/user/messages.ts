@@ -20,7 +20,7 @@ export type UserMessage =
     readonly capabilities: readonly Capability[];
     readonly by: Giver;
   }
-  /** Creates a user at the first token of an issuer. */
+  /** Creates a user when the first token for this user arrives from an issuer. */
   | {
     readonly type: "federate";
     readonly id: string;

@@ -16,7 +16,7 @@ export type ReplaceFirewall = {
   readonly current: string;
   readonly create: readonly RuleMessage<"create">[];
   readonly update: readonly (RuleMessage<"update"> & { readonly id: string })[];
-  /** Ids of rules. */
+  /** The ids of the rules to delete. */
   readonly delete: readonly string[];
 };
 

@@ -47,7 +47,10 @@ type NodeRow = {
   readonly reported_at: string | null;
 };
 
-/** How much of a VPC its nodes have applied. `shown` has some of the nodes: those that have not applied all come first. */
+/**
+ * How much of a VPC its nodes have applied. `shown` has some of the nodes. The nodes that have not applied everything
+ * come first.
+ */
 type VpcRow = {
   readonly id: string;
   readonly generation: number;
@@ -130,7 +133,7 @@ type Realizable = { readonly realized: Realized | null };
 /** Returns how much of the VPC's state is in effect for one view. */
 type Narrow<V> = (view: V, realized: Realized) => Realized;
 
-/** Adds to each view of a list how far the nodes are with its VPC. */
+/** Adds to each view of a list how much of its VPC the nodes have applied. */
 export async function addRealized<V extends Realizable>(
   db: Db,
   views: readonly V[],
@@ -157,7 +160,7 @@ export function withRealized<V extends Realizable>(
 
 type Attached = Realizable & { readonly attached_to: string | null };
 
-/** Adds to each attached floating IP of a list how far the nodes are with the VPC of its NIC. */
+/** Adds to each attached floating IP of a list how much of the VPC of its NIC the nodes have applied. */
 export async function addRealizedOfNics<V extends Attached>(
   db: Db,
   views: readonly V[],
