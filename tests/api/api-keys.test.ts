@@ -79,7 +79,7 @@ test("a key cannot delete itself", async () => {
   expect((await whoami(secret)).status).toBe(200);
 });
 
-test("another user's key is not listed, and deleting it gets the same answer as a missing key", async () => {
+test("another user's key is not listed, and deleting it gets the same answer as deleting a missing key", async () => {
   const user = await addUser(t.db, "key-owner");
   const roots = await t.mintKey("full");
   const headers = { "x-request-id": randomUUID() };
@@ -193,7 +193,7 @@ describe("Idempotency-Key", () => {
     expect((await make({ description: "d" }, { "idempotency-key": "a".repeat(255) })).status).toBe(201);
   });
 
-  test("after a day the same Idempotency-Key counts as a new one", async () => {
+  test("after a day the same Idempotency-Key counts as a new key", async () => {
     const headers = { "idempotency-key": "yesterday" };
     const first = await make({ description: "day" }, headers);
     await t.advance(24 * 3_600);

@@ -9,7 +9,7 @@ const LOOK_MS = 100;
 const OLD = "berth_now() - interval '91 days'";
 
 test(
-  "the maintenance of a server archives old events; list, show, search, verify and doctor still have them",
+  "the maintenance of a server archives old events; list, show, search, verify and doctor still read the archived events",
   async () => {
     const first = await openTestControlPlane({ resident: false });
     await first.db.query(

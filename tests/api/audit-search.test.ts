@@ -57,14 +57,14 @@ describe("a filter", () => {
     expect((await actions(`actor=${user_id}`)).length).toBeGreaterThan(3);
   });
 
-  test("since includes an event at exactly that time, and until excludes it", async () => {
+  test("`since` includes an event at exactly that time, and `until` excludes such an event", async () => {
     const [event] = (await search("action=cn_approve")).events;
     expect(await actions(`action=cn_approve&since=${event?.ts}`)).toEqual(["cn_approve"]);
     expect(await actions(`action=cn_approve&until=${event?.ts}`)).toEqual([]);
   });
 
   test.each(["action=create_silo", "before_seq=3", "order=desc&after_seq=1"])(
-    "%s is refused, because this parameter needs the other order",
+    "the query %s is refused, because one of its parameters needs the other order",
     async (query) => {
       const answer = await t.call("GET", `/v1/audit/events?${query}`);
       expect([answer.status, answer.body.message]).toEqual([400, expect.stringContaining("order=")]);

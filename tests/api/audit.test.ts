@@ -163,7 +163,7 @@ test("reads, invalid requests and repeated requests add no event", async () => {
   expect(events).toEqual([]);
 });
 
-test("a denied request is recorded with the caller's key and the action, but not if it has no credential", async () => {
+test("a denied request is recorded with the caller's key and the action; a request without a valid credential is not recorded", async () => {
   const reader = await t.mintKey("read_only");
   const user = await addUser(t.db, "denied");
   const { server_uuid } = await t.register();

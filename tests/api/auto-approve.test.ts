@@ -113,7 +113,7 @@ describe("a window that would approve no node is refused", () => {
   });
 });
 
-test("a null count is the same as a missing one", async () => {
+test("a null count is the same as a missing count", async () => {
   expect(await open({ duration_secs: 60, count: null })).toMatchObject({
     status: 200,
     body: { remaining_count: null },

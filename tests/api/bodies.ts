@@ -56,7 +56,7 @@ function freshPort(): number {
 
 type Objects = Readonly<Record<string, string>>;
 
-/** Fields that replace fields of a route's example or are added to it, by route. */
+/** Fields by route. They replace fields of the route's example, or are added to the example. */
 const CHANGES: Readonly<Record<string, (of?: Objects) => Fields>> = {
   // Moves the clock by only one second, so that no claim of another test expires.
   "POST /lab/clock": () => ({ seconds: 1 }),

@@ -45,7 +45,7 @@ test("a caller above its rate gets 429 until Retry-After has passed; other calle
   expect(Number(refused.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
   expect((await whoami(other.key)).status).toBe(200);
   expect((await limited.call("GET", "/v1/health", { key: null })).status).toBe(200);
-  // Waits as long as Retry-After says.
+  // Waits for the time in Retry-After.
   await new Promise((passed) => setTimeout(passed, 1_000 * Number(refused.headers.get("retry-after")) + 100));
   expect((await whoami(greedy.key)).status).toBe(200);
 });

@@ -60,7 +60,10 @@ export function readRoutes(document: Document): RouteDescription[] {
   );
 }
 
-/** Replaces references by their schemas at every level. This ends, because no schema of this API refers to itself. */
+/**
+ * Replaces references by their schemas at every level. The recursion ends, because no schema of this API refers to
+ * itself.
+ */
 function resolved(schema: Schema, document: Document): Schema {
   if (schema.$ref !== undefined) {
     const name = schema.$ref.split("/").at(-1) ?? "";

@@ -26,12 +26,12 @@ const HEX_32 = expect.stringMatching(/^[0-9a-f]{64}$/);
 
 const holds = () => watchHold(REGISTER_STATUS_HOLD_MS);
 
-test("a status request with an unknown poll token gets 404, and one without a token gets 400", async () => {
+test("a status request with an unknown poll token gets 404, and a request without a token gets 400", async () => {
   expect(await status("0".repeat(32))).toMatchObject({ status: 404, body: { error_code: "NotFound" } });
   expect((await t.call("GET", "/v1/agent/register/status", { key: null })).status).toBe(400);
 });
 
-test("after approval the status contains the key and three ticket keys, also if the poll token is in a header", async () => {
+test("after approval the status contains the key and three ticket keys, whether the poll token is in the query or in a header", async () => {
   const { claim_code, poll_token } = await t.register();
   await t.approve(claim_code);
   const { body } = await status(poll_token);

@@ -113,7 +113,7 @@ describe("registrations", () => {
       body: { server_uuid: randomUUID(), hostname: "n", sysinfo: {}, ...fields },
     });
 
-  /** Inserts claims of one node from this source. The first one expires in 10 minutes. */
+  /** Inserts claims of one node from this source. The first claim expires in 10 minutes. */
   async function claims(count: number, bucket: string): Promise<void> {
     await t.db.query(
       `insert into enrolment_claim (id, incarnation, version, state, server_uuid, claim_code, expires_at, registration_id,
@@ -163,7 +163,7 @@ describe("registrations", () => {
     expect((await t.call("GET", "/v1/system/cns")).status).toBe(200);
   });
 
-  test(`of many sources are refused at ${CLAIMS_PER_SITE_MAX} claims, also for known nodes`, async () => {
+  test(`of many sources are refused at ${CLAIMS_PER_SITE_MAX} claims, even for known nodes`, async () => {
     const known = (await t.db.query("select server_uuid from cn where state = 'pending' limit 1")).rows[0];
     await t.db.query("update budget set remaining = 0 where name = 'claims'");
     expectFull(await register({ server_uuid: known!.server_uuid }), "the site has");

@@ -218,7 +218,7 @@ describe("remove", () => {
   });
 });
 
-test("the list of a node's instances contains each instance on the node once, also in pages", async () => {
+test("the list of a node's instances contains each instance on the node once, whether it is read whole or in pages", async () => {
   const { server_uuid } = await t.register();
   const other = await t.register();
   const insert = (host: string) => t.db.query(insertInstance({ state: "'running'", host_cn_uuid: "$1::uuid" }), [host]);

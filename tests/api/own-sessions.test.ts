@@ -1,4 +1,4 @@
-// A caller can list and end its own sessions. Others cannot see them.
+// A caller can list and end its own sessions. Other callers cannot see these sessions.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { openTenant } from "../tenancy/tenant.ts";

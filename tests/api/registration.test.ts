@@ -98,7 +98,7 @@ test("an approved node's registration with its poll token updates its record, an
   expect((await poll(node.poll_token)).body.api_key).toBeNull();
 });
 
-test("a disabled node that registers again is pending and keeps its key until its approval, which also clears last_status", async () => {
+test("a disabled node that registers again is pending and keeps its key until its approval; the approval clears last_status", async () => {
   const node = await t.approvedNode();
   await t.call("POST", "/v1/agent/status", { key: node.api_key, body: { payload: { old: 1 } } });
   await t.call("POST", `/v1/cns/${node.server_uuid}/disable`);

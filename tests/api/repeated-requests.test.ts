@@ -28,7 +28,7 @@ const UNTESTED: ReadonlySet<string> = new Set([
   "/v1/console/session",
   // The caller of this test has no session. own-sessions.test.ts tests this route.
   "/v1/auth/sessions/{session_id}",
-  // These routes need a node. replayed-scope.test.ts tests the first one.
+  // These routes need a node. replayed-scope.test.ts tests the first route.
   "/v1/instances/{instance_id}",
   "/v1/disks/{disk_id}",
   "/v1/snapshots/{snapshot_id}",

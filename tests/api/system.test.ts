@@ -50,7 +50,7 @@ describe("S-45: /metrics", () => {
     expect(answer.text).toMatch(/^http_requests_total\{method="GET",route="\/v1\/health",status="200"\} \d+$/m);
   });
 
-  test("checks a key that is sent, also from the loopback interface", async () => {
+  test("checks a key that is sent, even from the loopback interface", async () => {
     const headers = { authorization: "Bearer garbage" };
     expect((await anonymous("/metrics", { address: "127.0.0.1", headers })).status).toBe(401);
   });

@@ -47,7 +47,7 @@ describe("the root path", () => {
   });
 });
 
-test("without a build, a page says how to build the console", async () => {
+test("without a build, a page explains how to build the console", async () => {
   const answer = await get("/console/nodes");
   expect(answer.status).toBe(404);
   expect(answer.headers.get("content-type")).toBe("text/html; charset=utf-8");

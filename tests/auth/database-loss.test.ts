@@ -20,7 +20,7 @@ afterAll(async () => {
   await cluster.remove();
 });
 
-test("without the database every kind of credential gets 503, also on anonymous routes", async () => {
+test("without the database every kind of credential gets 503, even on anonymous routes", async () => {
   const body = { username: "user", password: "a long enough password" };
   okOf(await t.call("POST", "/v1/system/users", { body }));
   const session = okOf(await t.call("POST", "/v1/auth/login", { key: null, body }));

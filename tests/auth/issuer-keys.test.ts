@@ -20,7 +20,7 @@ afterEach(() => issuer.close());
 
 const verify = (token: string) => keys.verify(token, { issuer: issuer.issuer, jwks_url: null }, ["RS256"]);
 
-test("the server reads the keys once for many tokens, also for concurrent tokens, and again when the cache expires", async () => {
+test("the server reads the keys once for many tokens, even for concurrent tokens, and again when the cache expires", async () => {
   const token = await issuer.sign({ sub: "s" });
   expect(await Promise.all([verify(token), verify(token), verify(token)])).toEqual(
     Array(3).fill(expect.objectContaining({ sub: "s" })),

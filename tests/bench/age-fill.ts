@@ -36,7 +36,7 @@ const ROWS_EACH = 100_000;
  * every retention time.
  */
 const AGED = "(berth_now() - interval '20 days')";
-/** SQL for the creation time of the filled claims of idempotency keys. A claim lives for a day. */
+/** SQL for the creation time of the filled claims of idempotency keys. A claim is kept for a day. */
 const AGED_CLAIM = "(berth_now() - interval '12 hours')";
 const MEMORY_MB = 1_024;
 const DISK_BYTES = 2 ** 30;

@@ -80,7 +80,7 @@ test.each([
   expect(body).toMatchObject({ state: "discovered", address: null, networking: null });
 });
 
-test("a repeated report of a machine returns its record unchanged, also after a change of the policy", async () => {
+test("a repeated report of a machine returns its record unchanged, even after a change of the policy", async () => {
   const mac = newMac();
   const first = okOf(await seen(t, mac));
   okOf(await putPolicy(t, { auto_enroll: false, admin_network: null }));
@@ -295,7 +295,7 @@ describe("authorize", () => {
     expect((await authorize(newMac())).status).toBe(409);
   });
 
-  test("of a reactivated record keeps the record's address, also without an admin network", async () => {
+  test("of a reactivated record keeps the record's address, even without an admin network", async () => {
     const mac = newMac();
     const { address, networking } = okOf(await seen(t, mac));
     okOf(await post(mac, "decommission"));

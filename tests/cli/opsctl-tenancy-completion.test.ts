@@ -24,7 +24,7 @@ async function completed(argv: string): Promise<string[]> {
   return ran.out().split("\n").filter((line) => line !== "").map((line) => line.split("\t")[0]!);
 }
 
-test("completion offers silos by name and id, also for the value of an option", async () => {
+test("completion offers silos by name and id, as an argument and as the value of an option", async () => {
   expect(await completed("silo show ")).toEqual(["north", "south", north.id, south.id]);
   expect(await completed("tenant create x --silo no")).toEqual(["north"]);
   expect(await completed("external-subnet create x --owner-silo so")).toEqual(["south"]);

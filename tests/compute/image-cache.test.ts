@@ -163,7 +163,7 @@ test("a partial download counts against the limit and is evicted like an image",
   expect(await kept()).toEqual([]);
 });
 
-test("the image of a VM's disk is kept until the VM is destroyed, also after the cache is opened again", async () => {
+test("the image of a VM's disk is kept until the VM is destroyed, even after the cache is opened again", async () => {
   const image = newImage();
   const instance = {
     id: randomUUID(),

@@ -151,7 +151,7 @@ describe("an instance", () => {
     const { id } = await a.running();
     const answer = post(id, "stop");
     const job = await a.node.take();
-    // Extends the time limit of the operation, so that the lease of the job ends before it.
+    // Extends the time limit of the operation, so that the lease of the job ends before the time limit.
     okOf(await a.t.call("PUT", "/v1/config/instance.create_wait_secs", { body: { value: 3_600 } }));
     await a.t.db.query(
       "update saga set due_at = due_at + interval '1 hour', wake_at = wake_at + interval '1 hour', " +

@@ -136,7 +136,7 @@ describe("with one running and one stopped instance of a tenant", () => {
     expect(await nics(`?ip=${nic.primary_ipv4}&tenant=${a.tenant.tenant_id}`, b)).toEqual([]);
   });
 
-  test("another tenant gets 404 for the instance, its NIC and its disk, also for actions", async () => {
+  test("another tenant gets 404 for the instance, its NIC and its disk, for reads and for actions", async () => {
     const [nic] = await a.nicsOf(running.id);
     const [disk] = await a.disksOf(running.id);
     for (

@@ -1,6 +1,6 @@
 // The requests of tests/api/rights-matrix.test.ts to the routes of instances, disks and NICs. All cells of the matrix
-// share one instance, and its state must not change. So a request that would change it is invalid: it passes the
-// permission check and then gets an error.
+// share one instance, whose state must not change. So a request that would change the state passes the permission check
+// and is then refused: an operation that never ends occupies the instance, or a field of the body is invalid.
 import { randomUUID } from "node:crypto";
 import { acceptedBodies } from "../api/bodies.ts";
 import { fill, makeObjects } from "../api/objects.ts";
@@ -12,7 +12,10 @@ type Target = { readonly path: string; readonly body?: unknown };
 const NAMES = ["tenant", "project", "instance", "disk", "snapshot", "nic", "nic_subnet"];
 const ABSENT = Object.fromEntries(NAMES.flatMap((name) => [[name, randomUUID()], [`${name}_id`, randomUUID()]]));
 
-/** The query of each route, and fields that make the body of a request invalid if the request would succeed. */
+/**
+ * The query of each route, and fields that are added to the body. An invalid field, such as cpu 0, makes a request fail
+ * that would otherwise succeed.
+ */
 const ROUTES: Readonly<Record<string, { readonly query?: string; readonly body?: object }>> = {
   "GET /v1/instances": { query: "?tenant={tenant}&project={project}" },
   "POST /v1/instances": { query: "?tenant={tenant}&project={project}", body: { cpu: 0 } },

@@ -142,7 +142,7 @@ test("a NIC cannot be removed while a floating IP leads to it", async () => {
   await a.destroy(id);
 });
 
-test("a repeated request gets the first answer, also after the NIC was removed", async () => {
+test("a repeated request gets the first answer, even after the NIC was removed", async () => {
   const { id } = await a.stopped();
   const key = { "idempotency-key": randomUUID() };
   const first = okOf(await add(id, {}, key));

@@ -76,7 +76,7 @@ async function drained(node: string): Promise<DrainResult> {
 }
 
 describe("a required anti-affinity group", () => {
-  test("has one instance on each node, even if they are created at the same time, and refuses one more instance", async () => {
+  test("has one instance on each node, even if the instances are created at the same time, and refuses one more instance", async () => {
     const group = await groupOf();
     const answers = await Promise.all(nodes.map(() => member(group.id)));
     expect(new Set(answers.map((answer) => okOf(answer).host_cn_uuid))).toEqual(new Set(nodes));

@@ -1,5 +1,5 @@
-// Images are made from snapshots, also with a node that fails or reports wrong values (docs/instances.md, "Images from
-// snapshots").
+// Images are made from snapshots. In some tests, the node fails or reports wrong values (docs/instances.md, "Images
+// from snapshots").
 import { createHash, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Job } from "../../src/contract/job.ts";
@@ -105,7 +105,8 @@ test("a node that fails, sends nothing or sends too much leaves no image and no 
   const failed = makeImage(snapshot.id);
   const first = await a.node.take();
   okOf(await a.node.call("POST", uploadOf(first), { size_bytes: CONTENT.length }));
-  // A node that repeats its request continues the upload. Another size is refused, because it would be another image.
+  // A node that repeats its request continues the upload. A request with another size is refused, because it would send
+  // another image.
   expect(okOf(await a.node.call("POST", uploadOf(first), { size_bytes: CONTENT.length })).received_bytes).toBe(0);
   conflictWith(
     await a.node.call("POST", uploadOf(first), { size_bytes: 1 }),

@@ -115,7 +115,7 @@ test("exactly the callers that may delete an image may change its description", 
   expect(await Promise.all(asked.map(rename))).toEqual([200, 200, 403, 403, 404, 401, 403]);
 });
 
-test("another tenant's project is not found, also in a path with the caller's tenant", async () => {
+test("another tenant's project is not found, not even in a path with the caller's tenant", async () => {
   const { acme, foreign } = callers;
   for (const noun of NOUNS) {
     for (

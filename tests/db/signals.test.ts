@@ -124,7 +124,7 @@ test("a heartbeat gets 503 if the batch is full, or after close", async () => {
   expect(await signals.heartbeat(nodes[0]!)).toMatchObject({ kind: "unavailable", retry_after_s: 1 });
 });
 
-test("after a broken connection the write is retried, and a later entry is written after it", async () => {
+test("after a broken connection the write is retried, and a later entry is written after the retried entry", async () => {
   const written: Entry[][] = [];
   const batch = createSignalBatch({
     delay_ms: 1,

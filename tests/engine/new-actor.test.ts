@@ -1,4 +1,4 @@
-// A message can create another actor besides its own (withNewActor). The engine does not load this actor.
+// A message can create another actor in addition to its own actor (withNewActor). The engine does not load this actor.
 import { expect, test } from "vitest";
 import { go, withNewActor } from "../../actors/engine/effects.ts";
 import { createEngine } from "../../actors/engine/engine.ts";

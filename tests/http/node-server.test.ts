@@ -327,7 +327,7 @@ test("a client that stops reading is disconnected", async () => {
   expect((await client.closed()).text.length).toBeLessThan(bytes);
 });
 
-test("closing lets running requests finish, accepts no new ones, and closes the rest after the grace period", async () => {
+test("a closing server lets running requests finish, accepts no connection, and closes the remaining connections after the grace period", async () => {
   const begun = { "/": Promise.withResolvers<void>(), "/never": Promise.withResolvers<void>() };
   const release = Promise.withResolvers<void>();
   const server = await serve(async (request) => {

@@ -13,7 +13,7 @@ test("the address of a caller that is not our proxy is its connection's address,
   }));
 });
 
-test("S-35: behind our proxies, the client address is the rightmost one that is not ours, whatever addresses are to its left", () => {
+test("S-35: behind our proxies, the client address is the rightmost address that is not ours, whatever is to the left of it", () => {
   fc.assert(fc.property(fc.string(), (claim) => {
     expect(of("10.0.0.1", `${claim}, 198.51.100.9`)).toBe("198.51.100.9");
     expect(of("10.0.0.1", `${claim},198.51.100.9, 10.2.3.4 ,2001:db8:ffff::5`)).toBe("198.51.100.9");

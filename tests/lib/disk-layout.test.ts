@@ -21,7 +21,7 @@ function rack(count: number, gb: number, { prefix = "c", solid_state = false } =
   });
 }
 
-/** Formats a result like the recorded ones: without empty lists, and disks by name. */
+/** Formats a layout like the recorded results: omits empty lists, and names the disks. */
 function printed(disks: readonly Disk[], options: LayoutOptions): Record<string, unknown> {
   const made = layoutOf(disks, options);
   const names = (list: readonly Disk[]) => list.map(({ name }) => name);
@@ -121,7 +121,7 @@ test("eight or more disks above 1,500 GB get two parity disks instead of mirrors
   expect(summary(rack(7, 4_000), {})).toBe("mirror 2+2+2, 1 spares, 12000");
 });
 
-test("the largest class of spinning disks is the storage, smaller ones are cache, and a few small solid state disks are the log", () => {
+test("the largest class of spinning disks is the storage, smaller classes are cache, and a few small solid state disks are the log", () => {
   const disks = [
     ...rack(2, 100, { prefix: "s", solid_state: true }),
     ...rack(2, 800, { prefix: "t", solid_state: true }),

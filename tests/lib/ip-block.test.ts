@@ -73,7 +73,7 @@ test("the canonical text of a network is parsed to the same network", () => {
   }));
 });
 
-test("a block contains another block exactly when it contains the other's first and last address", () => {
+test("a block contains another block exactly when it contains the first and the last address of the other block", () => {
   const last = (each: Cidr) => each.network + addressesOf(each) - 1n;
   fc.assert(fc.property(anyBlock, anyBlock, fc.nat(128), (outer, other, cut) => {
     // In half of the cases the inner block is a part of the outer one, because two random blocks rarely overlap.

@@ -12,7 +12,7 @@ test("ordinary JSON passes", () => {
   }));
 });
 
-test("S-28: the deepest allowed nesting passes and one more does not", () => {
+test("S-28: the deepest allowed nesting passes, and one more level is rejected", () => {
   expect(jsonLimits(nested(JSON_DEPTH_MAX))).toBeNull();
   expect(jsonLimits(nested(JSON_DEPTH_MAX + 1))).toContain("nested deeper");
   expect(jsonLimits('{"a":'.repeat(JSON_DEPTH_MAX + 1))).toContain("nested deeper");

@@ -115,7 +115,7 @@ describe("a drain preview", () => {
     });
   });
 
-  test("places a running instance only on a node with all CPU features, and a stopped one also on other nodes", () => {
+  test("places a running instance only on a node with all CPU features, and a stopped instance on any node", () => {
     const elsewhere = snapshot(node(2, { capacity: capacity({ cpu_features: [] }) }));
     expect(drain([instance(1)], elsewhere).not_placeable).toHaveLength(1);
     expect(drain([instance(1, { state: "stopped" })], elsewhere).placeable).toHaveLength(1);

@@ -119,7 +119,7 @@ test("the order of the nodes has no effect", () => {
   }));
 });
 
-test("a node that rejects a request for lack of room also rejects a larger one", () => {
+test("a node that rejects a request for lack of room also rejects a larger request", () => {
   fc.assert(fc.property(nodes, aRequest, fc.nat(1_000), fc.nat(100), (snap, asked, ram, cpu) => {
     const larger = { ...asked, ram_mb: asked.ram_mb + ram, cpu_units: asked.cpu_units + cpu };
     const accepted = (what: PlacementRequest) =>

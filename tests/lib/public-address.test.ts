@@ -45,7 +45,7 @@ test.each(["", "x", "1.1.1", "01.1.1.1", "fe80::1%eth0", "1.1.1.1%lo"])(
   },
 );
 
-test("a range that the operator allows permits its addresses, also IPv4-mapped ones, and no others", () => {
+test("a range that the operator allows permits its addresses, including their IPv4-mapped form, and no other addresses", () => {
   const allowed = readRanges(["10.1.0.0/16", "fd00::/8", "no range", 7]);
   expect(["10.1.2.3", "::ffff:10.1.2.3", "fd12::1"].map((each) => mayBeFetched(each, allowed))).toEqual([
     true,

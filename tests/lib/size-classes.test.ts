@@ -45,7 +45,7 @@ test("if each class is within 5 % of the next, the order of the disks decides wh
   expect(grouped(disk("b", 105), disk("c", 110), disk("a", 100))).toEqual(["110: c b", "100: a"]);
 });
 
-test("solid state disks and spinning ones never share a class; their bus types may differ", () => {
+test("solid state disks and spinning disks never share a class; the disks of a class may have different bus types", () => {
   expect(grouped(disk("a", 480), disk("b", 480, { solid_state: true }))).toEqual(["480: a", "480: b"]);
   expect(grouped(disk("a", 480), disk("b", 480, { bus: "ATA" }))).toEqual(["480: b a"]);
 });

@@ -129,7 +129,7 @@ describe("metrics", () => {
   const answering = (samples: readonly object[]) =>
     serving({ ...ANSWERS, [`GET ${BY_ID}/metrics`]: { instance_id: INSTANCE.id, interval_s: 15, samples } });
 
-  test("prints the use between two samples, but not if the machine started between them", async () => {
+  test("prints the use between two samples, but not if the machine started between the two samples", async () => {
     const server = answering([sample("00", 10, 0), sample("10", 15, 10_240), sample("20", 1, 0)]);
     const ran = await tenantctl(["instance", "metrics", "web-1", "--minutes", "15"], { env: SCOPED, server });
     expect([ran.err(), ran.code]).toEqual(["", 0]);

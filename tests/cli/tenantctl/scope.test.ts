@@ -213,7 +213,7 @@ test.each([
   expect(ran.asked.filter(({ path }) => path !== "/v1/vpcs")).toEqual([]);
 });
 
-test("a list without --vpc and --project uses the only VPC of the only project, and notes name both", async () => {
+test("a list without --vpc and --project uses the only VPC of the only project, and notes name the project and the VPC", async () => {
   const server = serving({
     [`GET /v1/tenants/${TENANT}/projects`]: PROJECTS,
     "GET /v1/vpcs": { items: [VPC] },
@@ -306,7 +306,7 @@ test("the tenant's projects are listed and shown", async () => {
   expect(nowhere.err()).toContain("no tenant: pass --tenant");
 });
 
-test("`quota show` prints the usage, also if no quota is set", async () => {
+test("`quota show` prints the usage, even if no quota is set", async () => {
   const used = { cpu: 2, memory_bytes: 2 ** 30, disk_bytes: 0, instances: 1 };
   const path = `/v1/tenants/${TENANT}/projects/${PROJECT}`;
   const limits = { cpu_limit: 8, memory_bytes: 2 ** 32, disk_bytes: 2 ** 40, instance_limit: 4 };
