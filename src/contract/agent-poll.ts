@@ -1,5 +1,5 @@
-// The poll of a node agent: heartbeat, reports, claim of jobs and network documents in one held request (docs/nodes.md,
-// "Reports of a node"). The server ignores unknown fields in request bodies from agents.
+// The poll of a node agent (docs/nodes.md, "Reports of a node"). One long-poll request sends the heartbeat and the
+// reports, claims jobs and fetches network documents. The server ignores unknown fields in request bodies from agents.
 import { z } from "zod";
 import { CapacityReport, StatusReport } from "./agent.ts";
 import { Uuid } from "./common.ts";
@@ -7,37 +7,37 @@ import { ClaimBody, ClaimView } from "./job.ts";
 import { AGENT_POLL_S_MAX, AGENT_POLL_S_MIN, CLAIM_WAIT_S_MAX } from "./limits.ts";
 import { NetworkPollBody, NetworkPollView } from "./network-document.ts";
 
-/** The reports and questions of a node in one poll. Each part may be left out. */
+/** The reports and requests that a node sends in one poll. Each part is optional. */
 export const AgentPollBody = z.object({
   server_uuid: Uuid.describe("The node's own UUID"),
   wait: z.number().min(0).max(CLAIM_WAIT_S_MAX).nullish().describe(
     "Seconds to wait for work and documents, at most the advised interval; default 0",
   ),
   running_jobs: ClaimBody.shape.running_jobs.describe(
-    "The jobs that the agent has. Their leases are renewed. With `work`, a claimed job that is missing here is returned " +
-      "again",
+    "The jobs that the agent has. Their leases are renewed. With `work`, a claimed job that is missing here is " +
+      "returned again",
   ),
   work: z.object({ known_consoles: ClaimBody.shape.known_consoles }).nullish().describe(
-    "Asks for the next job, the tombstones and the calls for consoles, as POST /v1/agent/claim does",
+    "Requests the next job, the tombstones and the console calls, as POST /v1/agent/claim does",
   ),
   network: NetworkPollBody.omit({ wait: true }).nullish().describe(
-    "Asks for network documents, as POST /v1/agent/network/poll does",
+    "Requests network documents, as POST /v1/agent/network/poll does",
   ),
-  status: StatusReport.nullish().describe("A report as of POST /v1/agent/status"),
-  capacity: CapacityReport.nullish().describe("A report as of POST /v1/agent/capacity"),
+  status: StatusReport.nullish().describe("The body of POST /v1/agent/status"),
+  capacity: CapacityReport.nullish().describe("The body of POST /v1/agent/capacity"),
 });
 export type AgentPollBody = z.input<typeof AgentPollBody>;
 
 /** The answer to a poll. The server stores the reports of the poll before it answers. */
 export const AgentPollView = z.object({
   interval_s: z.number().int().min(AGENT_POLL_S_MIN).max(AGENT_POLL_S_MAX).describe(
-    "The longest time between two polls of the node. A request waits no longer",
+    "The longest time between two polls of the node. The server holds a poll no longer than this",
   ),
   work: ClaimView.nullable().describe(
-    "Null if the poll did not ask, or while the node is not approved: it gets no jobs",
+    "Null if the poll did not request work, or if the node is not approved: such a node gets no jobs",
   ),
   network: NetworkPollView.nullable().describe(
-    "Null if the poll did not ask, or if the node stores no document and gets none",
+    "Null if the poll did not request documents, or if the node stores no document and gets none",
   ),
 });
 export type AgentPollView = z.infer<typeof AgentPollView>;

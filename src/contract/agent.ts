@@ -96,16 +96,18 @@ export type CapacityReportBody = z.input<typeof CapacityReport>;
 export const AgentConfig = z.object({
   reservoir_enabled: z.boolean(),
   reservoir_percent: z.number(),
-  root_authorized_keys: z.array(z.string()).describe("OpenSSH keys that may log in as root: cn.root_authorized_keys"),
+  root_authorized_keys: z.array(z.string()).describe(
+    "OpenSSH public keys that may log in as root, from the setting cn.root_authorized_keys",
+  ),
   state: z.enum(CN_STATES),
   admin_ip: z.string().nullable().describe(
     "The recorded address of the node. If the agent has another address, it reports that address",
   ),
   fetch_allowed_private: z.array(z.string()).describe(
-    "Private networks from which the node may fetch images: fetch.allowed_private",
+    "Private networks from which the node may fetch images, from the setting fetch.allowed_private",
   ),
   instance_ids: z.array(z.string()).optional().describe(
-    "The instances of the node; present with include=instances. After a boot, the agent starts no other machine",
+    "The instances of the node; present with include=instances. After a boot, the agent starts only these instances",
   ),
 });
 export type AgentConfig = z.infer<typeof AgentConfig>;

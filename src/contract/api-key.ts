@@ -51,7 +51,8 @@ export const Whoami = z.object({
   bound_to_cn: z.string().nullable(),
   expires_at: Timestamp.nullable(),
   actions: z.array(z.string()).describe(
-    "The actions that the caller may perform, as the audit chain names them. For some, the object decides, too",
+    "The actions that the caller may perform, as the audit chain names them. For some actions, the server also " +
+      "checks the object",
   ),
   version: z.string().describe("The version of the server"),
 });

@@ -23,7 +23,7 @@ import {
   VLAN_ID_MAX,
 } from "./limits.ts";
 
-/** The stamp of a platform image, which identifies the image. */
+/** The stamp of a platform image: the name that identifies the image. */
 export const Stamp = z.string().regex(
   /^(?!.*\.\.)[A-Za-z0-9._-]{1,64}$/,
   "must be 1 to 64 letters, digits, dots, underscores or hyphens, without two dots in a row",
@@ -38,7 +38,10 @@ export const KernelArgument = z.string().regex(
   "must be 1 to 256 letters, digits or any of _ . , : = / + @ % -",
 );
 
-/** Finds a reserved property in `a=b` and in the platform's form `-Ba=b,c=d`, in either case and with either separator. */
+/**
+ * Finds a reserved property in `a=b` and in the platform's form `-Ba=b,c=d`. Ignores case, and treats `_` and `-`
+ * alike.
+ */
 const RESERVED = new RegExp(
   `(?:^|^-B|,)(?:${RESERVED_KERNEL_PROPERTIES.join("|").replaceAll("_", "[_-]")})(?:$|[=,])`,
   "i",
@@ -62,10 +65,12 @@ export const BootConsole = z.strictObject({
 });
 export type BootConsole = z.infer<typeof BootConsole>;
 
-/** The kernel arguments and the console of one machine, or of the nodes with one label. */
+/** The kernel arguments and the console. They apply to one machine, or to all nodes with one label. */
 export const BootArguments = z.strictObject({
   kernel_args: z.array(OwnKernelArgument).max(KERNEL_ARGS_MAX),
-  console: BootConsole.nullable().describe("Null: the console of the label, or else of the booter's configuration"),
+  console: BootConsole.nullable().describe(
+    "Null: the console that a label sets, or else the console in the booter's configuration",
+  ),
 });
 export type BootArguments = z.infer<typeof BootArguments>;
 
@@ -102,7 +107,7 @@ export type Networking = z.infer<typeof Networking>;
 export const Provenance = z.object({
   source: z.enum(PROVENANCE_SOURCES),
   first_seen_at: Timestamp,
-  first_seen_by: z.string().describe("The key that first reported or authorized it"),
+  first_seen_by: z.string().describe("The API key that first reported or authorized the machine"),
 });
 export type Provenance = z.infer<typeof Provenance>;
 
@@ -124,14 +129,14 @@ export const BootRecord = z.object({
 });
 export type BootRecord = z.infer<typeof BootRecord>;
 
-/** The last netboot request of a machine. The machine's firmware writes these values, and they prove nothing. */
+/** The last netboot request of a machine. The machine's firmware chooses these values, so they prove nothing. */
 export const BootClient = z.object({
   arch: z.number().int().nullable().describe("DHCP option 93"),
   architecture: z.string().describe("The name of `arch`; unknown if the request had none"),
   vendor_class: z.string().nullable().describe("DHCP option 60"),
   user_class: z.string().nullable().describe("DHCP option 77"),
   guid: z.string().nullable().describe("DHCP option 97: the SMBIOS UUID, 32 hex digits as the machine sent them"),
-  relay: z.string().nullable().describe("The address of the relay that forwarded the request; null for none"),
+  relay: z.string().nullable().describe("The address of the relay that forwarded the request; null without a relay"),
   has_boot_file: z.boolean().describe("False if the booter has no boot file for this architecture"),
   seen_at: Timestamp,
   seen_by: z.string().describe("The key of the booter"),
@@ -140,7 +145,9 @@ export type BootClient = z.infer<typeof BootClient>;
 
 /** A boot record with everything that operators set for its kernel. */
 const WithArguments = BootRecord.extend({
-  boot_arguments: BootArguments.describe("The arguments of the node's labels, and then the machine's own"),
+  boot_arguments: BootArguments.describe(
+    "The kernel arguments of the node's labels, followed by the machine's own arguments",
+  ),
 });
 
 /** A boot record with the last netboot request of its machine. */
@@ -149,9 +156,11 @@ export const BootRecordShown = WithArguments.extend({
 });
 export type BootRecordShown = z.infer<typeof BootRecordShown>;
 
-/** A boot record as a booter gets it: with the hash of the root password that the booted platform sets. */
+/** A boot record as a booter gets it. It contains the hash of the root password that the booted platform sets. */
 export const SeenRecord = WithArguments.extend({
-  member_mac: z.string().optional().describe("The reported port, if it is another member of the record's aggregate"),
+  member_mac: z.string().optional().describe(
+    "The MAC that the booter reported, if this record is that of another port of the same aggregate",
+  ),
   root_password_hash: z.string().optional().describe("sha512-crypt, if one is set. Lists leave it out"),
 });
 export type SeenRecord = z.infer<typeof SeenRecord>;
@@ -175,7 +184,7 @@ export const AllowlistEntry = z.discriminatedUnion("kind", [
 ]);
 export type AllowlistEntry = z.infer<typeof AllowlistEntry>;
 
-/** The network in which machines boot, and the range of their addresses, both ends included. */
+/** The network in which machines boot, and the range of addresses that they get. The range includes both ends. */
 export const AdminNetwork = z.strictObject({
   ipv4_block: z.string().max(CIDR_TEXT_CHARS_MAX).describe("CIDR"),
   provision_start_ipv4: z.ipv4(),
@@ -233,7 +242,7 @@ export type RosterEntry = z.infer<typeof RosterEntry>;
 export const Roster = z.array(RosterEntry).max(ROSTER_ENTRIES_MAX);
 export type Roster = z.infer<typeof Roster>;
 
-/** The result of applying the roster to the boot records, by boot MAC. */
+/** The result of applying the roster to the boot records. Each list names boot MACs. */
 export const Convergence = z.object({
   converged: z.array(z.string()).describe(
     "MACs whose boot records were changed. A machine gets the change at its next netboot",
@@ -253,8 +262,9 @@ export const SeenBody = z.object({
     "true: the answer for a port of a declared aggregate is the boot record of the aggregate's first member",
   ),
   client: withDefault(z.record(z.string(), z.unknown()), {}).describe(
-    "`arch` (a number), `vendor_class`, `user_class`, `guid`, `relay` (the address of the relay), and `has_boot_file`: false if the booter has no boot " +
-      "file for the machine's architecture. If empty, the server keeps the last request",
+    "`arch` (a number), `vendor_class`, `user_class`, `guid`, `relay` (the address of the relay), and " +
+      "`has_boot_file`: false if the booter has no boot file for the machine's architecture. If empty, the server " +
+      "keeps the last request",
   ),
 });
 

@@ -37,11 +37,14 @@ export type FleetCapacity = z.infer<typeof FleetCapacity>;
 
 const share = z.number().nullable().describe("0 to 1; null if the node did not report it");
 
-/** One hour of processor load: the mean to 0.05, and the highest sample. */
+/** One hour of processor load: the mean, rounded to 0.05, and the highest sample. */
 export const LoadHour = z.object({ hour: Timestamp, cpu_mean: z.number(), cpu_max: z.number() });
 export type LoadHour = z.infer<typeof LoadHour>;
 
-/** How busy a node is: samples of the last 5 minutes, and the hours of the last 7 days. Oldest first. */
+/**
+ * How busy a node is: the samples of the last 5 minutes, and the load of each hour of the last 7 days. Both lists begin
+ * with the oldest entry.
+ */
 export const NodeLoad = z.object({
   samples: z.array(z.object({ at: Timestamp, cpu: share, ram_used: share })),
   hours: z.array(LoadHour),

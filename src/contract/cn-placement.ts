@@ -10,18 +10,20 @@ const ratio = z.number().gt(0).max(OVERPROVISION_MAX);
 
 /** The rules that PATCH changes. Traits and the reservoir have their own endpoints. */
 export const CnPlacementRules = z.object({
-  reserved: z.boolean().describe("Kept free of new instances"),
+  reserved: z.boolean().describe("Whether placement keeps the node free of new instances"),
   reserved_reason: z.string().nullable(),
   cordoned: z.boolean().describe(
-    "The node takes no new instances for now. The reason `drain`: a drain is emptying the node",
+    "The node takes no new instances for now. If the reason is `drain`, a drain is emptying the node",
   ),
   cordoned_reason: z.string().nullable(),
-  overprovision_cpu: z.number().nullable().describe("Factor of the node's CPUs; null: the cluster default"),
+  overprovision_cpu: z.number().nullable().describe(
+    "Placement multiplies the node's CPUs by this factor; null: the cluster default",
+  ),
   overprovision_ram: z.number().nullable(),
   overprovision_disk: z.number().nullable(),
   fault_domain: z.string().nullable().describe("The name of a group of nodes that fail together, for example a rack"),
-  pinned_silo_uuid: z.string().nullable().describe("Only instances of this silo"),
-  pinned_tenant_uuid: z.string().nullable().describe("Only instances of this tenant"),
+  pinned_silo_uuid: z.string().nullable().describe("If set, the node takes only instances of this silo"),
+  pinned_tenant_uuid: z.string().nullable().describe("If set, the node takes only instances of this tenant"),
   note: z.string().nullable(),
   labels: Labels,
 });
@@ -43,7 +45,10 @@ export const UNRESTRICTED: CnPlacementRules = {
   labels: {},
 };
 
-/** All placement rules of one node. A null field means the cluster default. */
+/**
+ * All placement rules of one node. For a factor or a reservoir field, null means the cluster default. For any other
+ * field, null means that no rule is set.
+ */
 export const CnPlacement = CnPlacementRules.extend({
   server_uuid: CnParam.shape.server_uuid,
   traits: z.record(z.string(), z.string()),

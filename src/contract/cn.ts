@@ -80,7 +80,10 @@ export type CnView = z.infer<typeof CnView>;
 export const CnApproval = z.strictObject({ code: z.string().max(64).describe("The claim code, XXX-XXX or XXXXXX") });
 export type CnApproval = z.infer<typeof CnApproval>;
 
-/** A change of a node's place on the underlay. A missing field stays; null returns to what the node reports. */
+/**
+ * A change of a node's address and MTU on the underlay. A missing field stays unchanged; null returns to the value that
+ * the node reports.
+ */
 export const CnUnderlayPatch = z.strictObject({
   underlay_address: z.ipv4().nullable().optional(),
   underlay_mtu: z.number().int().min(MTU_MIN).max(MTU_MAX).nullable().optional(),
@@ -129,11 +132,11 @@ export type AutoApproveWindow = z.infer<typeof AutoApproveWindow>;
  */
 export const AutoApproveBody = z.strictObject({
   duration_secs: z.number().int().min(1).describe("Seconds; a value above 86,400 counts as 86,400"),
-  count: z.number().int().min(1).max(1_000_000).nullish().describe("Number of nodes; absent for any number"),
+  count: z.number().int().min(1).max(1_000_000).nullish().describe("The maximum number of nodes; absent: no maximum"),
 });
 export type AutoApproveBody = z.infer<typeof AutoApproveBody>;
 
-/** The path parameter with the UUID of a node. */
+/** The path parameter that contains the UUID of a node. */
 export const CnParam = z.object({ server_uuid: Uuid });
 
 /** The query of an action that cannot be undone. */

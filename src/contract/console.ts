@@ -7,10 +7,11 @@ import { CONSOLE_HISTORY_BYTES_DEFAULT, CONSOLE_LOG_BYTES_MAX } from "./limits.t
 /** The body that requests a console ticket. Without a body, the ticket is for typing. */
 export const ConsoleTicketBody = z.strictObject({
   mode: withDefault(z.enum(["write", "watch"]), "write").describe(
-    "write: type and read. watch: only read. One console of an instance types, the others watch",
+    "write: type and read. watch: only read. Only one console of an instance can type; the others watch",
   ),
   take_over: withDefault(z.boolean(), false).describe(
-    "For mode write, if another console types. true: that console becomes a watcher. false: this one is refused",
+    "Applies if the mode is write and another console already types. true: that console becomes a watcher. false: " +
+      "this request is refused",
   ),
   history_bytes: withDefault(z.number().int().min(0).max(CONSOLE_LOG_BYTES_MAX), CONSOLE_HISTORY_BYTES_DEFAULT)
     .describe("Bytes of earlier output that are sent first"),
@@ -30,12 +31,14 @@ export const OpenConsole = z.object({
   session_id: z.string().describe("The id of the console session in the audit chain"),
   user_id: z.string(),
   username: z.string(),
-  mode: z.enum(["write", "watch"]).describe("The requested mode. It stays write after another console took over"),
-  since: Timestamp.describe("When its ticket was issued"),
+  mode: z.enum(["write", "watch"]).describe(
+    "The requested mode. It remains write even if another console has taken over since",
+  ),
+  since: Timestamp.describe("When the ticket of this console was issued"),
 });
 export type OpenConsole = z.infer<typeof OpenConsole>;
 
-/** A call for a node: it opens a WebSocket for the console of an instance. */
+/** A console call: tells a node to open a WebSocket for the console of an instance. */
 export const ConsoleCall = z.object({
   session_id: z.string(),
   instance_id: z.string(),
@@ -44,7 +47,7 @@ export const ConsoleCall = z.object({
   history_bytes: z.number().int(),
   username: z.string().describe("Shown to the user whose console is taken over"),
   relay_url: z.string().nullable().describe(
-    "The address of the server process that waits. Null: the endpoint that the node uses",
+    "The address of the server process that waits for the node. Null: the node connects to its usual endpoint",
   ),
 });
 export type ConsoleCall = z.infer<typeof ConsoleCall>;

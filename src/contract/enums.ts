@@ -13,7 +13,7 @@ export type CnRole = (typeof CN_ROLES)[number];
 export const KEY_SCOPES = ["full", "read_only", "audit_only", "agent", "booter", "ur_enroll"] as const;
 export type KeyScope = (typeof KEY_SCOPES)[number];
 
-/** The kinds of login sessions: of a program, with tokens; of the web console, with a cookie. */
+/** The kinds of login sessions: a program's session uses tokens, a session of the web console uses a cookie. */
 export const SESSION_KINDS = ["token", "web"] as const;
 export type SessionKind = (typeof SESSION_KINDS)[number];
 
@@ -92,7 +92,9 @@ export const PROVENANCE_SOURCES = ["booter", "operator"] as const;
 export const BOOT_CONSOLES = ["text", "ttya", "ttyb", "ttyc", "ttyd"] as const;
 export type BootConsolePort = (typeof BOOT_CONSOLES)[number];
 
-/** Kernel properties that no operator sets. The booter sets the first two; the last would destroy a machine's pools. */
+/**
+ * Kernel properties that operators cannot set. The booter sets the first two; the last would destroy a machine's pools.
+ */
 export const RESERVED_KERNEL_PROPERTIES = ["root_shadow", "rabbitmq", "destroy_zpools"] as const;
 
 /** The kinds of platform images: a SmartOS platform, or a Linux node image. */
@@ -126,11 +128,11 @@ export type InstanceState = (typeof INSTANCE_STATES)[number];
 /** The modes of a console session: type and read, only read, or read the log or the screen once. */
 export const CONSOLE_MODES = ["write", "watch", "log", "screenshot"] as const;
 export type ConsoleMode = (typeof CONSOLE_MODES)[number];
-/** The modes that one request reads as a whole. They need no ticket. */
+/** The modes in which one request returns the whole output. They need no ticket. */
 export const CONSOLE_READS = ["log", "screenshot"] as const satisfies readonly ConsoleMode[];
 export type ConsoleRead = (typeof CONSOLE_READS)[number];
 
-/** Rights of a user that go beyond its own tenant. `storage-admin` can be granted, but no route requires it yet. */
+/** Rights that a user has beyond its own tenant. `storage-admin` can be granted, but no route requires it yet. */
 export const CAPABILITIES = [
   "system-read",
   "system-operate",
@@ -186,8 +188,8 @@ export const DISK_KINDS = ["boot", "data"] as const;
 export type DiskKind = (typeof DISK_KINDS)[number];
 
 /**
- * How consistent a snapshot is. at_rest: nothing wrote to the disk. frozen: the guest agent had frozen the file systems.
- * crash: as after a power failure.
+ * How consistent a snapshot is. at_rest: nothing wrote to the disk. frozen: the guest agent had frozen the file
+ * systems. crash: the copy is like a disk after a power failure.
  */
 export const SNAPSHOT_CONSISTENCIES = ["at_rest", "frozen", "crash"] as const;
 export type SnapshotConsistency = (typeof SNAPSHOT_CONSISTENCIES)[number];
@@ -298,10 +300,10 @@ export type CheckStatus = (typeof CHECK_STATUSES)[number];
 export const DOCTOR_SCOPES = ["recent", "all"] as const;
 export type DoctorScope = (typeof DOCTOR_SCOPES)[number];
 
-/** A node took a network document, applied it, or could not apply it. */
+/** A node has received a network document, has applied it, or could not apply it. */
 export const REALIZATION_STATUSES = ["accepted", "applied", "failed"] as const;
 export type RealizationStatus = (typeof REALIZATION_STATUSES)[number];
 
-/** The periods of an instance's load. */
+/** The periods over which an instance's load is summed. */
 export const LOAD_STEPS = ["minute", "hour"] as const;
 export type LoadStep = (typeof LOAD_STEPS)[number];

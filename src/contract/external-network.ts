@@ -17,7 +17,7 @@ const described = { name: ResourceName, description: withDefault(Description, ""
 const address = z.union([z.ipv4(), z.ipv6()]).nullish();
 const silos = z.array(Uuid).max(OWNER_SILOS_MAX);
 
-/** The name of a physical network to which nodes have ports, and its MTU in bytes. */
+/** A NIC tag: the name of a physical network to which nodes have ports, and the network's MTU in bytes. */
 export const NicTag = z.object({
   id: z.string(),
   name: z.string(),
@@ -31,8 +31,8 @@ export const NicTagBody = z.strictObject({ ...described, mtu: z.number().int().m
 export type NicTagBody = z.infer<typeof NicTagBody>;
 
 /**
- * Public addresses that are reached through a NIC tag. Each address family has a block and a range in the block (both
- * ends included), or null.
+ * An external subnet: public addresses that are reached through a NIC tag. Each address family has a block and, inside
+ * it, a range that includes both ends; or the family's fields are null.
  */
 export const ExternalSubnet = z.object({
   id: z.string(),
@@ -61,7 +61,7 @@ export const ExternalSubnetBody = z.strictObject({
   ipv4_block: z.cidrv4().nullish().describe("Host bits are dropped"),
   ipv6_block: z.cidrv6().nullish().describe("Host bits are dropped"),
   provision_start_ipv4: address.describe("Default: the first address after the gateway"),
-  provision_end_ipv4: address.describe("Default: the last host address of the block"),
+  provision_end_ipv4: address.describe("Default: the last address of the block that a host can have"),
   provision_start_ipv6: address,
   provision_end_ipv6: address,
   gateway_ipv4: z.ipv4().nullish().describe("Default: the first address of the block"),
@@ -80,7 +80,7 @@ export const ExternalSubnetPatch = z.strictObject({
 });
 export type ExternalSubnetPatch = z.infer<typeof ExternalSubnetPatch>;
 
-/** A list of external subnets that are tried in order for a free address. */
+/** A list of external subnets. The server takes an address from the first subnet with a free one. */
 export const NetworkPool = z.object({
   id: z.string(),
   name: z.string(),
@@ -114,7 +114,7 @@ export type ReportedNicTag = z.infer<typeof ReportedNicTag>;
 export const NicTagReport = z.object({ nic_tags: z.array(ReportedNicTag).max(REPORTED_NIC_TAGS_MAX) });
 export type NicTagReport = z.infer<typeof NicTagReport>;
 
-/** The NIC tags of a node: by name from its last capacity report, and with their bridges. */
+/** The NIC tags of a node: the names in its last capacity report, and the tags that it reported with their bridges. */
 export const CnNicTags = z.object({
   server_uuid: z.string(),
   hostname: z.string(),

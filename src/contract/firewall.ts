@@ -1,4 +1,4 @@
-// The firewall rules of a VPC as one set, and the question whether a packet would pass (docs/networking.md, "Firewall
+// The firewall rules of a VPC as one set, and the check whether they would pass a packet (docs/networking.md, "Firewall
 // rules").
 import { z } from "zod";
 import { wholeNumber } from "./common.ts";
@@ -15,12 +15,14 @@ export type FirewallRuleSet = z.infer<typeof FirewallRuleSet>;
 
 /** A rule of the set. */
 const RuleOfSet = FirewallRuleBody.extend({
-  labels: NewLabels.nullish().describe("Replaces the labels of the rule with this name. Default: they stay"),
+  labels: NewLabels.nullish().describe(
+    "Replaces the labels of the existing rule with this name. Default: its labels stay",
+  ),
 });
 
 /** The body that replaces all firewall rules of a VPC. */
 export const FirewallRuleSetBody = z.strictObject({
-  items: z.array(RuleOfSet).max(FIREWALL_SET_RULES_MAX).describe("Every name occurs once"),
+  items: z.array(RuleOfSet).max(FIREWALL_SET_RULES_MAX).describe("Each rule must have a different name"),
 });
 export type FirewallRuleSetBody = z.infer<typeof FirewallRuleSetBody>;
 
@@ -31,10 +33,10 @@ const address = z.union([z.ipv4(), z.ipv6()]);
 /** The first packet of a connection, as a query. */
 export const FirewallCheckQuery = z.object({
   source: address,
-  destination: address.describe("Of a floating IP, the address of its NIC"),
+  destination: address.describe("To check a floating IP, send the address of its NIC"),
   protocol: z.enum(PACKET_PROTOCOLS).default("tcp"),
   destination_port: port.optional().describe("Required for tcp and udp"),
-  source_port: port.optional().describe("Default: a port that clients use"),
+  source_port: port.optional().describe("Default: a port in the range that clients use"),
   icmp_type: icmp.optional().describe("Default: an echo request"),
   icmp_code: icmp.optional().describe("Default: 0"),
 });
@@ -48,7 +50,7 @@ const verdict = z.object({
 /** The decision of the firewall of a VPC about a packet. */
 export const FirewallCheck = z.object({
   is_allowed: z.boolean().describe("False if one direction denies the packet"),
-  outbound: verdict.nullable().describe("At the sender; null if the source is outside the VPC"),
-  inbound: verdict.nullable().describe("At the receiver; null if the destination is outside the VPC"),
+  outbound: verdict.nullable().describe("The decision at the sender; null if the source is outside the VPC"),
+  inbound: verdict.nullable().describe("The decision at the receiver; null if the destination is outside the VPC"),
 });
 export type FirewallCheck = z.infer<typeof FirewallCheck>;

@@ -33,7 +33,7 @@ export type Hardware = z.infer<typeof Hardware>;
 /** The hardware that a booter read from a node's BMC. */
 export const NodeHardware = Hardware.extend({
   read_at: Timestamp,
-  read_by: z.string().describe("The key of the booter"),
+  read_by: z.string().describe("The API key of the booter"),
 });
 export type NodeHardware = z.infer<typeof NodeHardware>;
 

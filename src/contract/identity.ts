@@ -69,10 +69,10 @@ export type RefreshBody = z.infer<typeof RefreshBody>;
 /** A session of the caller. */
 export const SessionListed = z.object({
   id: z.string(),
-  kind: z.enum(SESSION_KINDS).describe("token: of a program; web: of the web console"),
+  kind: z.enum(SESSION_KINDS).describe("token: a program's session; web: a session of the web console"),
   api_key_id: z.string().nullable().describe("The key that opened the session; null for a login"),
   created_at: Timestamp,
-  refreshed_at: Timestamp.describe("The last use that moved the expiry"),
+  refreshed_at: Timestamp.describe("The last use that extended the session"),
   expires_at: Timestamp,
   is_current: z.boolean().describe("Whether this request uses the session"),
 });
@@ -92,7 +92,9 @@ export const IdpBody = z.strictObject({
   issuer_url: z.string().max(2_048).describe("https, or http on a loopback address; must serve OpenID discovery"),
   client_id: z.string().min(1).max(255),
   client_secret: z.string().min(1).max(1_024).describe("Stored sealed; never returned"),
-  audience: z.string().min(1).max(255).nullish().describe("The audience that tokens must name. Default: client_id"),
+  audience: z.string().min(1).max(255).nullish().describe(
+    "The audience that the issuer's tokens must contain. Default: client_id",
+  ),
 });
 export type IdpBody = z.infer<typeof IdpBody>;
 

@@ -17,9 +17,11 @@ export const ImageUpload = z.object({
   name: z.string(),
   size_bytes: z.number().int(),
   received_bytes: z.number().int().describe("The position of the next part"),
-  part_bytes: z.number().int().describe("The size of each part but the last"),
+  part_bytes: z.number().int().describe("The size of each part. Only the last part may be smaller"),
   created_at: Timestamp,
-  expires_at: Timestamp.describe("The upload is deleted at this time, which each part postpones"),
+  expires_at: Timestamp.describe(
+    "The server deletes the upload at this time. Each part that arrives postpones the time",
+  ),
 });
 export type ImageUpload = z.infer<typeof ImageUpload>;
 
@@ -31,15 +33,18 @@ export const ImageUploadEndBody = z.strictObject({
 });
 export type ImageUploadEndBody = z.input<typeof ImageUploadEndBody>;
 
-/** The body that makes an image of a snapshot. The rest follows from the snapshot and the image of its instance. */
+/**
+ * The body that makes an image from a snapshot. The server takes the other properties of the image from the snapshot
+ * and from the image of the snapshot's instance.
+ */
 export const SnapshotImageBody = ImageBody.pick({ name: true, description: true, labels: true }).extend({
   os: ImageBody.shape.os.nullish().describe("Default: as in the instance's image"),
   version: ImageBody.shape.version.nullish().describe("Default: as in the instance's image"),
 });
 export type SnapshotImageBody = z.input<typeof SnapshotImageBody>;
 
-/** The body with which a node begins to send the image of a job. */
+/** The body with which a node begins to send the image that a job makes. */
 export const JobImageBody = z.object({ size_bytes: ImageUploadBody.shape.size_bytes });
 
-/** The digest that the server computed of the bytes that a node sent. */
+/** The digest of the bytes that a node sent. The server computed it. */
 export const JobImageDigest = z.object({ sha256: z.string() });

@@ -21,14 +21,14 @@ export const MachineMetrics = z.object({
   disk_written_bytes: bytes,
   network_received_bytes: bytes.describe("Since the machine started, of all its NICs"),
   network_sent_bytes: bytes,
-  simulated: z.literal(true).optional().describe("The node made the values up"),
+  simulated: z.literal(true).optional().describe("True if the node invented the values"),
 });
 export type MachineMetrics = z.infer<typeof MachineMetrics>;
 
 /** A reading with its instance, as a node reports it. */
 export type ReportedMetrics = MachineMetrics & { readonly instance_id: string };
 
-/** One sample. `at` is when it reached the control plane, by the control plane's clock. */
+/** One sample. `at` is the time at which the sample reached the control plane, by the control plane's clock. */
 export const MetricsSample = MachineMetrics.omit({ simulated: true }).extend({ at: Timestamp });
 export type MetricsSample = z.infer<typeof MetricsSample>;
 
@@ -50,13 +50,15 @@ export const MetricsQuery = z.object({
   ),
 });
 
-const perSecond = z.number().min(0).nullable().describe("Per second. Null if the machine started again meanwhile");
+const perSecond = z.number().min(0).nullable().describe(
+  "The rate per second. Null if the machine started again between the two samples",
+);
 
 /** The load of an instance in one minute or one hour. */
 export const LoadSample = z.object({
   at: Timestamp.describe("The beginning of the minute or hour"),
-  cpu: z.number().min(0).nullable().describe("vCPUs that were busy, on average: 1.5 is one and a half"),
-  cpu_max: z.number().min(0).nullable().describe("The same of the busiest 15 s"),
+  cpu: z.number().min(0).nullable().describe("The mean number of busy vCPUs; it may be a fraction, such as 1.5"),
+  cpu_max: z.number().min(0).nullable().describe("The number of busy vCPUs in the busiest 15 s"),
   memory_bytes: bytes.describe("Memory of the node that the machine occupied, on average"),
   disk_read_bytes_per_s: perSecond,
   disk_written_bytes_per_s: perSecond,
@@ -69,7 +71,7 @@ export type LoadSample = z.infer<typeof LoadSample>;
 export const InstanceLoad = z.object({
   instance_id: z.string(),
   by: z.enum(LOAD_STEPS),
-  simulated: z.boolean().describe("Whether the node made a part of the values up"),
+  simulated: z.boolean().describe("Whether the node invented some of the values"),
   samples: z.array(LoadSample),
 });
 export type InstanceLoad = z.infer<typeof InstanceLoad>;
@@ -77,6 +79,7 @@ export type InstanceLoad = z.infer<typeof InstanceLoad>;
 /** The query of the load of an instance. */
 export const LoadQuery = z.object({
   by: z.enum(LOAD_STEPS).default("hour").describe(
-    `By the minute, for the last ${MINUTE_LOAD_KEPT_HOURS} hours, or by the hour, for the last ${HOURLY_LOAD_KEPT_DAYS} days`,
+    `minute: an entry per minute, for the last ${MINUTE_LOAD_KEPT_HOURS} hours. hour: an entry per hour, for the last ` +
+      `${HOURLY_LOAD_KEPT_DAYS} days`,
   ),
 });

@@ -47,7 +47,9 @@ export const Instance = z.object({
   description: z.string(),
   labels: Labels,
   deletion_protection: z.boolean().describe("Whether a delete or a rebuild is refused until this is false"),
-  placement_group_id: z.string().nullable().describe("The placement group that it joined at its creation, or null"),
+  placement_group_id: z.string().nullable().describe(
+    "The placement group that the instance joined when it was created, or null",
+  ),
   brand: z.enum(INSTANCE_BRANDS),
   cpu: z.number().int(),
   memory_bytes: z.number().int(),
@@ -55,7 +57,7 @@ export const Instance = z.object({
   primary_subnet_id: z.string(),
   ssh_key_ids: z.array(z.string()),
   host_cn_uuid: z.string().nullable(),
-  host_live: z.boolean().nullable().describe("Whether its node is alive; null without a node"),
+  host_live: z.boolean().nullable().describe("Whether the node of the instance is live; null without a node"),
   found_on_host: z.boolean().describe("False if the last two reports of its node did not list it"),
   lifecycle: Lifecycle,
   created_at: Timestamp,
@@ -63,13 +65,15 @@ export const Instance = z.object({
 });
 export type Instance = z.infer<typeof Instance>;
 
-/** An instance in the list of operators, with the names of what it belongs to. */
+/** An instance in the list for operators, with the names of its silo, tenant, project and node. */
 export const SystemInstance = Instance.extend({
   silo_name: z.string(),
   tenant_name: z.string(),
   project_name: z.string(),
   host_name: z.string().nullable().describe("The hostname of its node"),
-  addresses: z.array(z.string()).describe("Of its NICs, the primary one first, and then of its floating IPs"),
+  addresses: z.array(z.string()).describe(
+    "The addresses of the instance's NICs, the primary NIC first, followed by those of its floating IPs",
+  ),
 });
 export type SystemInstance = z.infer<typeof SystemInstance>;
 
@@ -85,9 +89,9 @@ export const GuestInterfaces = z.array(GuestInterface).max(GUEST_INTERFACES_MAX)
 /** An instance with what its guest reports. */
 export const InstanceShown = Instance.extend({
   guest_interfaces: GuestInterfaces.nullable().describe(
-    "The addresses that the guest itself reports, if it runs the QEMU guest agent. They are evidence, not truth: a guest " +
-      "may report anything, and the network delivers only to the addresses of its NICs. From the last status report of " +
-      "its node. Null if the instance does not run or reports nothing",
+    "The addresses that the guest itself reports, if it runs the QEMU guest agent. Do not trust them: a guest may " +
+      "report anything, and the network delivers packets only to the addresses of the instance's NICs. The values " +
+      "are from the last status report of the node. Null if the instance does not run or reports nothing",
   ),
 });
 export type InstanceShown = z.infer<typeof InstanceShown>;
@@ -149,7 +153,9 @@ export const Disk = z.object({
   kind: z.enum(DISK_KINDS),
   size_bytes: z.number().int(),
   applied_bytes: z.number().int().nullable().describe("The size that the node last reported"),
-  attached: z.boolean().describe("Whether the guest has it; a detached disk stays on the node of its instance"),
+  attached: z.boolean().describe(
+    "Whether the disk is attached to the guest. A detached disk stays on the node of its instance",
+  ),
   source_image_id: z.string().nullable(),
   created_at: Timestamp,
 });
@@ -160,7 +166,7 @@ export const DiskBody = z.strictObject({
   description: withDefault(Description, ""),
   labels: withDefault(NewLabels, {}),
   size_bytes: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER).nullish().describe(
-    "Above 0, at most 16 TiB, and at least the size of the snapshot or image, which is the default",
+    "Above 0, at most 16 TiB, and at least the size of the snapshot or image. Default: that size",
   ),
   snapshot_id: Uuid.nullish().describe("Copies this snapshot, which must belong to the same instance"),
   image_id: Uuid.nullish().describe("Copies this image"),
@@ -172,7 +178,7 @@ export const DiskResizeBody = z.strictObject({ size_bytes: z.number().int().min(
 export const DiskResized = Disk.extend({ reboot_required: z.boolean() });
 export type DiskResized = z.infer<typeof DiskResized>;
 
-/** A network port of an instance, with at most one primary address of each family. */
+/** A NIC: a network port of an instance, with at most one primary address of each family. */
 export const Nic = z.object({
   id: z.string(),
   tenant_id: z.string(),
@@ -187,10 +193,12 @@ export const Nic = z.object({
   primary_ipv6: z.string().nullable(),
   additional_ips: z.array(z.string()).describe("Further addresses of its subnet"),
   allowed_cidrs: z.array(z.string()).describe(
-    "Blocks from which the guest may send besides its own addresses. The VPC routes them to the NIC",
+    "Blocks from which the guest may send, in addition to its own addresses. The VPC routes the blocks to the NIC",
   ),
   floating_ips: z.array(z.string()).describe("Addresses of the floating IPs that are attached to it"),
-  realized: Realized.nullable().describe("How far the nodes of its VPC are; null in a blueprint"),
+  realized: Realized.nullable().describe(
+    "How far the nodes have applied the network of the NIC's VPC; null in a blueprint",
+  ),
   created_at: Timestamp,
 });
 export type Nic = z.infer<typeof Nic>;
@@ -199,8 +207,9 @@ const AdditionalIps = z.array(z.union([z.ipv4(), z.ipv6()])).max(ADDITIONAL_IPS_
   "Further addresses of the NIC's subnet, which must be free",
 );
 const AllowedCidrs = z.array(z.union([z.cidrv4(), z.cidrv6()])).max(ALLOWED_CIDRS_MAX).describe(
-  "Blocks inside the VPC's blocks from which the guest may send besides its own addresses. The VPC routes them to the " +
-    "NIC, so they overlap no allowed block of another NIC. Host bits are dropped",
+  "Blocks from which the guest may send, in addition to its own addresses. Each must be inside a block of the VPC. " +
+    "The VPC routes the blocks to the NIC, so they must not overlap an allowed block of another NIC. Host bits are " +
+    "dropped",
 );
 
 /** The body that adds a NIC to a stopped instance. */
@@ -216,7 +225,7 @@ export const NicBody = z.strictObject({
 });
 export type NicBody = z.infer<typeof NicBody>;
 
-/** The body that changes a NIC. A list replaces the present one; a missing list stays. */
+/** The body that changes a NIC. A list replaces the present list; a missing list stays unchanged. */
 export const NicPatch = z.strictObject({
   name: ResourceName.nullish(),
   labels: LabelsPatch.nullish(),

@@ -32,7 +32,7 @@ export const Job = z.object({
   target_cn_uuid: z.string().nullable().describe("Only this node can claim it"),
   operation_id: z.string().describe("The operation that waits for the job"),
   lease_until: Timestamp.nullable().describe(
-    "The job fails at this time unless a heartbeat of its node renews the lease first",
+    "The job fails at this time, unless a heartbeat of its node renews the lease before then",
   ),
   tombstone: z.boolean().describe(
     "True if the job was cancelled or its lease expired, and its node has not confirmed yet that it undid the job",
@@ -53,8 +53,8 @@ export const ClaimBody = z.object({
       "returned again",
   ),
   known_consoles: z.array(Uuid).max(CONSOLE_CALLS_MAX).nullish().describe(
-    "The sessions of the console calls that the agent already has. A call that is missing here, because the answer was " +
-      "lost, is returned again. Absent: the agent does not support consoles and gets no calls",
+    "The sessions of the console calls that the agent already has. A call that is missing here, because the answer " +
+      "was lost, is returned again. Absent: the agent does not support consoles and gets no calls",
   ),
 });
 export type ClaimBody = z.input<typeof ClaimBody>;
@@ -63,11 +63,11 @@ export type ClaimBody = z.input<typeof ClaimBody>;
 export const ClaimView = z.object({
   job: Job.nullable(),
   tombstones: z.array(Job).describe(
-    `Cancelled and expired jobs. Before any other work, the node undoes what it did for each and confirms that. At ` +
-      `most the oldest ${TOMBSTONES_PER_CLAIM}; while there are more, \`job\` is null`,
+    `Cancelled and expired jobs. Before any other work, the node undoes what it did for each job and confirms that. ` +
+      `At most the oldest ${TOMBSTONES_PER_CLAIM}; while there are more, \`job\` is null`,
   ),
   consoles: z.array(ConsoleCall).optional().describe(
-    "Calls: for each, the node opens a WebSocket to GET /v1/agent/consoles/{session_id} at once",
+    "Console calls. For each call, the node at once opens a WebSocket to GET /v1/agent/consoles/{session_id}",
   ),
 });
 export type ClaimView = z.infer<typeof ClaimView>;
@@ -100,7 +100,9 @@ export const JobProgressBody = z.object({
 });
 export type JobProgressBody = z.input<typeof JobProgressBody>;
 
-/** The identity that a node writes into a VM, so that the control plane recognizes its own VMs. */
+/**
+ * The identity that a node writes into a VM. By this identity, the control plane recognizes the VMs that it created.
+ */
 export const ManagedIdentity = z.object({
   instance_id: z.string(),
   tenant_id: z.string(),
@@ -110,8 +112,10 @@ export const ManagedIdentity = z.object({
 export type ManagedIdentity = z.infer<typeof ManagedIdentity>;
 
 /**
- * The data that a node needs for a job. For kinds other than provision and migrate_receive, only the ids and `instance` are set, for create_disk
- * and rebuild the image of the disk, and for start and rebuild the NICs with their subnets; the other fields are empty or null.
+ * The data that a node needs for a job. All fields are set for the kinds provision and migrate_receive. For other
+ * kinds, only the ids and `instance` are set, with these exceptions: create_disk and rebuild set the image of the disk,
+ * start and rebuild set the NICs with their subnets, and migrate_send sets the ticket. The other fields are empty or
+ * null.
  */
 export const Blueprint = z.object({
   job_id: z.string(),

@@ -9,9 +9,11 @@ import { DrainPreview } from "./placement.ts";
 
 /** The body that drains the nodes with a label. */
 export const LabelDrainBody = z.strictObject({
-  label: LabelFilterText.describe("The labels of the nodes: KEY=VALUE, or KEY for any value; several with commas"),
+  label: LabelFilterText.describe(
+    "The labels of the nodes: KEY=VALUE, or KEY for any value; separate several labels with commas",
+  ),
   max_unavailable: withDefault(z.number().int().min(1).max(LABEL_DRAIN_NODES_MAX), 1).describe(
-    "The most nodes whose drains run at once. Default: 1",
+    "The maximum number of drains that run at once. Default: 1",
   ),
   dry_run: withDefault(z.boolean(), false).describe("true: change nothing and return the plan"),
 });
@@ -19,7 +21,7 @@ export const LabelDrainBody = z.strictObject({
 /** A node of a drain by label. */
 const Node = z.object({ server_uuid: z.string(), hostname: z.string() });
 
-/** The plan of one node. */
+/** The planned drain of one node. */
 export const PlannedNode = Node.extend({
   preview: DrainPreview,
   operation_id: z.string().nullable().describe(
@@ -30,7 +32,9 @@ export type PlannedNode = z.infer<typeof PlannedNode>;
 
 /** The plan of a drain by label, and its operation. */
 export const LabelDrainStarted = z.object({
-  nodes: z.array(PlannedNode).describe("The approved nodes with the label, in the order of their drains: by hostname"),
+  nodes: z.array(PlannedNode).describe(
+    "The approved nodes with the label, sorted by hostname. They are drained in this order",
+  ),
   skipped: z.array(Node.extend({ state: z.enum(CN_STATES) })).describe(
     "Nodes with the label that are not approved. They are not drained",
   ),
@@ -38,7 +42,7 @@ export const LabelDrainStarted = z.object({
 });
 export type LabelDrainStarted = z.infer<typeof LabelDrainStarted>;
 
-/** A node that the operation could not empty. */
+/** A node that the operation could not drain completely. */
 export const NotEmptied = Node.extend({
   operation_id: z.string(),
   reason: z.string(),
@@ -50,7 +54,7 @@ export type NotEmptied = z.infer<typeof NotEmptied>;
 /** The output of the last step of a drain by label. */
 export const LabelDrainResult = z.object({
   drained: z.array(Node.extend({ operation_id: z.string(), moved: z.number().int() })),
-  not_emptied: z.array(NotEmptied).describe("The nodes at which the operation stopped"),
+  not_emptied: z.array(NotEmptied).describe("The nodes whose drains failed, so that the operation stopped"),
   not_begun: z.array(Node).describe("The nodes whose drains did not begin, because the operation stopped"),
 });
 export type LabelDrainResult = z.infer<typeof LabelDrainResult>;

@@ -9,14 +9,16 @@ import { DrainPreview } from "./placement.ts";
 
 /** The body that upgrades the nodes with a label. */
 export const LabelUpgradeBody = z.strictObject({
-  label: LabelFilterText.describe("The labels of the nodes: KEY=VALUE, or KEY for any value; several with commas"),
+  label: LabelFilterText.describe(
+    "The labels of the nodes: KEY=VALUE, or KEY for any value; separate several labels with commas",
+  ),
   platform_image: Stamp.describe("The stamp of a platform image that a booter has staged"),
   max_unavailable: withDefault(z.number().int().min(1).max(LABEL_DRAIN_NODES_MAX), 1).describe(
-    "The most nodes whose upgrades run at once. Default: 1",
+    "The maximum number of upgrades that run at once. Default: 1",
   ),
   reboot: withDefault(z.enum(UPGRADE_REBOOTS), "agent").describe(
-    "The restart of the machines. agent: the node's agent restarts its machine, by a job. operator: the operation waits " +
-      "until an operator has restarted the machine, for example through its BMC. Default: agent",
+    "The restart of the machines. agent: the node's agent restarts its machine, by a job. operator: the operation " +
+      "waits until an operator has restarted the machine, for example through its BMC. Default: agent",
   ),
   dry_run: withDefault(z.boolean(), false).describe("true: change nothing and return the plan"),
 });
@@ -24,10 +26,10 @@ export const LabelUpgradeBody = z.strictObject({
 /** A node of an upgrade by label. */
 const Node = z.object({ server_uuid: z.string(), hostname: z.string() });
 
-/** The plan of one node. */
+/** The planned upgrade of one node. */
 export const UpgradedNode = Node.extend({
   platform_image: z.string().nullable().describe("The platform image that the node reports now"),
-  preview: DrainPreview.describe("Where the instances of the node go, from the state of now"),
+  preview: DrainPreview.describe("The nodes to which the instances of the node would move now"),
   operation_id: z.string().nullable().describe(
     "The operation cn-upgrade of this node. It exists from the start of the node's upgrade; null for a dry run",
   ),
@@ -36,13 +38,13 @@ export type UpgradedNode = z.infer<typeof UpgradedNode>;
 
 /** The plan of an upgrade by label, and its operation. */
 export const LabelUpgradeStarted = z.object({
-  nodes: z.array(UpgradedNode).describe("The nodes to upgrade, in the order of their upgrades: by hostname"),
+  nodes: z.array(UpgradedNode).describe("The nodes to upgrade, sorted by hostname. They are upgraded in this order"),
   current: z.array(Node).describe("Nodes that run the platform image already. They are not restarted"),
   skipped: z.array(Node.extend({ state: z.enum(CN_STATES) })).describe(
     "Nodes with the label that are not approved. They are not upgraded",
   ),
   unfit: z.array(Node.extend({ reason: z.string(), remedy: z.string() })).describe(
-    "Nodes that cannot be upgraded. The request gets 409 while there is one, unless `dry_run` is true",
+    "Nodes that cannot be upgraded. While there is such a node, the request gets 409, unless `dry_run` is true",
   ),
   operation_id: z.string().nullable().describe(
     "The operation cn-upgrade-label; null for a dry run, and if every node runs the image already",
@@ -50,10 +52,12 @@ export const LabelUpgradeStarted = z.object({
 });
 export type LabelUpgradeStarted = z.infer<typeof LabelUpgradeStarted>;
 
-/** A node at which the operation stopped. */
+/** A node whose upgrade failed, so that the operation stopped. */
 export const NotUpgraded = Node.extend({
   operation_id: z.string(),
-  step: z.string().nullable().describe("The step of the operation cn-upgrade that failed; null if it did not begin"),
+  step: z.string().nullable().describe(
+    "The step of the operation cn-upgrade that failed; null if the operation did not begin",
+  ),
   reason: z.string(),
   remedy: z.string(),
 });
@@ -62,7 +66,7 @@ export type NotUpgraded = z.infer<typeof NotUpgraded>;
 /** The output of the last step of an upgrade by label. */
 export const LabelUpgradeResult = z.object({
   upgraded: z.array(Node.extend({ operation_id: z.string(), moved: z.number().int() })),
-  not_upgraded: z.array(NotUpgraded).describe("The nodes at which the operation stopped"),
+  not_upgraded: z.array(NotUpgraded).describe("The nodes whose upgrades failed, so that the operation stopped"),
   not_begun: z.array(Node).describe("The nodes whose upgrades did not begin, because the operation stopped"),
 });
 export type LabelUpgradeResult = z.infer<typeof LabelUpgradeResult>;

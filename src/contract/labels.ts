@@ -1,5 +1,4 @@
-// Labels: pairs of a key and a value that tenants give to instances and operators give to nodes, to find them
-// again.
+// Labels: pairs of a key and a value. Tenants label their instances, and operators label nodes, to find them again.
 import { z } from "zod";
 import { LABEL_CHARS_MAX, LABEL_FILTER_CHARS_MAX } from "./limits.ts";
 
@@ -45,7 +44,7 @@ export const LabelFilterText = z.string().min(1).max(LABEL_FILTER_CHARS_MAX).tra
 
 /** The query parameter `label` of a list, parsed. */
 export const LabelQuery = LabelFilterText.optional().describe(
-  "Only objects with these labels: KEY=VALUE, or KEY for any value; several with commas",
+  "Only objects with these labels: KEY=VALUE, or KEY for any value; separate several labels with commas",
 );
 
 function parseLabels(text: string): { key: string; value: string | null }[] {

@@ -11,9 +11,12 @@ export const CLAIMS_PER_SOURCE_MAX = 2_000;
 export const CLAIMS_PER_SITE_MAX = 20_000;
 /** The limits per site and per source, by the names of their counters. */
 export const CLAIM_QUOTAS = { site_max: CLAIMS_PER_SITE_MAX, source_max: CLAIMS_PER_SOURCE_MAX } as const;
-/** Pending nodes that registered without proof and were never approved: half the rows of an unpaged list. */
+/**
+ * Pending nodes that registered without proof and were never approved. The limit is half of the maximum number of rows
+ * in an unpaged list.
+ */
 export const UNPROVEN_NODES_MAX = 5_000;
-/** Bytes of sysinfo as JSON in a registration without proof. A large machine has half of it. */
+/** Bytes of sysinfo as JSON in a registration without proof. The sysinfo of a large machine has half of it. */
 export const CLAIM_SYSINFO_BYTES_MAX = 65_536;
 /** Rows on a page of nodes with sysinfo. The limit is low because one sysinfo can have 1 MiB. */
 export const CN_SYSINFO_PAGE_ROWS_MAX = 50;
@@ -64,7 +67,7 @@ export const AUDIT_PAGE_ROWS_MAX = 1_000;
 /** Operations on a page. */
 export const OPERATION_PAGE_ROWS_DEFAULT = 50;
 export const OPERATION_PAGE_ROWS_MAX = 200;
-/** Characters of an Idempotency-Key, and the time that a key is kept. */
+/** Characters of an Idempotency-Key, and the time for which the server keeps a key. */
 export const IDEMPOTENCY_KEY_CHARS_MAX = 255;
 export const SEEN_RETENTION_HOURS = 24;
 /** The intervals in which a node agent sends heartbeats, full status reports and capacity reports. */
@@ -78,8 +81,8 @@ export const AGENT_ERROR_RETRY_MS = 5_000;
 export const CN_LIVE_S = 60;
 /**
  * The interval of POST /v1/agent/poll that the server advises. It grows with the number of approved nodes, so that all
- * nodes together send AGENT_POLLS_PER_S until the interval is longest: a third of CN_LIVE_S, so that a node stays live
- * when two of its polls are lost.
+ * nodes together send AGENT_POLLS_PER_S. The longest interval is a third of CN_LIVE_S, so that a node stays live when
+ * two of its polls are lost.
  */
 export const AGENT_POLL_S_MIN = 5;
 export const AGENT_POLL_S_MAX = 20;
@@ -90,8 +93,8 @@ export const AGENT_POLLS_PER_LEASE = 3;
 export const RESERVOIR_ENABLED_DEFAULT = true;
 export const RESERVOIR_PERCENT_DEFAULT = 0.80;
 /**
- * The newest transitions that the doctor checks when it is not asked for all: about a minute of a busy site, and a check
- * of them takes less than 100 ms.
+ * The number of transitions that the doctor checks, newest first, unless it is told to check all. A busy site makes
+ * this many in about a minute, and the doctor checks them in less than 100 ms.
  */
 export const DOCTOR_LOG_ROWS = 10_000;
 /** Seconds for which finished operations are kept: 30 days. */
@@ -109,9 +112,12 @@ export const AUDIT_ARCHIVE_AFTER_S_MIN = 86_400;
 export const AUDIT_SEGMENT_EVENTS = 1_000;
 /** Segments that one pass of maintenance archives, in each process: 20,000 events in a minute. */
 export const AUDIT_SEGMENTS_PER_PASS = 20;
-/** Rows of one delete of old rows, so that it takes much less time than a statement may take. */
+/**
+ * Rows that one statement deletes when old rows are removed. Such a statement takes much less time than the time limit
+ * of a statement.
+ */
 export const SWEEP_ROWS = 5_000;
-/** Deletes of one kind of old rows in a pass of maintenance: 100,000 rows in a minute. */
+/** Statements that delete one kind of old rows in one pass of maintenance: 100,000 rows in a minute. */
 export const SWEEPS_PER_PASS = 20;
 /** Nesting depth and elements of a JSON body. They limit the cost of parsing (docs/reliability.md, S-28). */
 export const JSON_DEPTH_MAX = 64;
@@ -161,7 +167,10 @@ export const TRAIT_BYTES_MAX = 63;
 export const MACS_PER_NODE_MAX = 64;
 /** Machines that the roster can declare. */
 export const ROSTER_ENTRIES_MAX = 10_000;
-/** Racks behind relays in the boot policy, and relays of one rack. A rack has two switches, each with few addresses. */
+/**
+ * Racks behind relays in the boot policy, and relays of one rack. A rack usually has two switches with a few addresses
+ * each.
+ */
 export const RACK_NETWORKS_MAX = 1_000;
 export const RACK_RELAYS_MAX = 16;
 /** Kernel arguments of the boot policy: a boot script has 4,096 bytes for all arguments. */
@@ -179,7 +188,7 @@ export const AGENT_VERSION_CHARS_MAX = 64;
 export const STAMP_CHARS_MAX = 64;
 /** Characters of one kernel argument. */
 export const KERNEL_ARGUMENT_CHARS_MAX = 256;
-/** From the definition of sha512-crypt: the default rounds, and the significant characters of a salt. */
+/** The default rounds and the significant characters of a salt, as the definition of sha512-crypt has them. */
 export const CRYPT_ROUNDS = 5_000;
 export const CRYPT_SALT_CHARS_MAX = 16;
 /** Bytes of a root password: common crypt libraries accept no more, and the cost grows with the length. */
@@ -196,18 +205,27 @@ export const RESOURCE_NAME_BYTES_MAX = 63;
 export const DESCRIPTION_CHARS_MAX = 4_096;
 /** The highest priority of a firewall rule. */
 export const FIREWALL_PRIORITY_MAX = 65_535;
-/** The most rules in a set of firewall rules. One commit replaces the set. */
+/** The maximum number of rules in a set of firewall rules. One commit replaces the set. */
 export const FIREWALL_SET_RULES_MAX = 500;
-/** Sentences of a node about the way of a packet, and their characters: a few more than the longest way has. */
+/**
+ * Sentences with which a node describes the path of a packet, and characters of each sentence. The longest path needs a
+ * few sentences less.
+ */
 export const TRACE_STEPS_MAX = 20;
 export const TRACE_STEP_CHARS_MAX = 400;
-/** Seconds that a node has to answer where a packet stops. A node polls again at once after each answer. */
+/**
+ * Seconds in which a node must answer a trace, which asks where a packet stops. A node polls again at once after each
+ * answer.
+ */
 export const TRACE_WAIT_S = 10;
-/** The most questions that may be open for one node: each costs it some commands. */
+/** The maximum number of open traces for one node. For each trace, the node runs some commands. */
 export const TRACES_OPEN_MAX = 8;
 export const PORT_MAX = 65_535;
 export const ICMP_NUMBER_MAX = 255;
-/** VNIs have 24 bits, and the lowest values are reserved. A create of a VPC tries at most VNI_TRIES_MAX of them. */
+/**
+ * VNIs have 24 bits, and the lowest values are reserved. When a VPC is created, the server tries at most VNI_TRIES_MAX
+ * VNIs.
+ */
 export const VNI_MIN = 4_096;
 export const VNI_MAX = 16_777_215;
 export const VNI_TRIES_MAX = 8;
@@ -251,7 +269,9 @@ export const TOKEN_CHARS_MAX = 8_192;
 export const TOKEN_LEEWAY_S = 30;
 /** Characters of the claim `sub` of a token: at most 255 ASCII characters (OpenID Connect Core, 2). */
 export const SUBJECT_CHARS_MAX = 255;
-/** If a token has an unknown key, the issuer's key set is read again, but at most once in this time. */
+/**
+ * If a token is signed with an unknown key, the server reads the issuer's key set again, but at most once in this time.
+ */
 export const JWKS_COOLDOWN_S = 30;
 /** Networks in `fetch.allowed_private`. Every fetch compares its address with each of them. */
 export const FETCH_RANGES_MAX = 100;
@@ -262,9 +282,12 @@ export const RESOLVERS_MAX = 4;
 export const NTP_SERVERS_MAX = 4;
 /** Port forwards of one NAT gateway. Each is a rule in the gateway's node. */
 export const PORT_FORWARDS_MAX = 256;
-/** Classes of sizes in the setting `network.nic_limits`. */
+/** Classes of instance sizes in the setting `network.nic_limits`. */
 export const NIC_LIMIT_CLASSES_MAX = 32;
-/** The least limits of a NIC in that setting. With less, a guest could not boot, and an operator would look for a fault. */
+/**
+ * The smallest limits that the setting `network.nic_limits` accepts. With smaller ones, a guest could not boot, and an
+ * operator would search for a fault.
+ */
 export const NIC_CONNECTIONS_MIN = 16;
 export const NIC_PACKETS_PER_SECOND_MIN = 100;
 export const NIC_BYTES_PER_SECOND_MIN = 16_384;
@@ -282,7 +305,7 @@ export const IMAGE_PART_BYTES = BODY_BYTES_MAX;
 export const IMAGE_UPLOAD_BYTES_MAX = 64 * 2 ** 30;
 /** Bytes of uploaded images that one tenant may store, by default. */
 export const IMAGE_UPLOADED_BYTES_DEFAULT = 100 * 2 ** 30;
-/** Seconds after the last part, after which an unfinished upload is deleted. */
+/** An unfinished upload is deleted this many seconds after its last part. */
 export const IMAGE_UPLOAD_IDLE_S = 86_400;
 /** The largest disk, and the smallest boot disk of bhyve images. */
 export const DISK_BYTES_MAX = 16 * 2 ** 40;
@@ -324,14 +347,15 @@ export const JOB_REASON_CHARS_MAX = 2_048;
 /** Candidate nodes, best first, that one commit of a new instance tries. */
 export const PLACEMENT_CANDIDATES_MAX = 8;
 /**
- * How many times the server picks candidates for a new instance, if the earlier candidates fill up before the commit.
+ * How many times the server picks candidates for a new instance. It picks again if all candidates fill up before the
+ * commit.
  */
 export const PLACEMENT_TRIES_MAX = 10;
 /** The largest overprovision factor. */
 export const OVERPROVISION_MAX = 64;
 /** An instance can migrate live between two nodes if their clocks differ by at most this. */
 export const TSC_OFFSET_NS_MAX = 100_000_000;
-/** The name of the pool for instances' disks, and the most entries of each list in an explain request. */
+/** The name of the pool for instances' disks, and the maximum number of entries of each list in an explain request. */
 export const INSTANCE_POOL = "zones";
 export const EXPLAIN_LIST_MAX = 1_000;
 /** The interval in which an agent requests work, and the longest wait of one request. */
@@ -350,15 +374,15 @@ export const JOB_STEP_CHARS_MAX = 255;
  */
 export const NODE_WAIT_MS = 24 * 60 * 60 * 1_000;
 /**
- * Most bytes per second that a node sends for one migration by default. Four migrations at once then fill a link of 10
- * Gbit/s.
+ * The maximum number of bytes per second that a node sends for one migration, by default. Four migrations at once then
+ * fill a link of 10 Gbit/s.
  */
 export const BANDWIDTH_BYTES_PER_S = 256 * 2 ** 20;
 /** Migrations from one node that a drain runs at once. By default they fill a link of 10 Gbit/s. */
 export const DRAIN_MIGRATIONS_MAX = 4;
 /** A drain that has not ended after this time fails: 7 days, enough for 1,000 instances at 40 minutes each. */
 export const DRAIN_LIMIT_MS = 7 * 24 * 60 * 60 * 1_000;
-/** Nodes of one drain by label. The plan of all of them is one answer and is computed by one request. */
+/** Nodes of one drain by label. One request computes the plan of all these nodes and returns it. */
 export const LABEL_DRAIN_NODES_MAX = 200;
 /** A drain by label that has not ended after this time fails: 30 days, enough for 40 nodes at 18 hours each. */
 export const LABEL_DRAIN_LIMIT_MS = 30 * 24 * 60 * 60 * 1_000;
@@ -370,13 +394,16 @@ export const REBOOT_LIMIT_MS = 30 * 60 * 1_000;
 export const REBOOT_BY_OPERATOR_LIMIT_MS = 24 * 60 * 60 * 1_000;
 /** A drain gives up an instance after this many refused migrations, one second apart. */
 export const DRAIN_TRIES_MAX = 3;
-/** Least bandwidth of a migration, in bytes per second. With less, memory changes faster than it is sent. */
+/**
+ * The smallest bandwidth that a migration may be limited to, in bytes per second. With less, memory changes faster than
+ * it is sent.
+ */
 export const BANDWIDTH_BYTES_PER_S_MIN = 2 ** 20;
 /** Migrations of an instance in one answer. */
 export const MIGRATIONS_LISTED_MAX = 100;
 /**
- * A request waits for its operation until this long after the node's time limit, so that a rollback and its commit can
- * end.
+ * After the node's time limit, a request waits this much longer for its operation, so that a rollback and its commit
+ * can end.
  */
 export const OPERATION_GRACE_MS = 10_000;
 /** The interval in which the TLS certificate files are read again. Renewals happen days before the expiry. */
@@ -401,9 +428,9 @@ export const WEB_SESSION_IDLE_S_DEFAULT = 12 * 60 * 60;
  * A request records the use of a session of the web console if the last recorded use is at least this many seconds old.
  */
 export const WEB_SESSION_TOUCH_S = 300;
-/** Events that one search of the audit chain looks at. 20,000 took 460 ms on two shared cores. */
+/** Events that one search of the audit chain reads. A search of 20,000 events took 460 ms on two shared cores. */
 export const AUDIT_SEARCH_EVENTS_MAX = 10_000;
-/** Rows of one window of a list: some screens. A window may begin at any row of a list of nodes. */
+/** Rows of one window of a list: enough for some screens. A window may begin at any row of a list of nodes. */
 export const WINDOW_ROWS_DEFAULT = 100;
 export const WINDOW_ROWS_MAX = 500;
 export const WINDOW_OFFSET_MAX = 1_000_000;
@@ -435,15 +462,16 @@ export const CALLER_WRITES_PER_MINUTE = 1_200;
 /** The interval in which a process reads the two rates of callers again from the settings. */
 export const RATES_READ_MS = 5_000;
 /**
- * Memory for unfinished bodies, counted by their declared length. The four limits are for all authenticated callers
- * together, for one authenticated caller, for all unauthenticated callers (strangers) together, and for one address of
- * strangers (IPv4, or the /64 of IPv6). A rack that registers at once sends some hundred kilobytes.
+ * Memory for request bodies that have not arrived completely, counted by their declared length. The four limits are for
+ * all authenticated callers together, for one authenticated caller, for all unauthenticated callers (strangers)
+ * together, and for one address of strangers (IPv4, or the /64 of IPv6). A rack that registers at once sends some
+ * hundred kilobytes.
  */
 export const BODIES_KNOWN_BYTES = 80 * 2 ** 20;
 export const BODIES_KNOWN_EACH_BYTES = 16 * 2 ** 20;
 export const BODIES_STRANGER_BYTES = 48 * 2 ** 20;
 export const BODIES_STRANGER_EACH_BYTES = 12 * 2 ** 20;
-/** Bytes that are counted for an unfinished body in addition to its length: about the memory of its request. */
+/** Bytes that are counted for an incomplete body in addition to its length: about the memory of its request. */
 export const BODY_WEIGHT_MIN_BYTES = 4_096;
 /** The time limit for reading the body of a stranger: a megabyte at 100 kB/s. */
 export const BODY_READ_STRANGER_MS = 10_000;
@@ -466,9 +494,12 @@ export const CONSOLE_TICKET_S = 60;
 export const CONSOLE_TICKET_BYTES = 32;
 /** Seconds that a node has to dial in for a console session. A healthy node needs less than one. */
 export const CONSOLE_DIAL_S = 10;
-/** Calls for consoles in one answer to a node, and calls that it lists as known. */
+/** Console calls in one answer to a node, and console calls that a node lists as known. */
 export const CONSOLE_CALLS_MAX = 100;
-/** Pause after the first failed attempt of a node to reach the process that waits for it. It doubles with each attempt. */
+/**
+ * For a console call, the pause after the first failed attempt of a node to reach the server process that waits for it.
+ * It doubles with each attempt.
+ */
 export const CONSOLE_REDIAL_MS = 250;
 /** Bytes of a serial console that a node keeps for each instance. */
 export const CONSOLE_LOG_BYTES_MAX = 2 ** 20;
@@ -512,7 +543,10 @@ export const CONSOLE_RENEW_MS = 60_000;
 export const CONSOLE_LEASE_S = 180;
 /** VPCs of one node: more than the instances that fit on it. */
 export const NETWORK_VPCS_MAX = 4_096;
-/** Counters of firewall rules in one poll of a node, about 100 bytes each. The node sends the others with its next poll. */
+/**
+ * Counters of firewall rules in one poll of a node, about 100 bytes each. The node sends the remaining counters with
+ * its next polls.
+ */
 export const RULE_COUNTS_MAX = 4_096;
 /** Nodes in `realizations` of one object. A VPC can have thousands of nodes, and each report takes 150 bytes or more. */
 export const REALIZATIONS_MAX = 100;
@@ -529,8 +563,8 @@ export const UNDERLAY_MTU_DEFAULT = 1_500;
 /** Seconds after which a node stops its NAT gateways while the control plane does not answer it. */
 export const NAT_GATEWAY_SILENCE_S = 60;
 /**
- * A node whose last heartbeat is this many seconds old certainly runs no NAT gateway. The sum of the longest poll that
- * can have begun with this heartbeat (REGISTER_STATUS_HOLD_MS) and NAT_GATEWAY_SILENCE_S.
+ * A node whose last heartbeat is this many seconds old certainly runs no NAT gateway. The value is the duration of the
+ * longest poll that can have begun with this heartbeat (REGISTER_STATUS_HOLD_MS), plus NAT_GATEWAY_SILENCE_S.
  */
 export const NAT_GATEWAY_FENCE_S = 90;
 /** The longest wait for `Prefer: wait`, in seconds. */
@@ -542,11 +576,16 @@ export const PORT_NAME_BYTES_MAX = 64;
 export const WEBHOOKS_PER_PROJECT_MAX = 10;
 export const WEBHOOK_EVENTS_MAX = 32;
 export const WEBHOOK_URL_CHARS_MAX = 2_048;
-/** Random bytes of a webhook's secret: the length of the digest that it keys. */
+/** Random bytes of a webhook's secret: as many as the signature's digest has. */
 export const WEBHOOK_SECRET_BYTES = 32;
-/** Deliveries of one webhook that may wait, about 1 kB each. The deliveries of further events are dead at once. */
+/**
+ * Deliveries of one webhook that may wait, about 1 kB each. While so many wait, the delivery of a further event is
+ * given up at once, in the state dead.
+ */
 export const WEBHOOK_PENDING_MAX = 10_000;
-/** Seconds after an event during which failed attempts are repeated: a receiver may be down for a day. */
+/**
+ * The server repeats failed attempts for this many seconds after the event, because a receiver may be down for a day.
+ */
 export const WEBHOOK_RETRY_S = 86_400;
 /** Seconds before the second attempt. The pause doubles with each attempt, up to WEBHOOK_PAUSE_S_MAX. */
 export const WEBHOOK_PAUSE_S_FIRST = 5;
@@ -560,6 +599,6 @@ export const WEBHOOKS_AT_ONCE = 32;
 export const WEBHOOKS_AT_ONCE_EACH = 4;
 /** Events that one pass assigns to webhooks. */
 export const WEBHOOK_FOLLOW_EVENTS = 500;
-/** Seconds for which ended deliveries are kept: the default, and the minimum. */
+/** Seconds for which deliveries are kept after they have ended: the default, and the minimum. */
 export const WEBHOOK_RETENTION_S_DEFAULT = 604_800;
 export const WEBHOOK_RETENTION_S_MIN = 3_600;

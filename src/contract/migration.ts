@@ -8,10 +8,10 @@ import { JobProgress } from "./job.ts";
 /** The body that starts a migration. */
 export const MigrateBody = z.strictObject({
   target_server_uuid: z.guid().nullish().describe(
-    "The node to move to. Only operators may name one; default: the best node",
+    "The node to which the instance moves. Only operators may choose it. Default: the best node",
   ),
   bandwidth_bytes_per_s: z.number().int().min(BANDWIDTH_BYTES_PER_S_MIN).nullish().describe(
-    `Most bytes per second that the node sends; default: ${BANDWIDTH_BYTES_PER_S}`,
+    `The maximum number of bytes per second that the node sends. Default: ${BANDWIDTH_BYTES_PER_S}`,
   ),
 });
 export type MigrateBody = z.infer<typeof MigrateBody>;
@@ -30,14 +30,15 @@ export const Migration = z.object({
   state: z.enum(MIGRATION_STATES),
   source_server_uuid: z.string(),
   target_server_uuid: z.string(),
-  live: z.boolean().describe("Whether the guest ran while it moved"),
+  live: z.boolean().describe("Whether the guest ran during the migration"),
   reason: z.string().nullable().describe("Why it failed"),
-  progress: JobProgress.nullable().describe("Progress of the source; null before it begins"),
+  progress: JobProgress.nullable().describe("The progress of the source node; null until it begins"),
   sent_bytes: z.number().int().nullable().describe(
-    "Bytes of disks and memory that the source sent; null until it ended",
+    "Bytes of disks and memory that the source node sent; null until it has sent all",
   ),
   downtime_ms: z.number().int().nullable().describe(
-    "Time for which the guest was paused; null until the target has started it, and for a stopped instance",
+    "Time for which the guest was paused; null until the target node has started the guest, and null for a stopped " +
+      "instance",
   ),
   created_at: Timestamp,
   ended_at: Timestamp.nullable(),

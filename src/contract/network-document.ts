@@ -1,5 +1,6 @@
 // The network document: what one node applies for one VPC. A node gets a document for each VPC of which it hosts a NIC
-// or a NAT gateway. The whole document is applied or none of it. Addresses and blocks are in canonical form (RFC 5952).
+// or a NAT gateway. The node applies the whole document or nothing of it. Addresses and blocks are in canonical form
+// (RFC 5952).
 import { z } from "zod";
 import { Uuid } from "./common.ts";
 import {
@@ -52,12 +53,12 @@ export const LocalNic = z.object({
   mac: z.string(),
   ...addresses,
   blocks: z.array(z.string()).optional().describe(
-    "Blocks that also lead to the NIC, and from which its guest may send: further addresses and allowed blocks",
+    "The NIC's further addresses and allowed blocks. The VPC routes them to the NIC, and its guest may send from them",
   ),
   floating_ips: z.array(z.string()),
   arriving: z.boolean().describe(
-    "True on the target of a migration until the instance belongs to it. Until then the node has the tap and its " +
-      "filter, but not the route",
+    "True on the target of a migration until the instance belongs to it. Until then, the node has the NIC's tap and " +
+      "the filter of the tap, but not the route",
   ),
   connections_max: limit("Open connections in each direction"),
   packets_per_second_max: limit("Packets in each direction").optional(),
@@ -68,7 +69,9 @@ export type LocalNic = z.infer<typeof LocalNic>;
 /** A NIC of the VPC whose instance is on another node. */
 export const RemoteNic = z.object({
   ...addresses,
-  blocks: z.array(z.string()).optional().describe("Blocks that also lead to the NIC"),
+  blocks: z.array(z.string()).optional().describe(
+    "The NIC's further addresses and allowed blocks, which the VPC routes to the NIC",
+  ),
   underlay_address,
 });
 export type RemoteNic = z.infer<typeof RemoteNic>;
@@ -101,7 +104,7 @@ export const DocumentExternal = z.object({
 });
 export type DocumentExternal = z.infer<typeof DocumentExternal>;
 
-/** A port of a NAT gateway's public address whose connections go to a NIC of the VPC. */
+/** A port forward: connections to this port of a NAT gateway's public address go to a NIC of the VPC. */
 export const DocumentPortForward = z.object({
   protocol: z.enum(PORT_FORWARD_PROTOCOLS),
   public_port: z.number().int(),
@@ -138,32 +141,35 @@ export const NetworkDocument = z.object({
     "Addresses of time servers for guests. A server of an older version sends none",
   ),
   peers: z.array(underlay_address).optional().describe(
-    "The other nodes that have a part of the VPC. The node accepts packets of the VPC from these nodes only. A server " +
-      "of an older version sends none, and then every known node is accepted",
+    "The other nodes that have a part of the VPC. The node accepts packets of the VPC from these nodes only. A " +
+      "server of an older version sends none, and then every known node is accepted",
   ),
 });
 export type NetworkDocument = z.infer<typeof NetworkDocument>;
 
 const count = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
-/** Counters of a firewall rule or a NAT gateway on one node, since the VPC has a router there. */
+/** Counters of a firewall rule or a NAT gateway on one node. They begin at 0 when the node creates the VPC's router. */
 export const RuleCount = z.object({
-  rule_id: Uuid.describe("The rule, or the NAT gateway"),
+  rule_id: Uuid.describe("The id of the rule or the NAT gateway"),
   packets: count.describe("First packets of connections"),
-  bytes: count.describe("Their bytes"),
+  bytes: count.describe("Bytes of these packets"),
 });
 export type RuleCount = z.infer<typeof RuleCount>;
 
 /** A poll of a node: the generations that it has stored, by VPC. */
 export const NetworkPollBody = z.object({
-  wait: z.number().int().min(0).describe("Longest wait for a change, in seconds; longer ones are shortened"),
+  wait: z.number().int().min(0).describe(
+    "The longest wait for a change, in seconds. The server shortens a value that is too large",
+  ),
   have: z.record(Uuid, z.number().int()).describe(
-    "The generation of each stored document, by VPC id. If a VPC is left out, the node stores no document of it and has " +
-      "removed everything of it",
+    "The generation of each stored document, by VPC id. If a VPC is missing here, the node stores no document of the " +
+      "VPC and has removed everything of the VPC",
   ).refine((have) => Object.keys(have).length <= NETWORK_VPCS_MAX, `a node has at most ${NETWORK_VPCS_MAX} VPCs`),
   counts: z.array(RuleCount).max(RULE_COUNTS_MAX).nullish().describe(
-    "Counters of firewall rules that changed since the node's last report. Unknown rules are left out",
+    "Counters of firewall rules and NAT gateways that changed since the node's last report. The server ignores " +
+      "unknown ids",
   ),
-  traces: z.boolean().nullish().describe("Whether the agent answers questions where a packet stops"),
+  traces: z.boolean().nullish().describe("Whether the agent answers traces, which ask where a packet stops"),
 });
 export type NetworkPollBody = z.infer<typeof NetworkPollBody>;
 
@@ -172,10 +178,11 @@ export const NetworkPollView = z.object({
   nodes: z.array(underlay_address).describe("Every node that may send packets of VPCs to this node"),
   vpcs: z.array(NetworkDocument).describe("The documents that are newer than the stored ones"),
   gone: z.array(z.string()).describe(
-    "VPCs of which the node hosts nothing any more. The node removes them, and leaves them out of its next poll",
+    "VPCs of which the node no longer hosts anything. The node removes these VPCs, and leaves them out of `have` in " +
+      "its next poll",
   ),
   traces: z.array(TraceQuestion).optional().describe(
-    "Questions; the node answers each with POST /v1/agent/network/trace",
+    "Open traces. The node answers each with POST /v1/agent/network/trace",
   ),
 });
 export type NetworkPollView = z.infer<typeof NetworkPollView>;

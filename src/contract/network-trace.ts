@@ -1,4 +1,5 @@
-// Where a packet stops: the question to a node, its answer, and what an operator gets (docs/networking.md, "Traces").
+// Traces, which find out where a packet stops: the question to a node, the node's answer, and the result for an
+// operator (docs/networking.md, "Traces").
 import { z } from "zod";
 import { wholeNumber } from "./common.ts";
 import { PACKET_PROTOCOLS, TRACE_VERDICTS } from "./enums.ts";
@@ -24,7 +25,10 @@ export const TraceQuestion = z.object({
 });
 export type TraceQuestion = z.infer<typeof TraceQuestion>;
 
-/** Where a packet that passes goes: to another node of the VPC, or out of the VPC with this source address. */
+/**
+ * The destination of a packet that passes: another node of the VPC, or an address outside the VPC. Outside, the packet
+ * has this source address.
+ */
 export const TraceNext = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("node"), underlay_address: z.ipv4() }),
   z.object({ kind: z.literal("outside"), source: z.union([z.ipv4(), z.ipv6()]) }),
@@ -34,9 +38,11 @@ export type TraceNext = z.infer<typeof TraceNext>;
 /** A node's answer to a question. */
 export const TraceAnswer = z.object({
   trace_id: z.guid(),
-  generation: z.number().int().nullable().describe("Of the node's document; null: the node has no document of the VPC"),
+  generation: z.number().int().nullable().describe(
+    "The generation of the node's document of the VPC; null: the node has no such document",
+  ),
   steps: z.array(z.string().max(TRACE_STEP_CHARS_MAX)).min(1).max(TRACE_STEPS_MAX).describe(
-    "Sentences in the packet's order; the last one says where it ends",
+    "Sentences that describe the packet's path, in its order. The last one names the place where the path ends",
   ),
   passes: z.boolean().describe("Whether the node's router passes the packet on"),
   rule_id: z.guid().nullable().describe("The firewall rule that decided last"),
@@ -45,26 +51,28 @@ export const TraceAnswer = z.object({
 });
 export type TraceAnswer = z.infer<typeof TraceAnswer>;
 
-/** The part of a packet's way on one node. */
+/** The part of a packet's path that is on one node. */
 export const TraceHop = z.object({
   server_uuid: z.string(),
   hostname: z.string(),
   vpc_id: z.string(),
   desired_generation: z.number().int(),
-  generation: z.number().int().nullable().describe("Of the document that the node judged by; null: it has none"),
+  generation: z.number().int().nullable().describe(
+    "The generation of the document that the node used; null: the node has no document of the VPC",
+  ),
   differences: z.number().int().nullable().describe("Null: the node did not answer"),
   steps: z.array(z.string()),
 });
 export type TraceHop = z.infer<typeof TraceHop>;
 
-/** Where the first packet of a connection from an instance ends. */
+/** The result of a trace: where the first packet of a connection from an instance ends. */
 export const NetworkTrace = z.object({
   verdict: z.enum(TRACE_VERDICTS).describe(
-    "arrives: at the receiver's NIC. leaves: to an address outside of the site's VPCs. stops: a node drops it. " +
-      "unknown: a node did not answer",
+    "arrives: the packet reaches the receiver's NIC. leaves: it goes to an address outside of the site's VPCs. " +
+      "stops: a node drops it. unknown: a node did not answer",
   ),
-  summary: z.string().describe("One sentence that says where the packet ends, and the rule that decided"),
+  summary: z.string().describe("One sentence that names the place where the packet ends, and the rule that decided"),
   rule: z.object({ id: z.string(), name: z.string() }).nullable().describe("The firewall rule that decided last"),
-  hops: z.array(TraceHop).describe("The nodes on the way"),
+  hops: z.array(TraceHop).describe("The nodes on the packet's path, in its order"),
 });
 export type NetworkTrace = z.infer<typeof NetworkTrace>;

@@ -43,13 +43,14 @@ export const Realization = z.object({
 export type Realization = z.infer<typeof Realization>;
 
 /**
- * How far the nodes are with the network of the VPC. A change of any object of the VPC raises the generation. An object
- * is in effect when the applied generation has reached the desired one.
+ * How far the nodes have applied the network of the VPC. A change of any object of the VPC raises the desired
+ * generation. An object is in effect when the applied generation has reached the desired one.
  */
 export const Realized = z.object({
   desired_generation: z.number().int(),
   applied_generation: z.number().int().nullable().describe(
-    "The least generation that the nodes of the object have applied; null while one of them has applied none",
+    "The lowest of the generations that the object's nodes have applied; null while one of these nodes has applied " +
+      "none",
   ),
   nodes: z.number().int().describe("How many nodes must apply the network"),
   nodes_pending: z.number().int().describe("How many of the nodes have not applied the desired generation"),
@@ -67,7 +68,7 @@ export const Vpc = z.object({
   project: z.string(),
   main_route_table_id: z.string(),
   ...labeled,
-  vni: z.number().int().describe("Geneve VNI, unique"),
+  vni: z.number().int().describe("The VPC's network identifier in VXLAN (VNI), unique on the site"),
   ipv4_block: z.string().nullable(),
   ipv6_block: z.string().nullable(),
   realized,
@@ -78,7 +79,7 @@ export type Vpc = z.infer<typeof Vpc>;
 export const VpcBody = z.strictObject({ ...withLabels, ...blocks });
 export type VpcBody = z.infer<typeof VpcBody>;
 
-/** A part of a VPC's blocks. The NIC tag, VLAN and ranges are null unless the subnet is external. */
+/** A subnet: a part of a VPC's blocks. The NIC tag, VLAN and ranges are null unless the subnet is external. */
 export const Subnet = z.object({
   ...ofVpc,
   route_table_id: z.string(),
@@ -114,13 +115,13 @@ export const NatGateway = z.object({
   public_address: z.string(),
   edge_cluster_id: z.string().nullable(),
   desired_generation: z.number().int(),
-  host_cn_uuid: z.string().nullable().describe("The edge node that runs it; null until there is one"),
+  host_cn_uuid: z.string().nullable().describe("The edge node that runs the gateway; null until a node is chosen"),
   counts: z.object({
-    connections: z.number().int().describe("Connections that instances began through it"),
+    connections: z.number().int().describe("Connections that instances began through the gateway"),
     counted_at: Timestamp.describe("When a node last reported a change"),
   }).nullable().describe(
-    "Sums of what its nodes reported, at most about two minutes ago. A node begins again at 0 when it starts. Null: no " +
-      "node has reported yet, or this is the answer to a write",
+    "Sums of the counters that the gateway's nodes last reported, at most about two minutes ago. The counters of a " +
+      "node begin at 0 again when the node starts. Null: no node has reported yet, or this is the answer to a write",
   ),
   realized,
   created_at: Timestamp,
@@ -137,12 +138,14 @@ export const FloatingIp = z.object({
   ...labeled,
   address: z.string(),
   family: z.enum(ADDRESS_FAMILIES),
-  attached_to: z.string().nullable().describe("The NIC that it is attached to"),
+  attached_to: z.string().nullable().describe("The NIC to which the floating IP is attached"),
   attached_instance_id: z.string().nullable(),
   network_id: z.string().nullable().describe("The external subnet of its address; null for the fixed pools"),
   external_nic_tag: z.string().nullable(),
   hosted_cn: z.string().nullable(),
-  realized: Realized.nullable().describe("Null while it is attached to no NIC, and in the answer to a write"),
+  realized: Realized.nullable().describe(
+    "Null while the floating IP is attached to no NIC, and in the answer to a write",
+  ),
   created_at: Timestamp,
   updated_at: Timestamp,
 });
@@ -150,9 +153,11 @@ export type FloatingIp = z.infer<typeof FloatingIp>;
 /** The body that creates a floating IP. Exactly one of family, network_id and pool_id is required. */
 export const FloatingIpBody = z.strictObject({
   ...withLabels,
-  family: z.enum(ADDRESS_FAMILIES).nullish().describe("Use the fixed pool of this family"),
-  network_id: z.guid().nullish().describe("Use this external subnet"),
-  pool_id: z.guid().nullish().describe("Use the first network of this pool with a free address"),
+  family: z.enum(ADDRESS_FAMILIES).nullish().describe("Takes an address from the fixed pool of this family"),
+  network_id: z.guid().nullish().describe("Takes an address from this external subnet"),
+  pool_id: z.guid().nullish().describe(
+    "Takes an address from the first external subnet of this pool that has a free one",
+  ),
 });
 export type FloatingIpBody = z.infer<typeof FloatingIpBody>;
 /** The NIC to attach a floating IP to. */
@@ -229,12 +234,14 @@ export const FirewallRule = z.object({
   destination_ports: PortRange.nullable(),
   icmp_type_code: IcmpTypeCode.nullable(),
   counts: z.object({
-    packets: z.number().int().describe("Packets that the rule decided about: the first ones of connections"),
+    packets: z.number().int().describe(
+      "Packets that the rule decided about. A rule decides about the first packet of each connection",
+    ),
     bytes: z.number().int().describe("Bytes of these packets"),
     counted_at: Timestamp.describe("When a node last reported a change"),
   }).nullable().describe(
-    "Sums of what the nodes reported, at most about two minutes ago. A node begins again at 0 when it starts. Null: no " +
-      "node has reported yet, or this is the answer to a write",
+    "Sums of the counters that the nodes last reported, at most about two minutes ago. The counters of a node begin " +
+      "at 0 again when the node starts. Null: no node has reported yet, or this is the answer to a write",
   ),
   realized,
   created_at: Timestamp,

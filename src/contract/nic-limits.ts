@@ -1,4 +1,4 @@
-// The setting network.nic_limits: what a NIC may use of the network, by the size of its instance.
+// The setting network.nic_limits limits how much of the network a NIC may use, by the size of its instance.
 import { z } from "zod";
 import {
   NIC_BYTES_PER_SECOND_MIN,
@@ -17,10 +17,10 @@ export const NicLimits = z.strictObject({
 });
 export type NicLimits = z.infer<typeof NicLimits>;
 
-/** The limits of instances with at most `cpu_max` vCPUs, or of all others if it is null. */
+/** The limits for instances with at most `cpu_max` vCPUs. If `cpu_max` is null: the limits for all other instances. */
 const Class = NicLimits.extend({ cpu_max: z.number().int().min(1).nullable() });
 
-/** The value of the setting network.nic_limits: the first class that fits an instance counts. */
+/** The value of the setting network.nic_limits. The first class that fits an instance applies. */
 export const NicLimitClasses = z.array(Class).max(NIC_LIMIT_CLASSES_MAX).refine(
   (classes) => classes.every(({ cpu_max }, index) => index === 0 || rank(classes[index - 1]!.cpu_max) < rank(cpu_max)),
   "cpu_max must rise from class to class; null comes last",

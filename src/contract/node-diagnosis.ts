@@ -1,4 +1,4 @@
-// Why a machine is not usable, and what to do about it.
+// Diagnoses: why a machine is not usable, and what to do about it.
 import { z } from "zod";
 import { BOOT_RECORD_STATES, CN_STATES } from "./enums.ts";
 
@@ -7,9 +7,11 @@ export const FINDING_LEVELS = ["stops", "warns"] as const;
 
 /** A problem or a warning about a machine, and its fix. */
 export const Finding = z.object({
-  level: z.enum(FINDING_LEVELS).describe("stops: not usable until this is fixed; warns: usable all the same"),
+  level: z.enum(FINDING_LEVELS).describe(
+    "stops: the machine is not usable until this is fixed; warns: the machine is usable in spite of this",
+  ),
   text: z.string(),
-  mend: z.string().nullable().describe("A command to run or a step to take; null when only waiting helps"),
+  mend: z.string().nullable().describe("A command to run or a step to take; null if you can only wait"),
 });
 export type Finding = z.infer<typeof Finding>;
 
@@ -27,11 +29,16 @@ export const CnDiagnosis = z.object({
 });
 export type CnDiagnosis = z.infer<typeof CnDiagnosis>;
 
-/** Whether a machine that no node is bound to can enrol. It is not usable before it has been set up. */
+/**
+ * Whether a machine can enrol whose boot record is bound to no node. Such a machine is not usable before it has been
+ * set up.
+ */
 export const BootDiagnosis = z.object({
   mac: z.string(),
   state: z.enum(BOOT_RECORD_STATES),
-  server_uuid: z.string().nullable().describe("The node that the record is bound to; its own diagnosis says more"),
+  server_uuid: z.string().nullable().describe(
+    "The node that the record is bound to. The diagnosis of that node has more details",
+  ),
   ...judged,
 });
 export type BootDiagnosis = z.infer<typeof BootDiagnosis>;

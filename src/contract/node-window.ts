@@ -1,4 +1,4 @@
-// The list of nodes as a window, and the state of the fleet in numbers.
+// The window of the list of nodes, and the summary of the fleet.
 import { z } from "zod";
 import { Timestamp } from "./common.ts";
 import { Labels } from "./labels.ts";
@@ -24,11 +24,11 @@ export const NodeRow = z.object({
 });
 export type NodeRow = z.infer<typeof NodeRow>;
 
-/** A window of the nodes that match. `total` counts all that match. */
+/** A window of the nodes that match the filter. `total` counts all nodes that match. */
 export const NodeWindow = z.object({ items: z.array(NodeRow), total: z.number().int() });
 export type NodeWindow = z.infer<typeof NodeWindow>;
 
-/** The fleet in numbers. A state without objects is left out. */
+/** The summary of the fleet: numbers of objects. A state without objects is left out. */
 export const FleetSummary = z.object({
   nodes: z.object({
     by_state: z.record(z.string(), z.number().int()),

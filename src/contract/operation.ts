@@ -14,7 +14,7 @@ export const OperationSummary = z.object({
   state: z.enum(OPERATION_STATES),
   references: z.array(Reference),
   stuck_reason: z.string().nullable(),
-  error: z.string().nullable().describe("Why it failed or was rolled back"),
+  error: z.string().nullable().describe("Why the operation failed or was rolled back"),
   time_created: Timestamp,
   time_done: Timestamp.nullable(),
 });

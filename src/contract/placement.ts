@@ -1,5 +1,5 @@
-// Placement for operators: why a node can take an instance or not, and what a drain would do (docs/instances.md,
-// "Placement").
+// Placement as operators see it: why a node can or cannot take an instance, and what a drain would do
+// (docs/instances.md, "Placement").
 import { z } from "zod";
 import { Timestamp, Uuid, withDefault } from "./common.ts";
 import { CN_ROLES, FILTER_VERDICTS, INSTANCE_BRANDS, PLACEMENT_FILTERS, PLACEMENT_SCORERS } from "./enums.ts";
@@ -30,7 +30,7 @@ export type ScorerResult = z.infer<typeof ScorerResult>;
 export const NodeReport = z.object({
   server_uuid: z.string(),
   hostname: z.string(),
-  filter_results: z.array(FilterResult).describe("Every filter, in the order in which they run"),
+  filter_results: z.array(FilterResult).describe("The results of all filters, in the order in which the filters run"),
   scorer_results: z.array(ScorerResult).describe("Empty for a node that a filter rejected"),
   total_score: z.number().nullable().describe("Null for a node that a filter rejected"),
   accepted: z.boolean(),
@@ -64,7 +64,7 @@ export const ExplainReport = z.object({
   profile: z.string(),
   weights: z.record(z.string(), z.number()),
   chosen: z.string().nullable().describe("The node that is tried first, or null when every node is rejected"),
-  reject_counts: z.record(z.string(), z.number().int()).describe("Nodes that each filter rejected"),
+  reject_counts: z.record(z.string(), z.number().int()).describe("The number of nodes that each filter rejected"),
   generated_at: Timestamp,
   per_cn: z.array(NodeReport).describe(
     "Approved nodes. Accepted nodes come first, the best first; equal nodes are ordered by UUID",
@@ -85,7 +85,9 @@ export const ExplainBody = z.strictObject({
   tenant_id: Uuid.nullish(),
   cpu: z.number().int().min(1).max(0xffff_ffff).nullish(),
   memory_bytes: z.number().int().min(1).max(Number.MAX_SAFE_INTEGER).nullish(),
-  disk_bytes: z.number().int().min(0).max(DISK_BYTES_MAX).nullish().describe("All disks together. Default: none"),
+  disk_bytes: z.number().int().min(0).max(DISK_BYTES_MAX).nullish().describe(
+    "The size of all disks together. Default: no requirement",
+  ),
   role: z.enum(CN_ROLES).nullish().describe("Default: tenant"),
   brand: z.enum(INSTANCE_BRANDS).nullish().describe("Default: not-applicable"),
   min_platform: z.string().min(1).max(STAMP_CHARS_MAX).nullish(),
@@ -93,7 +95,7 @@ export const ExplainBody = z.strictObject({
   traits: withDefault(Traits.shape.traits, {}),
   nic_tags: withDefault(z.array(z.string()).max(EXPLAIN_LIST_MAX), []),
   placement_group_id: Uuid.nullish().describe(
-    "Place a further instance of this group. Default: the group of `instance_id`",
+    "The placement group of the instance. Default: the group of the instance `instance_id`",
   ),
 });
 export type ExplainBody = z.infer<typeof ExplainBody>;
@@ -117,7 +119,10 @@ export const NotPlaceableInstance = z.object({
 });
 export type NotPlaceableInstance = z.infer<typeof NotPlaceableInstance>;
 
-/** The preview of a drain. Each instance takes its room away from the instances after it in the list. */
+/**
+ * The preview of a drain. The instances are planned one after another: the room that one instance takes is not free for
+ * the next ones.
+ */
 export const DrainPreview = z.object({
   instances_on_cn: z.number().int(),
   placeable: z.array(PlaceableInstance),

@@ -22,7 +22,7 @@ export const PortForward = z.object({
   description: z.string(),
   labels: Labels,
   nat_gateway_id: z.string(),
-  nic_id: z.string().describe("The NIC that gets the connections; the forward ends with it"),
+  nic_id: z.string().describe("The NIC that gets the connections. If the NIC is deleted, so is the port forward"),
   protocol,
   public_port: port.describe("The port of the gateway's public address"),
   nic_port: port.describe("The port of the NIC"),
@@ -39,7 +39,7 @@ export const PortForwardBody = z.strictObject({
   nat_gateway_id: z.guid(),
   nic_id: z.guid().describe("A NIC with an address of the gateway's family"),
   protocol: withDefault(protocol, "tcp"),
-  public_port: port.describe("Each protocol has its own ports"),
-  nic_port: port.nullish().describe("By default the public port"),
+  public_port: port.describe("The same port can be forwarded once for each protocol"),
+  nic_port: port.nullish().describe("Default: the public port"),
 });
 export type PortForwardBody = z.infer<typeof PortForwardBody>;

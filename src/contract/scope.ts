@@ -21,7 +21,7 @@ export const SshKeyScope = z.discriminatedUnion("kind", [
 ]);
 export type SshKeyScope = z.infer<typeof SshKeyScope>;
 
-/** The database columns of a scope. A project's scope also names its tenant. */
+/** The database columns of a scope. The scope of a project contains both the project and its tenant. */
 export type ScopeColumns<Kind extends ScopeKind = ScopeKind> = {
   readonly scope_kind: Kind;
   readonly silo_id: string | null;

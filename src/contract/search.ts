@@ -1,4 +1,4 @@
-// The search across kinds.
+// The search for objects of all kinds.
 import { z } from "zod";
 import { SEARCH_KINDS } from "./enums.ts";
 

@@ -58,7 +58,7 @@ export const SETTINGS = {
     default: INSTANCE_CREATE_WAIT_S,
     restart_required: false,
     description:
-      "Seconds that a node may take for an operation on an instance, and that the request waits for the operation",
+      "Seconds that a node may take for an operation on an instance. The request waits for the operation as long",
   },
   "instance.memory_bytes_min": {
     schema: z.number().int().min(1).max(Number.MAX_SAFE_INTEGER),
@@ -185,7 +185,7 @@ export const SETTINGS = {
     schema: z.number().int().min(1).max(1_000),
     default: 10,
     restart_required: false,
-    description: "Copy rounds after which a migration pauses its source, however many bytes are left",
+    description: "Copy rounds after which a migration pauses its source, even if many bytes are left",
   },
   "quota.tenant_default.cpu_limit": quotaLimit("tenant", "vCPUs"),
   "quota.tenant_default.memory_bytes": quotaLimit("tenant", "Bytes of memory"),
@@ -240,15 +240,17 @@ export const SETTINGS = {
     schema: z.array(z.union([z.ipv4(), z.ipv6()], { error: "must be an IP address" })).max(RESOLVERS_MAX),
     default: [],
     restart_required: false,
-    description: "DNS servers that nodes ask for the guests of VPCs, in this order; []: guests resolve only names of " +
-      "their VPC. A change reaches a VPC with its next change",
+    description:
+      "DNS servers that nodes ask for the guests of VPCs, in this order; []: guests resolve only names of their VPC. " +
+      "A new value takes effect in a VPC when an object of the VPC changes next",
   },
   "network.ntp_servers": {
     schema: z.array(z.union([z.ipv4(), z.ipv6()], { error: "must be an IP address" })).max(NTP_SERVERS_MAX),
     default: [],
     restart_required: false,
-    description: "Time servers that guests of VPCs learn by DHCP and DHCPv6; []: none. Guests reach them like " +
-      "other addresses, by a NAT gateway or a floating IP. A change reaches a VPC with its next change",
+    description:
+      "Time servers that guests of VPCs learn by DHCP and DHCPv6; []: none. Guests reach them like other addresses, " +
+      "by a NAT gateway or a floating IP. A new value takes effect in a VPC when an object of the VPC changes next",
   },
   "network.nic_limits": {
     schema: NicLimitClasses,
@@ -256,8 +258,8 @@ export const SETTINGS = {
     restart_required: false,
     description: "Limits of each NIC by the size of its instance: the first class whose cpu_max is at least the " +
       "instance's vCPUs, or null. connections_max counts open connections; packets_per_second_max and " +
-      "bytes_per_second_max count packets; each counts for each direction; null: unlimited. A change reaches a VPC with " +
-      "its next change",
+      "bytes_per_second_max count packets; each counts for each direction; null: unlimited. A change reaches a VPC " +
+      "with its next change",
   },
   "fetch.allowed_private": {
     schema: z.array(z.union([z.cidrv4(), z.cidrv6()], { error: "must be a network such as 10.20.0.0/16 or fd00::/8" }))

@@ -13,8 +13,8 @@ export const AnnounceBody = z.object({
   sysinfo: z.record(z.string(), z.unknown()),
   mac: z.string().nullish().describe("The MAC with which the machine logged in to the booter's AMQP broker"),
   started: z.boolean().nullish().describe(
-    "True if the machine has just started and this booter began no setup run for it. A run whose bundle was fetched " +
-      "then ends as failed. Needs `mac`",
+    "True if the machine has just started and this booter has begun no setup run for it. A running setup whose " +
+      "bundle was already fetched then ends as failed. Needs `mac`",
   ),
 });
 export type AnnounceBody = z.infer<typeof AnnounceBody>;
@@ -26,7 +26,7 @@ export const SetupApproval = z.strictObject({
   disk_layout: z.enum(DISK_LAYOUTS),
   disk_width: orNull(z.number().int()),
   disk_spares: orNull(z.number().int().min(0))
-    .describe("0 means no spares; without a value the layout tool chooses"),
+    .describe("0 means no spares. Without a value, the layout tool chooses the number"),
   disk_exclude: z.array(z.string().min(1).max(128)).max(1_024).nullish().transform((value) => value ?? []),
   disk_cache: z.boolean().nullish().transform((value) => value ?? true)
     .describe("Default true; false disables the L2ARC cache device"),
@@ -89,7 +89,7 @@ export const SetupProgressReport = z.object({
 /** The body that reports that the setup with this epoch succeeded. */
 export const SetupCompleteReport = z.object({
   epoch,
-  mac: z.string().nullish().describe("The network port that the machine booted from"),
+  mac: z.string().nullish().describe("The MAC of the network port that the machine booted from"),
 });
 /** The body that reports that a setup failed. The route limits the reason's length in UTF-8 bytes. */
 export const SetupFailedReport = z.object({ epoch, reason: z.string() });

@@ -5,7 +5,7 @@ import { Labels, NewLabels } from "./labels.ts";
 import { SNAPSHOT_CONSISTENCIES } from "./enums.ts";
 import { Description, ResourceName } from "./tenancy.ts";
 
-/** A copy of a disk at one time, on the node of its instance. */
+/** A snapshot: a copy of a disk at one point in time, on the node of the disk's instance. */
 export const Snapshot = z.object({
   id: z.string(),
   tenant_id: z.string(),

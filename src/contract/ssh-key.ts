@@ -18,7 +18,7 @@ export const SshKey = z.object({
 });
 export type SshKey = z.infer<typeof SshKey>;
 
-/** The body that creates a key. For a bad key, the parser's error text says what is wrong. */
+/** The body that creates a key. For a bad key, the error text of the parser explains the problem. */
 export const SshKeyBody = z.strictObject({
   name: ResourceName,
   description: withDefault(Description, ""),

@@ -4,7 +4,10 @@ import { Timestamp, withDefault } from "./common.ts";
 import { Labels, LabelsPatch, NewLabels } from "./labels.ts";
 import { DESCRIPTION_CHARS_MAX } from "./limits.ts";
 
-/** A resource name. The actors check its rule, because a violation is a 409 and a schema would give a 400. */
+/**
+ * A resource name. The actors check this rule, because a violation must be answered with 409, and a schema would answer
+ * 400.
+ */
 export const ResourceName = z.string().describe(
   "1 to 63 bytes, no / or \\, no control, bidirectional or zero-width characters, no spaces at either end; otherwise " +
     "409",
@@ -52,13 +55,13 @@ export type ProjectBody = z.infer<typeof ProjectBody>;
 /** The body that renames or describes a record. Missing fields stay unchanged. */
 export const NamedPatch = z.strictObject({ name: ResourceName.nullish(), description: Description.nullish() });
 export type NamedPatch = z.infer<typeof NamedPatch>;
-/** The same body for a record with labels. */
+/** The body that renames, describes or labels a record. */
 export const LabeledPatch = NamedPatch.extend({ labels: LabelsPatch.nullish() });
 export type LabeledPatch = z.infer<typeof LabeledPatch>;
 
 const amount = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
 
-/** The limits of a tenant or a project, all four required. */
+/** The body that sets the limits of a tenant or a project. All four limits are required. */
 export const QuotaBody = z.strictObject({
   cpu_limit: amount.describe("vCPUs"),
   memory_bytes: amount,
@@ -103,7 +106,7 @@ export type TenantQuota = z.infer<typeof TenantQuota>;
 
 const limit = z.number().int().nullable();
 
-/** The usage, and the limits in force: the quota's limits, or else the cluster's defaults. */
+/** The usage, and the limits in force. They are the limits of the quota or, without a quota, the cluster's defaults. */
 export const UsageView = Usage.extend({
   limits: z.object({ cpu_limit: limit, memory_bytes: limit, disk_bytes: limit, instance_limit: limit })
     .describe("Null: unlimited"),

@@ -53,8 +53,8 @@ export const SiteUsage = z.object({
 });
 export type SiteUsage = z.infer<typeof SiteUsage>;
 
-/** The query of both. */
+/** The query of both lists of usage. */
 export const UsageQuery = z.object({
   from: Day.optional().describe("The first day, UTC. Default: the first day of the month of `to`"),
-  to: Day.optional().describe("The last day, UTC, which counts too. Default: today"),
+  to: Day.optional().describe("The last day, UTC, which is included. Default: today"),
 });

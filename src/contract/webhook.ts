@@ -8,7 +8,7 @@ import { Description, NamedPatch, ResourceName } from "./tenancy.ts";
 
 const EventPattern = z.string().regex(
   /^(?:\*|[a-z][a-z0-9_]{0,62}\*?)$/,
-  "an event is an action such as instance_create, or the begin of actions with a star such as instance_*",
+  "an event must be an action such as instance_create, or the beginning of actions and a star, such as instance_*",
 );
 
 const Url = z.url({ protocol: /^https?$/ }).max(WEBHOOK_URL_CHARS_MAX).refine(isPlain, {
@@ -16,7 +16,8 @@ const Url = z.url({ protocol: /^https?$/ }).max(WEBHOOK_URL_CHARS_MAX).refine(is
 });
 
 const Events = z.array(EventPattern).max(WEBHOOK_EVENTS_MAX).describe(
-  "The actions whose events are sent, named as in the activity log. `instance_*`: all that begin with instance_. []: all",
+  "The actions whose events are sent, named as in the activity log. `instance_*` means all actions that begin with " +
+    "instance_. [] means all actions",
 );
 
 /** A webhook of a project. */
@@ -36,9 +37,9 @@ export const Webhook = z.object({
 });
 export type Webhook = z.infer<typeof Webhook>;
 
-/** The answer to a create. No other answer contains the secret. */
+/** The answer to the request that created the webhook. No other answer contains the secret. */
 export const WebhookCreated = Webhook.extend({
-  secret: z.string().describe("whsec_ and the key of the signatures in base64"),
+  secret: z.string().describe("whsec_, followed by the key of the signatures in base64"),
 });
 export type WebhookCreated = z.infer<typeof WebhookCreated>;
 
@@ -62,9 +63,9 @@ export const WebhookPatch = NamedPatch.extend({
 });
 export type WebhookPatch = z.infer<typeof WebhookPatch>;
 
-/** One event on its way to a webhook. */
+/** A delivery: one event that the server sends to a webhook. */
 export const WebhookDelivery = z.object({
-  id: z.string().describe("The id of the message: the same in every attempt"),
+  id: z.string().describe("The id of the message. It is the same in every attempt"),
   webhook_id: z.string(),
   type: z.string().describe("The action of the event, or webhook_test"),
   resource: z.string().nullable().describe('The object of the event, such as Instance::"UUID"'),
