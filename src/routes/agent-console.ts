@@ -1,4 +1,4 @@
-// The node's end of a console: the node dials in, since nodes have no open port.
+// The node's end of a console. The node connects to the server, because nodes have no open port.
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { Uuid } from "../contract/common.ts";
@@ -19,10 +19,11 @@ export function agentConsoleRoutes(app: App, deps: Deps): void {
     method: "get",
     path: "/v1/agent/consoles/{session_id}",
     tags: ["Node agent"],
-    summary: "Dial in for a console",
+    summary: "Connect a node to a console that waits for it",
     description:
-      "A WebSocket. The node opens it when the answer to its poll contains the call of a console. 404 if this server " +
-      "process does not wait for the node. Behind a load balancer another attempt may reach the right process.",
+      "A WebSocket. The node opens it when the answer to the node's poll contains a console call. 404 if this server " +
+      "process does not wait for the node. Behind a load balancer, another attempt may reach the process that " +
+      "waits.",
     ...rights(deps, "AgentConsole"),
     request: { params: z.object({ session_id: Uuid }) },
     responses: switchesProtocols("The console"),

@@ -1,4 +1,4 @@
-// The node's side of an image from a snapshot: the node sends the bytes while its job is in progress
+// The routes by which a node sends the bytes of an image from a snapshot, while its job is in progress
 // (docs/instances.md, "Images from snapshots").
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
@@ -30,8 +30,8 @@ export function agentImageUploadRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Start the upload of the image of a job",
     description:
-      `${ABOUT} Repeatable: the answer says how many bytes are stored. 409 for another size than before, and ` +
-      "if the tenant's images would have more bytes than the setting `image.uploaded_bytes_max`.",
+      `${ABOUT} The request can be repeated; its answer contains the number of stored bytes. 409 for another size ` +
+      "than before, and if the tenant's images would have more bytes than the setting `image.uploaded_bytes_max`.",
     ...rights(deps, "AgentImageSend"),
     ...REPEATABLE,
     request: { params, body: jsonBody(JobImageBody) },
@@ -62,13 +62,13 @@ export function agentImageUploadRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Send the next part of the image of a job",
     description:
-      `The body is application/octet-stream: ${IMAGE_PART_BYTES} bytes, or the rest of the image. \`from\` is its ` +
-      `position. 409 names the right position. ${ABOUT}`,
+      `The body is application/octet-stream: ${IMAGE_PART_BYTES} bytes, or the rest of the image. \`from\` is the ` +
+      `body's position in the image. The message of a 409 contains the right position. ${ABOUT}`,
     ...rights(deps, "AgentImageSend"),
     ...REPEATABLE,
     ...refuses(415),
     request: { params, query: PartQuery },
-    responses: answers(ImageUpload, "The upload with the part"),
+    responses: answers(ImageUpload, "The upload, after the part was added"),
   });
   app.openapi(partRoute, async (c) => {
     const upload = await ofJob(c, c.req.valid("param").upload_id);
@@ -101,7 +101,7 @@ export function agentImageUploadRoutes(app: App, deps: Deps): void {
     return outcome.ok ? c.json({ sha256 }, 200) : faultResponse(c, outcome.fault);
   });
 
-  /** Returns the upload of a job of the calling node that is in progress. */
+  /** Returns the upload of a job. The job must be in progress on the calling node. */
   async function ofJob(c: Ctx, id: string) {
     const job = await findImageOfJob(deps.kysely, id, nodeOf(c));
     const upload = job === undefined ? undefined : await findImageUpload(deps.kysely, id);

@@ -30,13 +30,13 @@ export function agentJobRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Claim the next job",
     description:
-      "A node claims its jobs in the order of `seq`. With `wait`, the request waits for a job. If the node's " +
-      "key is deleted while the request waits, the request gets 401. Every answer lists the tombstones that the " +
-      "node has not confirmed. Only an approved node can claim jobs.",
+      "A node claims its jobs in the order of `seq`. With `wait`, the request waits for a job. If the node's key is " +
+      "deleted while the request waits, the request gets 401. Every answer contains the tombstones that the node has " +
+      "not confirmed. Only an approved node can claim jobs.",
     ...rights(deps, "AgentClaim"),
     ...ASKS,
     request: { body: jsonBody(ClaimBody) },
-    responses: answers(ClaimView, "A job or null, and the tombstones to apply first"),
+    responses: answers(ClaimView, "A job or null, and the tombstones. Apply the tombstones first"),
   });
   app.openapi(claimRoute, async (c) => {
     const { claimed_by, wait, running_jobs, known_consoles } = c.req.valid("json");
@@ -49,7 +49,7 @@ export function agentJobRoutes(app: App, deps: Deps): void {
     if (hasWork(first) || hold_ms === 0) return c.json(first, 200);
     const woken = await hold(c, deps, { polls: deps.claims, key: server_uuid, hold_ms });
     if (isFault(woken)) return faultResponse(c, woken);
-    // A node that disconnected meanwhile, or whose key was deleted, must not get a job.
+    // A node must not get a job if it disconnected during the wait, or if its key was deleted.
     if (woken.found === null || goneSignal(c).aborted) return c.json(first, 200);
     const lost = await c.get("checkAgain")?.() ?? null;
     if (lost !== null) return faultResponse(c, lost);
@@ -78,7 +78,7 @@ export function agentJobRoutes(app: App, deps: Deps): void {
     path: "/v1/agent/jobs/{job_id}/progress",
     tags,
     summary: "Report the progress of a job",
-    description: "Shown with the job. Only heartbeats renew the lease.",
+    description: "The progress is shown with the job. It does not renew the job's lease: only heartbeats do.",
     ...rights(deps, "AgentProgress"),
     ...REPEATABLE,
     request: { params: JobParam, body: jsonBody(JobProgressBody) },

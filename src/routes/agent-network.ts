@@ -23,11 +23,11 @@ export function agentNetworkRoutes(app: App, deps: Deps): void {
     path: "/v1/agent/network/poll",
     tags,
     summary: "Wait for changed network documents",
-    description: "A node has a document for each VPC of which it hosts a NIC (also of a stopped instance) or a NAT " +
-      "gateway. The answer has the whole documents that are newer than the documents in `have`. With `wait`, " +
-      "the request waits until a document is newer. The node removes each VPC in `gone`; its next poll, without " +
-      "that VPC, confirms the removal. `counts` stores counters of firewall rules, which `GET " +
-      "/v1/firewall-rules` shows.",
+    description:
+      "A node has a document for each VPC of which it hosts a NAT gateway or a NIC, including the NICs of stopped " +
+      "instances. The answer contains each document that is newer than the node's generation in `have`. With `wait`, " +
+      "the request waits until a document is newer. The node removes each VPC in `gone`; its next poll, without that " +
+      "VPC, confirms the removal. `counts` stores counters of firewall rules, which `GET /v1/firewall-rules` shows.",
     ...rights(deps, "NetworkPoll"),
     ...ASKS,
     request: { body: jsonBody(NetworkPollBody) },
@@ -43,7 +43,7 @@ export function agentNetworkRoutes(app: App, deps: Deps): void {
     if (hold_ms === 0) return c.json(await deps.networks.answer(asked), 200);
     const woken = await hold(c, deps, { polls: deps.networkPolls, key: asked.server_uuid, hold_ms });
     if (isFault(woken)) return faultResponse(c, woken);
-    // The document of a disconnected node does not count as sent.
+    // A document does not count as sent if the node has disconnected.
     if (goneSignal(c).aborted) return c.json(NOTHING, 200);
     const lost = await c.get("checkAgain")?.() ?? null;
     if (lost !== null) return faultResponse(c, lost);
@@ -55,9 +55,10 @@ export function agentNetworkRoutes(app: App, deps: Deps): void {
     path: "/v1/agent/network-realization",
     tags,
     summary: "Report the generation of a VPC that the node has applied",
-    description: "`applied` confirms the whole document of this generation and of all earlier generations. 403 when " +
-      "`realizer` is not the calling node. 404 for a VPC of which the node has no document. 409 for a " +
-      "generation that is older than the generation of the last report.",
+    description:
+      "`applied` confirms that the node has applied the whole document of this generation, and so all earlier " +
+      "generations. 403 when `realizer` is not the calling node. 404 for a VPC of which the node has no document. " +
+      "409 for a generation that is older than the generation of the last report.",
     ...rights(deps, "NetworkRealizationReport"),
     ...REPEATABLE,
     ...refuses(403, 404, 409),
@@ -77,8 +78,10 @@ export function agentNetworkRoutes(app: App, deps: Deps): void {
     method: "post",
     path: "/v1/agent/network/trace",
     tags,
-    summary: "Answer a packet trace: where the packet stops",
-    description: "Answers a question that a poll returned. 404 if no request waits for the answer.",
+    summary: "Answer a packet trace",
+    description:
+      "Tells where the packet of the trace stops. The node got the trace as the answer to a poll. 404 if no request " +
+      "waits for the answer.",
     ...rights(deps, "NetworkTraceAnswer"),
     ...ASKS,
     ...refuses(404),
@@ -95,7 +98,9 @@ export function agentNetworkRoutes(app: App, deps: Deps): void {
     path: "/v1/agent/nic-tags",
     tags,
     summary: "Report the NIC tags of the node with their bridges",
-    description: "Replaces the node's tags. Names that no operator has created are dropped. An empty list is ignored.",
+    description:
+      "Replaces the tags that the node reported before. Names that no operator has created are dropped. An empty " +
+      "list is ignored.",
     ...rights(deps, "NicTagInventoryReport"),
     ...ASKS,
     request: { body: jsonBody(NicTagReport) },

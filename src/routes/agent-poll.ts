@@ -1,4 +1,5 @@
-// The poll of node agents: reports and questions of a node in one request that waits (docs/nodes.md, "Reports of a node").
+// The poll of node agents: one long-poll request with the reports and requests of a node (docs/nodes.md, "Reports of a
+// node").
 import { createRoute } from "@hono/zod-openapi";
 import { NODE_NOT_APPROVED } from "../../actors/job/transition.ts";
 import { AgentPollBody, AgentPollView } from "../contract/agent-poll.ts";
@@ -45,10 +46,10 @@ export function agentPollRoutes(app: App, deps: Deps): void {
     tags: ["Node agent"],
     summary: "Send a heartbeat and reports, and wait for work and network documents",
     description:
-      "This request replaces the heartbeat, the status report, the capacity report, the claim and the network " +
-      "poll, which older agents send separately. The server stores the reports when the request arrives. Then " +
-      "the request waits, at most `interval_s`, until there is a job, a tombstone, a call for a console or a " +
-      "changed network document. If the node's key is deleted while the request waits, the request gets 401.",
+      "This request replaces the heartbeat, the status report, the capacity report, the claim and the network poll, " +
+      "which older agents send separately. The server stores the reports when the request arrives. Then the request " +
+      "waits, at most `interval_s`, until there is a job, a tombstone, a console call or a changed network document. " +
+      "If the node's key is deleted while the request waits, the request gets 401.",
     ...rights(deps, "AgentPoll"),
     ...ASKS,
     request: { body: jsonBody(AgentPollBody) },
@@ -58,18 +59,19 @@ export function agentPollRoutes(app: App, deps: Deps): void {
     const said = c.req.valid("json");
     if (said.server_uuid !== nodeOf(c)) return faultResponse(c, OTHER_NODE);
     const asked = askedOf(said);
-    // A claimed job whose answer is a fault is returned again, because the node does not list it.
+    // If this answer becomes a fault, a job may already be claimed. The next poll returns it again, because the node
+    // does not list it.
     const [refusal, found, interval_s] = await Promise.all([take(c, said), begin(c, asked), deps.pollIntervalS()]);
     if (refusal !== null) return faultResponse(c, refusal);
     if (isFault(found)) return faultResponse(c, found);
     forgetBody(c);
-    // Its reports may be large, and the request may wait long.
+    // Frees the reports: they may be large, and the request may wait long.
     said.status = said.capacity = undefined;
     const hold_ms = Math.min((said.wait ?? 0) * 1_000, interval_s * 1_000, deps.hold_ms);
     if (hasNews(found) || hold_ms === 0) return c.json(await viewOf(found, asked, interval_s), 200);
     const woken = await hold(c, deps, { polls: pollsOf(found, asked), key: said.server_uuid, hold_ms });
     if (isFault(woken)) return faultResponse(c, woken);
-    // A node that disconnected meanwhile, or whose key was deleted, must get neither a job nor a document.
+    // A node must get neither a job nor a document if it disconnected during the wait, or if its key was deleted.
     if (goneSignal(c).aborted) return c.json({ interval_s, ...NOTHING }, 200);
     if (woken.found === null) return c.json(await viewOf(found, asked, interval_s), 200);
     const lost = await c.get("checkAgain")?.() ?? null;
@@ -78,7 +80,7 @@ export function agentPollRoutes(app: App, deps: Deps): void {
     return isFault(later) ? faultResponse(c, later) : c.json({ interval_s, ...later }, 200);
   });
 
-  /** Stores what the node says. */
+  /** Stores the reports of the node. */
   async function take(c: Ctx, { running_jobs, network, status, capacity }: Said): Promise<Fault | null> {
     const node = nodeOf(c);
     const counts = network?.counts ?? [];
@@ -92,7 +94,7 @@ export function agentPollRoutes(app: App, deps: Deps): void {
     return refusals.find((each) => each !== null) ?? null;
   }
 
-  /** Finds what is there at the arrival. `network` is null while no document changed. */
+  /** Finds the work and the documents when the request arrives. `network` is null if no document has changed. */
   async function begin(c: Ctx, { jobs, network }: Asked): Promise<Found | Fault> {
     const [work, documents] = await Promise.all([
       jobs === null ? null : jobClaims.first(c, jobs),
@@ -101,7 +103,10 @@ export function agentPollRoutes(app: App, deps: Deps): void {
     return foundOf(work, documents);
   }
 
-  /** Finds what is there after the wait. A node that was not approved at the arrival gets no job. */
+  /**
+   * Finds the work and the documents after the wait. A node gets no job if it was not approved when the request
+   * arrived.
+   */
   async function end(c: Ctx, { jobs, network }: Asked, first: Found): Promise<Found | Fault> {
     const [work, documents] = await Promise.all([
       jobs === null || first.work === null ? null : jobClaims.next(c, jobs),

@@ -24,7 +24,7 @@ export function agentRoutes(app: App, deps: Deps): void {
     path: "/v1/agent/heartbeat",
     tags,
     summary: "Send a heartbeat with the running jobs",
-    description: "Renews the leases of the named jobs. Other jobs fail when their leases expire.",
+    description: "Renews the leases of the jobs in `running_jobs`. Other jobs fail when their leases expire.",
     ...rights(deps, "AgentHeartbeat"),
     ...ASKS,
     request: { body: { ...jsonBody(HeartbeatBody), required: false } },
@@ -49,9 +49,10 @@ export function agentRoutes(app: App, deps: Deps): void {
     summary: "Report the status of the node",
     description:
       "`vms` overrides the records of the node's instances, except during operations. `timestamp` (RFC 3339) is the " +
-      "time of the report by the node's clock. A report that is not later than the last one since the approval only " +
-      "updates last_seen. An agent gives each report a later time than the previous one, even if its clock was set back. " +
-      "`metrics` has the counters of the machines by instance; they are kept apart, and not shown with the status.",
+      "time of the report by the node's clock. A report only updates last_seen if it is not later than the last " +
+      "report since the node was approved. An agent gives each report a later time than the previous one, even if " +
+      "its clock was set back. `metrics` has the counters of the machines by instance. The server stores them " +
+      "separately and does not show them with the status.",
     ...rights(deps, "AgentStatus"),
     ...ASKS,
     request: { body: jsonBody(StatusReport) },

@@ -31,7 +31,7 @@ export function switchesProtocols(description: string) {
 }
 
 /**
- * Reads all rows of an unpaged list. If there are too many, returns the refusal, which suggests the filter `narrow`
+ * Reads all rows of an unpaged list. If there are too many rows, returns a fault that suggests the filter `narrow`
  * (null: there is no filter).
  */
 export async function wholeList<R>(narrow: string | null, read: (rows: number) => Promise<R[]>): Promise<R[] | Fault> {
@@ -58,7 +58,7 @@ export function refuses(...statuses: RefusalStatus[]) {
   return { "x-also": statuses } satisfies RefusalHints;
 }
 
-/** For routes that only ask or report: they have no conflicts and take no Idempotency-Key. */
+/** For routes with which a program only polls or reports. They have no conflicts and take no Idempotency-Key. */
 export const ASKS = { "x-never": [409, 422] } satisfies RefusalHints;
 
 /** For routes that write without an Idempotency-Key, since their requests can be repeated. */

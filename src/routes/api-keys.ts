@@ -34,9 +34,9 @@ export function apiKeyRoutes(app: App, deps: Deps): void {
     summary: "Create an API key for the caller",
     description:
       "Only this response contains the secret. For 24 hours, a request with the same Idempotency-Key gets this " +
-      "response again. " +
-      "A key that is bound to a tenant creates only keys of that tenant. The new key of a key that expires has the same " +
-      "expiry by default; a later `expires_at` is 400. A session may create a key without an expiry.",
+      "response again. A key that is bound to a tenant creates only keys of that tenant. If the calling key expires, " +
+      "the new key has the same expiry by default, and 400 for a later `expires_at`. A session may create a key " +
+      "without an expiry.",
     ...rights(deps, "CreateApiKey"),
     request: { body: jsonBody(ApiKeyBody) },
     responses: answersCreated(ApiKeyCreated, "The key, with its secret"),
@@ -57,7 +57,7 @@ export function apiKeyRoutes(app: App, deps: Deps): void {
   });
   app.openapi(listRoute, async (c) => {
     const { user_id, key_tenant_id } = callerOf(c);
-    // A key that is bound to a tenant does not see the other keys of its owner.
+    // A key that is bound to a tenant cannot see the other keys of its owner.
     const filter = key_tenant_id === null ? { user_id } : { user_id, tenant_id: key_tenant_id };
     const keys = await wholeList("deleting keys", (rows) => listApiKeys(deps.kysely, filter, rows));
     return isFault(keys) ? faultResponse(c, keys) : c.json(keys, 200);
@@ -69,8 +69,8 @@ export function apiKeyRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Delete an API key of the caller and reject it from now on",
     description:
-      "409 for the key of an approved node or of a node in setup: disable the node first. A delete of the key of a " +
-      "disabled node also removes the node's reference to it. The node then needs a new approval.",
+      "409 for the key of an approved node or of a node in setup: disable the node first. When the key of a disabled " +
+      "node is deleted, the node's record loses its reference to the key. The node then needs a new approval.",
     ...rights(deps, "DeleteApiKey"),
     request: { params: z.object({ id: Uuid }) },
     responses: answersNothing("Deleted"),

@@ -27,6 +27,8 @@ const FILTERS = {
   until: Timestamp.optional().describe("Only events before this time"),
 };
 
+const SEARCHED = AUDIT_SEARCH_EVENTS_MAX.toLocaleString("en");
+
 export function auditRoutes(app: App, deps: Deps): void {
   const listRoute = createRoute({
     method: "get",
@@ -34,10 +36,9 @@ export function auditRoutes(app: App, deps: Deps): void {
     tags,
     summary: "List audit events",
     description:
-      "The oldest events come first, or with `order=desc` the newest. The filters require `order=desc`. A search looks at " +
-      `${
-        AUDIT_SEARCH_EVENTS_MAX.toLocaleString("en")
-      } events; continue it with \`next_before_seq\`, also after a page without events.`,
+      "Lists the oldest events first or, with `order=desc`, the newest first. The filters require `order=desc`. One " +
+      `request searches ${SEARCHED} events. Continue the search with \`next_before_seq\`, even after a page without ` +
+      "events.",
     ...rights(deps, "AuditList"),
     request: {
       query: z.object({
@@ -66,9 +67,9 @@ export function auditRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Search the audit events of a tenant, newest first",
     description:
-      "The events of the tenant's users and keys, and the permitted changes of its objects by others. The events of a " +
-      "deleted user or key are in the chain of the site. Continue a search with `next_before_seq`. `head` is null: only " +
-      "the site has a chain.",
+      "Finds the events of the tenant's users and keys, and the permitted changes that others made to the tenant's " +
+      "objects. The events of a deleted user or key are only in the site's chain. Continue a search with " +
+      "`next_before_seq`. `head` is null: only the site has a chain.",
     ...rights(deps, "TenantAuditList", atTenant),
     request: {
       params: z.object({ tenant_id: Uuid }),
@@ -76,7 +77,7 @@ export function auditRoutes(app: App, deps: Deps): void {
         limit: wholeNumber(1, AUDIT_PAGE_ROWS_MAX).optional().describe("Default 100"),
         ...FILTERS,
         project: Uuid.optional().describe(
-          "Only events of this project and of its objects, without refused requests and objects of deleted VPCs",
+          "Only events of this project and of its objects. Leaves out refused requests, and objects of deleted VPCs",
         ),
       }),
     },
@@ -111,7 +112,7 @@ export function auditRoutes(app: App, deps: Deps): void {
       "shows that the end of the chain was rewritten.",
     ...rights(deps, "AuditVerify"),
     request: { query: z.object({ from: seq.optional(), to: seq.optional() }) },
-    responses: answers(AuditVerification, "Ok up to an event, or the first event that does not match"),
+    responses: answers(AuditVerification, "The last event that was verified, or the first event that does not match"),
   });
   app.openapi(verifyRoute, async (c) => c.json(await deps.audit.verify(c.req.valid("query")), 200));
 }

@@ -24,7 +24,7 @@ type Deps = Writes;
 
 const tags = ["Boot policy"];
 const IF_MATCH = z.object({
-  "If-Match": z.string().optional().describe("The ETag of the policy to replace, or * for any"),
+  "If-Match": z.string().optional().describe("The ETag of the policy that the request replaces, or * for any policy"),
 });
 
 export function bootPolicyRoutes(app: App, deps: Deps): void {
@@ -109,7 +109,7 @@ export function bootPolicyRoutes(app: App, deps: Deps): void {
     path: "/v2/cn-boot-roster/converge",
     tags,
     summary: "Apply the declared networking to older records",
-    description: "Takes effect at the next netboot of each machine.",
+    description: "A machine gets the declared networking at its next netboot.",
     ...rights(deps, "CnBootRosterSet"),
     ...REPEATABLE,
     responses: answers(Convergence, "The changes"),
@@ -169,7 +169,7 @@ function etagOf(version: number): string {
   return `"boot-policy-${version}"`;
 }
 
-/** Returns the version that If-Match requires, null if any version is accepted, or a Fault for another text. */
+/** Returns the version that If-Match requires; null if it accepts any version; a Fault if its text is not valid. */
 function expectedVersion(header: string | undefined): number | null | Fault {
   if (header === undefined || header.trim() === "*") return null;
   const found = /^"boot-policy-(\d{1,15})"$/.exec(header.trim());
@@ -178,7 +178,7 @@ function expectedVersion(header: string | undefined): number | null | Fault {
 
 const NO_SUCH_VERSION = fault("precondition_failed", "If-Match: is not an ETag of the boot policy");
 
-/** Returns the roster with canonical MACs, or an error text. A MAC may be in one entry only. */
+/** Returns the roster with canonical MACs, or an error text if a MAC is not valid or in two entries. */
 function canonicalRoster(entries: Roster): { readonly roster: Roster } | { readonly error: string } {
   const seen = new Set<string>();
   const roster: Roster = [];

@@ -42,8 +42,9 @@ export function booterRoutes(app: App, deps: Deps): void {
       "Returns the machine's boot record. A missing record is created: in state enrolling if the policy admits the " +
       "machine and an address is free, otherwise in state discovered. A service_tag entry of the allowlist is " +
       "compared with the announced serial number, or with the service tag in `client.guid` (the GUID of a Dell " +
-      "machine contains it). A machine without a boot file does not start to enrol. The last values of `client` are " +
-      "kept and shown with the record. The record of a node includes the hash of its root password, for the boot parameters.",
+      "machine contains the tag). A machine without a boot file does not start to enrol. The server stores the last " +
+      "values of `client` and shows them with the record. The record of a node includes the hash of its root " +
+      "password, for the boot parameters.",
     ...rights(deps, "BooterSeen"),
     ...REPEATABLE,
     request: { body: jsonBody(SeenBody.extend({ mac: Mac })) },
@@ -53,7 +54,7 @@ export function booterRoutes(app: App, deps: Deps): void {
     const { mac: reported, client, follow_aggregate } = c.req.valid("json");
     const mac = follow_aggregate ? await findBootPort(deps.kysely, reported) : reported;
     const request = { ...bootClientFacts(client), seen_by: provenanceOf(c) };
-    // A booter also looks a record up when a machine fetches its script. Such a call describes no request.
+    // A booter also calls this route when a machine fetches its boot script. Such a call contains no netboot request.
     const is_request = Object.keys(client).length > 0;
     const outcome = await underPolicy(undefined, async () => {
       const described = is_request ? { guid: client.guid, relay: request.relay } : null;
@@ -133,7 +134,7 @@ export function booterRoutes(app: App, deps: Deps): void {
       "Creates the node's key. A request with the same Idempotency-Key gets the same answer until the first report.",
     ...rights(deps, "BooterBundle"),
     request: { params: CnParam },
-    responses: answers(SetupBundle, "The bundle, secrets included"),
+    responses: answers(SetupBundle, "The bundle, including its secrets"),
   });
   app.openapi(bundleRoute, async (c) => {
     const { server_uuid } = c.req.valid("param");
@@ -141,7 +142,7 @@ export function booterRoutes(app: App, deps: Deps): void {
     const outcome = await deps.sendOnce(c, { kind: "cn", id: server_uuid }, { type: "take_bundle", key });
     if (!outcome.ok) return faultResponse(c, outcome.fault);
     const { epoch } = outcome.reply;
-    // Reads the bundle back: an earlier request with the same Idempotency-Key may have stored another key.
+    // Reads the stored bundle, because an earlier request with the same Idempotency-Key may have stored another key.
     const bundle = await findBundle(deps.kysely, server_uuid, epoch);
     if (bundle === null) return faultResponse(c, TAKEN);
     return c.json({
@@ -183,8 +184,8 @@ export function booterRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Report that a setup succeeded",
     description:
-      "The node's admin_ip becomes the address in the boot record of `mac`, the port that the machine booted " +
-      "from. Without `mac`, it becomes the address of the first port that has one.",
+      "The node's admin_ip becomes the address in the boot record of `mac`, the port that the machine booted from. " +
+      "Without `mac`, the admin_ip becomes the address of the first port that has an address.",
     ...rights(deps, "BooterReport"),
     request: { params: CnParam, body: jsonBody(SetupCompleteReport.extend({ mac: Mac.nullish() })) },
     responses: answers(CnView, "The node, approved; its enrolling boot records become enrolled"),

@@ -19,8 +19,9 @@ export function capacityRoutes(app: App, deps: Reads): void {
     path: "/v1/system/capacity",
     tags,
     summary: "Show the capacity of the fleet",
-    description: "The resources of approved nodes, the sums of the instances on them, and the quotas of tenants. " +
-      "The three differ: quotas may promise more resources than the nodes have, and so may overprovisioning.",
+    description:
+      "The resources of approved nodes, the sums of the instances on them, and the sums of the tenants' quotas. " +
+      "These sums can be larger than the nodes' resources: quotas may promise more, and so may overprovisioning.",
     ...rights(deps, "SystemRead"),
     responses: answers(FleetCapacity, "The sums"),
   });
@@ -32,7 +33,7 @@ export function capacityRoutes(app: App, deps: Reads): void {
     tags,
     summary: "Show the processor load of the fleet by hour",
     ...rights(deps, "SystemRead"),
-    responses: answers(FleetLoad, "The hours of the last 7 days"),
+    responses: answers(FleetLoad, "The load of each hour of the last 7 days"),
   });
   app.openapi(loadRoute, async (c) => c.json(await readFleetLoad(deps.kysely), 200));
 
@@ -43,7 +44,7 @@ export function capacityRoutes(app: App, deps: Reads): void {
     summary: "Show the capacity report of a node",
     ...rights(deps, "SystemRead"),
     request: { params },
-    responses: answers(NodeCapacity, "The last report, and what is placed on the node"),
+    responses: answers(NodeCapacity, "The last report, and the sums of the instances on the node"),
   });
   app.openapi(nodeRoute, async (c) => {
     const found = await findNodeCapacity(deps.kysely, c.req.valid("param").cn_id);
@@ -57,7 +58,7 @@ export function capacityRoutes(app: App, deps: Reads): void {
     summary: "Show the load of a node",
     ...rights(deps, "SystemRead"),
     request: { params },
-    responses: answers(NodeLoad, "The samples of the last 5 minutes, and the hours of the last 7 days"),
+    responses: answers(NodeLoad, "The samples of the last 5 minutes, and the load of each hour of the last 7 days"),
   });
   app.openapi(nodeLoadRoute, async (c) => {
     const { cn_id } = c.req.valid("param");

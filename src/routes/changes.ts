@@ -23,8 +23,10 @@ export function changeRoutes(app: App, deps: Deps): void {
     path: "/v1/changes",
     tags: ["Changes"],
     summary: "Wait for changes of objects that the caller may see",
-    description: "Without `after`, the answer is the present cursor. With `after`, the request waits until something " +
-      "changes, at most `wait` seconds. A heartbeat is not a change. A change may be lost, so also read the objects again from time to time.",
+    description:
+      "Without `after`, the answer is the current cursor. With `after`, the request waits until an object changes, " +
+      "at most `wait` seconds. A heartbeat is not a change. A change may be lost, so also read the objects again " +
+      "from time to time.",
     ...rights(deps, "ChangesList"),
     request: {
       query: z.object({

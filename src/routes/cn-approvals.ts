@@ -18,7 +18,7 @@ type Deps = Writes & Pick<RouteDeps, "audit" | "limits" | "mint" | "newId" | "ro
 
 const tags = ["Approval"];
 
-/** The refusal of unknown, expired and used codes. It is the same for all, so that codes cannot be enumerated. */
+/** The fault for unknown, expired and used codes. It is the same for all three, so that codes cannot be enumerated. */
 const NO_CLAIM: Fault = {
   ...NOT_FOUND,
   message:
@@ -38,7 +38,7 @@ function noClaim(server_uuid: string, id: string): FoundClaim {
 }
 
 export function cnApprovalRoutes(app: App, deps: Deps): void {
-  // Checked before the credential, so that even a request with a valid key and code can get 429.
+  // Runs before the credential is checked, so that even a request with a valid key and code can get 429.
   const limited = createMiddleware<HttpEnv>(async (c, next) => {
     const refusal = await deps.limits.approve(c.get("clientAddress"));
     if (refusal !== null) return faultResponse(c, refusal);
@@ -137,7 +137,7 @@ export function cnApprovalRoutes(app: App, deps: Deps): void {
     summary: "Close the auto-approve window",
     ...rights(deps, "AutoApproveClear"),
     request: { query: z.object({}) },
-    responses: answersNothing("Closed; also if none was open"),
+    responses: answersNothing("No window is open. The answer is the same if none was open before"),
   });
   app.openapi(closeRoute, async (c) => {
     const outcome = await deps.sendOnce(c, SITE, { type: "close_window" });

@@ -26,7 +26,7 @@ type Deps = Writes;
 
 const tags = ["Boot records"];
 type PlainAction = Extract<BootRecordMessage, { type: "reactivate" | "decommission" | "rescue" }>;
-/** How many times a decision is tried while the boot policy keeps changing. */
+/** How many times the server tries a decision if the boot policy changes again before each commit. */
 const POLICY_TRIES_MAX = 5;
 
 /** A MAC in any notation with 12 hex digits, converted to the canonical notation. */
@@ -177,9 +177,10 @@ export function cnBootRoutes(app: App, deps: Deps): void {
     path: "/v2/cn-boot/{mac}/arguments",
     tags,
     summary: "Set the kernel arguments and the console of a machine",
-    description: "Replaces both, from the next netboot on. The boot policy has arguments and a console for labels of " +
-      "nodes. Its arguments come before the arguments of the machine; the console of the machine replaces the " +
-      "policy's console. A rescue boot uses only the console.",
+    description:
+      "Replaces both the arguments and the console, from the next netboot on. The boot policy has arguments and a " +
+      "console for labels of nodes. The arguments of the policy come before the arguments of the machine; the " +
+      "console of the machine replaces the console of the policy. A rescue boot uses only the console.",
     ...rights(deps, "CnBootArguments"),
     request: { params: MacParam, body: jsonBody(BootArguments) },
     responses: answers(BootRecord, "The record"),
@@ -212,7 +213,10 @@ export function cnBootRoutes(app: App, deps: Deps): void {
   });
 }
 
-/** Returns the id of the request's key, or else of its user, for the provenance of a boot record. */
+/**
+ * Returns the id of the request's key or, without a key, of its user. It becomes a part of the boot record's
+ * provenance.
+ */
 export function provenanceOf(c: Ctx): string {
   const principal = c.get("principal");
   return principal.kind === "user" ? principal.key_id ?? principal.user_id : "anonymous";

@@ -18,16 +18,16 @@ export function cnDrainLabelRoutes(app: App, deps: Deps): void {
     tags: ["Placement"],
     summary: "Drain the nodes with a label, one after another",
     description:
-      "Answers at once with the plan of each approved node with the label. The operation cn-drain-label then " +
-      "drains these nodes in the order of their hostnames, at most `max_unavailable` at the same time. A node " +
-      "counts towards this limit while its drain runs. Afterwards the node stays cordoned. The drain of each " +
-      "node is an operation cn-drain of its own, with a new plan. The plan moves no instance to another node " +
-      "with the label. After the first node that cannot be emptied, the operation starts no further drain; " +
-      "running drains continue. The operation succeeds when its drains have ended. The output of its last step " +
-      "lists the nodes in `drained`, `not_emptied` (with the reason and a remedy) and `not_begun`. An abandoned " +
-      "operation starts no further drain; running drains continue. The operation keeps its nodes when labels " +
-      `change later. 400 if no approved node has the label, or if more than ${LABEL_DRAIN_NODES_MAX} nodes have ` +
-      "it. `dry_run` changes nothing and answers the plan, also without nodes.",
+      "Answers at once with the plan of each approved node with the label. The operation cn-drain-label then drains " +
+      "these nodes in the order of their hostnames, at most `max_unavailable` at the same time. A node counts " +
+      "towards this limit while its drain runs. Afterwards the node stays cordoned. The drain of each node is an " +
+      "operation cn-drain of its own, with a new plan. The plan in the answer moves no instance to another node with " +
+      "the label. After the first node that cannot be emptied, the operation starts no further drain; running drains " +
+      "continue. The operation succeeds when its drains have ended. The output of its last step lists the nodes in " +
+      "`drained`, `not_emptied` (with the reason and a remedy) and `not_begun`. An abandoned operation starts no " +
+      "further drain; running drains continue. A label that changes later does not change the operation's nodes. 400 " +
+      `if no approved node has the label, or if more than ${LABEL_DRAIN_NODES_MAX} nodes have it. With \`dry_run\`, ` +
+      "the request changes nothing and returns the plan, even if there are no such nodes.",
     ...rights(deps, "CnDrain"),
     ...refuses(409),
     request: { body: jsonBody(LabelDrainBody) },

@@ -50,4 +50,4 @@ export function cnHardwareRoutes(app: App, deps: Reads & Pick<RouteDeps, "signal
   });
 }
 
-const REMOVED = conflict("the node was removed meanwhile");
+const REMOVED = conflict("the node was removed while the request was handled");

@@ -24,10 +24,10 @@ export function cnSetupRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Propose a disk layout",
     description:
-      "Returns 200 for every known node, even one without a usable disk. Uses only the inventory that the machine " +
-      "announced through a booter, not the inventory that a node agent sends when it registers. The inventory has only " +
-      "the name and the size in GB of each disk, so the proposal assumes that every disk is spinning and not " +
-      "removable. The layout tool on the node makes the final choice.",
+      "Returns 200 for every known node, even for a node without a usable disk. Uses only the inventory that the " +
+      "machine announced through a booter, not the inventory that a node agent sends when it registers. The " +
+      "inventory has only the name and the size in GB of each disk, so the proposal assumes that every disk is " +
+      "spinning and not removable. The layout tool on the node makes the final choice.",
     ...rights(deps, "CnSetupPropose"),
     request: { params: CnParam },
     responses: answers(LayoutProposal, "The announced disks, and a layout or the reason why no layout is possible"),
@@ -69,7 +69,7 @@ export function cnSetupRoutes(app: App, deps: Deps): void {
     method: "post",
     path: "/v1/cns/{server_uuid}/factory-reset",
     tags,
-    summary: "Reset a node's record to awaiting setup",
+    summary: "Reset a node's record to the state awaiting_setup",
     description: "Revokes the node's key at once. The node keeps running until its next boot, and its disks are " +
       "not touched. 409 if the node is neither approved nor disabled, if something is placed on it, if the boot " +
       "policy has no valid enrollment image, or if `confirm` is not its hostname.",
@@ -94,8 +94,8 @@ export function cnSetupRoutes(app: App, deps: Deps): void {
     description:
       "Send `password`, or a sha512-crypt `password_hash` ($6$salt$hash). If both are absent, the password is " +
       "cleared. The control plane stores only the hash, and returns the hash only on the booter's routes. At each " +
-      "netboot the machine gets the hash as a boot parameter over plain HTTP. Anyone on the admin network can read it, " +
-      "so choose a strong password.",
+      "netboot the machine gets the hash as a boot parameter over plain HTTP. Anyone on the admin network can read " +
+      "it, so choose a strong password.",
     ...rights(deps, "CnRootPassword"),
     request: { params: CnParam, body: jsonBody(RootPasswordBody) },
     responses: answers(CnView, "The node, without the hash"),

@@ -23,14 +23,15 @@ export function cnUpgradeLabelRoutes(app: App, deps: Deps): void {
       "Answers at once with the plan of each approved node with the label. The operation cn-upgrade-label then " +
       "upgrades these nodes in the order of their hostnames, at most `max_unavailable` at once. The upgrade of each " +
       "node is an operation cn-upgrade of its own: it drains the node, assigns the image to its boot records, " +
-      "restarts the machine, waits until the node reports a new boot of the image, and uncordons it. The operation " +
-      "begins no more upgrades after the first node that fails; upgrades that run continue. A node that fails stays " +
-      "cordoned, and its boot records get their previous images back. The operation succeeds when its upgrades have " +
-      "ended. The output of its last step lists the nodes in `upgraded`, `not_upgraded` (with the reason and a " +
-      "remedy) and `not_begun`. An abandoned operation begins no more upgrades; those that run continue. A node that " +
-      "an operator had cordoned stays cordoned. 400 if no approved node has the label, if more than " +
-      `${LABEL_DRAIN_NODES_MAX} nodes have it, or if no booter has staged the image. 409 if a node cannot be ` +
-      "upgraded (`unfit`). `dry_run` changes nothing and answers the plan, also without nodes and with unfit ones.",
+      "restarts the machine, waits until the node reports a new boot of the image, and uncordons it. After the first " +
+      "upgrade that fails, the operation begins no further upgrade; running upgrades continue. A node whose upgrade " +
+      "failed stays cordoned, and its boot records get their previous images back. The operation succeeds when its " +
+      "upgrades have ended. The output of its last step lists the nodes in `upgraded`, `not_upgraded` (with the " +
+      "reason and a remedy) and `not_begun`. An abandoned operation begins no further upgrade; running upgrades " +
+      "continue. A node stays cordoned if an operator had cordoned it before. 400 if no approved node has the label, " +
+      `if more than ${LABEL_DRAIN_NODES_MAX} nodes have it, or if no booter has staged the image. 409 if a node ` +
+      "cannot be upgraded (`unfit`). With `dry_run`, the request changes nothing and returns the plan, even if there " +
+      "are no such nodes or some are unfit.",
     ...rights(deps, "CnUpgrade"),
     ...refuses(409),
     request: { body: jsonBody(LabelUpgradeBody) },

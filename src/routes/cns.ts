@@ -38,7 +38,7 @@ export function cnRoutes(app: App, deps: Deps): void {
     summary: "List compute nodes, in the order of registration",
     ...rights(deps, "SystemRead"),
     description:
-      "`sysinfo` and `last_status` can be large and are null in the list; GET /v1/system/cns/{cn_id} has them. " +
+      "`sysinfo` and `last_status` can be large and are null in the list; GET /v1/system/cns/{cn_id} returns them. " +
       `\`include=sysinfo\` includes them and takes a \`limit\` of at most ${CN_SYSINFO_PAGE_ROWS_MAX}.`,
     request: {
       query: z.object({
@@ -169,8 +169,9 @@ export function cnRoutes(app: App, deps: Deps): void {
     path: "/v1/cns/{server_uuid}/underlay",
     tags,
     summary: "Set the underlay address and MTU of a node",
-    description: "Replaces what the node reports; null returns to it. 409 if another node has the address. The VPCs " +
-      "of the node get a new generation.",
+    description:
+      "The values replace those that the node reports; null returns to the reported value. 409 if another node has " +
+      "the address. The VPCs of the node get a new generation.",
     ...rights(deps, "CnSetUnderlay"),
     request: { params: CnParam, body: jsonBody(CnUnderlayPatch) },
     responses: answers(CnView, "The node"),

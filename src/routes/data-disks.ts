@@ -36,14 +36,15 @@ const DOINGS: readonly Doing[] = [
     verb: "attach",
     action: "DiskAttach",
     summary: "Attach a data disk to its instance",
-    description: "A running guest gets the disk at once. 409 for a disk that is attached already.",
+    description: "A running guest gets the disk at once. 409 if the disk is already attached.",
   },
   {
     verb: "detach",
     action: "DiskDetach",
     summary: "Detach a data disk from its instance",
-    description: "Takes the disk from a running guest at once, so unmount it in the guest first. The disk keeps its " +
-      "data, its node and its share of the quota.",
+    description:
+      "Takes the disk from a running guest at once, so unmount the disk in the guest first. The disk keeps its data, " +
+      "stays on its node and still counts for the quota.",
   },
 ];
 
@@ -137,7 +138,7 @@ function actionRoute(app: App, deps: Deps, { verb, action, summary, description 
   });
 }
 
-/** Returns the 400 for a body that is not allowed, or null. */
+/** Returns the 400 for a body that is not allowed; null if the body is allowed. */
 function brokenRule({ size_bytes, snapshot_id, image_id }: DiskBody): Fault | null {
   if (snapshot_id && image_id) return badRequest("set snapshot_id or image_id, not both");
   if (!snapshot_id && !image_id && typeof size_bytes !== "number") {
@@ -172,7 +173,7 @@ async function change(c: Ctx, deps: Deps, { disk_id, type, what }: Change) {
   if (isFault(idempotency)) return idempotency;
   const { repeated } = idempotency;
   const disk = await findDisk(deps.kysely, disk_id);
-  // A repeated request gets the answer of the first one, also after its disk was deleted.
+  // A repeated request gets the answer of the first one, even after its disk was deleted.
   if (disk === undefined && !repeated) return NOT_FOUND;
   const message = (begins: Begins) => Promise.resolve<OnDisk>({ type, disk_id, ...begins });
   const ended = await run(c, deps, { instance_id: disk?.instance_id ?? disk_id, idempotency, what, message });
@@ -200,7 +201,10 @@ export async function run(c: Ctx, deps: Deps, { instance_id, idempotency, what, 
   });
 }
 
-/** Returns the current disk. If the request is a repeat or the disk was deleted, returns the operation's result. */
+/**
+ * Returns the current disk. If the request is a repeated one, or if the disk was deleted, returns the operation's
+ * result.
+ */
 async function nowOrThen(
   deps: Deps,
   { id, repeated }: Pick<IdempotencyClaim, "id" | "repeated">,

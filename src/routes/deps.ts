@@ -123,27 +123,35 @@ export type RouteDeps = {
   readonly networkPolls: Polls<{ readonly changed: true }>;
   /** Long polls that wait until all nodes of a VPC have applied a generation, by `VPC_ID GENERATION`. */
   readonly realizations: Polls<{ readonly applied: true }>;
-  /** Long polls that wait for the answer of a node where a packet stops, by the question's id. */
+  /** Long polls that wait for a node's answer to a trace, by the id of the trace. */
   readonly traceAnswers: Polls<TraceAnswer>;
   /** Long polls that wait for the end of an operation, by the operation's id. */
   readonly endings: Polls<{ readonly ended: true }>;
   /** Long polls of requests that wait for the outcome of the operation that they started, by the operation's id. */
   readonly outcomes: Polls<{ readonly ended: true }>;
-  /** The shares of long polls: of each authenticated caller, and of each address of other callers (strangers). */
+  /**
+   * The shares of long polls. Each authenticated caller has a share, and so has each address of other callers
+   * (strangers).
+   */
   readonly holdShares: { readonly known: Shares; readonly strangers: Shares };
-  /** Finds objects by a part of the name, of one tenant or of the whole fleet (null). */
+  /**
+   * Finds objects by a part of the name. Searches the objects of one tenant, or the whole fleet if `tenant_id` is null.
+   */
   readonly search: (
     query: { readonly q: string; readonly limit: number; readonly tenant_id: string | null },
   ) => Promise<SearchHit[]>;
   /** The objects that changed lately. */
   readonly changes: { wait(after: string | undefined, wait: ChangesWait): Promise<ChangesSince | "full"> };
-  /** Finds the audiences of objects: `public`, `silo:ID`, `tenant:ID` and `user:ID`, in the order of the objects. */
+  /**
+   * Finds the audiences of objects: `public`, `silo:ID`, `tenant:ID` and `user:ID`. The answer has the order of the
+   * objects.
+   */
   readonly audiencesOf: (refs: readonly ActorRef[]) => Promise<readonly (readonly string[])[]>;
   /** The consoles of this process. */
   readonly consoles: ConsoleRelay;
   /** Where uploaded images are stored; null if this site stores none. */
   readonly imageStore: ImageStore | null;
-  /** The shares of consoles, of each caller. */
+  /** The share of consoles that each caller may have open. */
   readonly consoleShares: Shares;
   /** Finds the principal of a credential that was checked earlier. */
   readonly referenced: FindReferenced;
@@ -158,17 +166,20 @@ export type RouteDeps = {
     verify(range: { from?: number; to?: number }): Promise<AuditVerification>;
     /** Records an approval with a wrong claim code, with at most the first three characters of the code. */
     refusedCode(c: Ctx, prefix: string): Promise<void>;
-    /** Records a denial that the route itself decided, after the authorization. */
+    /** Records a denial that the route itself decided, after the caller was authorized. */
     denied(c: Ctx, action: string, resource: string): Promise<void>;
     /** Records a failed login. `user_id` is null for an unknown user name. */
     refusedLogin(c: Ctx, user_id: string | null): Promise<void>;
   };
   readonly limits: {
-    /** Takes a token from the bucket of the caller's address. Returns null, or the 429. */
+    /** Counts a request against the rate limit of the caller's address. Returns null, or the 429 above the limit. */
     approve(address: string): Promise<Fault | null>;
     register(address: string): Promise<Fault | null>;
     login(address: string): Promise<Fault | null>;
-    /** Counts a failed login of the account before the password is checked; `passwordRight` takes the count back. */
+    /**
+     * Counts a failed login of the account before the password is checked. If the password is right, `passwordRight`
+     * takes the count back.
+     */
     password(username: string): Promise<Fault | null>;
     passwordRight(username: string): Promise<void>;
     /** Returns the 429 if there were too many failed approvals on the whole site, otherwise null. */
@@ -214,7 +225,7 @@ export type ChangesWait = {
 export type NetworkAsked = {
   readonly server_uuid: string;
   readonly have: Readonly<Record<string, number>>;
-  /** Whether the agent answers questions where a packet stops. */
+  /** Whether the agent answers traces. */
   readonly answers_traces: boolean;
 };
 
@@ -234,27 +245,28 @@ export type NetworkPorts = {
   /** Returns the answer to a poll that has waited. */
   answer(asked: NetworkAsked): Promise<NetworkPollView>;
   /**
-   * Stores a report. `unknown`: the node has no part of the VPC. `older` and `ahead`: the report is before the stored
-   * generation, or after the VPC's newest, which `generation` is.
+   * Stores a report. `unknown`: the node has no part of the VPC. `older`: the report is older than the stored
+   * generation, which `generation` is. `ahead`: the report is newer than the VPC's newest generation, which
+   * `generation` is.
    */
   report(report: NetworkReport): Promise<{
     readonly verdict: "stored" | "unknown" | "older" | "ahead";
     readonly generation: number;
   }>;
-  /** Stores the counters of firewall rules that a node reports. */
+  /** Stores the counters that a node reports. */
   count(server_uuid: string, counts: readonly RuleCount[]): Promise<void>;
-  /** Asks a node where a packet stops. Returns false if too many questions are open for the node. */
+  /** Sends a node a trace, which asks where a packet stops. Returns false if too many traces are open for the node. */
   ask(server_uuid: string, question: TraceQuestion): Promise<boolean>;
-  /** Ends a question whose answer no request needs. */
+  /** Ends a trace whose answer no request needs. */
   unask(trace_id: string): Promise<void>;
-  /** Stores a node's answer. Returns false unless the question is open and was for this node. */
+  /** Stores a node's answer to a trace. Returns false unless the trace is open and was sent to this node. */
   answerTrace(server_uuid: string, answer: TraceAnswer): Promise<boolean>;
   /** Returns the nodes of a VPC with their underlay addresses, and its generation; null if the VPC does not exist. */
   nodesOf(vpc_id: string): Promise<{ readonly generation: number; readonly hosts: readonly ContentHost[] } | null>;
   nicTags(server_uuid: string, tags: readonly ReportedNicTag[]): Promise<void>;
-  /** Returns how far the nodes of a VPC are; null if the VPC does not exist. */
+  /** Returns how far the nodes of a VPC have applied its network; null if the VPC does not exist. */
   realized(vpc_id: string): Promise<Realized | null>;
-  /** Returns whether a key of `findApplied` is fulfilled. */
+  /** Returns whether the nodes have applied what a key of `findApplied` names. */
   isApplied(key: string): Promise<boolean>;
 };
 

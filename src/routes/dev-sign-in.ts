@@ -1,5 +1,5 @@
-// A link that signs a browser on this machine in to the web console, once. Only in the development environment
-// (BERTH_LAB): the code is in the URL.
+// A link that signs in a browser on this machine to the web console, and works once. It exists only in the development
+// environment (BERTH_LAB), because its URL contains the code.
 import { createRoute } from "@hono/zod-openapi";
 import { randomBytes } from "node:crypto";
 import { z } from "zod";
@@ -21,14 +21,14 @@ const PATH = "/lab/sign-in";
 const NO_KEY = badRequest("only an API key can create a link; the link has the rights of the key");
 
 export function devSignInRoutes(app: App, deps: Deps): void {
-  /** The codes that were not used yet, with their ends by performance.now(). */
+  /** The codes that have not been used yet. The value is the time by performance.now() at which the code expires. */
   const links = new Map<string, { readonly opening: Opening; readonly ends_at_ms: number }>();
 
   const createLinkRoute = createRoute({
     method: "post",
     path: PATH,
     tags,
-    summary: "Create a link that signs a browser in, once",
+    summary: "Create a link that signs in a browser once",
     ...rights(deps, "LabSignInLink"),
     ...ASKS,
     responses: answersCreated(z.object({ path: z.string() }), "The path of the link"),
@@ -47,11 +47,14 @@ export function devSignInRoutes(app: App, deps: Deps): void {
     method: "get",
     path: `${PATH}/{code}`,
     tags,
-    summary: "Sign a browser on this machine in to the web console",
+    summary: "Sign in a browser on this machine to the web console",
     ...openRights(deps, "WebConsole"),
     ...refuses(404),
     request: { params: z.object({ code: z.string().max(64) }) },
-    responses: { 302: { description: "To the web console, with the cookie of a session" }, ...ERROR_RESPONSES },
+    responses: {
+      302: { description: "A redirect to the web console, with the cookie of a session" },
+      ...ERROR_RESPONSES,
+    },
   });
   app.openapi(useLinkRoute, async (c) => {
     const { code } = c.req.valid("param");

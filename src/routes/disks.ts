@@ -30,8 +30,8 @@ export function diskRoutes(app: App, deps: Deps): void {
     tags,
     summary: "List the disks of an instance or a project",
     description:
-      "Requires `instance`, or `tenant` and `project`. The disks of an instance have the boot disk first and no " +
-      "pages; the disks of a project have pages and are ordered by id.",
+      "Requires `instance`, or `tenant` and `project`. The list of an instance's disks begins with the boot disk and " +
+      "has no pages. The list of a project's disks has pages and is ordered by id.",
     ...rights(deps, "DiskList", ofDisks),
     request: {
       query: z.object({
@@ -71,7 +71,7 @@ export function diskRoutes(app: App, deps: Deps): void {
     path,
     tags,
     summary: "Rename, describe or label a disk",
-    description: "The guest and the node do not know the name, so this works in every state of the instance.",
+    description: "The guest and the node do not use the name, so the request works in every state of the instance.",
     ...rights(deps, "DiskUpdate", atDisk),
     request: { params, body: jsonBody(LabeledPatch) },
     responses: answers(Disk, "The disk"),
@@ -90,9 +90,9 @@ export function diskRoutes(app: App, deps: Deps): void {
     summary: "Grow a disk",
     description:
       "Changes the record at once and starts the operation disk-resize on the node without waiting for it. " +
-      "`applied_bytes` is the size that the node last reported. On a node with QEMU a running guest sees the new size " +
-      "without a reboot. `reboot_required` is true for every running instance. " +
-      "409 while an earlier resize of the disk is running.",
+      "`applied_bytes` is the size that the node last reported. On a node with QEMU a running guest sees the new " +
+      "size without a reboot. `reboot_required` is true for every running instance. 409 while an earlier resize of " +
+      "the disk is running.",
     ...rights(deps, "DiskResize", atDisk),
     request: { params, body: jsonBody(DiskResizeBody) },
     responses: answers(DiskResized, "The disk"),
@@ -128,7 +128,7 @@ export async function updateDisk(
 ) {
   const idempotency = await deps.idempotency(c);
   if (isFault(idempotency)) return { ok: false, fault: idempotency } as const;
-  // A repeated request gets the answer of the first one, also after its disk was deleted.
+  // A repeated request gets the answer of the first one, even after its disk was deleted.
   if (found === undefined && !idempotency.repeated) return { ok: false, fault: NOT_FOUND } as const;
   const { name = null, description = null, labels = null } = patch;
   const to = { kind: "instance" as const, id: found?.instance_id ?? changed.disk_id };

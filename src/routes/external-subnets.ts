@@ -96,7 +96,7 @@ export function externalSubnetRoutes(app: App, deps: Deps): void {
     path,
     tags,
     summary: "Rename or describe an external subnet, or offer it to other silos",
-    description: "Floating IPs that were allocated from it stay.",
+    description: "Floating IPs that were allocated from the subnet stay.",
     ...rights(deps, "SystemConfigWrite"),
     request: { params, body: jsonBody(ExternalSubnetPatch) },
     responses: answers(ExternalSubnet, "The subnet"),
@@ -150,13 +150,13 @@ function rangeOf(family: AddressFamily, body: ExternalSubnetBody): ProvisionRang
     gateway: gateway ?? null,
   });
   if ("error" in parsed) return badRequest(parsed.error);
-  // The offsets of a shared pool start at its network address and end below this number.
+  // The offsets of a shared pool count from the pool's network address and are below this number.
   if (isShared(family, parsed.range.block) && parsed.range.offset === Number.MAX_SAFE_INTEGER) {
     return badRequest(
       `provision_start_${name} is above the highest address of the public pool`,
     );
   }
-  // Addresses of a shared pool are also allocated outside of this range.
+  // The range of this subnet does not limit a shared pool: addresses outside of the range are also allocated.
   if (isShared(family, parsed.range.block) && gateway) {
     return badRequest(`gateway_${name} cannot be set for the block of a fixed public pool`);
   }

@@ -101,8 +101,9 @@ export function firewallRuleRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Change a firewall rule",
     description:
-      "Missing fields stay unchanged. Null in a network, a port range or `icmp_type_code` removes that condition. The " +
-      "changed rule must be valid as a whole: to change the protocol from tcp to icmp4, also set the ports to null.",
+      "Missing fields stay unchanged. Null in a network, a port range or `icmp_type_code` removes that condition. " +
+      "The changed rule must be valid as a whole: to change the protocol from tcp to icmp4, also set the ports to " +
+      "null.",
     ...rights(deps, "FirewallRuleUpdate", firewallRule.locate),
     request: { params: firewallRule.params, headers: PREFER_WAIT, body: jsonBody(FirewallRulePatch) },
     responses: answers(FirewallRule, "The rule"),
@@ -114,7 +115,8 @@ export function firewallRuleRoutes(app: App, deps: Deps): void {
     const vpc = before && await findVpc(deps.kysely, before.vpc_id);
     const rule = ruleChanges(changes);
     const named = { name: name ?? null, description: description ?? null, labels: labels ?? null };
-    // Without the rule the message changes nothing: its outcome is 404, or the first reply to a repeated request.
+    // If the rule does not exist, the message changes nothing: the outcome is 404, or the first reply if the request is
+    // a repeated one.
     const change = vpc !== undefined && Object.keys(rule).length > 0 && { rule: { ...rule, plan: blocksOf(vpc) } };
     const message = { type: "update", ...named, ...change } as const;
     const outcome = await deps.sendOnce(c, { kind: "firewall-rule", id }, message);
@@ -137,7 +139,7 @@ function blocksOf({ ipv4_block, ipv6_block }: Vpc): Pick<Vpc, "ipv4_block" | "ip
 type Changes = Omit<FirewallRulePatch, "name" | "description" | "labels">;
 type Columns = Pick<FirewallRule, Exclude<keyof Changes, undefined>>;
 
-/** Returns the columns that a body changes. Null leaves a column unchanged that cannot be null. */
+/** Returns the columns that a body changes. If a column cannot be null, a null in the body leaves it unchanged. */
 function ruleChanges({ priority, direction, action, protocol, ...conditions }: Changes) {
   const required = Object.entries({ priority, direction, action, protocol }).filter(([, value]) => value != null);
   const optional = Object.entries(conditions).filter(([, value]) => value !== undefined);

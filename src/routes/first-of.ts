@@ -1,12 +1,12 @@
-// A wait for the first of several kinds of long polls.
+// Waits for the first answer of several kinds of long polls.
 import type { Polls } from "./deps.ts";
 
-/** The reason of the abort. Without one, each abort makes an exception with a stack trace. */
+/** The reason of the abort. Without a reason, each abort would create an exception with a stack trace. */
 const OVER = "over";
 
 /**
- * Waits with the same key for the first answer of several polls. "full" if one of them is full. Without polls, waits for
- * the time limit.
+ * Waits with the same key for the first answer of several polls. The answer is "full" if one of the polls is full. If
+ * there are no polls, waits until the time limit.
  */
 export function firstOf(polls: readonly Polls<object>[]): Polls<object> {
   return {

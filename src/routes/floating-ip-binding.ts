@@ -1,5 +1,5 @@
-// Attaches and detaches floating IPs. Each of the two actions has two paths: below the project, and by the id alone
-// (docs/networking.md, "Floating IPs").
+// Attaches and detaches floating IPs (docs/networking.md, "Floating IPs"). Each of the two actions has two paths: one
+// below the project, and one with only the id.
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import type { FloatingIpMessage } from "../../actors/floating-ip/messages.ts";
@@ -78,8 +78,9 @@ function detachRoute(app: App, deps: Deps, { path, params, at }: Where): void {
     tags,
     summary: "Unbind a floating IP from its NIC",
     description:
-      "Waits for the node and returns the floating IP. Succeeds if the floating IP is not bound. Does not wait " +
-      "for a node that is not live: until that node has released the address, a delete of the floating IP gets 409.",
+      "Waits for the node and returns the floating IP. Succeeds if the floating IP is not bound. Does not wait for a " +
+      "node that is not live. Until such a node has released the address, a request to delete the floating IP gets " +
+      "409.",
     ...rights(deps, "FloatingIpDetach", at),
     request: { params, headers: PREFER },
     responses: { ...answers(FloatingIp, "The floating IP"), ...ACCEPTED },
@@ -118,7 +119,7 @@ async function bind(c: Ctx, deps: Deps, { id, verb, message }: Binding) {
   return c.json(await nowOrThen(deps, { id, idempotency, output: ended.output }), 200);
 }
 
-/** Returns the message that attaches the floating IP, or a 404 if the NIC is outside its project. */
+/** Returns the message that attaches the floating IP, or a 404 if the NIC is not in the floating IP's project. */
 async function attaching(
   { kysely }: Deps,
   { nic_id, project_id, ...begins }: Begins & { readonly nic_id: string; readonly project_id: string | null },
@@ -131,8 +132,8 @@ async function attaching(
 }
 
 /**
- * Returns the current floating IP. If the request is a repeat or the floating IP was deleted, returns the operation's
- * result.
+ * Returns the current floating IP. If the request is a repeated one, or if the floating IP was deleted, returns the
+ * operation's result.
  */
 async function nowOrThen(
   { kysely }: Deps,

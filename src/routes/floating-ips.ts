@@ -60,10 +60,10 @@ export function floatingIpRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Allocate a floating IP",
     description:
-      "Exactly one of family, network_id and pool_id selects the source. The server allocates its lowest free " +
-      "address. A pool allocates from its first network with a free address, a network from its IPv4 block before " +
-      "its IPv6 block. 409 PoolExhausted if no address is free. The operation floating-ip-allocate records the " +
-      "allocation.",
+      "Exactly one of family, network_id and pool_id selects the source. The server allocates the lowest free " +
+      "address of the source. In a pool, it uses the first network with a free address; in a network, it uses the " +
+      "IPv4 block before the IPv6 block. 409 PoolExhausted if no address is free. The operation floating-ip-allocate " +
+      "records the allocation.",
     ...rights(deps, "FloatingIpCreate", inProject),
     request: { query: ofProject, body: jsonBody(FloatingIpBody) },
     responses: answersCreated(FloatingIp, "The floating IP"),
@@ -111,11 +111,11 @@ export function floatingIpRoutes(app: App, deps: Deps): void {
     ...floatingIp,
     action: "FloatingIpDelete",
     summary: "Delete a floating IP",
-    description: "409 while the floating IP is attached. The delete frees the address at once.",
+    description: "409 while the floating IP is attached. The address is free at once.",
   });
 }
 
-/** Returns the source that the body names for the address, or null unless it names exactly one. */
+/** Returns the source from which the body requests the address; null unless the body names exactly one source. */
 function wantedOf(
   { family, network_id, pool_id }: Omit<FloatingIpBody, "name" | "description" | "labels">,
 ): Wanted | null {

@@ -39,10 +39,10 @@ export function idpRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Set or replace the identity provider of a tenant",
     description:
-      "From now on the server accepts tokens of the issuer (RS256, ES256 or EdDSA, for the audience or the client). " +
-      "The users that the tokens name are members of the tenant. The first token makes the server read the OpenID " +
-      "discovery of the issuer, without redirects, from a public address or from a network in the setting " +
-      "`fetch.allowed_private`. 400 if the host of `issuer_url` is a private address.",
+      "From now on the server accepts tokens of the issuer that are signed with RS256, ES256 or EdDSA and are for " +
+      "the audience or the client. The users named in the tokens are members of the tenant. The first token makes " +
+      "the server read the OpenID discovery of the issuer, without redirects, from a public address or from a " +
+      "network in the setting `fetch.allowed_private`. 400 if the host of `issuer_url` is a private address.",
     ...rights(deps, "TenantIdpSet", atTenant),
     request: { params, body: jsonBody(IdpBody) },
     responses: answersCreated(Idp, "The identity provider, without its secret"),
@@ -74,7 +74,7 @@ export function idpRoutes(app: App, deps: Deps): void {
     path,
     tags,
     summary: "Remove the identity provider of a tenant and reject its tokens from now on",
-    description: "Its users and their API keys stay.",
+    description: "The users of the identity provider and their API keys stay.",
     ...rights(deps, "TenantIdpDelete", atTenant),
     request: { params },
     responses: answersNothing("Removed"),

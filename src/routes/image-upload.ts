@@ -37,9 +37,9 @@ export function imageUploadRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Begin to upload an image",
     description:
-      "The bytes follow in parts: PUT /v1/image-uploads/{upload_id}/parts. The setting `image.uploaded_bytes_max` limits " +
-      "the bytes of all uploaded images of a tenant. The upload is deleted a day after its last part. This version has no " +
-      "export of images.",
+      "The bytes follow in parts: PUT /v1/image-uploads/{upload_id}/parts. The setting `image.uploaded_bytes_max` " +
+      "limits the bytes of all uploaded images of a tenant. The upload is deleted a day after its last part. This " +
+      "version has no export of images.",
     ...rights(deps, "ImageUpload", atTenant),
     request: { params: z.object({ tenant_id: Uuid }), body: jsonBody(ImageUploadBody) },
     responses: answersCreated(ImageUpload, "The upload"),
@@ -85,13 +85,13 @@ export function imageUploadRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Upload the next part",
     description:
-      `The body is application/octet-stream: ${IMAGE_PART_BYTES} bytes, or the rest of the file. \`from\` is its ` +
-      "position, the upload's `received_bytes`. 409 names the right position.",
+      `The body is application/octet-stream: ${IMAGE_PART_BYTES} bytes, or the rest of the file. \`from\` is the ` +
+      "body's position in the file: the upload's `received_bytes`. The message of a 409 contains the right position.",
     ...rights(deps, "ImageUploadPart", atUpload),
     ...REPEATABLE,
     ...refuses(415),
     request: { params, query: PartQuery },
-    responses: answers(ImageUpload, "The upload with the part"),
+    responses: answers(ImageUpload, "The upload, after the part was added"),
   });
   app.openapi(partRoute, async (c) => {
     if (parts === null) return faultResponse(c, NO_STORE);
@@ -109,8 +109,8 @@ export function imageUploadRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Finish an upload",
     description:
-      "The server creates the image of the tenant, with the SHA-256 of the stored bytes. It computes the digest while the " +
-      "parts arrive, and now reads only the parts that this server process has not seen.",
+      "The server creates the image in the tenant, with the SHA-256 of the stored bytes. It has computed the digest " +
+      "while the parts arrived, and now reads only the parts that other server processes received.",
     ...rights(deps, "ImageUploadFinish", atUpload),
     request: { params, body: { ...jsonBody(ImageUploadEndBody), required: false } },
     responses: answersCreated(Image, "The image"),
@@ -160,8 +160,8 @@ export function imageUploadRoutes(app: App, deps: Deps): void {
     tags: ["Node agent"],
     summary: "Read a part of an uploaded image",
     description:
-      `\`part\` counts from 0. Each part has ${IMAGE_PART_BYTES} bytes; the last part may have fewer. A node can read ` +
-      "the image of an instance for which it has a job in progress; for other images it gets 404.",
+      `\`part\` counts from 0. Each part has ${IMAGE_PART_BYTES} bytes; the last part may have fewer. A node can ` +
+      "read the image of an instance for which it has a job in progress; for other images it gets 404.",
     ...rights(deps, "AgentImage"),
     request: { params, query: z.object({ part: wholeNumber(0, PART_MAX) }) },
     responses: {
@@ -175,7 +175,7 @@ export function imageUploadRoutes(app: App, deps: Deps): void {
     const size_bytes = await findUploadedForNode(deps.kysely, id, nodeOf(c));
     const bytes = size_bytes === null ? null : await deps.imageStore?.read(id, part) ?? null;
     if (bytes === null || size_bytes === null) return faultResponse(c, NOT_FOUND);
-    // Bytes after the end of the image belong to a part that was refused.
+    // Bytes in the store after the end of the image belong to a part that was refused.
     const length = Math.min(bytes.length, size_bytes - part * IMAGE_PART_BYTES);
     if (length <= 0) return faultResponse(c, NOT_FOUND);
     return c.body(bytes.subarray(0, length), 200, { "content-type": "application/octet-stream" }) as never;
@@ -183,7 +183,7 @@ export function imageUploadRoutes(app: App, deps: Deps): void {
 
   async function viewOf(id: string): Promise<ImageUpload | Fault> {
     const row = await findImageUpload(deps.kysely, id);
-    // Only its operation and its node use the upload of an image from a snapshot.
+    // Only the operation and the node of an image from a snapshot use its upload.
     return row === undefined || row.operation_id !== null ? NOT_FOUND : imageUploadView(row);
   }
 }

@@ -27,13 +27,13 @@ const params = z.object({ image_id: Uuid });
 const atImage = atScoped("image", "image_id");
 const ABOUT =
   "The bytes stay at `source_url`; the control plane never fetches them. Nodes fetch them from public addresses and " +
-  "from the addresses in the setting `fetch.allowed_private`. A node checks each redirect (at most 3) and each " +
-  "resolved name, and connects to the address that it checked. A node keeps a copy of an image that is not public for " +
-  "one tenant only. 400 if the host of `source_url` is a private address. 409 if the scope has an image of that " +
-  "name, or the id exists.";
+  "from the addresses in the setting `fetch.allowed_private`. A node follows at most 3 redirects. It checks each of " +
+  "them and each resolved name, and connects to the address that it checked. A node keeps a copy of an image that is " +
+  "not public for one tenant only. 400 if the host of `source_url` is a private address. 409 if the scope already " +
+  "has an image with that name, or if the id exists.";
 const UNION =
-  "The public images, then the images of the silo, the tenant and the project; `scope` shows the scope of each. " +
-  "Oldest first within a scope.";
+  "Lists the public images, then the images of the silo, of the tenant and of the project. The field `scope` shows " +
+  "the scope of each image. Within a scope, the oldest image comes first.";
 
 const image = {
   kind: "image",
@@ -175,8 +175,8 @@ async function make(c: Ctx, { deps, scope, body }: Wanted) {
 }
 
 /**
- * Returns the 400 for a URL with an address from which no node would fetch, or null. A node checks host names each time
- * it fetches.
+ * Returns the 400 for a URL with an address from which no node would fetch; otherwise null. Host names are not checked
+ * here: a node checks them each time it fetches.
  */
 async function sourceFault(deps: Deps, source_url: string | null): Promise<Fault | null> {
   if (source_url === null) return null;

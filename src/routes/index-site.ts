@@ -1,4 +1,4 @@
-// Serves a published image index beside the API (docs/image-index.md). Any static host can serve the same tree.
+// Serves a published image index next to the API (docs/image-index.md). Any static web server can serve the same files.
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { NOT_FOUND } from "../contract/fault.ts";
@@ -16,13 +16,16 @@ const TOP_FILES = [
   ["index.json", JSON_TYPE, "Every distro in the index"],
   ["images.json", JSON_TYPE, "Every current build with its distro and release"],
   ["openapi.json", JSON_TYPE, "The OpenAPI description of the index, written by its builder"],
-  ["SHA256SUMS", "text/plain; charset=utf-8", "Digests of the tree's files"],
+  ["SHA256SUMS", "text/plain; charset=utf-8", "Digests of the files of the index"],
   ["SHA256SUMS.asc", "text/plain; charset=utf-8", "Signature over SHA256SUMS"],
 ] as const;
 
 const name = z.string().max(128);
 
-/** Drops the type of an answer: the router's types expect JSON of one schema, but the tree has files of any version. */
+/**
+ * Removes the type of an answer. The router's types expect JSON of one schema, but the index may have files of any
+ * version.
+ */
 function untyped(answer: Promise<Response>): never {
   return answer as never;
 }

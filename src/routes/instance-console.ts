@@ -34,7 +34,7 @@ const TICKET_REFUSED = fault(
   { error_code: "Forbidden" },
 );
 const NO_SOCKET = badRequest("this is a WebSocket: send `Upgrade: websocket`");
-/** The longest time to read a log, the wait for the node included. */
+/** The longest time for reading a log, including the wait for the node. */
 const LOG_LIMIT_MS = 4 * CONSOLE_DIAL_S * 1_000;
 
 export function instanceConsoleRoutes(app: App, deps: Deps): void {
@@ -112,7 +112,8 @@ export function instanceConsoleRoutes(app: App, deps: Deps): void {
       protocol: CONSOLE_PROTOCOL,
       opened: (socket) => {
         const live = opening.open(socket);
-        // The process must wait before the node gets the call. Of two connections with one ticket, one is refused here.
+        // This process must already wait for the node when the node gets the call. If two connections have the same
+        // ticket, this step refuses one of them.
         deps.send(c, { kind: "console-session", id }, call).then(
           (outcome) =>
             outcome.ok || live.end(outcome.fault.kind === "not_found" ? TICKET_REFUSED.message : outcome.fault.message),

@@ -14,10 +14,10 @@ export function instanceMetricsRoutes(app: App, deps: Reads): void {
     method: "get",
     path: "/v1/instances/{instance_id}/metrics",
     tags: ["Instances"],
-    summary: "Read what an instance uses",
+    summary: "Read the metrics of an instance",
     description:
-      "Counters of the processor, memory, disks and network, which the node reads every 15 s while the instance runs. " +
-      "Samples are kept for one hour.",
+      "Counters of the processor, memory, disks and network, which the node reads every 15 s while the instance " +
+      "runs. Samples are kept for one hour.",
     ...rights(deps, "InstanceMetrics", atRow("instance", "instance_id")),
     request: { params: z.object({ instance_id: Uuid }), query: MetricsQuery },
     responses: answers(InstanceMetrics, "The samples, oldest first"),
@@ -34,8 +34,8 @@ export function instanceMetricsRoutes(app: App, deps: Reads): void {
     tags: ["Instances"],
     summary: "Read the load of an instance by the minute or by the hour",
     description:
-      "Averages of the processor, memory, disks and network. A minute appears within two minutes of its end. Nodes with " +
-      "the simulated driver report made-up values.",
+      "Averages of the processor, memory, disks and network. The load of a minute appears within two minutes after " +
+      "the minute's end. Nodes with the simulated driver report made-up values.",
     ...rights(deps, "InstanceLoad", atRow("instance", "instance_id")),
     request: { params: z.object({ instance_id: Uuid }), query: LoadQuery },
     responses: answers(InstanceLoad, "The load, oldest first"),

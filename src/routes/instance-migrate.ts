@@ -33,9 +33,10 @@ export function instanceMigrateRoutes(app: App, deps: Deps): void {
     description:
       "Answers at once; the operation instance-migrate ends when the instance belongs to the other node. A running " +
       "guest keeps running while its disks and memory are copied, is paused for a moment, and continues on the other " +
-      "node with its addresses and connections. The disks of a stopped instance are copied. Data disks move with their " +
-      "instance, also detached ones. A migration that fails, or that an operator abandons, changes nothing: the " +
-      "instance stays on its node. 409 while another operation runs. 503 when no other node can take the instance.",
+      "node with its addresses and connections. The disks of a stopped instance are copied. Data disks move with " +
+      "their instance, including detached disks. A migration that fails, or that an operator abandons, changes " +
+      "nothing: the instance stays on its node. 409 while another operation runs. 503 when no other node can take " +
+      "the instance.",
     ...rights(deps, "InstanceMigrate", atInstance),
     ...refuses(403, 409),
     request: { params, body: jsonBody(MigrateBody) },
@@ -69,7 +70,7 @@ export function instanceMigrateRoutes(app: App, deps: Deps): void {
     path: "/v1/instances/{instance_id}/migrations",
     tags,
     summary: "List the migrations of an instance",
-    description: `Newest first, at most ${MIGRATIONS_LISTED_MAX}. \`progress\` shows what the source does now.`,
+    description: `Newest first, at most ${MIGRATIONS_LISTED_MAX}. \`progress\` shows what the source node does now.`,
     ...rights(deps, "MigrationList", atInstance),
     request: { params },
     responses: answers(z.array(Migration), "The migrations"),

@@ -1,4 +1,4 @@
-// The rebuild of an instance from an image (docs/instances.md, "Rebuild").
+// Rebuilds an instance from an image (docs/instances.md, "Rebuild").
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { scopeOf } from "../auth/authorize.ts";
@@ -22,12 +22,13 @@ export function instanceRebuildRoutes(app: App, deps: Deps): void {
     tags: ["Instances"],
     summary: "Rebuild an instance from an image",
     description:
-      "Replaces the boot disk by one from the image; the data on the boot disk is lost. Id, NICs, addresses, " +
-      "floating IPs, data disks, snapshots, user data and SSH keys stay. A running instance is stopped, rebuilt and " +
-      "started; a stopped one stays stopped; a failed one is started. Waits for the node and returns the instance. " +
-      "409 DeletionProtected while the instance is protected against deletion, and 409 for an image that is larger " +
-      "than the boot disk or made for another brand. 502 OperationFailed has the reason of a failure: the instance is " +
-      "then failed, and can be rebuilt again. It still has its old boot disk if the node failed before it removed it.",
+      "Replaces the boot disk by a new disk from the image; the data on the old boot disk is lost. Id, NICs, " +
+      "addresses, floating IPs, data disks, snapshots, user data and SSH keys stay. A running instance is stopped, " +
+      "rebuilt and started; a stopped one stays stopped; a failed one is started. Waits for the node and returns the " +
+      "instance. 409 DeletionProtected while the instance is protected against deletion, and 409 for an image that " +
+      "is larger than the boot disk or made for another brand. 502 OperationFailed has the reason of a failure: the " +
+      "instance is then failed, and can be rebuilt again. The instance still has its old boot disk if the node " +
+      "failed before removing the disk.",
     ...rights(deps, "InstanceRebuild", atRow("instance", "instance_id")),
     request: { params: z.object({ instance_id: Uuid }), headers: PREFER, body: jsonBody(RebuildBody) },
     responses: { ...answers(Instance, "The instance"), ...ACCEPTED },

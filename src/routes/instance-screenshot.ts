@@ -28,8 +28,8 @@ export function instanceScreenshotRoutes(app: App, deps: Deps): void {
     tags: ["Instances"],
     summary: "Take a screenshot of an instance",
     description:
-      "The screen of the virtual graphics card as PNG, at most 8 MiB. The node takes it for this request, and nothing " +
-      "is stored. 409 unless the instance runs; 502 if the node does not answer.",
+      "The screen of the virtual graphics card as PNG, at most 8 MiB. The node takes the screenshot for this " +
+      "request, and the server does not store it. 409 unless the instance runs; 502 if the node does not answer.",
     ...rights(deps, "InstanceScreenshot", atRow("instance", "instance_id")),
     ...refuses(409, 502),
     request: { params: z.object({ instance_id: Uuid }) },

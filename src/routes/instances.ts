@@ -38,8 +38,8 @@ export function instanceRoutes(app: App, deps: Deps): void {
     tags,
     summary: "List instances",
     description:
-      "Requires `image`, `cn`, or `tenant` and `project`; more of them narrow the list. Members of a tenant see only " +
-      "the tenant's instances.",
+      "Requires `image`, or `cn`, or both `tenant` and `project`. Each further parameter narrows the list. Members " +
+      "of a tenant see only the tenant's instances.",
     ...rights(deps, "InstanceList", ofInstances),
     request: {
       query: z.object({
@@ -76,9 +76,9 @@ export function instanceRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Create an instance",
     description:
-      "Waits until the node has provisioned it (`instance.create_wait_secs`, 600 s) and returns the instance. After " +
-      "a failure everything is rolled back, and 502 ProvisionFailed has the reason. 503 when no node can take the " +
-      "instance. The operation instance-create continues when the caller disconnects.",
+      "Waits until the node has provisioned the instance, at most `instance.create_wait_secs` (600 s), and returns " +
+      "the instance. After a failure everything is rolled back, and 502 ProvisionFailed has the reason. 503 when no " +
+      "node can take the instance. The operation instance-create continues when the caller disconnects.",
     ...rights(deps, "InstanceCreate", inProject),
     request: { query: ofProject, headers: PREFER, body: jsonBody(InstanceBody) },
     responses: { ...answersCreated(Instance, "The instance"), ...ACCEPTED },
@@ -135,9 +135,9 @@ export function instanceRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Change an instance",
     description:
-      "Changes the name, description, labels, protection against deletion, vCPUs and memory; what is missing stays. " +
-      "A new number of vCPUs or a new memory needs a stopped instance (409), quota, and room on its node (409); the " +
-      "next start applies it. `labels` names the labels to set, or to remove with null.",
+      "Changes the name, description, labels, protection against deletion, vCPUs and memory. Missing fields stay " +
+      "unchanged. A new number of vCPUs or a new memory needs a stopped instance (409), quota, and room on its node " +
+      "(409); the next start applies it. `labels` contains the labels to set; a label with the value null is removed.",
     ...rights(deps, "InstanceUpdate", atInstance),
     request: { params, body: jsonBody(InstancePatch) },
     responses: answers(Instance, "The instance"),
@@ -160,7 +160,7 @@ export function instanceRoutes(app: App, deps: Deps): void {
     });
     if (!outcome.ok) return faultResponse(c, outcome.fault);
     const written = outcome.reply;
-    // The reply does not contain whether the instance's node is alive, so this is read separately.
+    // The reply does not contain whether the instance's node is live, so a separate query reads this.
     const host_live = (await findInstance(deps.byKey, to.id))?.host_live ?? written.host_live;
     return c.json({ ...written, host_live }, 200);
   });
@@ -171,7 +171,8 @@ function filledUp({ error_code }: Fault): boolean {
 }
 
 /**
- * Returns the current instance. If the request is a repeat or the instance was deleted, returns the operation's result.
+ * Returns the current instance. If the request is a repeated one, or if the instance was deleted, returns the
+ * operation's result.
  */
 export async function nowOrThen(
   deps: Reads,

@@ -67,7 +67,8 @@ export function natGatewayRoutes(app: App, deps: Deps): void {
     summary: "Create a NAT gateway",
     description:
       "The gateway gets the lowest free address of the public pool of its family. 409 PoolExhausted if none is free. " +
-      "The operation nat-gateway-create records the create. Prefer: wait also waits until an edge node runs the gateway.",
+      "The operation nat-gateway-create records the creation. With `Prefer: wait`, the request also waits until an " +
+      "edge node runs the gateway.",
     ...rights(deps, "NatGatewayCreate", inVpc),
     request: { query: ofVpc, headers: PREFER_WAIT, body: jsonBody(NatGatewayBody) },
     responses: answersCreated(NatGateway, "The gateway"),
@@ -113,8 +114,8 @@ export function natGatewayRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Delete a NAT gateway",
     description:
-      "409 while a route targets it. The delete frees the address at once. The operation nat-gateway-delete " +
-      "records the delete.",
+      "409 while a route targets the gateway. The address is free at once. The operation nat-gateway-delete records " +
+      "the deletion.",
     ...rights(deps, "NatGatewayDelete", atGateway),
     request: { params, headers: PREFER_WAIT },
     responses: answersNothing("Deleted"),

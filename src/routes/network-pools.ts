@@ -86,6 +86,7 @@ export function networkPoolRoutes(app: App, deps: Deps): void {
     ...networkPool,
     action: "SystemConfigWrite",
     summary: "Delete a network pool",
-    description: "Its external subnets stay, and so do the floating IPs that were allocated through it.",
+    description:
+      "The external subnets of the pool stay, and so do the floating IPs that were allocated through the pool.",
   });
 }

@@ -1,4 +1,4 @@
-// Where a packet of an instance stops, for operators (docs/networking.md, "Traces").
+// Traces for operators: where a packet of an instance stops (docs/networking.md, "Traces").
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findInstance } from "../../actors/instance/reads.ts";
@@ -21,15 +21,16 @@ export function networkTraceRoutes(app: App, deps: Deps): void {
     method: "get",
     path: "/v1/system/instances/{instance_id}/network-trace",
     tags: ["Instances"],
-    summary: "Say where the first packet of a connection from an instance stops",
+    summary: "Find out where the first packet of a connection from an instance stops",
     description:
-      "Asks the nodes on the way, one after another: each judges by the document that it has applied and by the taps " +
-      `in its router. A node answers within ${TRACE_WAIT_S} s or counts as not answering. Nothing is sent to the guest. ` +
-      "409 if the instance has no address of the family, or no node.",
+      "Asks the nodes on the packet's path, one after another. Each node decides by the document that it has applied " +
+      "and by the taps in its router. A node that does not answer within ${TRACE_WAIT_S} s counts as not " +
+      "answering. No packet is sent to the guest. 409 if the instance is on no node, or has no address of the " +
+      "destination's family.",
     ...rights(deps, "NetworkTrace"),
     ...refuses(404, 409),
     request: { params: z.object({ instance_id: Uuid }), query: TraceQuery },
-    responses: answers(NetworkTrace, "The nodes on the way, and where the packet ends"),
+    responses: answers(NetworkTrace, "The nodes on the packet's path, and the place where the packet ends"),
   });
   app.openapi(traceRoute, async (c) => {
     const query = c.req.valid("query");

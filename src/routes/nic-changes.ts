@@ -70,9 +70,10 @@ export function nicChangeRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Change the name, labels, further addresses or allowed blocks of a NIC",
     description:
-      `A list replaces the present one. A NIC has at most ${ADDITIONAL_IPS_MAX} further addresses, which the guest ` +
-      `configures itself, and ${ALLOWED_CIDRS_MAX} allowed blocks. The nodes of the VPC apply the change at once, also ` +
-      "for a running guest. Addresses that are left out return to the subnet. The primary NIC keeps its name.",
+      `A list replaces the current list. A NIC has at most ${ADDITIONAL_IPS_MAX} further addresses, which the guest ` +
+      `configures itself, and ${ALLOWED_CIDRS_MAX} allowed blocks. The nodes of the VPC apply the change at once, ` +
+      "even if the guest is running. Addresses that are left out return to the subnet. The primary NIC keeps its " +
+      "name.",
     ...rights(deps, "NicUpdate", atNic),
     request: { params, headers: PREFER_WAIT, body: jsonBody(NicPatch) },
     responses: answers(Nic, "The NIC"),
@@ -117,7 +118,7 @@ export function nicChangeRoutes(app: App, deps: Deps): void {
     const idempotency = await deps.idempotency(c);
     if (isFault(idempotency)) return faultResponse(c, idempotency);
     const nic = await findNic(deps.byKey, nic_id);
-    // A repeated request gets the answer of the first one, also after its NIC was removed.
+    // A repeated request gets the answer of the first one, even after its NIC was removed.
     if (nic === undefined && !idempotency.repeated) return faultResponse(c, NOT_FOUND);
     const to = { kind: "instance" as const, id: nic?.instance_id ?? nic_id };
     const outcome = await deps.send(c, to, { type: "delete_nic", nic_id: nic?.id ?? nic_id }, idempotency);
@@ -125,7 +126,7 @@ export function nicChangeRoutes(app: App, deps: Deps): void {
   });
 }
 
-/** Reads a subnet and its VPC as a NIC needs them, and the project. Null if one of them is missing. */
+/** Reads the subnet, VPC and project of a NIC. Returns null if one of them is missing. */
 async function placeOf(
   { byKey, kysely }: Reads,
   subnet_id: string,
@@ -138,7 +139,10 @@ async function placeOf(
   return { place, project_id };
 }
 
-/** Hex digits of a MAC after its first octet, 02, which means that it is locally administered. */
+/**
+ * The hex digits of a MAC after its first octet. The first octet is 02, which means that the MAC is locally
+ * administered.
+ */
 const MAC_DIGITS = 10;
 
 /** Returns a random MAC for a NIC with this random id. A repeated request gets the same one. */

@@ -76,7 +76,7 @@ export function nicTagRoutes(app: App, deps: Deps): void {
     path: "/v1/system/cn-nic-tags",
     tags,
     summary: "List the NIC tags that each node offers",
-    description: "From the last capacity report of each node. A node without a report is not in the list.",
+    description: "The tags are from the last capacity report of each node. A node without a report is not in the list.",
     ...rights(deps, "SystemRead"),
     request: { query: z.object(PageQuery) },
     responses: answers(page(CnNicTags), "The nodes with a report, in the order of their UUIDs"),

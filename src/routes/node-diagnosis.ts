@@ -1,4 +1,4 @@
-// Why a machine is not usable, for operators (docs/nodes.md).
+// Diagnoses for operators: why a machine is not usable (docs/nodes.md).
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findBootRecord } from "../../actors/boot-record/reads.ts";
@@ -13,7 +13,7 @@ import { answers, rights } from "./answer.ts";
 import { Mac } from "./cn-boot.ts";
 import type { App, Reads } from "./deps.ts";
 
-const description = "Each finding has a text and, where something can be done, the command. Reads only.";
+const description = "Each finding has a text and, if something can be done, the command. The request changes nothing.";
 
 export function nodeDiagnosisRoutes(app: App, deps: Reads): void {
   const nodeRoute = createRoute({

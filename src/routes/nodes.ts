@@ -1,4 +1,4 @@
-// The list of nodes as a window, for lists of any length on a screen, and the fleet in numbers.
+// The window of the list of nodes, with which a screen can show a list of any length, and the summary of the fleet.
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { listNodeWindow, NODE_SORTS, summarizeFleet } from "../../actors/cn-window/reads.ts";
@@ -20,8 +20,8 @@ export function nodeRoutes(app: App, deps: Reads): void {
     tags,
     summary: "Search and sort the compute nodes",
     description:
-      "A window of the list, with the total. Rows without a value for the sort come last. For all rows of a " +
-      "list, use `GET /v1/system/cns`.",
+      "Returns a window of the list, and the number of all nodes that match. Rows without a value for the sort come " +
+      "last. For all rows of a list, use `GET /v1/system/cns`.",
     ...rights(deps, "SystemRead"),
     request: {
       query: z.object({
@@ -30,7 +30,9 @@ export function nodeRoutes(app: App, deps: Reads): void {
         role: z.enum(CN_ROLES).optional(),
         live: z.enum(["true", "false"]).optional(),
         label: LabelQuery,
-        sort: z.enum(SORTS).optional().describe("Default hostname; a minus sorts downward"),
+        sort: z.enum(SORTS).optional().describe(
+          "The field to sort by. Default: hostname. A minus before the field sorts in descending order",
+        ),
         offset: wholeNumber(0, WINDOW_OFFSET_MAX).optional(),
         limit: wholeNumber(1, WINDOW_ROWS_MAX).optional().describe(`Default ${WINDOW_ROWS_DEFAULT}`),
       }),

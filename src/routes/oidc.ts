@@ -41,8 +41,8 @@ export function oidcRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Send a browser to an issuer, to sign in to the web console",
     description:
-      "Without `tenant`, operators sign in at the identity service of the site. If that is not possible, the browser " +
-      `is sent to ${CONSOLE} with the reason in the query as sign_in.`,
+      "Without `tenant`, operators sign in at the identity service of the site. If a sign-in is not possible, the " +
+      `browser is sent to ${CONSOLE}; the query parameter sign_in contains the reason.`,
     ...shared,
     request: {
       query: z.object({
@@ -50,7 +50,12 @@ export function oidcRoutes(app: App, deps: Deps): void {
         return: ReturnPath.optional().describe(`The page to show after the sign-in. Default: ${CONSOLE}`),
       }),
     },
-    responses: { 302: { description: "To the issuer, with a cookie for the way back" }, ...ERROR_RESPONSES },
+    responses: {
+      302: {
+        description: "A redirect to the issuer, with a cookie that identifies the sign-in when the browser returns",
+      },
+      ...ERROR_RESPONSES,
+    },
   });
   app.openapi(startRoute, async (c) => {
     const { tenant, return: return_path = CONSOLE } = c.req.valid("query");
@@ -65,8 +70,9 @@ export function oidcRoutes(app: App, deps: Deps): void {
     method: "get",
     path: CALLBACK,
     tags,
-    summary: "Open a session of the web console with the answer of an issuer",
-    description: "The issuer sends the browser here. The redirect URI of the client at the issuer is this address.",
+    summary: "Open a session of the web console after a sign-in at an issuer",
+    description:
+      "The issuer sends the browser to this address. Register it with the issuer as the redirect URI of the client.",
     ...shared,
     request: {
       query: z.object({
@@ -76,7 +82,10 @@ export function oidcRoutes(app: App, deps: Deps): void {
         error: Text.optional(),
       }),
     },
-    responses: { 302: { description: "To the web console, with the cookie of a session" }, ...ERROR_RESPONSES },
+    responses: {
+      302: { description: "A redirect to the web console, with the cookie of a session" },
+      ...ERROR_RESPONSES,
+    },
   });
   app.openapi(callbackRoute, async (c) => {
     const { state, code, iss } = c.req.valid("query");

@@ -1,6 +1,6 @@
 // Starts operations and answers with their outcome. The request only waits: the operation continues if the caller
-// disconnects, or if the caller's credential ends (then the answer is 401). With `Prefer: respond-async` (RFC 7240) the
-// answer is 202 with the operation.
+// disconnects, or if the caller's credential ends (in this case the answer is 401). With `Prefer: respond-async` (RFC
+// 7240) the answer is 202 with the operation.
 import { z } from "zod";
 import { findOperationStatus, type OperationStatus } from "../../actors/saga/reads.ts";
 import type { Messages } from "../../actors/registry.ts";
@@ -13,8 +13,8 @@ import type { Ctx, IdempotencyClaim, Operates, To } from "./deps.ts";
 import { hold } from "./long-poll.ts";
 
 /**
- * The type of a 202 with an OperationSummary. The router's types allow only one success per route, so the 202 is
- * `never` there.
+ * The type of a 202 with an OperationSummary. The router's types allow only one success per route, so the type of the
+ * 202 is `never` for the router.
  */
 type Accepted = never;
 
@@ -36,11 +36,11 @@ export const ACCEPTED = {
 export type Begun<K extends keyof Messages> = {
   readonly to: To<K>;
   /**
-   * Builds the message that starts the operation. Not called for a repeated request whose operation exists. `tries` is
-   * the number of earlier tries.
+   * Builds the message that starts the operation. It is not called for a repeated request whose operation exists.
+   * `tries` is the number of earlier tries.
    */
   readonly message: (tries: number) => Promise<Messages[K] | Fault>;
-  /** How to retry a stale decision. Default: one try. */
+  /** How often to try again after a stale decision. Default: only one try. */
   readonly again?: Again;
   readonly idempotency: IdempotencyClaim;
   readonly operation_id: string;
@@ -63,7 +63,7 @@ export async function operate<K extends keyof Messages>(c: Ctx, deps: Operates, 
   const outcome = await decideAgain(idempotency, begun.again ?? ONCE, async (at, tries) => {
     const message: object = await begun.message(tries);
     if (isFault(message)) return { ok: false, fault: message };
-    // Most messages say how long the node may take.
+    // Most messages contain the time limit of the node.
     ({ limit_ms } = message as { readonly limit_ms?: number });
     return await deps.send(c, to, message as Messages[K], at);
   });
@@ -110,8 +110,8 @@ function wantsNoWait(c: Ctx): boolean {
 const RETRY_S = 2;
 
 /**
- * Returns the 503 for an outcome that is not known yet: the wait ended, the server is stopping, or too many requests
- * wait.
+ * Returns the 503 for an outcome that is not known yet, because the wait ended, the server is stopping, or too many
+ * requests wait.
  */
 function stillRunning(id: string): Fault {
   return fault("unavailable", `operation ${id} is still running; check it, or its object, later`, {

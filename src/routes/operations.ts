@@ -31,7 +31,7 @@ export function operationRoutes(app: App, deps: Deps): void {
     request: {
       query: z.object({
         limit: wholeNumber(1, OPERATION_PAGE_ROWS_MAX).optional().describe("Default 50"),
-        after_id: Uuid.optional().describe("Continue after this operation"),
+        after_id: Uuid.optional().describe("Continue the list after this operation"),
         resource_scope: z.enum(RESOURCE_SCOPES).optional(),
         resource_id: z.string().max(128).optional(),
         state: z.enum(OPERATION_STATES).optional(),
@@ -81,7 +81,7 @@ export function operationRoutes(app: App, deps: Deps): void {
     method: "post",
     path: "/v1/operations/{id}/abandon",
     tags,
-    summary: "Roll an operation back",
+    summary: "Roll back an operation",
     description: "A running operation is rolled back from its current step. A stuck operation retries its undo.",
     ...rights(deps, "OperationsAbandon"),
     request: { params: z.object({ id: Uuid }) },

@@ -1,4 +1,5 @@
-// The caller's sessions (docs/tenancy.md, "Credentials"): a user sees where they are signed in, and ends what they forgot.
+// The caller's sessions (docs/tenancy.md, "Credentials"). A user sees where the user is signed in, and can end
+// forgotten sessions.
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { listSessions, type OwnSessions } from "../../actors/session/reads.ts";
@@ -29,7 +30,7 @@ export function ownSessionRoutes(app: App, deps: Writes): void {
     path: "/v1/auth/sessions/{session_id}",
     tags,
     summary: "End a session of the caller",
-    description: "Its tokens and its cookie are refused from now on.",
+    description: "From now on, the server refuses the tokens and the cookie of the session.",
     ...rights(deps, "SessionEnd"),
     request: { params: z.object({ session_id: Uuid }) },
     responses: answersNothing("Ended"),

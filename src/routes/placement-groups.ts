@@ -51,9 +51,10 @@ export function placementGroupRoutes(app: App, deps: Writes): void {
     tags,
     summary: "Create a placement group",
     description:
-      "An instance joins the group when it is created with `placement_group_id`. Creates, migrations, drains and " +
-      "evacuations keep the instances of a group apart or together. A required group refuses a node that does not " +
-      "fit; a preferred one ranks it last. Name, description and labels can change later, the rules cannot.",
+      "An instance joins the group when it is created with `placement_group_id`. When an instance is created, " +
+      "migrated, drained or evacuated, the server keeps the instances of its group apart or together. With the " +
+      "strictness required, a node that breaks the rule is rejected; with preferred, it is ranked last. The name, " +
+      "description and labels can change later; the policy, level and strictness cannot.",
     ...rights(deps, "PlacementGroupCreate", inProject),
     request: { query: ofProject, body: jsonBody(PlacementGroupBody) },
     responses: answersCreated(PlacementGroup, "The placement group"),

@@ -41,9 +41,10 @@ export function placementRoutes(app: App, deps: Deps): void {
     path: "/v1/cns/{server_uuid}/placement",
     tags,
     summary: "Reserve, cordon, pin, overprovision or label a node",
-    description: "Missing and null fields stay unchanged; `clear` names the fields to reset. `labels` names the " +
-      "labels to set, or to remove with null; the other labels stay. Applies to future " +
-      "placements; instances on the node stay. 409 PinConflict for a tenant outside the pinned silo.",
+    description:
+      "Missing and null fields stay unchanged; `clear` contains the names of the fields to reset. `labels` contains " +
+      "the labels to set; a label with the value null is removed, and the other labels stay. The rules apply to " +
+      "future placements; instances on the node stay. 409 PinConflict for a tenant outside the pinned silo.",
     ...rights(deps, "CnPlacementSet"),
     request: { params: CnParam, body: jsonBody(CnPlacementPatch) },
     responses: answers(CnPlacement, "The new rules"),
@@ -114,7 +115,7 @@ export function placementRoutes(app: App, deps: Deps): void {
   }
 }
 
-/** Returns the snapshot without the instance, whose resources are then free on its node. */
+/** Returns the snapshot without the instance, so that the instance's resources count as free on its node. */
 function without(snapshot: Snapshot, instance: HostedInstance): Snapshot {
   const { host_cn_uuid, tenant_id, silo_id } = instance;
   if (host_cn_uuid === null) return snapshot;

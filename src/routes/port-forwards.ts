@@ -62,10 +62,11 @@ export function portForwardRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Create a port forward",
     description:
-      "Connections to a port of the NAT gateway's public address go to a port of the NIC. They need a firewall " +
-      "rule that allows them: it sees the client's address and the NIC's port. The NIC answers only if the route table " +
-      "of its subnet leads to this gateway and it has no floating IP of the family. 409 if the gateway forwards the " +
-      `port already, or has ${PORT_FORWARDS_MAX} port forwards, or if the NIC has no address of the gateway's family.`,
+      "Connections to a port of the NAT gateway's public address go to a port of the NIC. A firewall rule must allow " +
+      "these connections; it is compared with the client's address and the NIC's port. The NIC can answer only if " +
+      "the route table of its subnet leads to this gateway, and if the NIC has no floating IP of the family. 409 if " +
+      `the gateway already forwards the port, or has ${PORT_FORWARDS_MAX} port forwards, or if the NIC has no ` +
+      "address of the gateway's family.",
     ...rights(deps, "PortForwardCreate", inVpc),
     request: { query: ofVpc, headers: PREFER_WAIT, body: jsonBody(PortForwardBody) },
     responses: answersCreated(PortForward, "The port forward"),
@@ -118,7 +119,10 @@ export function portForwardRoutes(app: App, deps: Deps): void {
 
 type Place = { readonly tenant_id: string; readonly project_id: string; readonly vpc_id: string };
 
-/** The place of a gateway or a NIC never changes, so a decision may use it although it was read before the commit. */
+/**
+ * Returns the tenant, project and VPC of a gateway or a NIC. They never change, so a decision may use them although
+ * they were read before the commit.
+ */
 function placeOf({ tenant_id, project_id, vpc_id }: Place): Place {
   return { tenant_id, project_id, vpc_id };
 }

@@ -13,15 +13,15 @@ export type Waits = Pick<RouteDeps, "holdShares" | "networks" | "realizations">;
 /** The headers in the `request` of a route that may wait. */
 export const PREFER_WAIT = z.object({
   Prefer: z.string().optional().describe(
-    `wait=N: answer when all nodes of the VPC have applied the change, or after N seconds, at most ${PREFER_WAIT_S_MAX}. ` +
-      "The answer has the header Preference-Applied: wait=N if they have",
+    "wait=N: answer when all nodes of the VPC have applied the change, or after N seconds, at most " +
+      `${PREFER_WAIT_S_MAX}. The answer has the header Preference-Applied: wait=N if they have`,
   ),
 });
 
 /**
- * Waits until all nodes of the VPC have applied what is committed, if the request prefers that. Returns how far they
- * are; null if the request does not wait, or the VPC is deleted.
- * @param nat_gateway_id a gateway that must have a node, too. The choice of the node is a later commit
+ * Waits until all nodes of the VPC have applied the committed state, if the request has `Prefer: wait`. Returns how far
+ * the nodes have applied it; null if the request does not wait, or if the VPC is deleted.
+ * @param nat_gateway_id a gateway for whose node the request also waits. The node is chosen in a later commit
  */
 export async function applied(
   c: Ctx,
@@ -44,12 +44,15 @@ export async function applied(
   return realized;
 }
 
-/** Returns whether the request prefers to wait. */
+/** Returns whether the request has the preference `wait`. */
 export function prefersWait(c: Ctx): boolean {
   return preferredWait(c) !== null;
 }
 
-/** Returns the seconds of the preference `wait`; null without one. A malformed preference is ignored (RFC 7240). */
+/**
+ * Returns the seconds of the preference `wait`; null without this preference. A malformed preference is ignored (RFC
+ * 7240).
+ */
 function preferredWait(c: Ctx): number | null {
   for (const each of (c.req.header("prefer") ?? "").split(",")) {
     const seconds = /^\s*wait\s*=\s*"?(\d{1,6})"?\s*(?:;.*)?$/i.exec(each)?.[1];

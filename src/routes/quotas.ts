@@ -21,8 +21,8 @@ const ofTenant = z.object({ tenant_id: Uuid });
 const ofProject = ofTenant.extend({ project_id: Uuid });
 
 const BINDS =
-  "The quota applies to later creates only. Existing objects stay, even above the new limit. It replaces all four " +
-  "defaults of the cluster.";
+  "The quota applies only to objects that are created later. Existing objects stay, even above the new limit. The " +
+  "quota replaces all four defaults of the cluster.";
 const UNSET = (level: "tenant" | "project") =>
   `404 if no quota is set. The settings quota.${level}_default.* then apply; null is unlimited. The usage shows ` +
   "the limits in force.";
@@ -75,8 +75,8 @@ function tenantQuotaRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Set the quota of a tenant",
     description:
-      "The quota caps the sum over the projects of the tenant, in addition to the quota of each project. An instance " +
-      `counts against both in the same commit. ${BINDS}`,
+      "The quota limits the sum over the projects of the tenant, in addition to the quota of each project. An " +
+      `instance counts against both quotas in the same commit. ${BINDS}`,
     ...rights(deps, "QuotaSet", atTenant),
     request: { params: ofTenant, body: jsonBody(QuotaBody) },
     responses: answers(TenantQuota, "The quota"),
@@ -146,7 +146,7 @@ function projectQuotaRoutes(app: App, deps: Deps): void {
     path: `${projectPath}/quota`,
     tags,
     summary: "Set the quota of a project",
-    description: `In addition, the quota of the tenant caps the sum over its projects. ${BINDS}`,
+    description: `In addition, the quota of the tenant limits the sum over its projects. ${BINDS}`,
     ...rights(deps, "QuotaSet", atProject),
     request: { params: ofProject, body: jsonBody(QuotaBody) },
     responses: answers(Quota, "The quota"),

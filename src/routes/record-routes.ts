@@ -1,4 +1,5 @@
-// The routes that are the same for all records: show, rename and delete the record whose id is in the path.
+// The routes that are the same for all kinds of records. They show, rename and delete the record whose id is in the
+// path.
 import { createRoute } from "@hono/zod-openapi";
 import type { z } from "zod";
 import type { Find } from "../../actors/record/reads.ts";
@@ -80,10 +81,13 @@ export function renameRecord(app: App, deps: Deps, of: RecordPath<RenamedKind> &
   });
 }
 
-/** A delete that changes a VPC: `find` finds the record with its VPC. */
+/** A route that deletes a record and thereby changes a VPC. `find` finds the record with its VPC. */
 type OfVpc = { readonly find: Pick<Find<{ readonly vpc_id: string }>, "many"> };
 
-/** As deleteRecord, for an object of a VPC. With `Prefer: wait=N`, the answer waits until the nodes have removed it. */
+/**
+ * Like deleteRecord, for an object of a VPC. With `Prefer: wait=N`, the request waits until the nodes have removed the
+ * object.
+ */
 export function deleteVpcRecord(
   app: App,
   deps: Deps & Waits,

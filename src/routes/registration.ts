@@ -101,7 +101,7 @@ export function registrationRoutes(app: App, deps: Deps): void {
       const outcome = await deps.send(c, { kind: "cn", id: server_uuid }, {
         ...{ type: "refresh", ...said, ...ticket(), proof },
       });
-      // The record changed meanwhile, so the proof is no longer valid.
+      // The record has changed since the proof was checked, so the proof is no longer valid.
       if (!isConflict(outcome)) return outcome;
     }
     if (jsonBytes(said.sysinfo) > CLAIM_SYSINFO_BYTES_MAX) return { ok: false, fault: SYSINFO_TOO_LARGE };
@@ -115,7 +115,7 @@ export function registrationRoutes(app: App, deps: Deps): void {
     return await claim(c, said, token_sha256);
   }
 
-  /** Renews the claim of the token, or creates a claim. Retries when another claim has the same code. */
+  /** Renews the claim of the token, or creates a claim. Tries another code if another claim has the same code. */
   async function claim(c: Ctx, said: ReportedIdentity, token_sha256: string | null): Promise<Registering> {
     const source = c.get("clientAddress");
     let renewed = token_sha256 === null
@@ -167,10 +167,10 @@ export function registrationRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Wait for approval and get the key",
     description:
-      "Waits up to 30 s while the claim of the token is live. The header X-Poll-Token may contain the token instead " +
-      "of the query. The key is returned until its first use, so a lost answer can be requested again. 404 for a " +
-      "claim that ended without approval: it expired, another claim of the node was approved, or the node was " +
-      "disabled or removed.",
+      "Waits up to 30 s while the claim of the token is live. The token may be in the header X-Poll-Token instead of " +
+      "the query. The server returns the key until the key is first used, so a lost answer can be requested again. " +
+      "404 for a claim that ended without approval: it expired, another claim of the node was approved, or the node " +
+      "was disabled or removed.",
     ...openRights(deps, "AgentRegisterStatus"),
     ...refuses(404),
     request: { query: RegisterStatusQuery },

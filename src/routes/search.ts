@@ -1,4 +1,5 @@
-// The search across kinds. Operators search the fleet and all tenants; other callers search their own tenant.
+// The search for objects of all kinds. Operators search the fleet and all tenants; other callers search their own
+// tenant.
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { callerOf } from "../auth/authorize.ts";
@@ -16,8 +17,8 @@ export function searchRoutes(app: App, deps: Pick<RouteDeps, "allow" | "search">
     tags: ["Search"],
     summary: "Find objects by name, address or id",
     description:
-      "Finds nodes, instances, floating IPs, VPCs, projects, tenants, silos, operations and jobs by a part of " +
-      "the name or address, or by the beginning of the id. Members of a tenant find only the tenant's objects.",
+      "Finds nodes, instances, floating IPs, VPCs, projects, tenants, silos, operations and jobs by a part of the " +
+      "name or of the address, or by the beginning of the id. Members of a tenant find only the tenant's objects.",
     ...rights(deps, "Search"),
     request: {
       query: z.object({

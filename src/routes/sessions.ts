@@ -20,9 +20,10 @@ type Deps = Writes & Pick<RouteDeps, "audit" | "limits" | "passwords" | "setting
 
 const tags = ["Credentials"];
 const LIMITED =
-  "Per source address, 10 attempts a minute (BERTH_LOGIN_PER_MINUTE), counted before all other checks. Per " +
-  "account, 10 failed attempts a minute from all addresses (BERTH_LOGIN_ACCOUNT_PER_MINUTE), checked before the " +
-  "password: above this limit the correct password also gets 429. The same limit applies to names without an account.";
+  "A source address has 10 attempts a minute (BERTH_LOGIN_PER_MINUTE), which are counted before all other checks. An " +
+  "account has 10 failed attempts a minute from all addresses together (BERTH_LOGIN_ACCOUNT_PER_MINUTE). This " +
+  "limit is checked before the password: above it, even the correct password gets 429. The same limit applies to " +
+  "names without an account.";
 
 export function sessionRoutes(app: App, deps: Deps): void {
   const limited = createMiddleware<HttpEnv>(async (c, next) => {
@@ -42,7 +43,7 @@ export function sessionRoutes(app: App, deps: Deps): void {
     middleware: [limited, ...login.middleware],
     ...refuses(429),
     request: { body: jsonBody(LoginBody) },
-    responses: answers(Tokens, "The tokens: one for requests, one for the next refresh"),
+    responses: answers(Tokens, "Two tokens: one for requests, one for the next refresh"),
   });
   app.openapi(loginRoute, async (c) => {
     const user = await passwordLogin(c, deps, c.req.valid("json"));
@@ -87,7 +88,7 @@ export function sessionRoutes(app: App, deps: Deps): void {
     const lifetime_s = await deps.settings.sessionLifetimeS();
     const outcome = await deps.sendOnce(c, { kind: "session", id }, { type: "refresh", generation, lifetime_s });
     if (!outcome.ok) return faultResponse(c, refusalOf(outcome.fault));
-    // The refresh token was used before, which ended the session, so there is no row to reply with.
+    // The refresh token was used before. This ended the session, so there is no session to reply with.
     if (outcome.reply === null) return faultResponse(c, UNAUTHENTICATED);
     return c.json(await tokensOf(deps, user, outcome.reply), 200);
   });
@@ -99,7 +100,7 @@ export function sessionRoutes(app: App, deps: Deps): void {
     summary: "End the session of this access token",
     ...rights(deps, "Logout"),
     request: { query: z.object({}) },
-    responses: answersNothing("Ended: its tokens are refused from now on"),
+    responses: answersNothing("The session has ended, and its tokens are refused from now on"),
   });
   app.openapi(logoutRoute, async (c) => {
     const { session_id } = callerOf(c);

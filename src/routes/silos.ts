@@ -77,8 +77,8 @@ export function siloRoutes(app: App, deps: Deps): void {
     action: "SiloDelete",
     summary: "Delete a silo that holds nothing, with its default tenant",
     description:
-      "Refused (409) while the silo has another tenant, an image or an SSH key, while its default tenant holds " +
-      "anything, and while an external subnet, a network pool or a node's pin names the silo. The message names one " +
-      "such object.",
+      "409 while the silo has another tenant, an image or an SSH key, while its default tenant holds an object, and " +
+      "while an external subnet, a network pool or a node's pin refers to the silo. The message names one such " +
+      "object.",
   });
 }

@@ -1,4 +1,4 @@
-// An image from a snapshot (docs/instances.md, "Images from snapshots").
+// Makes an image from a snapshot (docs/instances.md, "Images from snapshots").
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findImage, isImageName } from "../../actors/image/reads.ts";
@@ -25,11 +25,11 @@ export function snapshotImageRoutes(app: App, deps: Deps): void {
     method: "post",
     path: "/v1/snapshots/{snapshot_id}/image",
     tags: ["Images"],
-    summary: "Make an image of a snapshot",
+    summary: "Make an image from a snapshot",
     description:
-      "The image belongs to the project of the snapshot, and is independent of the snapshot and of its instance. The node " +
-      "sends the content to the site's store of images, and the server computes the digest. Needs a running or stopped " +
-      "instance, which no other operation changes meanwhile. The file counts for the setting " +
+      "The image belongs to the project of the snapshot, and is independent of the snapshot and of its instance. The " +
+      "node sends the content to the site's store of images, and the server computes the digest. The instance must " +
+      "be running or stopped, and no other operation may change it. The file counts for the setting " +
       "`image.uploaded_bytes_max`. Waits for the node; after a failure the image does not exist, and 502 " +
       "OperationFailed has the reason. 409 if the project has an image of that name, or the site stores no images.",
     ...rights(deps, "ImageFromSnapshot", atRow("disk", "snapshot_id")),
@@ -42,7 +42,7 @@ export function snapshotImageRoutes(app: App, deps: Deps): void {
     const idempotency = await deps.idempotency(c);
     if (isFault(idempotency)) return faultResponse(c, idempotency);
     const snapshot = await findSnapshot(deps.kysely, snapshot_id);
-    // A repeated request gets the answer of the first one, also after the snapshot was deleted.
+    // A repeated request gets the answer of the first one, even after the snapshot was deleted.
     if (snapshot === undefined && !idempotency.repeated) return faultResponse(c, NOT_FOUND);
     const upload_id = deps.mint.idFrom(idempotency.id, "image-upload");
     const ended = await run(c, deps, {
@@ -63,12 +63,12 @@ export function snapshotImageRoutes(app: App, deps: Deps): void {
 
   type Source = { readonly instance_id: string; readonly project_id: string };
 
-  /** Returns the properties of the image. It needs the same machine as the image of the instance. */
+  /** Returns the properties of the image. The requirements for the machine are those of the instance's image. */
   async function planned(
     { instance_id, project_id }: Source,
     { os, version, ...named }: z.output<typeof SnapshotImageBody>,
   ) {
-    // The commit checks the name again. This check saves the node's work.
+    // The commit checks the name again. This earlier check saves the node unnecessary work.
     if (await isImageName(deps.kysely, { project_id, name: named.name })) {
       return conflict(`an image named ${named.name} already exists in this scope`) satisfies Fault;
     }

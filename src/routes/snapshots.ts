@@ -87,12 +87,12 @@ export function snapshotRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Create a snapshot of a disk",
     description:
-      "Copies the disk as it is at one time, and needs a running or stopped instance. A running guest keeps running; its " +
-      "file systems are frozen for a moment if it has the QEMU guest agent. `consistency` says what was achieved. The " +
-      "snapshot is on the node of the instance and takes as much of the quota as the disk. An instance has at most " +
-      `${SNAPSHOTS_MAX} snapshots, and cannot migrate while it has one. Restore a snapshot into a new disk with ` +
-      "`snapshot_id` in POST /v1/disks. Waits for the node; after a failure the snapshot does not exist, and 502 " +
-      "OperationFailed has the reason.",
+      "Copies the disk as it is at one point in time. The instance must be running or stopped. A running guest keeps " +
+      "running; its file systems are frozen for a moment if it has the QEMU guest agent. The field `consistency` " +
+      "shows how consistent the copy is. The snapshot is on the node of the instance and takes as much of the quota " +
+      `as the disk. An instance has at most ${SNAPSHOTS_MAX} snapshots, and cannot migrate while it has one. Restore ` +
+      "a snapshot into a new disk with `snapshot_id` in POST /v1/disks. Waits for the node; after a failure the " +
+      "snapshot does not exist, and 502 OperationFailed has the reason.",
     ...rights(deps, "SnapshotCreate", ofDisk),
     request: { query: z.object({ disk: Uuid }), headers: PREFER, body: jsonBody(SnapshotBody) },
     responses: { ...answersCreated(Snapshot, "The snapshot"), ...ACCEPTED },
@@ -103,7 +103,7 @@ export function snapshotRoutes(app: App, deps: Deps): void {
     const idempotency = await deps.idempotency(c);
     if (isFault(idempotency)) return faultResponse(c, idempotency);
     const disk = await findDisk(deps.kysely, disk_id);
-    // A repeated request gets the answer of the first one, also after its disk was deleted.
+    // A repeated request gets the answer of the first one, even after its disk was deleted.
     if (disk === undefined && !idempotency.repeated) return faultResponse(c, NOT_FOUND);
     const quota_defaults = await deps.settings.quotaDefaults();
     const snapshot = { id: idempotency.id, name, description, labels };
@@ -138,7 +138,7 @@ export function snapshotRoutes(app: App, deps: Deps): void {
     const idempotency = await deps.idempotency(c);
     if (isFault(idempotency)) return faultResponse(c, idempotency);
     const snapshot = await findSnapshot(deps.kysely, disk_id);
-    // A repeated request gets the answer of the first one, also after the snapshot was deleted.
+    // A repeated request gets the answer of the first one, even after the snapshot was deleted.
     if (snapshot === undefined && !idempotency.repeated) return faultResponse(c, NOT_FOUND);
     const ended = await run(c, deps, {
       instance_id: snapshot?.instance_id ?? disk_id,

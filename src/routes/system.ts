@@ -62,7 +62,7 @@ export function systemRoutes(app: App, deps: SystemDeps): void {
     method: "get",
     path: "/metrics",
     tags,
-    summary: "Metrics of this process, as Prometheus text",
+    summary: "Read the metrics of this process in the text format of Prometheus",
     ...metricsRights,
     "x-rights": `${metricsRights["x-rights"]}; or a caller on the loopback interface`,
     // Callers on this machine need no key. A key that is sent is checked.
@@ -82,7 +82,7 @@ export function systemRoutes(app: App, deps: SystemDeps): void {
     method: "get",
     path: "/openapi.json",
     tags,
-    summary: "This API as OpenAPI 3.0.3",
+    summary: "Read the description of this API as OpenAPI 3.0.3",
     ...openRights(deps, "ApiDescription"),
     responses: { 200: { description: "The document" } },
   });
@@ -93,7 +93,7 @@ export function systemRoutes(app: App, deps: SystemDeps): void {
     method: "get",
     path: "/docs",
     tags,
-    summary: "This API as an HTML page",
+    summary: "Read the description of this API as an HTML page",
     ...openRights(deps, "ApiDescription"),
     request: {
       query: z.object({

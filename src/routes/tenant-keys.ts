@@ -42,9 +42,8 @@ export function tenantKeyRoutes(app: App, deps: Deps): void {
     summary: "Create an API key that acts in a tenant",
     description:
       "Only this response contains the secret. For 24 hours, a request with the same Idempotency-Key gets this " +
-      "response again. " +
-      "A key that expires creates only keys that do not expire later: a later `expires_at` is 400, and the default " +
-      "is the same expiry.",
+      "response again. If the calling key expires, the new key must not expire later: 400 for a later `expires_at`. " +
+      "The default is the same expiry.",
     ...rights(deps, "TenantKeyCreate", atTenant),
     request: { params, body: jsonBody(TenantKeyBody) },
     responses: answersCreated(ApiKeyCreated, "The key, with its secret"),

@@ -88,7 +88,7 @@ export function tenantRoutes(app: App, deps: Deps): void {
     action: "TenantDelete",
     summary: "Delete a tenant that holds nothing",
     description:
-      "Refused (409) while it holds a project, a user or an API key, and for the default tenant of a silo. " +
+      "409 while the tenant holds a project, a user or an API key, and always for the default tenant of a silo. " +
       OF_SILO,
   });
 }

@@ -13,16 +13,17 @@ import type { App, Reads } from "./deps.ts";
 
 const tags = ["Tenancy"];
 const ABOUT =
-  "vCPUs and memory count while an instance is running or stopping. Disks and floating IPs count as long as they exist. " +
-  `A day begins at 0:00 UTC and closes an hour after its end. At most ${USAGE_RANGE_DAYS_MAX} days; closed days are ` +
-  `kept for ${USAGE_KEPT_DAYS} days. Nodes with the simulated driver report no traffic.`;
+  "vCPUs and memory count while an instance is running or stopping. Disks and floating IPs count as long as they " +
+  "exist. A day begins at 0:00 UTC and closes an hour after its end. A request covers at most " +
+  `${USAGE_RANGE_DAYS_MAX} days; closed days are kept for ${USAGE_KEPT_DAYS} days. Nodes with the simulated driver ` +
+  "report no traffic.";
 
 export function usageRoutes(app: App, deps: Reads): void {
   const projectRoute = createRoute({
     method: "get",
     path: "/v1/tenants/{tenant_id}/projects/{project_id}/usage/days",
     tags,
-    summary: "Show what a project used, by day",
+    summary: "Show the usage of a project by day",
     description: ABOUT,
     ...rights(deps, "UsageGet", atProject),
     request: { params: z.object({ tenant_id: Uuid, project_id: Uuid }), query: UsageQuery },
@@ -38,11 +39,11 @@ export function usageRoutes(app: App, deps: Reads): void {
     method: "get",
     path: "/v1/system/usage",
     tags,
-    summary: "Show what each project of all tenants used",
-    description: `The sum of the days, by project, also of deleted projects. ${ABOUT}`,
+    summary: "Show the usage of each project of all tenants",
+    description: `The answer has the sum of the days for each project, including deleted projects. ${ABOUT}`,
     ...rights(deps, "SystemRead"),
     request: { query: UsageQuery },
-    responses: answers(SiteUsage, "The projects that used something"),
+    responses: answers(SiteUsage, "The projects with usage"),
   });
   app.openapi(siteRoute, async (c) => {
     const range = await usageRange(deps.kysely, c.req.valid("query"));

@@ -25,7 +25,7 @@ const ofCapability = params.extend({ capability: z.enum(CAPABILITIES) });
 const NO_MORE_THAN_ITSELF =
   "403 if a caller that is not root grants a capability or a tenant that it lacks, or sets the password of a user " +
   "with more rights.";
-const NOT_BY_AN_EXPIRING_KEY = "403 for a key that expires: a password does not expire.";
+const NOT_BY_AN_EXPIRING_KEY = "403 if the calling key expires, because a password does not expire.";
 
 export function userRoutes(app: App, deps: Deps): void {
   const listRoute = createRoute({
@@ -52,7 +52,8 @@ export function userRoutes(app: App, deps: Deps): void {
     path: "/v1/system/users",
     tags,
     summary: "Create a user with a password",
-    description: `A user with a tenant acts in that tenant. ${NO_MORE_THAN_ITSELF} ${NOT_BY_AN_EXPIRING_KEY}`,
+    description:
+      `A user that belongs to a tenant acts in that tenant. ${NO_MORE_THAN_ITSELF} ${NOT_BY_AN_EXPIRING_KEY}`,
     ...rights(deps, "UserCreate"),
     ...refuses(403),
     request: { body: jsonBody(UserBody) },
@@ -102,8 +103,10 @@ export function userRoutes(app: App, deps: Deps): void {
     method: "delete",
     path,
     tags,
-    summary: "Delete a user that owns no API key, and its sessions",
-    description: "A user of an issuer is created again by its next token. The root operator cannot be deleted (409).",
+    summary: "Delete a user that owns no API key, and end the user's sessions",
+    description:
+      "A user of an issuer is created again when the user next sends a token. The root operator cannot be deleted " +
+      "(409).",
     ...rights(deps, "UserDelete"),
     request: { params },
     responses: answersNothing("Deleted"),

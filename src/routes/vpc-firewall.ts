@@ -21,9 +21,9 @@ const tags = ["Networking"];
 const params = z.object({ vpc_id: Uuid });
 const path = "/v1/vpcs/{vpc_id}/firewall-rules";
 const HEADERS = PREFER_WAIT.extend({
-  "If-Match": z.string().optional().describe("The ETag of the set to replace, or * for any"),
+  "If-Match": z.string().optional().describe("The ETag of the set that the request replaces, or * for any set"),
 });
-/** Tries of a replacement without If-Match while other requests change rules. */
+/** How many times a replacement without If-Match is tried while other requests change rules. */
 const TRIES_MAX = 5;
 const CHANGES_MEANWHILE = new Set([FIREWALL_RULES_CHANGED.error_code, NOT_FOUND.error_code]);
 
@@ -51,8 +51,8 @@ export function vpcFirewallRoutes(app: App, deps: Deps): void {
     summary: "Replace all firewall rules of a VPC in one commit",
     description:
       "A rule whose name is in the set keeps its id; the other rules are deleted. If one rule is refused, nothing is " +
-      "changed. With If-Match, 412 if a rule has changed since; without it, the last writer wins. The answer is the set " +
-      "as it is now, also to a repeated request.",
+      "changed. With If-Match, 412 if a rule has changed since; without it, the last writer wins. The answer is the " +
+      "current set, even to a repeated request.",
     ...rights(deps, "FirewallRuleReplace", atRow("vpc", "vpc_id")),
     ...refuses(412),
     request: { params, headers: HEADERS, body: jsonBody(FirewallRuleSetBody) },
@@ -88,10 +88,11 @@ export function vpcFirewallRoutes(app: App, deps: Deps): void {
     method: "get",
     path: "/v1/vpcs/{vpc_id}/firewall-check",
     tags,
-    summary: "Say whether the firewall of a VPC passes a packet, and which rule decides",
+    summary: "Check whether the firewall of a VPC passes a packet, and which rule decides",
     description:
-      "Judges the first packet of a connection by the rules as they are now; replies of an allowed connection pass. " +
-      "`realized` of a rule shows which nodes have applied it. 400 if neither address is in the blocks of the VPC.",
+      "Checks the first packet of a connection against the current rules; the replies of an allowed connection " +
+      "always pass. The field `realized` of a rule shows which nodes have applied the rule. 400 if neither address " +
+      "is in the blocks of the VPC.",
     ...rights(deps, "FirewallRuleList", atRow("vpc", "vpc_id")),
     request: { params, query: FirewallCheckQuery },
     responses: answers(FirewallCheck, "The decision"),
@@ -114,7 +115,7 @@ async function setOf(c: Ctx, deps: Deps, vpc_id: string): Promise<FirewallRuleSe
   return { items: await addRealized(deps.kysely, set.rules, (rule) => rule.vpc_id) };
 }
 
-/** Returns the tag that If-Match requires, null if any is accepted, or a Fault for another text. */
+/** Returns the ETag that If-Match requires; null if it accepts any ETag; a Fault if its text is not valid. */
 function expectedTag(header: string | undefined): string | null | Fault {
   if (header === undefined || header.trim() === "*") return null;
   return /^"([0-9a-f]{32})"$/.exec(header.trim())?.[1] ?? NO_SUCH_TAG;

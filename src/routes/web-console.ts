@@ -1,4 +1,4 @@
-// The address of the server in a browser, and the files of the web console.
+// The page at the server's address, and the files of the web console.
 import { createRoute } from "@hono/zod-openapi";
 import { Greeting } from "../contract/common.ts";
 import { NOT_FOUND } from "../contract/fault.ts";
@@ -22,11 +22,11 @@ export function webConsoleRoutes(app: App, deps: Deps): void {
     path: "/",
     tags: ["System"],
     summary: "The version of the server and its addresses",
-    description: "A browser, which accepts text/html, is sent to the web console.",
+    description: "A request that accepts text/html comes from a browser and is redirected to the web console.",
     ...openRights(deps, "WebConsole"),
     responses: {
       ...answers(Greeting, "The addresses"),
-      302: { description: "To the web console, for a browser" },
+      302: { description: "A redirect to the web console, for a browser" },
     },
   });
   app.openapi(greetingRoute, (c) => {
@@ -37,7 +37,7 @@ export function webConsoleRoutes(app: App, deps: Deps): void {
     return c.json({ name: "Berth" as const, version, ...addresses, identity_service }, 200);
   });
 
-  // The paths of the pages are the client's, so the API description does not list them.
+  // The web console itself chooses the paths of its pages, so the API description does not list them.
   const authorize = deps.allow("WebConsole");
   app.get("/console", authorize, (c) => c.redirect(PREFIX, 302));
   app.get(`${PREFIX}*`, authorize, async (c) => {

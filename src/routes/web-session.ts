@@ -25,7 +25,7 @@ type Deps =
   & Pick<RouteDeps, "audit" | "credentials" | "limits" | "newId" | "passwords" | "settings" | "tokens" | "version">;
 
 const tags = ["Credentials"];
-/** The scopes of keys that people use. The others are for programs of nodes and booters. */
+/** The scopes of keys that people use. The other scopes are for the programs of nodes and booters. */
 const SCOPES_OF_PEOPLE: ReadonlySet<KeyScope> = new Set(["full", "read_only", "audit_only"]);
 const WRONG_SCOPE = fault("forbidden", "a key of this scope cannot open a session of the web console", {
   error_code: "Forbidden",
@@ -73,7 +73,7 @@ export function webSessionRoutes(app: App, deps: Deps): void {
     summary: "End this session of the web console",
     ...rights(deps, "Logout"),
     request: { query: z.object({}) },
-    responses: answersNothing("Ended: the cookie is deleted, and refused from now on"),
+    responses: answersNothing("The session has ended: the cookie is deleted, and refused from now on"),
   });
   app.openapi(closeRoute, async (c) => {
     const { session_id } = callerOf(c);

@@ -67,9 +67,9 @@ function recordRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Create a webhook",
     description:
-      "Events of the project from now on are sent to the URL with POST. Only this response contains the secret of the " +
-      "signatures. For 24 hours, a request with the same Idempotency-Key gets this response again. 409 if the project " +
-      `has ${WEBHOOKS_PER_PROJECT_MAX} webhooks.`,
+      "From now on, the server sends events of the project to the URL with POST. Only this response contains the " +
+      "secret of the signatures. For 24 hours, a request with the same Idempotency-Key gets this response again. 409 " +
+      `if the project has ${WEBHOOKS_PER_PROJECT_MAX} webhooks.`,
     ...rights(deps, "WebhookCreate", inProject),
     request: { query: ofProject, body: jsonBody(WebhookBody) },
     responses: answersCreated(WebhookCreated, "The webhook, with its secret"),
@@ -122,7 +122,7 @@ function recordRoutes(app: App, deps: Deps): void {
     ...webhook,
     action: "WebhookDelete",
     summary: "Delete a webhook with its deliveries",
-    description: "Waiting deliveries are deleted, too.",
+    description: "Deliveries that wait are deleted, too.",
   });
 }
 
@@ -189,7 +189,8 @@ function deliveryRoutes(app: App, deps: Deps): void {
     path: `${webhook.path}/deliveries/{delivery_id}/redeliver`,
     tags,
     summary: "Send a delivery again",
-    description: "It is sent before the deliveries that wait, with the same id. 409 if the webhook is disabled.",
+    description:
+      "The delivery is sent before the deliveries that wait, and keeps its id. 409 if the webhook is disabled.",
     ...rights(deps, "WebhookRedeliver", webhook.locate),
     request: { params: ofDelivery },
     responses: answers(WebhookDelivery, "The delivery"),
