@@ -1,5 +1,5 @@
-// The signature of segments of the audit archive: Ed25519, with a key that is derived from the server's secret. Anyone
-// can check a signature with the public key. Only the owner of the secret can sign.
+// Signs the segments of the audit archive with Ed25519. The key is derived from the server's secret. Anyone can check a
+// signature with the public key. Only the owner of the secret can sign.
 import { createPrivateKey, createPublicKey, sign } from "node:crypto";
 import { derive } from "./seal.ts";
 

@@ -1,4 +1,4 @@
-// Decides from the policy whether a caller may perform an action on an object, and builds the refusal.
+// Decides from the policy whether a caller may perform an action on an object, and builds the fault if it may not.
 import type { Capability } from "../contract/enums.ts";
 import { type Fault, fault, NOT_FOUND } from "../contract/fault.ts";
 import type { RecordScope, ResourceScope } from "./resource-scope.ts";
@@ -56,7 +56,10 @@ export function refusalAt(action: Action, principal: Principal, scope: ResourceS
   return who !== "owner" || (caller !== null && owns(caller, scope)) ? null : denial(action);
 }
 
-/** Returns the names of the actions that the caller may perform; for some of them the object decides, too. */
+/**
+ * Returns the names of the actions that the caller may perform. For some of these actions, the server also checks the
+ * object.
+ */
 export function permittedActions(caller: KnownPrincipal): string[] {
   return (Object.keys(POLICY) as Action[])
     .filter((action) => POLICY[action].who !== "anyone" && refusalOf(action, caller) === null).map(actionId);
@@ -126,7 +129,7 @@ export function refusalsOf(action: Action): (403 | 404)[] {
   }
 }
 
-/** Returns a text that says who may perform an action, for the API description. */
+/** Returns a text for the API description, which lists the callers who may perform an action. */
 export function rightsOf(action: Action): string {
   const rule: Rule = POLICY[action];
   const others = rule.denied === "hide" ? "; others get 404" : "";

@@ -1,15 +1,15 @@
-// Authorizes each request before its route runs. It refuses in this order: 401 for a bad credential, also on anonymous
-// routes; 429 for an authenticated caller above its rate; 400 for a missing selector; then 403 or 404, first for the
-// action in general, then for the object.
+// Authorizes each request before its route runs. It refuses in this order: 401 for a bad credential, even on routes
+// that need no credential; 429 for an authenticated caller above its rate; 400 for a missing selector; then 403 or 404,
+// first for the action in general, then for the object.
 //
-// A 403 or 404 for an authenticated caller is audited, except a root operator's 404. If a request is repeated after its
-// object was deleted, the saved scope of the object is used, so the repeated request gets the same answer. A long poll
-// is authorized again before it is answered: a caller that has lost its credential or permission gets only the refusal
-// (docs/reliability.md, S-11).
+// A 403 or 404 for an authenticated caller is audited, unless it is a 404 for a root operator. If a request is repeated
+// after its object was deleted, the saved scope of the object is used, so the repeated request gets the same answer. A
+// long poll is authorized again before it is answered: a caller that has lost its credential or permission gets only
+// the refusal (docs/reliability.md, S-11).
 //
-// The cookie of the web console counts only without an Authorization header, and not on routes for everybody, so that an
-// ended session does not prevent the next login. A request with the cookie that writes must come from a page of this
-// server. A 401 deletes the cookie.
+// The cookie of the web console is used only if the request has no Authorization header. Routes for everybody ignore
+// the cookie, so that an ended session does not prevent the next login. A request with the cookie that writes must come
+// from a page of this server. A 401 deletes the cookie.
 import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
 import type { AuditActor } from "../contract/audit.ts";
@@ -43,8 +43,8 @@ export type AuthorizeOptions = {
   /** Counts a request of an authenticated caller. Returns null, or the 429 if the caller exceeds its rate. */
   readonly rate: (principal: KnownPrincipal, method: string) => Fault | null;
   /**
-   * Returns the scope saved with this caller's Idempotency-Key if an earlier request with the key was answered, else
-   * null.
+   * If an earlier request with this caller's Idempotency-Key was answered, returns the scope that was saved with it;
+   * otherwise null.
    */
   readonly savedScope: (c: Context<HttpEnv>, principal: Principal) => Promise<ResourceScope | RecordScope | null>;
   /** Called after the route has answered and before the answer is sent. */
@@ -117,7 +117,7 @@ export function createAuthorize(options: AuthorizeOptions) {
       await options.answered(c);
       const lost = c.get("held") === true ? await c.get("checkAgain")?.() ?? null : null;
       if (lost !== null) {
-        // Without this line the refusal would keep the headers of the withheld answer.
+        // Without this line, the refusal would have the headers of the answer that is not sent.
         c.res = undefined;
         c.res = lost === UNAUTHENTICATED ? unauthenticated() : faultResponse(c, lost);
       }
@@ -138,7 +138,7 @@ export function createAuthorize(options: AuthorizeOptions) {
   }
 }
 
-/** Returns what the request presents to a route with this action. Routes for everybody ignore the cookie. */
+/** Returns the credentials that a route with this action uses. Routes for everybody ignore the cookie. */
 function presentedTo(action: Action, c: Context<HttpEnv>): Presented {
   const authorization = c.req.header("authorization");
   const counts = authorization === undefined && POLICY[action].who !== "anyone";
@@ -151,8 +151,8 @@ function ignoresCookie({ authorization, cookie }: Presented, c: Context<HttpEnv>
 }
 
 /**
- * Returns the credential check that ran before the body was read; undefined if it may be stale because reading took
- * long.
+ * Returns the credential check that ran before the body was read; undefined if the check may be stale, because reading
+ * the body took long.
  */
 function freshlyChecked(c: Context<HttpEnv>): Checked | undefined {
   const checked = c.get("checked");

@@ -1,6 +1,6 @@
-// Names the share of the server's resources that a request counts against. A caller cannot enlarge its share with more
-// keys, sessions or users (docs/reliability.md, S-48): all keys and users of a tenant have one share together; each
-// node, operator and booter key has its own.
+// Names the share of the server's resources against which a request counts. A caller cannot enlarge its share with more
+// keys, sessions or users (docs/reliability.md, S-48): all keys and users of a tenant have one share together. Each
+// node, operator and booter key has its own share.
 import type { KnownPrincipal } from "./principal.ts";
 
 export type Caller = {

@@ -1,7 +1,7 @@
 // Resolves the credential of a request to a principal. The Authorization header contains an API key, a token of another
 // issuer (with the claim `iss`), or a token of our own sessions (without `iss`). Only `Bearer` is accepted. Without the
-// header, the cookie of the web console counts. Each kind has its own reader and its own algorithms, so that a token is
-// never checked by the rules of another kind.
+// header, the cookie of the web console is used. Each kind has its own reader and its own algorithms, so that a token
+// is never checked by the rules of another kind.
 import { decodeJwt, errors } from "jose";
 import { TOKEN_CHARS_MAX } from "../contract/limits.ts";
 import type { Db } from "../db/pool.ts";
@@ -14,7 +14,7 @@ import type { SessionTokens } from "./token.ts";
 
 export type Credential = {
   readonly principal: Principal;
-  /** True for the key of a node that has not used it before. */
+  /** True if the credential is the key of a node, and the node has not used the key before. */
   readonly pending: boolean;
   /** Seconds since the last recorded use of a session of the web console; undefined for other credentials. */
   readonly idle_s?: number;
@@ -26,7 +26,7 @@ export type Presented = { readonly authorization: string | undefined; readonly c
 export type CredentialOptions = {
   readonly db: Db;
   readonly tokens: SessionTokens;
-  /** The issuer of the identity service; null: none. */
+  /** The issuer of the identity service; null: the site has no identity service. */
   readonly identity_issuer: string | null;
   readonly issuers: Pick<IssuerCredentials, "ofToken">;
 };
@@ -42,8 +42,8 @@ export function createCredentials({ db, tokens, identity_issuer, issuers }: Cred
   const ofWebSession = createWebSessionCredential(source, tokens);
 
   /**
-   * Returns the anonymous principal without a credential, and null for a bad one. Throws when the database or the
-   * issuer fails.
+   * Returns the anonymous principal if the request has no credential, and null if its credential is bad. Throws when
+   * the database or the issuer fails.
    */
   return async function credential({ authorization: header, cookie }: Presented): Promise<Credential | null> {
     if (header === undefined) return cookie === undefined ? ANONYMOUS : await ofWebSession(cookie);
@@ -72,7 +72,10 @@ function claimedIssuer(token: string): string | undefined | null {
   }
 }
 
-/** Returns whether PostgreSQL can store the text: no NUL and no unpaired surrogates. No issuer's name contains them. */
+/**
+ * Returns whether PostgreSQL can store the text: it has no NUL and no unpaired surrogates. No issuer's name contains
+ * such characters.
+ */
 function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes("\0");
 }

@@ -1,5 +1,5 @@
-// Resolves a token of another issuer to its user. The issuer is the identity service in the site's configuration, or
-// one that a tenant registered; a tenant's issuer can only issue tokens for that tenant. A token with a `cnf` claim
+// Resolves a token of another issuer to its user. The issuer is the identity service in the site's configuration, or an
+// issuer that a tenant registered. A tenant's issuer can issue tokens only for that tenant. A token with a `cnf` claim
 // (RFC 7800) that the server cannot check is refused.
 import { z } from "zod";
 import type { Capability } from "../contract/enums.ts";
@@ -13,11 +13,13 @@ import type { KnownPrincipal } from "./principal.ts";
 /** The identity service, from the variables BERTH_IDENTITY_*. */
 export type IdentityService = Issuer & {
   readonly audience: string;
-  /** The client of the site, for operators who sign in to the web console; null: they cannot. */
+  /**
+   * The client of the site, with which operators sign in to the web console; null: operators cannot sign in this way.
+   */
   readonly client: { readonly id: string; readonly secret: string } | null;
 };
 
-/** The client and the nonce that an ID token must name. */
+/** The client and the nonce that an ID token must contain. */
 export type SignInExpected = { readonly client_id: string; readonly nonce: string };
 
 export type Federated = {
@@ -185,7 +187,7 @@ const INSTANT_MS_MAX = Date.UTC(10_000, 0) - 1;
 
 type Expected = {
   readonly issuer: string;
-  /** The audiences of a bearer token. An ID token is for its client only. */
+  /** The audiences that a bearer token may have. An ID token is only for its client. */
   readonly audiences: readonly string[];
   readonly signIn: SignInExpected | null;
 };

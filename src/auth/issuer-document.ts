@@ -1,24 +1,24 @@
-// Fetches the documents of issuers: the discovery document, and others whose URLs it names.
+// Fetches the documents of issuers: the discovery document, and the documents whose URLs it contains.
 import { z } from "zod";
 import { ISSUER_ANSWER_MS, ISSUER_BYTES_MAX } from "../contract/limits.ts";
 import type { DocumentFetch, DocumentRequest } from "../outbound/document.ts";
 import { mayFollow } from "./issuer-url.ts";
 
-/** The issuer does not answer, or its answer is invalid. The message is only logged. */
+/** The error if the issuer does not answer, or if its answer is invalid. The message is only logged. */
 export class IssuerUnavailable extends Error {
   override readonly name = "IssuerUnavailable";
 }
 
 export type Issuer = {
   readonly issuer: string;
-  /** The URL of the key set; null: found by discovery. */
+  /** The URL of the key set; null: the discovery document contains the URL. */
   readonly jwks_url: string | null;
 };
 
 /** Access to the documents of issuers. Their URLs are not trusted: tenants and issuers choose them. */
 export type IssuerWeb = {
   readonly fetch: DocumentFetch;
-  /** Reads the setting `fetch.allowed_private`: the private networks that may be fetched from. */
+  /** Reads the setting `fetch.allowed_private`: the private networks from which documents may be fetched. */
   readonly allowedPrivate: () => Promise<readonly string[]>;
   /** The identity service of the site's configuration. */
   readonly identity: Issuer | null;

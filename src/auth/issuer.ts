@@ -22,8 +22,8 @@ const KeySet = z.object({ keys: z.array(z.looseObject({ kty: z.string() })) });
 export type IssuerKeys = ReturnType<typeof createIssuerKeys>;
 
 /**
- * Returns `verify`, which checks the signatures of tokens. `clock_ms` is monotonic; it only measures the age of cached
- * keys.
+ * Returns `verify`, which checks the signatures of tokens. `clock_ms` is a monotonic clock; it only measures the age of
+ * cached keys.
  */
 export function createIssuerKeys(web: IssuerWeb, clock_ms: () => number = () => performance.now()) {
   const entries = new Map<string, Entry>();

@@ -49,7 +49,7 @@ export function createMint(secret: Uint8Array) {
 
   /**
    * Returns a random API key for a node, with its ticket keys. The sealed copy is deleted when the node first uses the
-   * key; then only the node has it.
+   * key. From then on, only the node has the key.
    */
   function nodeKey(server_uuid: string, key: { readonly id: string; readonly user_id: string }) {
     const { text, lookup, secret_sha256 } = keyOf(randomBytes(LOOKUP_BYTES + SECRET_BYTES));
@@ -116,7 +116,7 @@ export function createMint(secret: Uint8Array) {
     return open(secret, sealed, { purpose: "idp-secret", id: tenant_id });
   }
 
-  /** Seals what a browser keeps in a cookie while its user signs in at an issuer. */
+  /** Seals the state that a browser keeps in a cookie while its user signs in at an issuer. */
   function sealOidcSignIn(text: string): string {
     return seal(secret, text, { purpose: "oidc-sign-in", id: "" });
   }

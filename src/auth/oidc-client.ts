@@ -20,7 +20,7 @@ export type OidcAttempt = { readonly state: string; readonly nonce: string; read
 const Provider = z.object({
   authorization_endpoint: z.string(),
   token_endpoint: z.string(),
-  // OpenID Connect Discovery, 3: the default.
+  // The default, as in OpenID Connect Discovery, 3.
   token_endpoint_auth_methods_supported: z.array(z.string()).default(["client_secret_basic"]),
   authorization_response_iss_parameter_supported: z.boolean().default(false),
 });
@@ -104,7 +104,9 @@ async function attempted<T>({ issuer }: Issuer, work: () => Promise<T>): Promise
   }
 }
 
-/** Adds the client's authentication to the form: in the header, or in the body if the issuer accepts only that. */
+/**
+ * Adds the client's authentication to the request: in the header, or in the body if the issuer accepts it only there.
+ */
 function authenticated(provider: Provider, { client_id, client_secret }: OidcClient, form: Record<string, string>) {
   const methods = provider.token_endpoint_auth_methods_supported;
   if (!methods.includes("client_secret_basic") && methods.includes("client_secret_post")) {
@@ -117,7 +119,7 @@ function authenticated(provider: Provider, { client_id, client_secret }: OidcCli
   };
 }
 
-/** Encodes a text as in a form (RFC 6749, 2.3.1). */
+/** Encodes a text like a value of a form (RFC 6749, 2.3.1). */
 function formEncoded(text: string): string {
   return new URLSearchParams({ "": text }).toString().slice(1);
 }

@@ -1,4 +1,5 @@
-// Hashes passwords in a worker thread, one at a time. Parameters: OWASP, Password Storage Cheat Sheet, argon2id.
+// Hashes passwords in a worker thread, one at a time. The parameters for argon2id are from the OWASP Password Storage
+// Cheat Sheet.
 import { randomBytes } from "node:crypto";
 import { parentPort } from "node:worker_threads";
 import { argon2id, argon2Verify } from "hash-wasm";

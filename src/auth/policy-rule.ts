@@ -1,4 +1,4 @@
-// The form of a rule of the permissions; policy.ts has the table.
+// The type of a rule of the permissions. The table of rules is in policy.ts.
 import type { Capability, KeyScope } from "../contract/enums.ts";
 
 export type Rule = {
@@ -17,7 +17,7 @@ export type Rule = {
    * - owner: callers who may see and change the image or SSH key (visibility.ts)
    * - operator: users with system-operate, on objects of any tenant, and members of the object's tenant; the route
    *   limits what each of them may do
-   * - a capability: users who have it
+   * - the name of a capability: users who have the capability
    */
   readonly who:
     | "anyone"
@@ -39,6 +39,6 @@ export type Rule = {
    * 404.
    */
   readonly denied: "forbid" | "hide";
-  /** Whether users with system-read may perform the action, too, on objects of any tenant. */
+  /** Whether users with system-read may also perform the action, on objects of any tenant. */
   readonly observed?: true;
 };

@@ -8,7 +8,7 @@ const READ: readonly KeyScope[] = ["full", "read_only"];
 const AUDIT: readonly KeyScope[] = ["full", "read_only", "audit_only"];
 const ALL: readonly KeyScope[] = ["full", "read_only", "audit_only", "agent", "booter", "ur_enroll"];
 const AGENT: readonly KeyScope[] = ["agent"];
-/** The key scopes for a booter's actions. A full key of a root operator may perform them, too. */
+/** The key scopes for a booter's actions. A root operator's key with the scope full may also perform them. */
 const BOOTER: readonly KeyScope[] = ["full", "booter"];
 const ANNOUNCE: readonly KeyScope[] = ["full", "booter", "ur_enroll"];
 const BOOT_READ: readonly KeyScope[] = ["full", "read_only", "booter"];
@@ -205,12 +205,12 @@ export const POLICY = {
   InstanceRestart: OF_TENANT,
   InstanceReset: { who: "operator", scopes: FULL, denied: "hide" },
   InstanceMigrate: { who: "operator", scopes: FULL, denied: "hide" },
-  // The list names nodes, which only operators see.
+  // Only operators may see nodes, and the list contains nodes.
   MigrationList: { who: "root", scopes: READ, denied: "hide" },
   InstanceRetry: OF_TENANT,
   InstanceRebuild: OF_TENANT,
   InstanceConsole: OF_TENANT,
-  // The ticket is the credential, since a browser sends no other with a WebSocket.
+  // The ticket is the credential, because a browser cannot send another one with a WebSocket.
   InstanceConsoleOpen: { who: "anyone", scopes: ALL, denied: "forbid" },
   InstanceConsoleList: OF_TENANT_READ,
   InstanceConsoleLog: OF_TENANT_READ,

@@ -2,14 +2,14 @@
 // caller or its tenant.
 import type { Capability, KeyScope } from "../contract/enums.ts";
 
-/** The user behind a credential, in the tenant that it acts in. */
+/** The user behind a credential, and the tenant in which the credential acts. */
 export type Person = {
   readonly user_id: string;
   readonly username: string;
   /** False for a root operator's key that is bound to a tenant: such a key acts inside that tenant. */
   readonly is_root: boolean;
   readonly capabilities: readonly Capability[];
-  /** The tenant of the key, or else of the user; null for operators. */
+  /** The tenant that the key is bound to, or else the tenant of the user; null for operators. */
   readonly tenant_id: string | null;
   /**
    * The silo that the user administers: the silo of its tenant, if it has the capability silo-admin. Null otherwise,

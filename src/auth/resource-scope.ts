@@ -14,21 +14,21 @@ export type ResourceScope = {
   readonly silo_id: string;
   /** Null when the object is a silo or belongs to a silo as a whole. */
   readonly tenant_id: string | null;
-  /** Null when the object is, or belongs to, a tenant or a silo as a whole. */
+  /** Null when the object is a tenant or a silo, or belongs to a tenant or a silo as a whole. */
   readonly project_id: string | null;
 };
 
 /** The scope of an image or an SSH key, which the record itself stores: public, a level of the hierarchy, or a user. */
 export type RecordScope = ScopeColumns;
 
-/** A list that is not limited to one scope: the route returns only the rows that the caller may see. */
+/** Marks a list that is not limited to one scope. The route returns only the rows that the caller may see. */
 export type Anywhere = { readonly anywhere: true };
 
 /** The way in which a route finds the scope of its object. */
 export type Locate = {
   /** Query parameters that the request must have. */
   readonly selectors?: readonly string[];
-  /** Replaces `selectors` if they depend on the request. `missing` replaces the error text. */
+  /** Replaces `selectors` if the required parameters depend on the request. `missing` replaces the error text. */
   readonly wanted?: (c: Ctx) => readonly string[];
   readonly missing?: (c: Ctx) => string;
   /** Returns the scope, null when the object does not exist, or a Fault when an id is not a UUID. */
@@ -52,7 +52,7 @@ export type ScopedTable =
   | "disk"
   | "nic";
 
-/** Returns the 400 for a missing selector or for use of the silo selector, otherwise null. */
+/** Returns the 400 if a selector is missing or the request has the silo selector; otherwise null. */
 export function selectorFault(c: Ctx, locate: Locate): Fault | null {
   const selectors = locate.wanted?.(c) ?? locate.selectors;
   if (selectors === undefined) return null;
@@ -167,7 +167,7 @@ export const atSilo: Locate = {
     }),
 };
 
-/** A tenant below a silo, both by their ids in the path. A tenant of another silo counts as missing. */
+/** A tenant below a silo; the path contains both ids. A tenant of another silo counts as missing. */
 export const atTenantOfSilo: Locate = {
   find: (c, findRow) =>
     withIds(c, { silo_id: "path", tenant_id: "path" }, async ([silo_id = "", id = ""]) => {

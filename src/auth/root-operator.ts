@@ -13,7 +13,7 @@ export type RootOptions = {
   readonly newId: () => string;
   /** The validated value of BERTH_ROOT_KEY, or null. */
   readonly given: string | null;
-  /** Creates the root user with this id, unless another process has created one meanwhile. */
+  /** Creates the root user with this id, unless another process has created a root user in the meantime. */
   readonly make: (user_id: string, username: string) => Promise<unknown>;
   /** Stores a key with the scope full for this user. */
   readonly store: (user_id: string, key: RootKey) => Promise<unknown>;

@@ -20,8 +20,8 @@ export function seal(secret: Uint8Array, plaintext: string, context: SealContext
 }
 
 /**
- * Opens a sealed text. Throws an Error when the text was changed, moved, or sealed with another secret; the Error does
- * not say which of these.
+ * Opens a sealed text. Throws an Error when the text was changed, moved, or sealed with another secret. The Error is
+ * the same in all three cases.
  */
 export function open(secret: Uint8Array, sealed: string, context: SealContext): string {
   const body = Buffer.from(sealed.slice(PREFIX.length), "base64url");

@@ -1,5 +1,5 @@
-// The server's secret, which seals records and derives keys. It comes from the environment, from a file beside the
-// embedded database, or from the database itself, which is weaker and logs a warning.
+// The server's secret, which seals records and derives keys. It comes from the environment, from a file next to the
+// embedded database, or from the database itself. The last way is weaker, so the server logs a warning.
 import { randomBytes } from "node:crypto";
 import { link, mkdir, open, readFile, stat, unlink } from "node:fs/promises";
 import { join } from "node:path";
@@ -47,7 +47,7 @@ function parse(text: string): Uint8Array | null {
   const bytes = /^([0-9a-f]{2})+$/i.test(trimmed)
     ? Buffer.from(trimmed, "hex")
     : /^[A-Za-z0-9_+/-]+={0,2}$/.test(trimmed)
-    ? Buffer.from(trimmed, "base64url") // Reads plain base64 as well.
+    ? Buffer.from(trimmed, "base64url") // Also accepts plain base64.
     : null;
   return bytes !== null && bytes.length >= SECRET_BYTES ? bytes : null;
 }
@@ -73,7 +73,8 @@ async function fromFile(dataDir: string): Promise<Uint8Array> {
   const secret = parse(text);
   if (secret === null) {
     throw new Error(
-      `${path} does not contain ${FORM}. Restore it from a backup: without it the server cannot decrypt its stored secrets.`,
+      `${path} does not contain ${FORM}. Restore it from a backup: without it the server cannot decrypt its stored ` +
+        "secrets.",
     );
   }
   return secret;

@@ -33,7 +33,7 @@ const LOOKUP = `
 
 export type SessionSource = {
   readonly db: Db;
-  /** The issuer of the identity service; null: none. */
+  /** The issuer of the identity service; null: the site has no identity service. */
   readonly identity_issuer: string | null;
 };
 

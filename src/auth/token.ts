@@ -43,7 +43,7 @@ const RefreshClaims = z.strictObject({
   exp: seconds,
   typ: z.literal("refresh"),
 });
-/** The token in the cookie of the web console. The session's row has its expiry. */
+/** The claims of the token in the cookie of the web console. The session's row contains the expiry. */
 const WebClaims = z.strictObject({ sub: z.guid(), sid: z.guid(), typ: z.literal("web") });
 export type AccessClaims = z.infer<typeof AccessClaims>;
 

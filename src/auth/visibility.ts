@@ -1,7 +1,7 @@
 // Decides whether a caller may see or change an image or an SSH key. In two scopes, more callers may see a record than
-// change it. Everybody sees a public record, and only root changes it. All members and keys of a silo's tenants see a
-// record of the silo, and only members with the capability silo-admin change it. These functions do not check for root;
-// their callers do.
+// change it: everybody may see a public record, but only root may change it; all members and keys of a silo's tenants
+// may see a record of the silo, but only members with the capability silo-admin may change it. The callers of these
+// functions check for root.
 import type { ScopeKind } from "../contract/enums.ts";
 import type { RecordScope, ResourceScope } from "./resource-scope.ts";
 import type { KnownPrincipal } from "./principal.ts";
@@ -23,7 +23,8 @@ export function owns(caller: KnownPrincipal, scope: ResourceScope | RecordScope)
 
 function isIn(caller: KnownPrincipal, scope: ResourceScope | RecordScope): boolean {
   if (!("scope_kind" in scope) || scope.scope_kind !== "user") return caller.tenant_id === scope.tenant_id;
-  // A key that is bound to a tenant does not see the records that its owner created elsewhere.
+  // A key that is bound to a tenant reaches only those records of its owner that were created with a key of the same
+  // tenant.
   const reaches = caller.key_tenant_id === null || caller.key_tenant_id === scope.tenant_id;
   return caller.user_id === scope.user_id && reaches;
 }

@@ -29,7 +29,7 @@ export function webSessionCookie(token: string, max_age_s: number): string {
 /** The Set-Cookie header that deletes the token. */
 export const NO_WEB_SESSION = webSessionCookie("", 0);
 
-/** Returns null if the request only reads or a page of this server sent it, otherwise the refusal. */
+/** Returns null if the request only reads, or if a page of this server sent it; otherwise returns the refusal. */
 export function foreignWrite(c: Context<HttpEnv>): Fault | null {
   const reads = c.req.method === "GET" || c.req.method === "HEAD";
   const isForm = FORM_TYPE.test(c.req.header("content-type") ?? "");
@@ -41,7 +41,10 @@ export function foreignPage(c: Context<HttpEnv>): Fault | null {
   return senderOf(c) === "other" ? FOREIGN : null;
 }
 
-/** Returns who sent the request: a page of this server, another page, or unknown, for a program or an old browser. */
+/**
+ * Returns who sent the request: a page of this server, another page, or unknown. A program or an old browser is
+ * unknown.
+ */
 function senderOf(c: Context<HttpEnv>): "own" | "other" | "unknown" {
   const site = c.req.header("sec-fetch-site");
   if (site !== undefined) return site === "same-origin" ? "own" : "other";

@@ -19,7 +19,7 @@ export type Wanted =
   | { readonly by: "network" | "pool"; readonly id: string };
 
 /**
- * The silo of the tenant that the address is for, and a function that returns whether the caller may see a tenant's
+ * The silo of the tenant that gets the address, and a function that returns whether the caller may see a tenant's
  * subnets.
  */
 export type Asker = { readonly silo_id: string; readonly seesTenant: (tenant_id: string) => boolean };
@@ -27,7 +27,7 @@ export type Asker = { readonly silo_id: string; readonly seesTenant: (tenant_id:
 export type Sources = {
   readonly sources: readonly AddressSource[];
   readonly network_pool_id: string | null;
-  /** The refusal when no source has a free address, or when there is no source. */
+  /** The fault if no source has a free address, or if there is no source. */
   readonly refusal: Fault;
 };
 

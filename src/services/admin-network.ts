@@ -9,9 +9,11 @@ import { type Ipv4Range, parseIpv4Range } from "../lib/net/ipv4-range.ts";
 type Networks = Pick<BootPolicy, "admin_network" | "rack_networks">;
 type Parsed = { readonly range: Ipv4Range } | { readonly error: string };
 
-/** With racks, all offsets of the pool are counted from this address, so that one pool holds all networks. */
+/**
+ * If the policy has racks, all offsets of the pool are counted from this address, so that one pool holds all networks.
+ */
 const COMMON_BASE = "0.0.0.0";
-/** The range of a network that is not set. */
+/** The empty range, for a network that is not set. */
 const NO_RANGE: PoolRange = { low: 0, high: -1, except: [] };
 
 /** Returns the ranges of addresses to assign, or the text of a 400. Without a network the range is empty. */
@@ -74,7 +76,7 @@ function rangeFrom({ start, end, gateway }: Ipv4Range, base: bigint): PoolRange 
 /**
  * Returns the network settings of a boot record, without its address. The relay selects the network: a rack that lists
  * the relay, or else a rack whose block contains it. All other machines are in the admin network.
- * @param relay the address of the relay that forwarded the machine's request; null for none
+ * @param relay the address of the relay that forwarded the machine's request; null without a relay
  */
 export function segmentOf({ admin_network, rack_networks }: Networks, relay: string | null): Segment | null {
   const from = relay === null ? null : parseIp(relay);

@@ -30,7 +30,7 @@ export async function blueprintOf(deps: Deps, job: Job): Promise<Blueprint> {
 
 /** The kinds of jobs that create a machine on their node. */
 const CREATES: ReadonlySet<string> = new Set(["provision", "migrate_receive"]);
-/** The kinds of jobs that boot an existing machine with what the record has. */
+/** The kinds of jobs that boot an existing machine with the values in the instance's record. */
 const BOOTS: ReadonlySet<string> = new Set(["start", "rebuild"]);
 /** The kinds of jobs in which two nodes connect to each other. */
 const MOVES: ReadonlySet<string> = new Set(["migrate_receive", "migrate_send"]);
@@ -47,13 +47,13 @@ const NOTHING: Part = {
   provision_metadata: [],
 };
 
-/** Returns the image of which a job makes a data disk or a new boot disk, or null. */
+/** Returns the image from which a job makes a data disk or a new boot disk; null for other jobs. */
 async function copiedImage({ byKey }: Deps, { kind: { kind, image_id } }: Job) {
   if (kind !== "create_disk" && kind !== "rebuild" || typeof image_id !== "string") return null;
   return await findImage(byKey, image_id) ?? null;
 }
 
-/** Returns the NICs for a job that boots a machine, which may have got or lost NICs since it stopped. */
+/** Returns the NICs for a job that boots a machine. The machine may have got or lost NICs since it stopped. */
 async function nicsPart({ byKey }: Deps, { kind: { kind } }: Job, instance: Instance | null) {
   if (instance === null || !BOOTS.has(kind)) return {};
   const nics = await listNicsOf(byKey, instance.id);

@@ -1,4 +1,4 @@
-// Reads what machines boot with: the arguments of their nodes' labels, and their own.
+// Reads the kernel arguments with which machines boot: those of their nodes' labels, and their own.
 import type { Kysely } from "kysely";
 import { findPolicy } from "../../actors/boot-policy/reads.ts";
 import { findLabels } from "../../actors/cn/reads.ts";

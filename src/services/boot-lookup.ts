@@ -18,8 +18,7 @@ import { segmentOf } from "./admin-network.ts";
 /**
  * Returns the policy's decision about a machine and its declared data: the fields that the messages `seen`, `authorize`
  * and `rescue` share.
- * @param request the machine's request: its GUID, which encodes the service tag on some machines, and its relay. If it
- * is absent, the relay of the last request is used.
+ * @param request the machine's request: its GUID, which encodes the service tag on some machines, and its relay. Without a request, the relay of the last request is used.
  */
 export async function lookUp(kysely: Kysely<Database>, mac: string, request: Request | null = null) {
   const [{ policy, version }, roster, sysinfo, relays] = await Promise.all([
@@ -40,8 +39,8 @@ export async function lookUp(kysely: Kysely<Database>, mac: string, request: Req
 type Request = { readonly guid: unknown; readonly relay: string | null };
 
 /**
- * Returns a placeholder that the commit replaces with the assigned address. It is random, so that no other text equals
- * it.
+ * Returns a placeholder that the commit replaces with the assigned address. The placeholder is random, so that no other
+ * text equals it.
  */
 function newAddressToken(): string {
   return `address:${randomUUID()}`;

@@ -1,4 +1,4 @@
-// The node that makes the request.
+// Finds the node that makes a request.
 import type { Ctx } from "../routes/deps.ts";
 
 /** Returns the node of the caller's key. Throws if the key has no node, which is a bug of the policy table. */

@@ -1,4 +1,4 @@
-// The calls for a node. Each call is a console whose caller waits for the node to dial in.
+// The console calls for a node. Each call stands for a console whose caller waits until the node connects.
 import { type ConsoleCallRow, findConsoleCalls } from "../../actors/console-session/reads.ts";
 import type { ConsoleCall } from "../contract/console.ts";
 import { CONSOLE_CALLS_MAX } from "../contract/limits.ts";
@@ -18,7 +18,7 @@ export async function consoleCalls(
   if (consoles === null) return [];
   const known = new Set(consoles);
   const found = await findConsoleCalls(kysely, server_uuid, CONSOLE_CALLS_MAX);
-  // If the session has ended, its actor refuses the message. Then the node dials in, and is refused.
+  // If the session has ended, its actor refuses the message. The node then gets the call, connects, and is refused.
   const isNew = ({ state }: ConsoleCallRow) => state === "calling";
   await Promise.all(
     found.filter(isNew).map(({ id }) => send(c, { kind: "console-session", id }, { type: "tell" })),

@@ -9,7 +9,7 @@ import type { CheckedConsole } from "./console-live.ts";
 
 export type ConsoleCheckPorts = { readonly kysely: Kysely<Database>; readonly referenced: FindReferenced };
 
-/** Returns the reasons, by session. A console without a reason continues. */
+/** Returns why consoles must end, by session. A console without a reason continues. */
 export async function checkConsoles(
   { kysely, referenced }: ConsoleCheckPorts,
   consoles: readonly CheckedConsole[],
@@ -22,7 +22,7 @@ export async function checkConsoles(
   return new Map(reasons.flatMap(([id, reason]) => reason === null ? [] : [[id, reason]]));
 
   async function lostRight({ reference, mode }: CheckedConsole, scope: ConsoleInstance): Promise<string | null> {
-    // The request that reads a log or a screen was authorized a moment ago.
+    // A request that reads a log or a screen needs no check here: it was authorized a moment ago.
     if (mode === "log" || mode === "screenshot") return null;
     const principal = await referenced(reference);
     if (principal === null) return "your credential was revoked or has expired. Log in and open the console again";

@@ -1,5 +1,6 @@
-// One console of this process. The caller's socket waits until the node dials in. Then the sockets of the caller and
-// the node are a pair. A console ends once, for one reason. The caller gets the reason, and the audit chain records it.
+// One console of this process. The caller's socket waits until the node connects. Then the sockets of the caller and of
+// the node form a pair. A console ends once, for one reason. The caller gets the reason, and the audit chain records
+// it.
 import type { CredentialReference } from "../auth/credential-reference.ts";
 import type { ConsoleMode } from "../contract/enums.ts";
 import {
@@ -35,7 +36,7 @@ export type OpenedConsole = CheckedConsole & {
   readonly ended: () => void;
 };
 
-/** A node that dialled in. `still` returns whether its credential is still accepted. */
+/** A node that has connected. `still` returns whether the node's credential is still accepted. */
 export type DialledConsole = { readonly id: string; readonly cn: string; readonly still: () => Promise<boolean> };
 
 /** The times of a console. Tests use shorter ones. */
@@ -54,7 +55,10 @@ export type LiveConsole = {
   waitsFor(cn: string): boolean;
   meet(dialled: DialledConsole, node: ServerSocket): void;
   end(message: string): void;
-  /** Ends or renews the console at its times, and checks the node's credential. Rejects if the check itself fails. */
+  /**
+   * Ends or renews the console when its times are reached, and checks the node's credential. Rejects if the check
+   * itself fails.
+   */
   check(): Promise<void>;
 };
 

@@ -1,4 +1,4 @@
-// Opens the caller's end of a console: for a WebSocket, or for one request that reads the log or the screen as a whole.
+// Opens the caller's end of a console. The caller is a WebSocket, or one request that reads the whole log or screen.
 import { type ConsoleInstance, findConsoleInstances } from "../../actors/console-session/reads.ts";
 import { callerOf } from "../auth/authorize.ts";
 import { shareOf } from "../auth/caller.ts";
@@ -14,7 +14,7 @@ import { createWholeReader } from "./console-whole.ts";
 
 type Deps = Pick<RouteDeps, "consoles" | "consoleShares" | "kysely" | "newId" | "relay_url" | "send">;
 
-/** The refusal if the caller or the server has too many consoles. */
+/** The fault if the caller or the server has too many consoles. */
 export const TOO_MANY = fault("unavailable", "too many consoles are open; close one and try again", {
   retry_after_s: 5,
 });
@@ -27,7 +27,7 @@ export async function consoleInstance(deps: Pick<Deps, "kysely">, id: string): P
   return (await findConsoleInstances(deps.kysely, [id])).get(id) ?? NOT_FOUND;
 }
 
-/** Returns the node that is to dial in. */
+/** Returns the node that must connect. */
 export function nodeToDial({ host_cn_uuid }: ConsoleInstance): string {
   return host_cn_uuid ?? NOWHERE;
 }
@@ -50,7 +50,7 @@ type Opening = {
   readonly mode: ConsoleMode;
   readonly instance: ConsoleInstance;
   readonly caller: KnownPrincipal;
-  /** The number of consoles that it counts as in the caller's share. */
+  /** The number of consoles as which this one counts in the caller's share. */
   readonly weight: number;
 };
 
@@ -68,7 +68,7 @@ export function takeConsole(c: Ctx, deps: Deps, { id, mode, instance, caller, we
       cn: nodeToDial(instance),
       reference: referenceOf(caller),
       caller: socket,
-      // A report that fails is not repeated: without renewals the session ends when its lease expires.
+      // A failed report is not repeated. Without a renewal, the session ends when its lease expires.
       report: (message) => void deps.send(c, { kind: "console-session", id }, message).catch(() => {}),
       ended: slot.release,
     });
@@ -83,7 +83,7 @@ type Read = {
   readonly mode: ConsoleRead;
   readonly bytes_max: number;
   readonly weight: number;
-  /** The longest time, the wait for the node included. */
+  /** The longest time for reading, including the wait for the node. */
   readonly limit_ms: number;
 };
 

@@ -1,6 +1,6 @@
 // Two connected WebSockets of one console: the caller's and the node's. Each frame is passed on unchanged. The two ends
-// limit the bytes on the way by the window rule (src/lib/console/window.ts), so this file never waits for a slow end. A
-// sender that breaks the rule ends the console.
+// limit the unconfirmed bytes by the window rule (src/lib/console/window.ts), so this file never waits for a slow end.
+// If a sender breaks the rule, the console ends.
 import { CONSOLE_BUFFER_BYTES_MAX, CONSOLE_FRAME_BYTES_MAX } from "../contract/limits.ts";
 import { type ServerSocket, SOCKET_CLOSE } from "../http/websocket.ts";
 import { controlText, parseControl } from "../lib/console/frames.ts";
@@ -16,7 +16,7 @@ export type PairOptions = {
   readonly node: ServerSocket;
   readonly may_write: boolean;
   readonly now_ms: () => number;
-  /** Called once, with the sentence that the caller got. */
+  /** Called once, with the message that the caller got. */
   readonly ended: (message: string) => void;
 };
 
@@ -34,7 +34,10 @@ export function pairConsole({ caller, node, may_write, now_ms, ended }: PairOpti
     ended(message);
   }
 
-  /** Passes a frame on. Ends the console if so much waits for the receiver that the sender must have ignored the window. */
+  /**
+   * Passes a frame on. Ends the console if more bytes wait for the receiver than the window allows, because the sender
+   * has then ignored the window.
+   */
   function pass(to: ServerSocket, data: Uint8Array | string): void {
     if (over) return;
     if (to.buffered() > CONSOLE_BUFFER_BYTES_MAX) return end("the console's other end sends without waiting");

@@ -1,6 +1,6 @@
-// The consoles of this process. A caller's socket waits here until the node dials in to this process, whose address is in
-// the call. Therefore the bytes of a console pass through one process, whichever process the node polls
-// (docs/architecture.md, "Consoles"). Open consoles are checked again in an interval.
+// The consoles of this process. A caller's socket waits here until the node connects to this process, whose address is
+// in the console call. Therefore the bytes of a console pass through only one process, even if the node polls another
+// one (docs/architecture.md, "Consoles"). Open consoles are checked again at a fixed interval.
 import { type ServerSocket, SOCKET_CLOSE } from "../http/websocket.ts";
 import {
   type CheckedConsole,
@@ -14,13 +14,13 @@ import {
 
 export type ConsoleRelay = {
   open(opened: OpenedConsole): LiveConsole;
-  /** Returns whether this process waits for this node to dial in for the session. */
+  /** Returns whether this process waits for this node to connect for the session. */
   isWaiting(id: string, cn: string): boolean;
-  /** Connects the node to the waiting caller. Closes the node's socket if no caller waits any more. */
+  /** Connects the node to the caller that waits. Closes the node's socket if no caller waits any more. */
   meet(dialled: DialledConsole, node: ServerSocket): void;
-  /** Checks all consoles now if one of them is of an instance for which `changed` returns true. */
+  /** Checks all consoles now if `changed` returns true for the instance of one of them. */
   nudge(changed: (instance_id: string) => boolean): void;
-  /** Ends all consoles with this message; later ones end at once. */
+  /** Ends all consoles with this message. A console that is opened later ends at once. */
   close(message: string): void;
   count(): number;
 };
@@ -29,7 +29,7 @@ export type RelayOptions = {
   /** Returns the reasons why consoles must end now, by session. */
   readonly check: (consoles: readonly CheckedConsole[]) => Promise<ReadonlyMap<string, string>>;
   readonly now_ms: () => number;
-  /** Receives the error of a failed check; the next check repeats it. */
+  /** Receives the error of a failed check. The next check tries again. */
   readonly failed: (message: string, error: unknown) => void;
   readonly times?: Partial<ConsoleTimes>;
 };

@@ -1,5 +1,5 @@
-// Reads a log or a screen for one request. For the relay, the reader is the caller's end of a console; it keeps the
-// bytes that arrive.
+// Reads a log or a screen for one request. The relay treats the reader as the caller's end of a console. The reader
+// collects the bytes that arrive.
 import type { ServerSocket, SocketListener } from "../http/websocket.ts";
 import { controlText, parseControl } from "../lib/console/frames.ts";
 import { createReceipts } from "../lib/console/window.ts";
@@ -7,7 +7,7 @@ import { createReceipts } from "../lib/console/window.ts";
 export type WholeReader = {
   /** The caller's end for the relay. */
   readonly socket: ServerSocket;
-  /** The bytes, or the sentence that says why they cannot be read. */
+  /** The bytes, or a message that says why they cannot be read. */
   readonly read: Promise<{ readonly bytes: Uint8Array<ArrayBuffer> } | { readonly message: string }>;
   /** Stops reading, and closes the node's connection. */
   leave(): void;

@@ -1,6 +1,6 @@
 // Retries a decision when its input changed between the read and the commit. Each refusal is stored under its message
-// id, so each retry needs its own id. This id is derived from the first id, so a repeated request uses the same ids and
-// gets the reply of the final try.
+// id, so each retry needs its own message id. The ids of retries are derived from the first id, so a repeated request
+// uses the same ids and gets the reply of the final try.
 import { createHash } from "node:crypto";
 import type { Outcome } from "../../actors/engine/types.ts";
 import type { Fault } from "../contract/fault.ts";
@@ -27,7 +27,7 @@ export async function decideAgain<T extends IdempotencyClaim | undefined, R>(
   }
 }
 
-/** Returns the id of a retry. It keeps the time of the first id, since ids are stored by day. */
+/** Returns the id of a retry. It contains the time of the first id, because ids are stored by day. */
 function idOfTry(id: string, tries: number): string {
   const hex = createHash("sha256").update(`${id}/${tries}`).digest("hex");
   return `${id.slice(0, UUID7_TIME_CHARS)}${hex.slice(0, 3)}-8${hex.slice(3, 6)}-${hex.slice(6, 18)}`;

@@ -1,4 +1,4 @@
-// The preview of the drain of a node, from the last committed state.
+// Computes the preview of a drain of a node from the last committed state.
 import { type Fault, NOT_FOUND } from "../contract/fault.ts";
 import type { DrainPreview } from "../contract/placement.ts";
 import { previewDrain } from "../lib/placement/drain.ts";
@@ -9,7 +9,7 @@ type Deps = Pick<RouteDeps, "kysely" | "byKey" | "settings">;
 
 /**
  * Previews the drain of a node; NOT_FOUND for an unknown node.
- * @param avoided nodes that are not targets, beside the node itself
+ * @param avoided nodes that must not be targets; the node itself is never a target
  */
 export async function previewOf(
   deps: Deps,

@@ -1,4 +1,4 @@
-// The evacuation of a dead node: what is possible for each of its instances, and the message that creates one elsewhere.
+// Plans the evacuation of a dead node, and builds the messages that create its instances on other nodes.
 import { type Kysely, sql } from "kysely";
 import type { InstanceMessage } from "../../actors/instance/messages.ts";
 import { type Fault, NO_ELIGIBLE_NODE, NOT_FOUND } from "../contract/fault.ts";
@@ -21,7 +21,7 @@ type Deps = Pick<RouteDeps, "kysely" | "byKey" | "nodesToPlace" | "settings">;
 const STAYS = "its disks are only on this node";
 
 /**
- * Returns what an evacuation does with each instance of a node, or NOT_FOUND for an unknown node. All disks are local,
+ * Returns what an evacuation would do with each instance of a node; NOT_FOUND for an unknown node. All disks are local,
  * so without `lose_local_disks` every instance remains.
  */
 export async function evacuationPlan(
@@ -42,7 +42,7 @@ export async function evacuationPlan(
     reason: `operation ${busy.get(instance.id)} still runs on it`,
     remedy: "wait for the end of the operation, or abandon it; then evacuate the node again",
   }));
-  // A new machine is created, so the hardware of the dead node does not matter.
+  // An evacuation creates a new machine, so the hardware of the dead node does not matter.
   const plan = previewDrain({ server_uuid, capacity: null, instances: free }, snapshot, profile);
   const not_placeable = [...plan.not_placeable, ...occupied];
   if (lose_local_disks) {
@@ -63,7 +63,7 @@ export async function evacuationPlan(
   };
 }
 
-/** Finds the instances of a node on which an operation runs, with the operation. */
+/** Finds those instances of a node on which an operation runs, with the operation. */
 async function findBusy(db: Kysely<Database>, server_uuid: string): Promise<ReadonlyMap<string, string>> {
   const { rows } = await sql<{ id: string; operation_id: string }>`
     select i.id, coalesce(i.operation_id, m.id) as operation_id
@@ -76,11 +76,14 @@ export type EvacuationWanted = {
   readonly instance_id: string;
   readonly from_cn: string;
   readonly operation_id: string;
-  /** The number of earlier tries, whose candidates filled up. */
+  /** The number of earlier tries. The candidates of each earlier try filled up before the commit. */
   readonly tries: number;
 };
 
-/** Builds the message that creates an instance of a dead node elsewhere, or returns why no node can take it. */
+/**
+ * Builds the message that creates an instance of a dead node on another node. Returns a Fault with the reasons if no
+ * node can take it.
+ */
 export async function newEvacuation(deps: Deps, wanted: EvacuationWanted): Promise<InstanceMessage | Fault> {
   const { instance_id, from_cn, operation_id, tries } = wanted;
   const instance = await findInstanceToPlace(deps.kysely, instance_id);

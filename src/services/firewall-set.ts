@@ -1,5 +1,5 @@
-// The difference between the firewall rules of a VPC and the set that replaces them. A rule keeps its id, and so its
-// counters, if the new set has its name.
+// Computes the difference between the firewall rules of a VPC and the set that replaces them. If the new set contains
+// the name of a rule, the rule keeps its id and therefore its counters.
 import type { ReplaceFirewall } from "../../actors/vpc/firewall-set.ts";
 import type { FirewallRuleSetBody } from "../contract/firewall.ts";
 import { badRequest, type Fault } from "../contract/fault.ts";
@@ -61,7 +61,10 @@ export function firewallDifference(
   };
 }
 
-/** Returns the columns of a body. Missing ones match everything. Valid networks are in canonical form. */
+/**
+ * Returns the columns for the body of a rule. Missing fields match everything. Networks are converted to canonical form
+ * if they are valid.
+ */
 function columnsOf(body: FirewallRuleSetBody["items"][number]): Columns {
   return {
     priority: body.priority,

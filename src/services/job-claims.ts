@@ -1,4 +1,4 @@
-// The claims of nodes: the next job, the tombstones, and the calls for consoles (docs/instances.md, "Jobs").
+// Answers the claims of nodes: the next job, the tombstones, and the console calls (docs/instances.md, "Jobs").
 import { findJob, findWork } from "../../actors/job/reads.ts";
 import { NODE_NOT_APPROVED } from "../../actors/job/transition.ts";
 import { type Fault, isFault } from "../contract/fault.ts";
@@ -13,12 +13,12 @@ export type Asked = {
   readonly server_uuid: string;
   /** The jobs that the agent has; null for an agent that sends no list. */
   readonly running: readonly string[] | null;
-  /** The calls for consoles that the agent has; null for an agent that knows none. */
+  /** The console calls that the agent has; null for an agent that does not support consoles. */
   readonly consoles: readonly string[] | null;
 };
 
 export type JobClaims = {
-  /** Answers a claim at its arrival. */
+  /** Answers a claim when it arrives. */
   first(c: Ctx, asked: Asked): Promise<ClaimView | Fault>;
   /** Claims the next job of a node that has work, and lists the consoles that the node must open. */
   next(c: Ctx, asked: Asked): Promise<ClaimView | Fault>;
@@ -52,7 +52,7 @@ export function createJobClaims(deps: Deps): JobClaims {
       const message = { type: "claim", by: server_uuid, lease_s: Number(lease_s) } as const;
       const outcome = await deps.send(c, { kind: "job", id }, message);
       if (outcome.ok) return { job: (await findJob(deps.byKey, id)) ?? null, tombstones };
-      // The job was claimed meanwhile, or its object does not accept it now. Try the next job.
+      // Another request has claimed the job, or the job's object does not accept the claim now. Tries the next job.
       if (outcome.fault.kind !== "conflict" && outcome.fault.kind !== "not_found") return outcome.fault;
     }
     return { job: null, tombstones };

@@ -1,4 +1,4 @@
-// The plan of a drain by label, from the last committed state, and the message that begins the drain of one node.
+// Plans a drain by label from the last committed state, and builds the message that begins the drain of one node.
 import { listCns } from "../../actors/cn/reads.ts";
 import type { CnMessage } from "../../actors/cn/messages.ts";
 import { badRequest, type Fault, isFault } from "../contract/fault.ts";
@@ -21,7 +21,10 @@ export function labelText(label: LabelFilter): string {
   return label.map(({ key, value }) => value === null ? key : `${key}=${value}`).join(",");
 }
 
-/** Plans the drains of the nodes with the label, in the order of their hostnames. None of the nodes is a target. */
+/**
+ * Plans the drains of the nodes with the label, in the order of their hostnames. No plan has one of these nodes as a
+ * target.
+ */
 export async function labelDrainPlan(deps: Deps, label: LabelFilter): Promise<LabelDrainStarted | Fault> {
   const { kysely } = deps;
   const found = await listCns(kysely, { labels: label, rows: LABEL_DRAIN_NODES_MAX + 1 }, false);
@@ -53,7 +56,10 @@ export async function labelDrainPlan(deps: Deps, label: LabelFilter): Promise<La
 
 type Part = { readonly server_uuid: string; readonly operation_id: string; readonly part_of: string };
 
-/** Builds the message that begins the drain of one node. The other nodes of the operation are no targets of its plan. */
+/**
+ * Builds the message that begins the drain of one node. The plan in the message has no other node of the operation as a
+ * target.
+ */
 export async function drainOfPart(
   deps: Deps,
   { server_uuid, operation_id, part_of }: Part,

@@ -1,5 +1,5 @@
-// The plan of an upgrade by label, from the last committed state, and the messages that begin the upgrade and the drain of
-// one node.
+// Plans an upgrade by label from the last committed state, and builds the messages that begin the upgrade and the drain
+// of one node.
 import { type Kysely, sql } from "kysely";
 import { listCns } from "../../actors/cn/reads.ts";
 import type { CnMessage, UpgradedRecord } from "../../actors/cn/messages.ts";
@@ -23,7 +23,7 @@ const TOO_MANY = badRequest(
   `label: more than ${LABEL_DRAIN_NODES_MAX} nodes have the label; name a label of fewer nodes`,
 );
 
-/** Reads what the last status reports of nodes say about their boots. */
+/** Reads the boot id and the platform image from the last status reports of nodes. */
 export async function bootsOf(db: Db, nodes: readonly string[]): Promise<ReadonlyMap<string, Booted>> {
   const { rows } = await sql<Booted & { server_uuid: string }>`
     select server_uuid, last_status->>'boot_id' as boot_id, last_status->>'platform_image' as platform_image
@@ -117,7 +117,10 @@ function problemOf(booted: Booted | undefined, records: readonly UpgradedRecord[
   return null;
 }
 
-/** Each node has a plan of its own: when its upgrade begins, the nodes before it are in service again. */
+/**
+ * Previews the drain of each node separately: when the upgrade of a node begins, the nodes that were upgraded before
+ * are in service again.
+ */
 async function previewsOf(deps: Deps, nodes: readonly string[]): Promise<DrainPreview[]> {
   if (nodes.length === 0) return [];
   const { profile, load_stale_s } = await deps.settings.placement();
@@ -129,7 +132,7 @@ async function previewsOf(deps: Deps, nodes: readonly string[]): Promise<DrainPr
   }));
 }
 
-/** Refuses a plan with nodes that cannot be upgraded. Nothing begins then. */
+/** Refuses a plan with nodes that cannot be upgraded. In this case no upgrade begins. */
 export function unfitFault({ unfit: [first] }: Pick<LabelUpgradeStarted, "unfit">): Fault | null {
   return first === undefined
     ? null
@@ -152,8 +155,8 @@ export async function upgradeOfPart(
 }
 
 /**
- * Builds the message that begins the drain of an upgrade's node. Nodes that will be upgraded later are targets only for
- * instances that fit nowhere else, so that most instances move only once.
+ * Builds the message that begins the drain of an upgrade's node. If possible, no instance moves to a node that will be
+ * upgraded later, so that most instances move only once.
  */
 export async function drainOfUpgrade(
   deps: Deps,

@@ -1,4 +1,4 @@
-// The migrations of instances: their list, and the message that starts one.
+// Lists the migrations of an instance, and builds the message that starts a migration.
 import { type Kysely, sql } from "kysely";
 import type { InstanceMessage } from "../../actors/instance/messages.ts";
 import type { MigrationState } from "../contract/enums.ts";
@@ -18,13 +18,13 @@ export type MoveWanted = {
   readonly instance_id: string;
   readonly body: MigrateBody;
   readonly operation_id: string;
-  /** The number of earlier tries, whose candidates filled up. */
+  /** The number of earlier tries. The candidates of each earlier try filled up before the commit. */
   readonly tries: number;
-  /** The node that is being emptied. */
+  /** The node that is being drained. */
   readonly leaves?: string;
 };
 
-/** Builds the message that starts a migration, or returns why no node can take the instance. */
+/** Builds the message that starts a migration. Returns a Fault with the reasons if no node can take the instance. */
 export async function newMigration(deps: Deps, wanted: MoveWanted): Promise<InstanceMessage | Fault> {
   const { instance_id, body, operation_id, tries } = wanted;
   const instance = await findInstanceToPlace(deps.kysely, instance_id);
@@ -38,7 +38,7 @@ export async function newMigration(deps: Deps, wanted: MoveWanted): Promise<Inst
     operation_id,
     limit_ms: NODE_WAIT_MS,
   });
-  // The instance's own record refuses these with the reason.
+  // In these cases the actor of the instance refuses the message, with the reason.
   const is_movable = instance.state === "running" || instance.state === "stopped";
   if (host_cn_uuid === null || !is_movable) return message([]);
   const target = body.target_server_uuid?.toLowerCase() ?? null;

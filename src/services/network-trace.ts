@@ -1,5 +1,5 @@
-// Follows the first packet of a connection from an instance over the nodes. Each node answers from what it has applied.
-// The control plane only finds the next node.
+// Follows the first packet of a connection from an instance over the nodes. Each node answers from the network document
+// that it has applied. The control plane only finds the next node.
 import { findCn } from "../../actors/cn/reads.ts";
 import { findFirewallRule } from "../../actors/firewall-rule/reads.ts";
 import { findNicOfAddress } from "../../actors/floating-ip/reads.ts";
@@ -14,10 +14,13 @@ import type { Reads, RouteDeps } from "../routes/deps.ts";
 
 type Deps = Pick<Reads, "kysely"> & Pick<RouteDeps, "networks" | "newId">;
 
-/** Sends a question, and waits for the answer: null if the node does not answer. */
+/** Sends a question to a node, and waits for the answer. Returns null if the node does not answer. */
 export type Ask = (server_uuid: string, question: TraceQuestion) => Promise<TraceAnswer | null | Fault>;
 
-/** The most nodes that a packet passes: the sender's, the NAT gateway's, and the node of a floating IP. */
+/**
+ * The maximum number of nodes that a packet passes: the sender's node, the node of the NAT gateway, and the node of a
+ * floating IP.
+ */
 const HOPS_MAX = 3;
 
 /** A node that gets the packet, in one VPC. */
@@ -77,7 +80,7 @@ async function hopAt(
   return { hop, answer };
 }
 
-/** Returns the place that gets the packet next; null if it leaves the VPCs of the site, or ends here. */
+/** Returns the node and VPC that get the packet next; null if the packet leaves the VPCs of the site or ends here. */
 async function placeAfter(
   { kysely, networks }: Deps,
   { vpc_id, source }: Place,
@@ -118,7 +121,10 @@ function endOf(
   return { verdict: "leaves", summary: `The packet ${text}, on node ${hostname}.` };
 }
 
-/** Returns the NIC that sends to the address: the one in whose subnet it is, or the first one of its family. */
+/**
+ * Returns the NIC that sends to the address: the NIC whose subnet contains the address, or else the first NIC with an
+ * address of the same family.
+ */
 async function sendingNic({ kysely }: Deps, { id }: Instance, destination: string): Promise<Nic | null> {
   const nics = (await listNicsOf(kysely, id)).filter((nic) => addressOf(nic, destination) !== null);
   const ip = parseIp(destination);

@@ -30,7 +30,7 @@ export type Wanted = {
   readonly principal: Principal;
   readonly id: string;
   readonly operation_id: string;
-  /** Number of earlier tries. */
+  /** The number of earlier tries. */
   readonly tries: number;
 };
 
@@ -59,8 +59,8 @@ export function brokenSize(
 type Deps = Pick<RouteDeps, "byKey" | "kysely" | "mint" | "nodesToPlace" | "settings">;
 
 /**
- * Returns the message that creates the instance, or a Fault: 404 if an object that the body names is missing or may not
- * be used.
+ * Returns the message that creates the instance, or a Fault. The Fault is a 404 if an object that the body names is
+ * missing or may not be used.
  */
 export async function newInstance(deps: Deps, wanted: Wanted): Promise<Create | Fault> {
   const { body, place, id, operation_id, tries } = wanted;
@@ -124,7 +124,7 @@ export async function newInstance(deps: Deps, wanted: Wanted): Promise<Create | 
     sealed_user_data: typeof body.user_data === "string" ? deps.mint.sealUserData(id, body.user_data) : null,
     nics,
     boot_disk: { id: deps.mint.idFrom(id, "boot-disk"), size_bytes: boot_bytes },
-    // Each retry draws candidates from more of the ranked nodes.
+    // Each retry picks its candidates from a larger part of the ranked nodes.
     candidates: tries === 0 ? best : drawn(report, PLACEMENT_CANDIDATES_MAX ** (tries + 1)),
     operation_id,
     limit_ms,
@@ -148,8 +148,8 @@ export async function imageToUse(
 }
 
 /**
- * Returns whether one of the keys is missing or may not be used. A key must belong to the silo of the instance, unless
- * it is public or an operator's own key, which belongs to no silo.
+ * Returns whether one of the keys is missing or may not be used. A key must belong to the silo of the instance. Public
+ * keys and operators' own keys belong to no silo and may always be used.
  */
 async function missingKey(deps: Deps, { place, principal }: Wanted, ids: readonly string[]): Promise<boolean> {
   const keys = await findSshKeysToUse(deps.kysely, ids);

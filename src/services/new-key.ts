@@ -21,8 +21,8 @@ export type WantedKey = {
 export const OWN_KEY = conflict("the key that makes this request cannot delete itself; use another key");
 
 /**
- * Creates the key and answers with its secret. The key has the id of the message, so that a repeated request goes to
- * the same actor.
+ * Creates the key and answers with its secret. The id of the key is the id of the message, so that a repeated request
+ * goes to the same actor.
  */
 export async function answerNewKey(c: Ctx, deps: Pick<RouteDeps, "idempotency" | "mint" | "send">, wanted: WantedKey) {
   const caller = callerOf(c);
@@ -68,7 +68,10 @@ function expiryOf({ key_id, expires_at: bound }: KnownPrincipal, wanted: WantedK
   );
 }
 
-/** Returns the 403 for a caller whose key expires, since the user or password that it creates would outlive the key. */
+/**
+ * Returns the 403 for a caller whose key expires, because the user or password that the caller creates would outlive
+ * the key.
+ */
 export function outlivesCaller(caller: KnownPrincipal, what: string): Fault | null {
   if (caller.key_id === null || caller.expires_at === null) return null;
   return fault(

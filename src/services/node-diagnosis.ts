@@ -1,4 +1,4 @@
-// Gathers the facts about one machine and judges them (src/lib/node-doctor). All times are the database's.
+// Gathers the facts about one machine and evaluates them (src/lib/node-doctor). All times are by the database's clock.
 import { type Kysely, sql } from "kysely";
 import { findBootClients, listBootRecordsOf, listStrangePorts } from "../../actors/boot-record/reads.ts";
 import type { BootRecordState } from "../../actors/boot-record/state.ts";
@@ -21,10 +21,13 @@ import { nodeFindings } from "../lib/node-doctor/node-findings.ts";
 
 type Db = Kysely<Database>;
 
-/** How many of the node's newest operations are checked. The list of operations shows older ones that are stuck. */
+/**
+ * How many of the node's newest operations are checked. Older operations that are stuck appear only in the list of
+ * operations.
+ */
 const OPERATIONS_READ = 20;
 
-/** The ports of other machines that a finding names. */
+/** The maximum number of other machines' ports that a finding names. */
 const STRANGE_PORTS_MAX = 4;
 
 /** Returns why a node cannot run new instances; null for an unknown node. */

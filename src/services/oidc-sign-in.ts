@@ -1,6 +1,6 @@
-// Signs users of an issuer in to the web console: tenants' users at their tenant's issuer, operators at the identity
-// service. The state between the two requests is sealed in a cookie of the browser, so that only the browser that
-// began a sign-in can end it.
+// Signs in users of an issuer to the web console. Users of a tenant sign in at the tenant's issuer, operators at the
+// identity service. The state between the two requests is sealed in a cookie of the browser, so that a sign-in can end
+// only in the browser that began it.
 import { randomBytes } from "node:crypto";
 import { type Kysely, sql } from "kysely";
 import { z } from "zod";
@@ -17,9 +17,9 @@ import { isLoopback } from "../lib/net/client-address.ts";
 import type { Opening } from "./web-session.ts";
 
 /**
- * Why a sign-in failed. unknown: the tenant has no issuer, or the site no identity service. expired: this
- * browser did not begin the sign-in, or began it too long ago. denied: the issuer refused. refused: the server does not accept the token.
- * unavailable: the issuer does not answer, or its answer is invalid.
+ * Why a sign-in failed. unknown: the tenant has no issuer, or the site has no identity service. expired: this browser
+ * did not begin the sign-in, or began it too long ago. denied: the issuer refused. refused: the server does not accept
+ * the token. unavailable: the issuer does not answer, or its answer is invalid.
  */
 export type OidcFailure = "unknown" | "expired" | "denied" | "refused" | "unavailable";
 
@@ -91,7 +91,7 @@ export function createOidcSignIn({ kysely, mint, clients, issuers, identity, tls
     if (code === undefined) return "denied";
     const { tenant_id, issuer, nonce, verifier, return_path } = remembered;
     const client = await clientOf(tenant_id);
-    // The tenant's issuer was replaced meanwhile.
+    // The tenant's issuer was replaced during the sign-in.
     if (client === null || client.issuer !== issuer) return "unknown";
     const credential = await unlessUnavailable(
       clients.idTokenOf(client, { code, iss, redirect_uri, verifier }).then((token) =>
@@ -100,7 +100,7 @@ export function createOidcSignIn({ kysely, mint, clients, issuers, identity, tls
     );
     if (credential === "unavailable") return credential;
     const principal = credential?.principal;
-    // Nodes have no use for the console. A tenant's issuer signs in only users of the tenant.
+    // Nodes cannot use the console. A tenant's issuer signs in only users of the tenant.
     if (principal === undefined || principal.kind === "anonymous" || principal.bound_cn !== null) return "refused";
     if (tenant_id !== null && principal.tenant_id !== tenant_id) return "refused";
     const opening = await openingOf(principal, tenant_id);
@@ -108,8 +108,8 @@ export function createOidcSignIn({ kysely, mint, clients, issuers, identity, tls
   }
 
   /**
-   * Returns who opens the session; null if the user's account does not exist. For an operator it includes the rights from
-   * the token of the identity service, because the account does not store them.
+   * Returns the user who opens the session; null if the user's account does not exist. The answer for an operator
+   * includes the rights from the token of the identity service, because the account does not store them.
    */
   async function openingOf(principal: KnownPrincipal, tenant_id: string | null): Promise<Opening | null> {
     const { user_id, is_root, scope } = principal;
@@ -136,7 +136,7 @@ export function createOidcSignIn({ kysely, mint, clients, issuers, identity, tls
     try {
       return Remembered.safeParse(JSON.parse(mint.openOidcSignIn(sealed))).data ?? null;
     } catch {
-      return null; // Changed, or sealed with another secret.
+      return null; // The cookie was changed, or was sealed with another secret.
     }
   }
 
@@ -155,7 +155,10 @@ export function createOidcSignIn({ kysely, mint, clients, issuers, identity, tls
     return rows[0]!.now.getTime();
   }
 
-  /** Returns the origin of this server in a browser. The cookies work only over HTTPS, or on the server's machine. */
+  /**
+   * Returns the origin of this server as a browser sees it. The cookies work only over HTTPS, or on the server's
+   * machine.
+   */
   function originAt(host: string): string {
     const name = URL.parse(`http://${host}`)?.hostname ?? "";
     const isHere = name === "localhost" || isLoopback(name.replace(/^\[|\]$/g, ""));

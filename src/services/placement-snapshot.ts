@@ -24,7 +24,7 @@ export async function placementSnapshot(db: Db, options: SnapshotOptions = {}): 
   return snapshotOf(await nodesToPlace(db, now), load_stale_s);
 }
 
-/** The rows of a snapshot. The caller determines later which summaries are stale. */
+/** Reads the rows of a snapshot. The caller determines later which load summaries are stale. */
 export type NodesToPlace = readonly NodeRow[];
 
 /** @param now default: the database's clock */
@@ -52,7 +52,7 @@ export function snapshotOf(rows: NodesToPlace, load_stale_s: number): Snapshot {
   return { now, nodes };
 }
 
-/** The rules of a node: the columns of its row that are rules. */
+/** The placement rules of a node: those columns of its row that contain rules. */
 function rulesOf(row: CnPlacementRules): CnPlacementRules {
   return {
     reserved: row.reserved,
@@ -82,7 +82,7 @@ type Counts = Readonly<Record<string, number>>;
 /** The silos by tenant. */
 type Silos = Readonly<Record<string, string>>;
 
-/** A row of nodes_to_place_2. Without approved nodes there is one row, whose node columns are null. */
+/** A row of nodes_to_place_2. If no node is approved, there is one row, and its node columns are null. */
 type NodeRow = {
   now: Date;
   server_uuid: string | null;

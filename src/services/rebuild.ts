@@ -20,8 +20,8 @@ export type Asked = {
 };
 
 /**
- * Returns the message, or 404 if the instance or the image is missing, or the image may not be used. An instance may
- * always be rebuilt from its own image.
+ * Returns the message. Returns 404 if the instance or the image is missing, or if the caller may not use the image. An
+ * instance may always be rebuilt from its own image.
  */
 export async function rebuildOf(
   deps: Pick<RouteDeps, "byKey" | "settings">,

@@ -15,8 +15,8 @@ type Vm = { readonly state: string; readonly identity: string | null; readonly r
 export type TakenStatus = { readonly id: string; readonly made_at: string | null; readonly payload: unknown };
 
 /**
- * Sends one message for each instance whose VM differs from its record. A repeated report, or a report older than the
- * last one, changes nothing.
+ * Sends one message for each instance whose VM differs from the instance's record. A repeated report changes nothing,
+ * and neither does a report that is older than the last one.
  */
 export async function reconcile(c: Ctx, deps: Deps, { id, made_at, payload }: TakenStatus): Promise<void> {
   const vms = member(payload, "vms");
@@ -36,7 +36,7 @@ export async function reconcile(c: Ctx, deps: Deps, { id, made_at, payload }: Ta
   }));
 }
 
-/** Returns whether a VM has the identity of another instance. A VM without an identity yet is accepted by its id. */
+/** Returns whether a VM has the identity of another instance. A VM that has no identity yet is recognized by its id. */
 function isForeign(
   { mint }: Pick<Deps, "mint">,
   { id: instance_id, tenant_id, project_id }: Reportable,
@@ -57,7 +57,7 @@ function vmOf(value: unknown): Vm | null {
   };
 }
 
-/** Returns the node's text for the tenant without control characters; null if it is then empty. */
+/** Returns the node's text for the tenant, without control characters; null if nothing remains. */
 function oneLine(text: string): string | null {
   const line = text.replace(/\p{Cc}+/gu, " ").trim().slice(0, JOB_REASON_CHARS_MAX);
   return line === "" ? null : line;

@@ -1,4 +1,5 @@
-// The metrics in a node's status report. They are stored apart from the status, which is kept as the node sent it.
+// The metrics in a node's status report. They are stored separately from the status, whose other members are kept as
+// the node sent them.
 import { MachineMetrics, type ReportedMetrics } from "../contract/instance-metrics.ts";
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -8,7 +9,7 @@ export type SplitStatus = { readonly payload: unknown; readonly samples: readonl
 /** Takes the member `metrics` out of a status. Entries that are not metrics of an instance are ignored. */
 export function splitMetrics(status: unknown): SplitStatus {
   if (typeof status !== "object" || status === null || Array.isArray(status)) return { payload: status, samples: [] };
-  // An object of JSON has any members.
+  // An object in JSON may have any members.
   const { metrics, ...payload } = status as Readonly<Record<string, unknown>>;
   if (typeof metrics !== "object" || metrics === null) return { payload, samples: [] };
   const samples = Object.entries(metrics).flatMap(([id, value]) => {

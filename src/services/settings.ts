@@ -66,7 +66,7 @@ export function createSettings(readStored: () => Promise<StoredSettings>, env: E
     return viewOf("fetch.allowed_private", await readStored()).value as string[];
   }
 
-  /** Reads what network documents contain of the settings. */
+  /** Reads the settings whose values are in network documents. */
   async function networkDocuments(): Promise<DocumentSettings> {
     const stored = await readStored();
     return {
@@ -125,7 +125,7 @@ export function createSettings(readStored: () => Promise<StoredSettings>, env: E
     };
   }
 
-  /** Reads what the creation of an instance needs, in one statement. */
+  /** Reads the settings that are needed to create an instance, in one statement. */
   async function instanceCreation() {
     const stored = await readStored();
     return {
@@ -141,7 +141,7 @@ export function createSettings(readStored: () => Promise<StoredSettings>, env: E
     return Number(viewOf("session.lifetime_secs", await readStored()).value);
   }
 
-  /** Reads when a session of the web console ends. */
+  /** Reads the settings that limit a session of the web console. */
   async function webSessionLimits(): Promise<{ idle_s: number; lifetime_s: number }> {
     const stored = await readStored();
     return {

@@ -1,20 +1,30 @@
-// The SHA-256 of each upload, computed while its parts arrive, so that finishing a large upload does not read it again. A
-// stored part never changes, and every part before the last one is whole. So the digest of the first bytes stays valid,
-// and parts that this process has not seen can be read from the store: after a restart, or when another process got them.
+// The SHA-256 of each upload, computed while its parts arrive, so that finishing a large upload does not read it again.
+// A stored part never changes, and every part before the last one has the full size. Therefore the digest of the first
+// bytes stays valid. Parts that this process has not seen, because it restarted or because another process received
+// them, are read from the store.
 import { createHash, type Hash } from "node:crypto";
 import { IMAGE_PART_BYTES } from "../contract/limits.ts";
 import type { ImageStore } from "../image-store/store.ts";
 
 export type UploadDigests = {
-  /** Adds a stored part. Also reads some of the parts before it that are missing in the digest. */
+  /**
+   * Adds a stored part to the digest. If earlier parts are missing in the digest, reads some of them from the store
+   * first.
+   */
   add(id: string, from: number, bytes: Uint8Array): Promise<void>;
   /** Returns the SHA-256 of the stored bytes in hexadecimal; null if some are missing in the store. */
   digest(id: string, size_bytes: number): Promise<string | null>;
 };
 
-/** Missing parts that are read with each new part. So an upload that continues after a restart soon has no gap. */
+/**
+ * The maximum number of missing parts that are read with each new part. An upload that continues after a restart
+ * therefore soon has no gap.
+ */
 const CATCH_UP_PARTS_MAX = 8;
-/** Uploads whose digests are kept; the one without a new part for the longest time is dropped first. */
+/**
+ * The maximum number of uploads whose digests are kept. The upload that has got no new part for the longest time is
+ * dropped first.
+ */
 const UPLOADS_MAX = 1_000;
 
 type Progress = { readonly hash: Hash; position: number; last: Promise<unknown> };
@@ -22,7 +32,7 @@ type Progress = { readonly hash: Hash; position: number; last: Promise<unknown> 
 export function createUploadDigests(read: ImageStore["read"]): UploadDigests {
   const known = new Map<string, Progress>();
 
-  /** Returns the progress of an upload, as the one that was used last. */
+  /** Returns the progress of an upload, and marks it as the most recently used one. */
   function progressOf(id: string): Progress {
     const progress = known.get(id) ?? { hash: createHash("sha256"), position: 0, last: Promise.resolve() };
     known.delete(id);
@@ -55,7 +65,7 @@ export function createUploadDigests(read: ImageStore["read"]): UploadDigests {
     add: async (id, from, bytes) => {
       const progress = progressOf(id);
       await alone(progress, async () => {
-        // Bytes that cannot be read now are read when the upload is finished.
+        // If some bytes cannot be read now, they are read when the upload is finished.
         await catchUp(id, progress, from, CATCH_UP_PARTS_MAX).catch(() => {});
         if (progress.position !== from) return;
         progress.hash.update(bytes);

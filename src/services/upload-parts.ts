@@ -1,4 +1,4 @@
-// Receives the parts of an upload, from a tenant or from a node that makes an image of a snapshot.
+// Receives the parts of an upload from a tenant, or from a node that makes an image from a snapshot.
 import { z } from "zod";
 import { imageUploadView } from "../../actors/image-upload/view.ts";
 import { findImageUpload } from "../../actors/image-upload/reads.ts";
@@ -32,7 +32,7 @@ type Stored = { readonly id: string; readonly size_bytes: number; readonly recei
 export function uploadParts(deps: Pick<RouteDeps, "kysely" | "send">, store: ImageStore) {
   const digests = createUploadDigests(store.read);
 
-  /** Stores a part and returns the upload with it. */
+  /** Stores a part and returns the updated upload. */
   async function receive(c: Ctx, upload: ImageUpload, { from, bytes }: Part): Promise<ImageUpload | Fault> {
     const { id, size_bytes, received_bytes } = upload;
     const wanted = Math.min(IMAGE_PART_BYTES, size_bytes - received_bytes);
@@ -41,7 +41,8 @@ export function uploadParts(deps: Pick<RouteDeps, "kysely" | "send">, store: Ima
     const is_repeated = from % IMAGE_PART_BYTES === 0 && bytes.length > 0 && from + bytes.length === received_bytes;
     // A stored part never changes, so a part that the actor would refuse is not stored.
     if ((is_next || is_repeated) && !(await store.write(id, from / IMAGE_PART_BYTES, bytes))) return OTHER_BYTES;
-    // For any other position, the actor answers with the right one, or accepts a part that is stored already.
+    // For a part at any other position, the actor answers with the right position, or accepts the part if it is already
+    // stored.
     const outcome = await deps.send(c, { kind: "image-upload", id }, { type: "receive", from, bytes: bytes.length });
     if (!outcome.ok) return outcome.fault;
     if (is_next) {

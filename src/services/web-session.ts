@@ -10,7 +10,7 @@ import type { Ctx, IdempotencyClaim, RouteDeps } from "../routes/deps.ts";
 
 type Deps = Pick<RouteDeps, "credentials" | "kysely" | "newId" | "send" | "settings" | "tokens">;
 
-/** The opener of a session: a user with a password or an ID token, or a key. */
+/** The opener of a session: an API key, or a user with a password or an ID token. */
 export type Opening = {
   readonly user_id: string;
   readonly user_epoch: number;
@@ -34,7 +34,7 @@ export async function openWebSession(
   const { granted = null } = opening;
   const message = { type: "open", id, ...opening, granted, lasts, displaces } as const;
   const outcome = await deps.send(c, { kind: "session", id }, message, idempotency);
-  // The user or the key was deleted meanwhile.
+  // The user or the key was deleted after the check.
   if (!outcome.ok) return outcome.fault.kind === "conflict" ? UNAUTHENTICATED : outcome.fault;
   const token = await deps.tokens.issueWeb({ id, user_id: opening.user_id });
   const opened = await deps.credentials({ authorization: undefined, cookie: token });

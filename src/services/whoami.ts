@@ -1,4 +1,4 @@
-// The caller of a request as the API shows it.
+// Describes the caller of a request as the API shows it.
 import { findSilo } from "../../actors/silo/reads.ts";
 import { findTenant } from "../../actors/tenant/reads.ts";
 import { permittedActions } from "../auth/authorization.ts";
