@@ -1,5 +1,5 @@
-// The archive of the audit chain: moves the oldest events into signed segments, and reads them. The SQL function
-// audit_archive checks everything again before it removes an event from the table audit_event.
+// The archive of the audit chain. Moves the oldest events into signed segments, and reads the segments. The SQL
+// function audit_archive checks everything again before it removes an event from the table audit_event.
 import { AUDIT_SEGMENT_EVENTS, AUDIT_SEGMENTS_PER_PASS } from "../contract/limits.ts";
 import { digestOf, sealFlaw, type SignedSegment, statementText, textsIn } from "../lib/crypto/audit-segment.ts";
 import { GENESIS_HASH, sha256 } from "./audit-chain.ts";
@@ -21,7 +21,10 @@ const END = `
   select coalesce(max(last_seq), -1) as last_seq, coalesce(max(number), -1) as number,
          (array_agg(last_hash order by number desc))[1] as last_hash
     from (select * from audit_segment order by number desc limit 1) s`;
-/** The last event of the next segment, if it is old enough, not the newest event, and assigned to webhooks. */
+/**
+ * Selects the last event of the next segment, if this event is old enough, is not the newest event, and is assigned to
+ * webhooks.
+ */
 const READY = `
   select e.seq from audit_event e, audit_head h, webhook_cursor w where e.seq = $1 and e.seq < h.seq
      and (e.seq <= w.seq or not exists (select from webhook))
@@ -98,7 +101,7 @@ export async function listSegments(
   return (await db.query<SignedSegment & { archived_at: Date }>(sql, [after, rows])).rows;
 }
 
-/** The events of a segment. `prev_hash` is what the event's own text names, and `hash` is computed. */
+/** The events of a segment. `prev_hash` is the hash in the event's own text, and `hash` is computed. */
 export function eventsOf(segment: StoredSegment): StoredEvent[] {
   return textsIn(segment.content).map((canonical, place) => ({
     seq: segment.first_seq + place,
@@ -108,7 +111,7 @@ export function eventsOf(segment: StoredSegment): StoredEvent[] {
   }));
 }
 
-/** Returns what is wrong with a segment itself, or null. The caller checks the chain of its events. */
+/** Returns what is wrong with a segment itself, or null. The caller checks the chain of the segment's events. */
 export function segmentFlaw(segment: StoredSegment, public_key: string | null): string | null {
   const events = eventsOf(segment);
   const seal = sealFlaw(segment, segment.content, public_key);
@@ -122,6 +125,6 @@ function prevHashIn(canonical: string): string {
   try {
     return String(JSON.parse(canonical).prev_hash);
   } catch {
-    return ""; // No event has this hash: the caller reports the text.
+    return ""; // No event has this hash, so the caller reports the text.
   }
 }

@@ -2,8 +2,9 @@
 // was hashed is stored, so verification (audit-verify.ts) hashes stored text and need not rebuild it.
 //
 // Events are appended from the table `transition` after each commit, in (xid, id) order. A row is appended only after
-// all transactions that began before its own have ended. So no later commit can add a row that belongs before an
-// appended one. An advisory lock, held until the transaction ends, lets one process at a time append.
+// all transactions have ended that began before the row's own transaction. Therefore no later commit can add a row that
+// belongs before an appended row. An advisory lock, which is held until the transaction ends, lets only one process at
+// a time append.
 import { createHash } from "node:crypto";
 import type { AuditEvent, AuditHead } from "../contract/audit.ts";
 import { canonicalJson } from "../lib/text/canonical-json.ts";
@@ -23,8 +24,8 @@ type Pending = { readonly id: number; readonly xid: string; readonly at: Date; r
 
 const BATCH_ROWS = 500;
 /**
- * Longer than the pool's lock limit, because another process may be appending a batch; shorter than the statement
- * limit.
+ * The limit is longer than the pool's lock limit, because another process may be appending a batch. It is shorter than
+ * the statement limit.
  */
 const LOCK_LIMIT = "set local lock_timeout = '4s'";
 const LOCK = "select pg_advisory_xact_lock(hashtextextended('berth:audit_chain', 0))";
@@ -32,7 +33,7 @@ const LOCK = "select pg_advisory_xact_lock(hashtextextended('berth:audit_chain',
 /**
  * After a dump is restored into another cluster, its rows have transaction ids that this cluster has not assigned yet.
  * The saved position (last_xid, last_id) is then meaningless, and only audit_event.transition_id shows which rows are
- * chained.
+ * already in the chain.
  */
 const HEAD = `
   select seq, hash, last_xid::text, last_id, last_xid >= pg_snapshot_xmax(pg_current_snapshot()) as restored
@@ -103,8 +104,8 @@ async function readHead(client: DbClient): Promise<Head> {
 }
 
 /**
- * Returns the saved position after a batch. After a restore the position is reset to the start, once all rows of the
- * restored log are chained.
+ * Returns the saved position after a batch. After a restore, the position is reset to the start as soon as all rows of
+ * the restored log are in the chain.
  */
 function placeAfter(head: Head, rows: readonly Pending[], drained: boolean): Place {
   if (head.restored) return drained ? START : head;

@@ -1,7 +1,7 @@
-// When an authenticated caller is denied, a row is written to the table `transition`, as for a mutation, so the audit
-// chain includes the denial. The first denial of a caller and an action is written at once; later ones are counted and
-// written as one sum per minute, so a caller cannot make the chain grow by repeating a request. Denials of anonymous
-// callers are not recorded, except rejected logins. docs/reliability.md S-49.
+// When the server denies an authenticated caller an action, it writes a row to the table `transition`, as for a
+// mutation, so that the audit chain includes the denial. It writes the first denial of a caller and an action at once.
+// It counts later denials and writes one sum per minute, so that a caller cannot make the chain grow by repeating a
+// request. Denials of anonymous callers are not recorded, except rejected logins. docs/reliability.md S-49.
 import type { AuditActor, AuditOutcome } from "../contract/audit.ts";
 import { DENIAL_WINDOW_S } from "../contract/limits.ts";
 import type { Db, DbClient } from "./pool.ts";
@@ -17,7 +17,7 @@ export type Denial = {
   readonly apart?: string | null;
   /** Default: forbidden. */
   readonly outcome?: AuditOutcome;
-  /** Must not contain a secret. Of a claim code it may contain the first three characters. */
+  /** Must not contain a secret. It may contain the first three characters of a claim code. */
   readonly payload?: object;
 };
 
@@ -38,8 +38,8 @@ export async function closeDenials(db: DbClient): Promise<number> {
 }
 
 /**
- * Replaces NUL and lone surrogates, which jsonb rejects: a caller must not be able to prevent the record by sending
- * them.
+ * Replaces NUL and lone surrogates, which jsonb rejects. A caller must not be able to prevent the record of a denial by
+ * sending such characters.
  */
 function storable(_key: string, value: unknown): unknown {
   return typeof value === "string" ? value.toWellFormed().replaceAll("\0", "\uFFFD") : value;

@@ -1,12 +1,16 @@
 // Reads the audit chain, in its table and in its archive. Every query first appends the events of all transitions that
-// were committed before the query began. So a client that sees the effect of a change also finds its event.
+// were committed before the query began. Therefore a client that sees the effect of a change also finds the event of
+// the change.
 import type { AuditEvent, AuditHead, AuditPage } from "../contract/audit.ts";
 import { AUDIT_PAGE_ROWS_DEFAULT, AUDIT_SEARCH_EVENTS_MAX } from "../contract/limits.ts";
 import { archivedTo, eventsOf, segmentOf } from "./audit-archive.ts";
 import { chainPending } from "./audit-chain.ts";
 import type { Db, DbClient } from "./pool.ts";
 
-/** The longest time that a read waits for transactions that began before it, and the interval between its checks. */
+/**
+ * The longest time that a read waits for transactions that began earlier, and the interval at which it checks whether
+ * they have ended.
+ */
 const SETTLE_MS = 1_000;
 const LOOK_MS = 10;
 
@@ -47,8 +51,8 @@ type PageRow = StoredEvent & { readonly head_seq: number; readonly head_hash: st
 type StoredEvent = { readonly seq: number | null; readonly canonical: string; readonly hash: string };
 
 /**
- * Lists events after `after_seq` (exclusive), or from event 0. An event that is missing in the table is in the archive.
- * Events move to the archive in whole segments, and never back.
+ * Lists the events after `after_seq` (exclusive), or all events from event 0. An event that is not in the table is in
+ * the archive. Events move to the archive in whole segments, and never move back.
  */
 export async function listEvents(db: Db, query: { after_seq?: number; limit?: number }): Promise<AuditPage> {
   await settle(db);
@@ -78,7 +82,7 @@ async function archivedEvents(db: DbClient, { from, to }: { from: number; to: nu
 }
 
 export type AuditSearch = {
-  /** Only events below this number; absent: from the newest. */
+  /** Only events below this number; absent: begins with the newest event. */
   readonly before_seq?: number;
   readonly limit?: number;
   /** The id of a user or a key. */
@@ -88,10 +92,10 @@ export type AuditSearch = {
   readonly resource?: string;
   readonly request_id?: string;
   readonly decision?: string;
-  /** Only events from this time on, and before that time, in RFC 3339. */
+  /** Only events at or after `since`, and before `until`. Both times are in RFC 3339. */
   readonly since?: string;
   readonly until?: string;
-  /** Only events of this tenant: of its users and keys, and permitted changes of its objects. */
+  /** Only events of this tenant: the events of its users and keys, and permitted changes of its objects. */
   readonly tenant_id?: string;
   /** Only events of this project and its objects. An event that names no project is found only while the VPC of its object exists. */
   readonly project?: string;
@@ -124,8 +128,8 @@ const searchIn = (events: string) => `
    order by seq desc limit $3`;
 
 /**
- * Lists the events that match, newest first. Looks at AUDIT_SEARCH_EVENTS_MAX events at most, so that a search without
- * a match does not read the whole chain; `next_before_seq` says where to continue.
+ * Lists the events that match, newest first. Reads at most AUDIT_SEARCH_EVENTS_MAX events, so that a search without a
+ * match does not read the whole chain. The caller continues at `next_before_seq`.
  */
 export async function searchEvents(db: Db, search: AuditSearch): Promise<AuditPage> {
   await settle(db);
@@ -143,7 +147,7 @@ export async function searchEvents(db: Db, search: AuditSearch): Promise<AuditPa
     await client.query("begin isolation level repeatable read read only");
     const archived = await archivedEvents(client, { from, to: Math.min(before - 1, await archivedTo(client)) });
     const params = [from, before, limit, ...filters];
-    // Without archived events, PostgreSQL reads the events by their number and stops when the page is full.
+    // If the range has no archived events, PostgreSQL reads the events by their number and stops when the page is full.
     const { rows: matching } = archived.length === 0
       ? await client.query<StoredEvent>(searchIn(LIVE), params)
       : await client.query<StoredEvent>(searchIn(`${LIVE} union all ${ARCHIVED}`), [

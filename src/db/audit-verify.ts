@@ -1,7 +1,7 @@
 // Verifies the audit chain in one database snapshot, chunk by chunk: first the segments of the archive with their
-// signatures, then the events after them. It detects events that were changed, removed,
-// reordered or inserted, events missing before the head or present after it, and a text that does not match its hash.
-// If the whole chain was rewritten together with its head, only a copy of the head that is kept elsewhere reveals it.
+// signatures, then the events after them. It detects events that were changed, removed, reordered or inserted, events
+// that are missing before the head, events after the head, and a text that does not match its hash. If the whole chain
+// was rewritten together with its head, only a copy of the head that is kept elsewhere reveals it.
 import type { AuditHead, AuditVerification } from "../contract/audit.ts";
 import { eventsOf, segmentFlaw, segmentOf, type StoredEvent as Stored } from "./audit-archive.ts";
 import { GENESIS_HASH, sha256 } from "./audit-chain.ts";
@@ -110,7 +110,10 @@ async function checkEvents(
   return hash;
 }
 
-/** The event after the range contains the hash of the range's last event, so it shows whether that event was rewritten. */
+/**
+ * Checks the event after the range. It contains the hash of the range's last event, and so shows whether that last
+ * event was rewritten.
+ */
 async function checkNext(client: DbClient, seq: number, hash: string): Promise<Mismatch | null> {
   const next = await readEvent(client, seq);
   if (next === undefined) return { seq, message: "the event is missing" };
@@ -133,6 +136,6 @@ function parsed(text: string): { seq?: unknown; prev_hash?: unknown } | null {
   try {
     return JSON.parse(text);
   } catch {
-    return null; // The hash matches, but the text is not an event: the caller reports it.
+    return null; // The hash matches, but the text is not an event. The caller reports this.
   }
 }

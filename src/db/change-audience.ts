@@ -1,5 +1,6 @@
-// Finds who may see that an object changed: everybody, a silo, a tenant or a user. The result is kept, because a
-// deleted object has no row any more. Objects of operators have no audience here, because operators see all changes.
+// Finds the audience of an object: those who may see that it changed, which are everybody, a silo, a tenant or a user.
+// The result is kept, because a deleted object no longer has a row. Objects of operators have no audience here, because
+// operators see all changes.
 import type { ActorRef } from "../../actors/engine/types.ts";
 import { createLookup } from "./lookup.ts";
 import type { Db } from "./pool.ts";
@@ -10,10 +11,10 @@ export type Audience = string;
 const OF_TENANT = "array['tenant:' || tenant_id]";
 const OF_RECORD = `array[case scope_kind when 'public' then 'public' when 'silo' then 'silo:' || silo_id
   when 'user' then 'user:' || user_id else 'tenant:' || tenant_id end]`;
-/** An image has no user. */
+/** The same for images, whose scope is never a user. */
 const OF_IMAGE = OF_RECORD.replace("when 'user' then 'user:' || user_id ", "");
 
-/** The table, the key and the audience of each kind that callers other than operators may see. */
+/** The table, the key and the audience for each kind of object that callers other than operators may see. */
 const KINDS: Readonly<Record<string, { readonly table: string; readonly key?: string; readonly audience: string }>> = {
   "api-key": {
     table: "api_key",
@@ -51,12 +52,15 @@ const KINDS: Readonly<Record<string, { readonly table: string; readonly key?: st
   webhook: { table: "webhook", audience: OF_TENANT },
 };
 
-/** Audiences that are kept, about 150 bytes each. */
+/** The maximum number of audiences that are kept, about 150 bytes each. */
 const KEPT_MAX = 20_000;
 
 export type AudiencesOf = (refs: readonly ActorRef[]) => Promise<readonly (readonly Audience[])[]>;
 
-/** Returns the function that finds the audiences of objects, in their order. Callers that arrive together share queries. */
+/**
+ * Returns the function that finds the audiences of objects, in the order of the objects. Callers that arrive together
+ * share queries.
+ */
 export function createAudiences({ query }: Pick<Db, "query">): AudiencesOf {
   const kept = new Map<string, readonly Audience[]>();
 

@@ -1,6 +1,7 @@
-// The objects that changed lately, from the hints that this process receives. After a change, a console reads what it
-// shows again. Because a hint may be lost, a console also reads from time to time. If a cursor is too old or from
-// another process, the answer is `reset`: the console must read everything again. Nothing here queries the database.
+// The objects that changed lately, from the hints that this process receives. After a change, a web console reads the
+// objects that it shows again. Because a hint may be lost, a web console also reads them from time to time. If a cursor
+// is too old or from another process, the answer has `reset`: the web console must read everything again. This file
+// does not query the database.
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 import type { ActorRef } from "../../actors/engine/types.ts";
 import type { Hints } from "./hints.ts";
@@ -27,13 +28,16 @@ export type Changes = {
    */
   wait(after: string | undefined, wait: ChangesWait): Promise<ChangesSince | "full">;
   held(): number;
-  /** Ends every wait; later waits end at once. */
+  /** Ends every wait. A wait that begins later ends at once. */
   close(): void;
 };
 
-/** Changes that are kept, about 100 bytes each. A caller that is further behind reads everything again. */
+/**
+ * The maximum number of changes that are kept, about 100 bytes each. A caller whose cursor is older must read
+ * everything again.
+ */
 const KEPT_MAX = 4_096;
-/** Changes that come within this time are answered together. */
+/** Changes that arrive within this time are answered together. */
 const GATHER_MS = 50;
 
 export function createChanges(hints: Pick<Hints, "onHint">, { held_max }: { readonly held_max: number }): Changes {
@@ -119,8 +123,8 @@ const BLOCK_BYTES = 16;
 const MARK = "berth";
 
 /**
- * Positions as opaque texts of one process. They are encrypted, because the count of changes would show a tenant how
- * busy the site is.
+ * Converts positions to opaque texts, which are valid in one process. The positions are encrypted, because the count of
+ * changes would show a tenant how busy the site is.
  */
 function createCursors() {
   const key = randomBytes(BLOCK_BYTES);
@@ -129,7 +133,7 @@ function createCursors() {
     const block = Buffer.alloc(BLOCK_BYTES);
     block.write(MARK);
     block.writeBigUInt64BE(BigInt(position), BLOCK_BYTES / 2);
-    // One block with a key of this process: the mode shows repeated blocks, and no block repeats.
+    // Encrypts one block with a key of this process. This mode reveals repeated blocks, but no block is repeated.
     return createCipheriv("aes-128-ecb", key, null).setAutoPadding(false).update(block).toString("base64url");
   }
 

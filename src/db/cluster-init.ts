@@ -1,5 +1,5 @@
-// Creates PostgreSQL's data directory. The directory gets its final name only when it is complete, so a start after a
-// crash does not mistake a half-created directory for a database.
+// Creates PostgreSQL's data directory. The directory gets its final name only when it is complete. Therefore a start
+// after a crash does not mistake an incomplete directory for a database.
 import { execFile, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { chmod, chown, cp, mkdir, readFile, rename, rm, stat } from "node:fs/promises";
@@ -33,7 +33,7 @@ export async function ensureCluster(made: Cluster): Promise<string> {
   const place = dirname(folder.cluster);
   if (user.owner !== null) {
     await mkdir(place, { recursive: true });
-    if (!user.seesOurFiles) await chmod(place, 0o711); // Others may enter the directory but not list it.
+    if (!user.seesOurFiles) await chmod(place, 0o711); // Other users may enter the directory but not list it.
   }
   if (!await exists(folder.cluster)) return await initCluster(made);
 
@@ -41,8 +41,8 @@ export async function ensureCluster(made: Cluster): Promise<string> {
   const program = binaries.version.split(".")[0];
   if (disk !== program) {
     throw new Error(
-      `${folder.cluster} was created by PostgreSQL ${disk}, and this build includes ${program}. Dump it with the build that ` +
-        `created it (pg_dumpall) and restore into a new BERTH_DATA_DIR.`,
+      `${folder.cluster} was created by PostgreSQL ${disk}, and this build includes ${program}. Dump it with the ` +
+        "build that created it (pg_dumpall) and restore into a new BERTH_DATA_DIR.",
     );
   }
   await ownBy(user, folder.cluster);
@@ -110,13 +110,13 @@ export type SingleUserRun = {
 };
 
 /**
- * Runs statements as the superuser while no server runs: no client can connect, and the superuser needs no login.
- * Throws an Error with PostgreSQL's message.
+ * Runs statements as the superuser while no server runs. No client can connect during this time, and the superuser
+ * needs no login. Throws an Error with PostgreSQL's message.
  */
 export function inSingleUserMode({ folder, binaries, user, durable }: Cluster, run: SingleUserRun): Promise<void> {
   const [program, ...rest] = user.wrap([
     ...[binaries.postgres, "--single", "-D", run.pgdata, "-c", `fsync=${durable ? "on" : "off"}`],
-    // Keeps a failed statement out of the log: it may hold a password.
+    // Keeps failed statements out of the log, because they may contain a password.
     ...["-c", "log_min_error_statement=panic", run.database],
   ]);
   const child = spawn(program, rest, {

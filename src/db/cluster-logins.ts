@@ -42,10 +42,10 @@ const DEFAULT_RIGHTS = [
 );
 
 /**
- * Makes the owner login the owner of all tables, functions and types. Release 0.1.0 ran migrations as the superuser,
- * which therefore owns them. `reassign owned` cannot be used, because initdb's superuser also owns the system tables.
- * Does nothing before the first migration: there is nothing to reassign, and default privileges must not apply to the
- * table schema_migration, which the migrator creates first.
+ * Makes the owner login the owner of all tables, functions and types. Release 0.1.0 ran migrations as the superuser, so
+ * in its databases the superuser owns them. `reassign owned` cannot be used, because initdb's superuser also owns the
+ * system tables. Does nothing before the first migration: there is nothing to reassign, and default privileges must not
+ * apply to the table schema_migration, which the migrator creates first.
  */
 const TAKE_OVER = `do $$
 declare each record;

@@ -6,9 +6,12 @@ import type { CallCondition } from "../../actors/engine/conditions.ts";
 import { wavesOf } from "../../actors/engine/waves.ts";
 import { arrayLiteral, longTextArray } from "./sql-array.ts";
 
-/** A commit call: a statement and, for each of its waves, the units that it checks and writes together. */
+/** A commit call: one statement and, for each of its waves, the units that the wave checks and writes together. */
 export type CommitCall = {
-  /** The same for every call with this number of waves. The statement returns the answers of its waves as columns. */
+  /**
+   * The text is the same for every call with this number of waves. The statement returns the answers of its waves as
+   * columns.
+   */
   readonly name: string;
   readonly sql: string;
   readonly params: readonly unknown[];
@@ -19,12 +22,14 @@ export type CommitCall = {
 /** The parameters of commit_units_1. */
 const PARAMETERS = 22;
 
-/** Encodes a commit call. PostgreSQL evaluates the columns of a statement in order, so the waves follow each other. */
+/**
+ * Encodes a commit call. PostgreSQL evaluates the columns of a statement in order, so the waves run one after another.
+ */
 export function commitCall(units: readonly Unit[]): CommitCall {
   const waveOf = wavesOf(units);
   const waves: number[][] = [];
   waveOf.forEach((wave, index) => (waves[wave] ??= []).push(index));
-  // The first wave takes the locks of all, in sorted order, so that two calls cannot deadlock.
+  // The first wave takes the locks of all waves in sorted order, so that two calls cannot deadlock.
   const locks = locksOf(units);
   const params = waves.map((wave, n) => waveParams(wave.flatMap((index) => units[index] ?? []), n === 0 ? locks : []));
   return { ...statementOf(waves.length), params: params.flat(), waves };
@@ -45,7 +50,7 @@ function statementOf(waves: number): Pick<CommitCall, "name" | "sql"> {
   return statement;
 }
 
-/** Returns the locks of the units, each once, in the stronger of its modes. */
+/** Returns the locks of the units. Each lock occurs once, in the strongest mode that a unit needs. */
 function locksOf(units: readonly Unit[]): readonly object[] {
   const shared = new Map<string, boolean>();
   for (const each of units.flatMap(({ choices }) => choices.flatMap(({ conditions }) => conditions))) {
@@ -108,7 +113,10 @@ type Actor = {
   readonly incarnation: string | null;
   readonly version: number;
 };
-/** Row writes of one operation and kind that set the same columns. One SQL statement writes them all. */
+/**
+ * Writes of actors' rows that have the same operation and kind and set the same columns. One SQL statement writes all
+ * of them.
+ */
 type Writes = {
   readonly op: RowWrite["op"];
   readonly kind: string;
@@ -117,12 +125,12 @@ type Writes = {
   readonly entries: object[];
 };
 
-/** Child rows of one table that one SQL statement writes. */
+/** Child rows of one table. One SQL statement writes all of them. */
 type ChildWrites = Pick<ChildRow, "op" | "table" | "key"> & {
   readonly columns: readonly string[];
   readonly has_tokens: boolean;
   readonly entries: object[];
-  /** The keys of an upsert: PostgreSQL refuses a statement that writes one row twice. */
+  /** The keys of the rows of an upsert. PostgreSQL refuses a statement that writes one row twice. */
   readonly keys: Set<string>;
 };
 
@@ -165,8 +173,9 @@ function addChoice(lists: Lists, choice: Choice, { u, c }: Entry): void {
 }
 
 /**
- * Adds a child row to the first writes at or after `at` that fit, or to new ones behind them. So the children of a
- * choice are written in their order, and units with the same children share the statements. Returns the place.
+ * Adds a child row to the first entry of `lists` at or after the index `at` that fits, or to a new entry at the end. In
+ * this way, the children of a choice are written in their order, and units with the same children share the statements.
+ * Returns the index of the entry.
  */
 function addChild(
   lists: ChildWrites[],
@@ -203,7 +212,7 @@ function needsPlan(unit: Unit): boolean {
   return unit.choices.length > 1 || unit.choices.some(({ conditions }) => conditions.some(isChecked));
 }
 
-/** Locks are taken first, for the whole call. */
+/** Returns whether the unit's own plan checks the condition. Locks are taken earlier, for the whole call. */
 function isChecked(condition: CallCondition): boolean {
   return condition.do !== "lock";
 }

@@ -102,7 +102,7 @@ export type JobRow = {
   progress_at: Date | null;
 };
 
-/** A sample of what the machine of an instance used. */
+/** A sample of the resources that the machine of an instance used. */
 export type MetricsRow = {
   instance_id: string;
   at: Date;

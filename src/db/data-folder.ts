@@ -58,7 +58,7 @@ export async function takeDataFolder(dataDir: string): Promise<DataFolder> {
   return folderAt(path, path, () => lock.close());
 }
 
-/** Returns the same folder, but with pg/ in the directory `place`. */
+/** Returns the same folder, but with pg/ inside the directory `place`. */
 export function withClusterIn(folder: DataFolder, place: string): DataFolder {
   return folderAt(folder.path, place, folder.release);
 }

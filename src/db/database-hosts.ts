@@ -1,5 +1,6 @@
-// Database URLs that name several servers, of which one accepts writes: postgres://user@db1,db2:5433/berth, as libpq
-// reads them. The driver (pg) reads only one server, so such a URL is split into one URL per server.
+// Reads database URLs that name several servers, of which one accepts writes, such as
+// postgres://user@db1,db2:5433/berth. libpq also reads such URLs. The driver (pg) reads only one server, so such a URL
+// is split into one URL per server.
 
 /** A URL up to its authority, the authority, the path, and the query. */
 const PARTS = /^([a-z]+:\/\/(?:[^/?#]*@)?)([^/?#]*)([^?#]*)(?:\?([^#]*))?$/i;
@@ -35,12 +36,14 @@ export function databaseUrls(url: string): readonly [string, ...string[]] {
   return [first!, ...others];
 }
 
-/** Returns whether a connection must be checked: whether the server accepts writes. */
+/** Returns whether the URL requires that each connection is checked, because the server must accept writes. */
 export function choosesServer(url: string): boolean {
   return databaseUrls(url)[0] !== url;
 }
 
-/** Returns the port of each server from the parameter `port`: one for all, or one each. */
+/**
+ * Returns the port of each server from the parameter `port`, which has one port for all servers or one port for each.
+ */
 function portsOf(list: string | null, servers: number): readonly string[] {
   if (list === null) return [];
   const ports = list.split(",");

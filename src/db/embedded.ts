@@ -24,7 +24,7 @@ import { choosePostgresUser, type PostgresUser } from "./postgres-user.ts";
 export type EmbeddedOptions = {
   /** The data folder (data-folder.ts), created if it is missing. One process at a time owns it. */
   readonly dataDir: string;
-  /** TCP port on 127.0.0.1. Default: at each start, a free port. */
+  /** The TCP port on 127.0.0.1. By default, each start takes a free port. */
   readonly port?: number;
   /** PostgreSQL settings that override ours, for example `{ fsync: "off" }` in tests. */
   readonly settings?: Readonly<Record<string, string>>;
@@ -44,7 +44,7 @@ export type EmbeddedPostgres = {
    * text.
    */
   readonly ownerUrl: string;
-  /** Null unless the options let the superuser log in. */
+  /** The URL of the superuser; null unless the options let the superuser log in. */
   readonly superuserUrl: string | null;
   readonly pid: number;
   /** Resolves when the server has ended for any reason, with a description of the end. */

@@ -20,7 +20,7 @@ export type Hints = {
   onHint(listener: (hint: Hint, own: boolean) => void): () => void;
   /** Called by the LISTEN connection with a notification on HINT_CHANNEL. */
   receive(payload: string): void;
-  /** Called by the LISTEN connection after it was down: hints may have been missed. */
+  /** Called by the LISTEN connection when it is back after a failure, because hints may have been missed. */
   missed(): void;
   /** Sends the hints that are queued for other processes. */
   close(): Promise<void>;
@@ -32,11 +32,11 @@ export type HintOptions = {
   readonly report: (message: string, error: unknown) => void;
 };
 
-/** The shortest time between two notifications: more would slow the commits of all processes. */
+/** The shortest time between two notifications. More frequent notifications would slow the commits of all processes. */
 const COALESCE_MS = 10;
 /** PostgreSQL limits the payload of a notification to 8,000 bytes. */
 const PAYLOAD_BYTES_MAX = 7_000;
-/** The most refs to queue: with this many, the payload is too long and is replaced by "all" in any case. */
+/** The maximum number of refs to queue. The payload of so many refs is always too long and is replaced by "all". */
 const WAITING_MAX = PAYLOAD_BYTES_MAX;
 
 /**

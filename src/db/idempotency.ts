@@ -80,7 +80,8 @@ export async function forgetKey(db: DbClient, use: KeyUse, msg_id: string): Prom
 }
 
 /**
- * Reads the saved resource scope of an earlier request with the same key and body, if that request has a stored reply.
+ * Reads the resource scope that was saved with an earlier request with the same key and body, if that request has a
+ * stored reply.
  */
 const SAVED_SCOPE = `
   select i.place from idempotency i join seen on seen.msg_id = i.msg_id

@@ -1,5 +1,5 @@
 // Reads that find rows by a unique key: credentials, the scope of an object, one record by its id. Nearly every request
-// has one or two of them, so they have connections of their own, on which a statement costs little:
+// needs one or two of these reads, so they have connections of their own, on which a statement costs little:
 // - A statement is prepared once for each connection. One plan fits all keys, so PostgreSQL never plans it again.
 // - Statements are sent without waiting for the answers to earlier ones, and all statements of one turn of the event loop
 //   leave in one packet (pipeline.ts).
@@ -25,7 +25,7 @@ export type KeyReads = {
   close(): Promise<void>;
 };
 
-/** Per process. The second serves when the first is lost or crowded. */
+/** The number of connections per process. The second one is used when the first one is lost or crowded. */
 const CONNECTIONS_MAX = 2;
 /** Number of running statements above which a connection is crowded. */
 const CROWD = 128;
@@ -42,7 +42,8 @@ export type KeyReadsOptions = {
   /** Opens a connection that sends statements without waiting for answers. */
   readonly connect: () => Promise<PipelineClient>;
   /**
-   * Time between checks. A check closes a connection that runs no statement and has sent none since the check before it.
+   * The time between two checks. A check closes a connection that runs no statement and has sent no statement since the
+   * previous check.
    */
   readonly idle_ms: number;
   /** Whether statements are prepared. A pooler that shares sessions loses prepared statements. */
@@ -85,7 +86,10 @@ export function createKeyReads({ connect, idle_ms, prepares }: KeyReadsOptions):
     if (at >= 0) lines[at] = undefined;
   }
 
-  /** Returns the first connection that is open and not crowded, else opens the next, else returns the least crowded. */
+  /**
+   * Returns the first connection that is open and not crowded. If there is none, opens the next connection, or returns
+   * the least crowded one.
+   */
   function choose(): Line {
     let best: Line | undefined;
     for (const line of lines) {
@@ -109,7 +113,8 @@ export function createKeyReads({ connect, idle_ms, prepares }: KeyReadsOptions):
       if (!isBroken && !isStale(error)) throw error;
       drop(pipeline);
       pipeline.close();
-      // A read has no effect, so it is repeated. After a timeout the caller has waited long enough.
+      // A read has no effect, so it can be repeated. It is not repeated after a timeout, because the caller has waited
+      // long enough.
       if (isRepeated || isSilence(error)) throw error;
     }
     return await read(sql, params, true);
@@ -133,7 +138,7 @@ function isStale(error: unknown): boolean {
   return state === FEATURE_NOT_SUPPORTED && (error as Error).message.includes(STALE_PLAN);
 }
 
-/** Returns a Kysely that runs each statement as a read of its own. It has no transactions. */
+/** Returns a Kysely instance that runs each statement as a separate read. It has no transactions. */
 function kyselyOf(query: KeyReads["query"]): Kysely<Database> {
   const connection: DatabaseConnection = {
     executeQuery: <R>({ sql, parameters }: { readonly sql: string; readonly parameters: readonly unknown[] }) =>

@@ -40,7 +40,7 @@ export async function takeToken(db: DbClient, bucket: Bucket): Promise<LimitAnsw
   ]);
   const { taken, full_in_s } = rows[0]!;
   if (taken) return { ok: true };
-  // Null when another process created the row after the statement began.
+  // This is null if another process created the row after the statement began.
   const wait_s = full_in_s === null ? token_us / 1e6 : full_in_s - (bucket_us - token_us) / 1e6;
   return { ok: false, retry_after_s: Math.max(1, Math.ceil(wait_s)) };
 }
@@ -60,7 +60,9 @@ function spans({ burst, per_minute }: Bucket): { token_us: number; bucket_us: nu
   return { token_us, bucket_us: burst * token_us };
 }
 
-/** The most failures per hour for the whole site. Only failures of authenticated callers are counted (S-07). */
+/**
+ * The maximum number of failures per hour on the whole site. Only failures of authenticated callers are counted (S-07).
+ */
 const FAILURES_PER_HOUR = { "cn-approval": APPROVE_FAILURES_PER_HOUR } as const;
 export type FailureSubject = keyof typeof FAILURES_PER_HOUR;
 

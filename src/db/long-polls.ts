@@ -1,11 +1,11 @@
 // Long polls: requests that wait for a change. One query (a sweep) serves all of them, every 250 ms and immediately
-// when a hint arrives, so ten thousand long polls cost four queries a second. A hint only makes the sweep earlier. A commit of
-// this process answers without a sweep, because it knows what it wrote.
+// when a hint arrives, so ten thousand long polls cost four queries a second. A hint only makes the sweep earlier. When
+// this process itself commits a change, it answers without a sweep, because it knows what it wrote.
 export type LongPollsOptions<K, V> = {
   /** Returns the answers for these keys; a key without an answer keeps waiting. */
   readonly sweep: (keys: K[]) => Promise<ReadonlyMap<K, V>>;
   readonly every_ms?: number;
-  /** The most requests that may wait; further ones get "full". */
+  /** The maximum number of requests that may wait. Further requests get "full". */
   readonly held_max: number;
   /** Receives the error of a failed sweep; the next sweep retries. */
   readonly report: (message: string, error: unknown) => void;
@@ -20,12 +20,12 @@ export type LongPolls<K, V> = {
    */
   answer(key: K, answer: V): void;
   /**
-   * Requests a sweep immediately, or 10 ms after the last one. Calls until then share that sweep. A request that begins
-   * to wait within HINT_AGE_MS after the call is swept as well.
+   * Starts a sweep immediately, or 10 ms after the last sweep. Further calls until then share that sweep. It also
+   * serves requests that begin to wait within HINT_AGE_MS after the call.
    */
   nudge(): void;
   held(): number;
-  /** Ends every wait with null; later waits end at once. */
+  /** Ends every wait with null. A wait that begins later ends at once. */
   close(): void;
 };
 
@@ -37,7 +37,10 @@ const EVERY_MS = 250;
 const REST_MS = 10;
 /** A request that begins to wait within this time of a hint may have read the database before the change of the hint. */
 const HINT_AGE_MS = 100;
-/** How long an answer is kept for a request that begins to wait. Every request is swept before that. */
+/**
+ * How long an answer is kept for a request that begins to wait later. A sweep serves every request before this time is
+ * over.
+ */
 const EARLY_MS = 500;
 const EARLY_MAX = 1_000;
 

@@ -1,7 +1,7 @@
 // Concurrent look-ups share one query. Results are not cached: each result comes from a query that began after the
 // call, so every process rejects a revoked key at once. If no query is running, a call begins one in the same turn of
-// the event loop. While a query is running, all further callers share the next one. So the queries grow with the load,
-// and a single caller does not wait.
+// the event loop. While a query is running, all further callers share the next query. Therefore a query serves more
+// callers when the load grows, and a single caller does not wait.
 
 type Wanted<Row> = {
   readonly promise: Promise<Row | null>;
@@ -9,7 +9,7 @@ type Wanted<Row> = {
   readonly reject: (error: unknown) => void;
 };
 
-/** The longest time that callers wait for a running query before theirs begins beside it. */
+/** The longest time that callers wait for a running query. After this time, their query begins in parallel. */
 const WAIT_MAX_MS = 10;
 
 /**
@@ -42,7 +42,7 @@ export function createLookup<Row>(query: (keys: readonly string[]) => Promise<Re
   function lookUpSoon(): void {
     if (isScheduled) return;
     isScheduled = true;
-    // The callers of this turn of the event loop come along.
+    // All callers of this turn of the event loop share the query.
     setImmediate(() => void lookUpAll());
   }
 

@@ -1,6 +1,6 @@
-// Periodic maintenance, which any process may run: creates and drops the partitions of stored replies, closes the usage of
-// days, archives old audit events, and deletes old operations, jobs, transitions and rate limits. Old rows are deleted in
-// batches by an index, so a pass takes the same time however many rows there are.
+// Periodic maintenance, which any process may run: creates and drops the partitions of stored replies, closes the usage
+// of days, archives old audit events, and deletes old operations, jobs, transitions and rate limits. Old rows are found
+// by an index and deleted in batches, so the duration of a pass does not depend on the size of the table.
 import type { SettingView } from "../contract/setting.ts";
 import { SEEN_RETENTION_HOURS, SWEEP_ROWS, SWEEPS_PER_PASS } from "../contract/limits.ts";
 import { archiveAudit, type AuditSigner } from "./audit-archive.ts";
@@ -63,7 +63,7 @@ async function dropEndedJobs(db: Db, retention_s: number): Promise<void> {
 /** The kinds whose rows are deleted without a transition. */
 export const SWEPT_KINDS = ["route", "quota", "tenant-quota", "session", "saga", "job", "enrolment-claim"] as const;
 
-/** Drops old transitions. The SQL function log_drop keeps what the doctor and the audit chain need. */
+/** Drops old transitions. The SQL function log_drop keeps those that the doctor and the audit chain need. */
 async function dropTransitions(db: Db, retention_s: number): Promise<void> {
   for (let sweep = 0; sweep < SWEEPS_PER_PASS; sweep++) {
     const { rows } = await db.query<{ more: boolean }>("select log_drop($1, $2, $3) as more", [

@@ -39,7 +39,7 @@ export async function applyFunctions(
     readonly release: string;
   },
 ): Promise<void> {
-  // A function may call one that a later file creates, so bodies are checked when all exist.
+  // A function may call a function that a later file creates, so the bodies are checked when all functions exist.
   await client.query("set local check_function_bodies = off");
   for (const { name, sql, sha256 } of changed) {
     await client.query(sql).catch((error) => {
@@ -58,7 +58,7 @@ export async function applyFunctions(
   await client.query("delete from schema_function where name <> all($1)", [names]);
 }
 
-/** Checks every body as `create function` does with check_function_bodies on. */
+/** Checks every function body, as `create function` does if check_function_bodies is on. */
 const CHECK_BODIES = `
   select case l.lanname when 'plpgsql' then plpgsql_validator(p.oid) else fmgr_sql_validator(p.oid) end
     from pg_proc p join pg_language l on l.oid = p.prolang

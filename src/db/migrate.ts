@@ -12,15 +12,16 @@ export type MigrateOptions = {
   readonly release?: string;
 };
 
-/** Time limit of a statement of a migration. It may rewrite a large table. */
+/** The time limit of a statement of a migration. Such a statement may rewrite a large table. */
 const STATEMENT_LIMIT_MS = 60_000;
 /**
- * The share of PostgreSQL's deadlock_timeout that a migration waits for one lock. Then it rolls back and tries again.
- * Other statements queue behind a migration that waits. If one of them holds the lock, there is a deadlock, which
- * PostgreSQL would resolve after deadlock_timeout by an error in one of the two: the migration must give up before.
+ * A migration waits for one lock for this part of PostgreSQL's deadlock_timeout. Then it rolls back and tries again.
+ * Other statements queue behind a migration that waits. If one of them holds the lock, there is a deadlock. After
+ * deadlock_timeout, PostgreSQL would end the deadlock with an error in one of the two transactions, so the migration
+ * must give up earlier.
  */
 const LOCK_WAIT_SHARE = 1 / 4;
-/** Time to try one migration again because of locks, and the pause before a try. */
+/** How long a migration is tried again because of locks, and the pause before each try. */
 const LOCK_PATIENCE_MS = 60_000;
 const LOCK_RETRY_MS = 250;
 /** Time to wait for another process that migrates. */
@@ -58,7 +59,7 @@ export async function migrate(url: string, options: MigrateOptions = {}): Promis
     if ((record.at(-1)?.number ?? 0) > (migrations.at(-1)?.number ?? 0)) return { applied };
     return { applied: [...applied, ...await migrateFunctions(client, options)] };
   } finally {
-    await client.end(); // Ends the session, which releases the lock.
+    await client.end(); // Ends the session. This releases the lock.
   }
 }
 

@@ -19,7 +19,7 @@ const UNFIT = `
                                    where e.ipv4_block >>= g.public_address or e.ipv6_block >>= g.public_address), false)
    order by g.id limit $2`;
 
-/** Lists gateways whose node is not fit. A node that was not seen for `live_s` is not. */
+/** Lists gateways whose node may no longer run them, for example because it was not seen for `live_s`. */
 export async function listUnfit(db: Db, live_s: number, rows_max: number): Promise<Unfit[]> {
   return (await db.query<Unfit>(UNFIT, [live_s, rows_max])).rows;
 }

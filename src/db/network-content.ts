@@ -2,7 +2,10 @@
 import type { NetworkContent } from "../lib/net/network-content.ts";
 import type { Db } from "./pool.ts";
 
-/** A VPC of which a node has a part, or had one (`generation` is null) and may still store the document. */
+/**
+ * A VPC of which a node has a part. If `generation` is null, the node no longer has a part, but may still store the
+ * document.
+ */
 export type VpcOfNode = {
   readonly server_uuid: string;
   readonly vpc_id: string;
@@ -32,7 +35,7 @@ const vpcsOfNodes = (among: string) => `
    where r.server_uuid = any($1::uuid[]) ${among.replace("<T>", "r")}
      and not exists (select from vpc_node n where n.vpc_id = r.vpc_id and n.server_uuid = r.server_uuid)`;
 
-/** Lists the VPCs of nodes; with `vpc_ids`, only those. */
+/** Lists the VPCs of nodes. With `vpc_ids`, lists only those of these VPCs. */
 export async function listVpcsOfNodes(
   db: Db,
   server_uuids: readonly string[],
@@ -45,8 +48,8 @@ export async function listVpcsOfNodes(
 }
 
 /**
- * Lists the VPCs that changed since an earlier snapshot. `xmin` is the oldest transaction that this snapshot does not
- * see: the argument of the next call. Null: only reads `xmin`.
+ * Lists the VPCs that changed since an earlier snapshot. The answer's `xmin` is the oldest transaction that this
+ * snapshot does not see; pass it to the next call. If the argument is null, only reads `xmin`.
  */
 export async function listChangedVpcs(
   db: Db,
@@ -138,7 +141,7 @@ const CONTENTS = `
 
 /**
  * Reads VPCs that exist. The content of a VPC is left out if its generation is the known one.
- * @param asked the known generation by VPC id; null: none
+ * @param asked the known generation by VPC id; null: no generation is known
  * @param mtu_default the MTU of the underlay of nodes that report none, in bytes
  */
 export async function readNetworks(

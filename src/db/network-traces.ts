@@ -1,5 +1,5 @@
 // Stores packet traces. A trace asks nodes where a packet stops, and stores their answers. The process that asks and
-// the process that the node polls may be different ones.
+// the process that the node polls may be different processes.
 import { TRACES_OPEN_MAX } from "../contract/limits.ts";
 import type { TraceAnswer, TraceQuestion } from "../contract/network-trace.ts";
 import type { Db } from "./pool.ts";
@@ -7,7 +7,7 @@ import type { Db } from "./pool.ts";
 /** Age at which a question is deleted, in seconds: long after the request that asked has ended. */
 const KEPT_S = 60;
 
-/** Stores a question for a node. Returns false if too many questions are open for it. */
+/** Stores a question for a node. Returns false if too many questions are open for the node. */
 export async function askTrace(db: Db, server_uuid: string, question: TraceQuestion): Promise<boolean> {
   const { rows } = await db.query(
     `insert into network_trace (id, server_uuid, question)
@@ -19,7 +19,10 @@ export async function askTrace(db: Db, server_uuid: string, question: TraceQuest
   return rows.length === 1;
 }
 
-/** Returns the nodes that have open questions. Ten thousand nodes wait, and few have a question. */
+/**
+ * Returns the nodes that have open questions. One query for all nodes suffices: ten thousand nodes may wait, but only a
+ * few have a question.
+ */
 export async function listAskedNodes(db: Db): Promise<readonly string[]> {
   const { rows } = await db.query<{ server_uuid: string }>(
     "select distinct server_uuid from network_trace where answer is null",

@@ -16,7 +16,10 @@ export type NetworkWatch = {
   sweep(server_uuids: readonly string[]): Promise<Map<string, { readonly changed: true }>>;
 };
 
-/** Rows of older changes are folded, so a longer pause between two sweeps needs a whole comparison. */
+/**
+ * The rows of older changes are folded into one row. Therefore, after a longer pause between two sweeps, all documents
+ * must be compared.
+ */
 const PAUSE_MAX_MS = FOLD_AGE_S * 1_000 / 2;
 
 export function createNetworkWatch(db: Db, now_ms: () => number): NetworkWatch {
@@ -34,7 +37,7 @@ export function createNetworkWatch(db: Db, now_ms: () => number): NetworkWatch {
     swept_ms = now_ms();
     noted = new Set();
     const [known, fresh] = [true, false].map((is) => server_uuids.filter((node) => compared.has(node) === is));
-    // The nodes that are compared below see at least this snapshot.
+    // The comparison below sees at least the state of this snapshot.
     const since = await listChangedVpcs(db, known!.length === 0 ? null : xmin);
     const found: VpcOfNode[] = [];
     if (since.changed.length > 0 && known!.length > 0) {
@@ -50,7 +53,7 @@ export function createNetworkWatch(db: Db, now_ms: () => number): NetworkWatch {
     xmin = since.xmin;
     compared = new Set(server_uuids.filter((node) => !noted.has(node)));
     const changed = new Set(found.filter(isNews).map(({ server_uuid }) => server_uuid));
-    // A VPC that the node stores and that the database does not know.
+    // A node also has a change if it stores a VPC that the database does not list for the node.
     for (const node of fresh!) {
       const listed = new Set(whole.get(node));
       if (Object.keys(stored.get(node) ?? {}).some((vpc_id) => !listed.has(vpc_id))) changed.add(node);

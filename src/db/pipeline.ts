@@ -14,7 +14,10 @@ export type PipelineClient = {
 type Statement = { readonly name?: string; readonly text: string; readonly values: unknown[] };
 
 export type Pipeline = {
-  /** Prepares the statement at its first use, unless `prepares` is false. Rejects as the pool does; the connection stays usable after SQL errors. */
+  /**
+   * Runs a statement. Prepares it at its first use, unless `prepares` is false. Rejects with the same errors as the
+   * pool; the connection stays usable after SQL errors.
+   */
   query<R>(sql: string, params: readonly unknown[]): Promise<Rows<R>>;
   /** Number of statements that were sent and not answered. */
   running(): number;
@@ -26,7 +29,10 @@ export type Pipeline = {
   close(): Promise<void>;
 };
 
-/** Number of different statements that are prepared. The code has fewer; the limit protects the server's memory. */
+/**
+ * The maximum number of different statements that are prepared. The code has fewer statements; the limit protects the
+ * server's memory.
+ */
 const PREPARED_MAX = 400;
 
 export function openPipeline(client: PipelineClient, { prepares }: { readonly prepares: boolean }): Pipeline {

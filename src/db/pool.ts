@@ -13,7 +13,7 @@ import { strictTls } from "./tls.ts";
 export { isConnectionError, isSilence, sqlConstraint, sqlState } from "./sql-error.ts";
 
 export type ConnectOptions = {
-  /** May name several servers; connections then go to the one that accepts writes (database-hosts.ts). */
+  /** The URL may name several servers. Connections then go to the server that accepts writes (database-hosts.ts). */
   readonly url: string;
   /** Shown in pg_stat_activity, so that an operator can distinguish processes. Default: berth. */
   readonly applicationName?: string;
@@ -40,14 +40,14 @@ export type Rows<R> = { readonly rows: R[]; readonly rowCount: number };
 export type DbClient = {
   /**
    * Runs one statement. With a name, each connection parses and plans it once; the name must always have the same text.
-   * Not for use inside a transaction: a plan that a migration made invalid is replaced by running the statement again.
+   * Do not pass a name inside a transaction: if a migration made the plan invalid, the statement runs again.
    */
   query<R = Row>(sql: string, params?: readonly unknown[], name?: string): Promise<Rows<R>>;
 };
 
 export type Db = DbClient & {
   readonly kysely: Kysely<Database>;
-  /** For reads that find rows by a unique key, on connections of their own. */
+  /** For reads that find rows by a unique key. These reads have connections of their own. */
   readonly byKey: Pick<KeyReads, "query" | "kysely">;
   /**
    * Runs several statements on one connection. If `use` leaves a transaction open, the connection is closed, which
@@ -68,11 +68,14 @@ const STATEMENT_LIMIT_MS = 5_000;
 const LOCK_LIMIT_MS = 250;
 /** Time after which PostgreSQL ends a session whose transaction is open and idle, so that its locks end. */
 const IDLE_IN_TRANSACTION_MS = 10_000;
-/** Limit for connecting to the server and for waiting for a free connection; after it the caller answers 503. */
+/**
+ * Time limit for connecting to the server and for waiting for a free connection. After this time, the caller answers
+ * 503.
+ */
 const CONNECT_LIMIT_MS = 5_000;
-/** Limit for connecting to one of several servers. It is shorter, because the next server is tried after it. */
+/** Time limit for connecting to one of several servers. It is shorter, because the next server is tried afterwards. */
 const CONNECT_EACH_LIMIT_MS = 2_000;
-/** Time beyond statement_timeout after which we treat the connection as dead. */
+/** If an answer takes longer than statement_timeout plus this time, we treat the connection as dead. */
 const READ_GRACE_MS = 3_000;
 const KEEP_IDLE_MS = 60_000;
 const KEEPALIVE_AFTER_MS = 10_000;
@@ -157,7 +160,7 @@ async function openAt(url: string, options: ConnectOptions, config: pg.ClientCon
     await client.connect();
     await refuseStandby(client, options);
   } catch (error) {
-    void client.end().catch(() => {}); // The connection may be open, or broken already.
+    void client.end().catch(() => {}); // The connection may be open or already broken.
     throw error;
   }
   return client;
@@ -166,7 +169,7 @@ async function openAt(url: string, options: ConnectOptions, config: pg.ClientCon
 /** Throws NotPrimary if the URL asks for a server that accepts writes and this one does not. */
 async function refuseStandby(client: pg.ClientBase, { url }: ConnectOptions): Promise<void> {
   if (!choosesServer(url)) return;
-  // It is on at a standby, and at a server whose operator forbids writes.
+  // The setting is on at a standby, and at a server whose operator forbids writes.
   const { rows } = await client.query("show transaction_read_only");
   if (rows[0].transaction_read_only === "on") throw new NotPrimary();
 }
@@ -181,7 +184,7 @@ async function setRole(client: pg.ClientBase, { role, sharesSessions }: PoolOpti
   if (role !== undefined && sharesSessions !== true) await client.query(SET_ROLE, [role]);
 }
 
-/** The states of a named statement that the connection can no longer run. It had no effect. */
+/** The SQLSTATEs of a named statement that the connection can no longer run. The statement had no effect. */
 const PLAN_LOST: ReadonlySet<string> = new Set([
   "0A000", // feature_not_supported: a migration changed the columns that it returns
   "26000", // invalid_sql_statement_name: something between us and the server discarded it
@@ -200,7 +203,7 @@ function lease(client: pg.PoolClient, prepares: boolean): Lease {
   let broken = false;
   async function run<R>(text: string, params: readonly unknown[], name?: string): Promise<PostgresQueryResult<R>> {
     try {
-      // The driver types the command as string; Kysely as a union.
+      // The driver's type of the command is string; Kysely's is a union.
       const statement = name === undefined || !prepares ? { text } : { text, name };
       return await client.query({ ...statement, values: [...params] }) as unknown as PostgresQueryResult<R>;
     } catch (error) {
@@ -225,13 +228,14 @@ function clientConfig(options: ConnectOptions, url: string): pg.ClientConfig {
   return {
     connectionString: strictTls(url),
     application_name: options.applicationName ?? "berth",
-    // A pooler that shares sessions refuses these; there they are settings of the database's user.
+    // A pooler that shares sessions refuses these options. With such a pooler, they must be settings of the database's
+    // user.
     ...options.sharesSessions !== true && {
       statement_timeout,
       lock_timeout: options.lockLimit_ms ?? LOCK_LIMIT_MS,
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
     },
-    // The client's own limit: the server's limit has no effect if the server or the network is down.
+    // The client's own time limit. The server's time limit has no effect if the server or the network is down.
     query_timeout: statement_timeout + READ_GRACE_MS,
     connectionTimeoutMillis: choosesServer(options.url) ? CONNECT_EACH_LIMIT_MS : CONNECT_LIMIT_MS,
     keepAlive: true,

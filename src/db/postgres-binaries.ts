@@ -21,7 +21,8 @@ export function binariesIn(root: string, version: string): PostgresBinaries {
 }
 
 /**
- * Returns the folder of the programs for this machine, without running any. Throws an Error if they are not installed.
+ * Returns the folder of the programs for this machine, without running a program. Throws an Error if the programs are
+ * not installed.
  */
 export function binariesRoot(): string {
   const os = platform() === "win32" ? "windows" : platform();

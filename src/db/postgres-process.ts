@@ -20,8 +20,8 @@ export type PostgresProcess = {
 const READY_LIMIT_MS = 60_000;
 const POLL_MS = 20;
 
-// $1 is the server's pid. `read` returns when the kernel closes our end of the pipe, which happens however our process
-// ends.
+// $1 is the server's pid. `read` returns when the kernel closes our end of the pipe. This happens in whatever way our
+// process ends.
 const WATCH = `trap '' HUP INT TERM
 read _
 kill -INT "$1" 2>/dev/null || exit 0
@@ -85,7 +85,7 @@ async function ready({ pid, cluster, isRunning }: Starting): Promise<void> {
   for (let waited_ms = 0; waited_ms < READY_LIMIT_MS; waited_ms += POLL_MS) {
     if (!isRunning()) throw new Error("it ended at once");
     const lines = (await readFile(join(cluster, "postmaster.pid"), "utf8").catch(() => "")).split("\n");
-    // Line 1 is the pid, line 8 the state. A file that a dead server left has another pid.
+    // Line 1 is the pid, line 8 is the state. If a dead server left the file, it has another pid.
     if (Number(lines[0]) === pid && lines[7]?.trim() === "ready") return;
     await new Promise((wake) => setTimeout(wake, POLL_MS));
   }

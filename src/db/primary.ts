@@ -5,11 +5,14 @@ import { isConnectionError } from "./sql-error.ts";
 export type Primary = {
   /** The URL of the server for new connections. */
   current(): string;
-  /** Opens a connection. If that fails, and another server accepts writes, opens a connection to that server. */
+  /**
+   * Opens a connection to this server. If that fails, and another server accepts writes, opens a connection to the
+   * other server.
+   */
   open<T>(connect: () => Promise<T>): Promise<T>;
 };
 
-/** During a failover every request fails to connect. The servers are asked at most once in this time. */
+/** During a failover every request fails to connect. In this time, the servers are asked at most once. */
 const SEARCH_PAUSE_MS = 200;
 
 /** `probe` resolves if the server at a URL accepts writes, and rejects otherwise. */

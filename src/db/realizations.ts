@@ -1,5 +1,5 @@
-// The reports of nodes about the networks of VPCs. A row is created before its node gets the document, and deleted when
-// the node no longer stores the document.
+// Stores the reports of nodes about the networks of VPCs. A row of the table vpc_realization is created before its node
+// gets the document, and deleted when the node no longer stores the document.
 import type { NetworkRealizationBody } from "../contract/network-document.ts";
 import type { Db } from "./pool.ts";
 
@@ -70,7 +70,10 @@ export async function storeReports(db: Db, reports: readonly string[]): Promise<
   return new Map(rows.map(({ text, ...verdict }) => [text, verdict]));
 }
 
-/** Deletes deleted VPCs that no node may have, and counts old changes of each VPC in one row. */
+/**
+ * Deletes the rows of deleted VPCs whose documents no node may still store, and folds the old changes of each VPC into
+ * one row, which counts them.
+ */
 export async function foldChanges(db: Db): Promise<void> {
   await db.query("delete from ended_vpc e where not exists (select from vpc_realization r where r.vpc_id = e.vpc_id)");
   await db.query(
@@ -87,7 +90,7 @@ export async function foldChanges(db: Db): Promise<void> {
   );
 }
 
-/** Changes that are older than this are folded: long after every sweep has seen them. */
+/** Changes that are older than this are folded. By then, every sweep has long seen them. */
 export const FOLD_AGE_S = 60;
-/** Changes that one fold counts, so that it ends within the statement's time limit. */
+/** The maximum number of changes that one statement folds, so that it ends within the statement's time limit. */
 const FOLD_ROWS_MAX = 20_000;

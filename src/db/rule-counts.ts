@@ -1,10 +1,10 @@
-// The counters of firewall rules and NAT gateways: the newest report of each node.
+// Stores the counters of firewall rules and NAT gateways: the values in the newest report of each node.
 import type { Db } from "./pool.ts";
 import type { RuleCount } from "../contract/network-document.ts";
 
 /**
- * Stores the counters that a node reports. Rules that are deleted, or belong to a VPC of which the node has no part, are
- * left out, and so are NAT gateways that the node does not run.
+ * Stores the counters that a node reports. Ignores rules that are deleted, rules of a VPC of which the node has no
+ * part, and NAT gateways that the node does not run.
  */
 export async function storeRuleCounts(db: Db, server_uuid: string, counts: readonly RuleCount[]): Promise<void> {
   await db.query(

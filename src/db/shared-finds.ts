@@ -1,5 +1,5 @@
-// Finds one row by its id, for requests that arrive together in one statement (lookup.ts), on the connections of
-// key-reads.ts. A statement costs much more than the rows it returns.
+// Finds one row by its id, on the connections of key-reads.ts. Requests that arrive together share one statement
+// (lookup.ts), because a statement costs much more than the rows that it returns.
 import type { Kysely } from "kysely";
 import { createLookup } from "./lookup.ts";
 import type { DbClient } from "./pool.ts";
@@ -10,7 +10,7 @@ export type FindMany<V> = (db: Kysely<Database>, ids: readonly string[]) => Prom
 
 /**
  * Finds one record, or null.
- * @param id a UUID in lower case; any other text also makes the requests fail that share the statement
+ * @param id a UUID in lower case; with any other text, all requests that share the statement fail
  */
 export type FindOne = <V>(find: { readonly many: FindMany<V> }, id: string) => Promise<V | null>;
 
@@ -21,7 +21,10 @@ export type FindOne = <V>(find: { readonly many: FindMany<V> }, id: string) => P
  */
 export type FindRow = <R extends object>(sql: string, id: string) => Promise<R | null>;
 
-/** Returns a map that makes each missing value. It grows with the number of queries in the code. */
+/**
+ * Returns a function that makes the value of each key once. The stored values grow only with the number of queries in
+ * the code.
+ */
 function memo<K, V>(make: (key: K) => V): (key: K) => V {
   const made = new Map<K, V>();
   return (key) => {

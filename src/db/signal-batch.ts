@@ -4,7 +4,7 @@
 import { isConnectionError, sqlState } from "./sql-error.ts";
 
 export type BatchOptions = {
-  /** Writes all entries in one statement. It is repeated if its outcome is unknown, so it must be idempotent. */
+  /** Writes all entries in one statement. The write is repeated if its outcome is unknown, so it must be idempotent. */
   readonly write: (entries: readonly Entry[]) => Promise<unknown>;
   /** The time that the first entry of a batch waits for more entries. */
   readonly delay_ms: number;
@@ -69,7 +69,7 @@ export function createSignalBatch(options: BatchOptions): SignalBatch {
 
   async function drain(): Promise<void> {
     while (held.size > 0) await writeEntries(write, takeSome());
-    clearTimeout(timer); // The timer may have been set for an entry that is written already.
+    clearTimeout(timer); // The timer may have been set for an entry that is already written.
     timer = undefined;
     flushing = undefined;
   }

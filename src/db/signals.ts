@@ -15,8 +15,8 @@ export type Signals = {
    */
   heartbeat(server_uuid: string): Promise<Fault | null>;
   /**
-   * Stores a status report. Of two reports that carry a time, the one with the later time is kept, whichever arrives
-   * first.
+   * Stores a status report. Of two reports that carry a time, the server keeps the one with the later time, even if it
+   * arrives first.
    */
   status(server_uuid: string, payload: unknown, timing?: TimedStatus): Promise<Fault | null>;
   capacity(server_uuid: string, report: unknown): Promise<Fault | null>;
@@ -33,7 +33,7 @@ export type Signals = {
   bootRequest(mac: string, request: BootClientFacts & { readonly seen_by: string }): Promise<Fault | null>;
   /** Stores the hardware of a node, as its BMC shows it. */
   hardware(server_uuid: string, read: HardwareRead): Promise<Fault | null>;
-  /** Records that a key was used. Does not wait; the use is lost if the write fails. */
+  /** Records that a key was used. Does not wait for the write; if the write fails, the use is not recorded. */
   keyUsed(key_id: string): void;
   /** Writes the queued signals. Later signals get a 503. */
   close(): Promise<void>;
@@ -52,7 +52,10 @@ export type HardwareRead = { readonly hardware: Hardware; readonly read_by: stri
 const FLUSH_MS = 20;
 /** Batch delay of the use of keys, for which no caller waits. */
 const USE_FLUSH_MS = 1_000;
-/** The shortest time between two samples of an instance: a third of a node's interval, so that delays lose none. */
+/**
+ * The shortest time between two samples of an instance. It is a third of a node's interval, so that no sample is lost
+ * because of delays.
+ */
 const METRICS_APART_S = 5;
 const BUSY = fault("unavailable", "the server is busy; try again", { retry_after_s: 1 });
 
@@ -81,7 +84,8 @@ const STATUS = `
            where v.stays = coalesce(excluded.status_made_at <= s.status_made_at and s.status_at >=
                                     (select approved_at from cn where cn.server_uuid = s.server_uuid), false))`;
 
-// The version is a column of its own, so that a list of nodes need not read the reports. It is written when it changes.
+// The version is a separate column, so that a list of nodes need not read the reports. The column is written only when
+// the version changes.
 const CAPACITY = `
   with reports as materialized (
     select u.id, u.json::jsonb as report, n.now

@@ -1,5 +1,5 @@
-// Classifies failed statements. Either PostgreSQL returned an error and the statement had no effect, or the connection
-// broke and the statement may have been committed; then it is safe to repeat only with the same message id.
+// Classifies failed statements. Either PostgreSQL returned an error, and the statement had no effect. Or the connection
+// broke, and the statement may have been committed; such a statement is safe to repeat only with the same message id.
 
 type Failure = {
   code?: unknown;
@@ -69,7 +69,8 @@ export function isConnectionError(error: unknown): boolean {
   const { code, message, cause, errors } = asFailure(error);
   if (typeof code === "string" && SOCKET_CODES.has(code)) return true;
   if (typeof message === "string" && DRIVER_WORDS.test(message)) return true;
-  if (Array.isArray(errors)) return errors.some(isConnectionError); // One error per address of the host.
+  // An AggregateError has one error for each address of the host.
+  if (Array.isArray(errors)) return errors.some(isConnectionError);
   return cause !== undefined && isConnectionError(cause);
 }
 

@@ -1,4 +1,5 @@
-// The engine's store on PostgreSQL: a load is one query per kind, a commit is one statement (commit_units_1).
+// The engine's store on PostgreSQL: a load runs one query per kind of actor, a commit runs one statement
+// (commit_units_1).
 import {
   ABSENT,
   CommitError,
@@ -142,21 +143,21 @@ export function createStore(db: Db, behaviors: readonly AnyBehavior[]): Store {
 }
 
 /**
- * Reads the clock as a number of milliseconds: every row carries it, and a number is cheaper to format and parse than a
- * timestamp.
+ * Reads the clock as a number of milliseconds. Every row contains the clock, and a number is cheaper to format and
+ * parse than a timestamp.
  */
 const NOW_MS = "select floor(extract(epoch from berth_now()) * 1000)::bigint as now_ms";
 
 /**
- * The most actors of a kind that a load reads on the connections of key-reads.ts, which keep its plan. A larger answer
- * would delay the reads behind it.
+ * The maximum number of actors of a kind that a load reads on the connections of key-reads.ts, which keep the plan of
+ * the statement. A larger answer would delay the reads behind it.
  */
 const KEYS_MAX = 64;
 
 type LoadedRows = { readonly kind: string; readonly rows: readonly LoadRow[] };
 type LoadRow = { $now: number; incarnation: string; version: number | null } & Record<string, unknown>;
 
-/** The units that were not written as requested. `u` is the index of the unit within its wave. */
+/** The answers for units that were not written as requested. `u` is the index of the unit within its wave. */
 type WaveAnswer = {
   readonly conflicts: readonly number[];
   readonly known: readonly { readonly u: number; readonly replies: readonly ReplyRow[] }[];

@@ -206,7 +206,7 @@ export type IdpRow = {
   tenant_id: string;
   issuer_url: string;
   client_id: string;
-  /** Sealed. */
+  /** The sealed secret. */
   client_secret: string;
   audience: string;
   created_at: Date;

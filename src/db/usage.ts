@@ -1,4 +1,4 @@
-// The usage of days that ended (docs/tenancy.md, "Usage by day").
+// Closes the usage of days that have ended (docs/tenancy.md, "Usage by day").
 import { USAGE_CLOSE_LATE_S, USAGE_KEPT_DAYS } from "../contract/limits.ts";
 import type { Db } from "./pool.ts";
 

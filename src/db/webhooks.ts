@@ -1,4 +1,4 @@
-// Deliveries of webhooks: the events that wait, and the outcomes of their attempts (docs/webhooks.md).
+// Stores the deliveries of webhooks: the events that wait, and the outcomes of attempts (docs/webhooks.md).
 import {
   WEBHOOK_FOLLOW_EVENTS,
   WEBHOOK_LEASE_S,
@@ -10,7 +10,7 @@ import type { Db } from "./pool.ts";
 import { arrayLiteral } from "./sql-array.ts";
 import { sweepRows } from "./sweep.ts";
 
-/** A claimed webhook, and its oldest waiting delivery. */
+/** A claimed webhook, and the oldest of its deliveries that wait. */
 export type Attempt = {
   readonly webhook_id: string;
   readonly claim: string;
@@ -20,7 +20,7 @@ export type Attempt = {
   readonly delivery_id: string;
   readonly type: string;
   readonly event: Readonly<Record<string, unknown>>;
-  /** Earlier attempts. */
+  /** The number of earlier attempts. */
   readonly attempts: number;
 };
 
@@ -37,7 +37,7 @@ const COLUMNS = `webhook_id uuid, claim uuid, tenant_id uuid, url text, sealed_s
 const TAKE = `select * from webhook_take($1, $2, $3, $4::uuid[]) as a(${COLUMNS})`;
 const RECORD = `select * from webhook_record($1, $2, $3, $4, $5, $6, $7, $8, $9) as a(${COLUMNS})`;
 
-/** Makes the deliveries of events that were committed. Returns whether there may be more. */
+/** Creates deliveries for events that were committed. Returns whether there may be more such events. */
 export async function followEvents(db: Db): Promise<boolean> {
   const { rows } = await db.query<{ read: number }>("select webhook_follow($1, $2) as read", [
     WEBHOOK_FOLLOW_EVENTS,
@@ -46,13 +46,18 @@ export async function followEvents(db: Db): Promise<boolean> {
   return rows[0]!.read === WEBHOOK_FOLLOW_EVENTS;
 }
 
-/** Claims webhooks that are due. `busy` has the tenant of each webhook to which this process sends already. */
+/**
+ * Claims webhooks that are due. `busy` contains the tenant of each webhook to which this process is already sending.
+ */
 export async function takeWebhooks(db: Db, rows_max: number, busy: readonly string[]): Promise<Attempt[]> {
   const params = [WEBHOOK_LEASE_S, rows_max, WEBHOOKS_AT_ONCE_EACH, arrayLiteral(busy)];
   return (await db.query<Attempt>(TAKE, params)).rows;
 }
 
-/** Records an attempt. Returns the next delivery of the webhook, or null if this process holds the webhook no longer. */
+/**
+ * Records an attempt. Returns the next delivery that this process must send to the webhook; null if there is none, or
+ * if this process no longer has the claim of the webhook.
+ */
 export async function recordAttempt(db: Db, { webhook_id, claim, delivery_id }: Attempt, end: AttemptEnd) {
   const { status, reason, pause_s, continues } = end;
   const params = [webhook_id, claim, delivery_id, status, reason, pause_s, WEBHOOK_RETRY_S, WEBHOOK_LEASE_S, continues];
