@@ -159,7 +159,7 @@ export type BootRecordShown = z.infer<typeof BootRecordShown>;
 /** A boot record as a booter gets it. It contains the hash of the root password that the booted platform sets. */
 export const SeenRecord = WithArguments.extend({
   member_mac: z.string().optional().describe(
-    "The MAC that the booter reported, if this record is that of another port of the same aggregate",
+    "The MAC that the booter reported, if this record belongs to another port of the same aggregate",
   ),
   root_password_hash: z.string().optional().describe("sha512-crypt, if one is set. Lists leave it out"),
 });

@@ -72,7 +72,7 @@ export const SystemInstance = Instance.extend({
   project_name: z.string(),
   host_name: z.string().nullable().describe("The hostname of its node"),
   addresses: z.array(z.string()).describe(
-    "The addresses of the instance's NICs, the primary NIC first, followed by those of its floating IPs",
+    "The addresses of the instance's NICs, the primary NIC first, followed by the addresses of its floating IPs",
   ),
 });
 export type SystemInstance = z.infer<typeof SystemInstance>;

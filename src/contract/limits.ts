@@ -93,8 +93,8 @@ export const AGENT_POLLS_PER_LEASE = 3;
 export const RESERVOIR_ENABLED_DEFAULT = true;
 export const RESERVOIR_PERCENT_DEFAULT = 0.80;
 /**
- * The number of transitions that the doctor checks, newest first, unless it is told to check all. A busy site makes
- * this many in about a minute, and the doctor checks them in less than 100 ms.
+ * The number of transitions that the doctor checks, newest first, unless the request is for all. A busy site makes this
+ * many in about a minute, and the doctor checks them in less than 100 ms.
  */
 export const DOCTOR_LOG_ROWS = 10_000;
 /** Seconds for which finished operations are kept: 30 days. */

@@ -87,8 +87,8 @@ export function createKeyReads({ connect, idle_ms, prepares }: KeyReadsOptions):
   }
 
   /**
-   * Returns the first connection that is open and not crowded. If there is none, opens the next connection, or returns
-   * the least crowded one.
+   * Returns the first connection that is open and not crowded. Otherwise opens the next connection, or returns the
+   * least crowded one.
    */
   function choose(): Line {
     let best: Line | undefined;

@@ -21,7 +21,7 @@ const STATEMENT_LIMIT_MS = 60_000;
  * must give up earlier.
  */
 const LOCK_WAIT_SHARE = 1 / 4;
-/** How long a migration is tried again because of locks, and the pause before each try. */
+/** How long a migration is repeated because of locks, and the pause before each repetition. */
 const LOCK_PATIENCE_MS = 60_000;
 const LOCK_RETRY_MS = 250;
 /** Time to wait for another process that migrates. */

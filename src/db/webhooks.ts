@@ -55,8 +55,8 @@ export async function takeWebhooks(db: Db, rows_max: number, busy: readonly stri
 }
 
 /**
- * Records an attempt. Returns the next delivery that this process must send to the webhook; null if there is none, or
- * if this process no longer has the claim of the webhook.
+ * Records an attempt. Returns the next delivery that this process must send to the webhook; null if no delivery is due,
+ * or if this process no longer has the claim of the webhook.
  */
 export async function recordAttempt(db: Db, { webhook_id, claim, delivery_id }: Attempt, end: AttemptEnd) {
   const { status, reason, pause_s, continues } = end;

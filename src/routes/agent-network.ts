@@ -80,8 +80,8 @@ export function agentNetworkRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Answer a packet trace",
     description:
-      "Tells where the packet of the trace stops. The node got the trace as the answer to a poll. 404 if no request " +
-      "waits for the answer.",
+      "The body reports where the packet of the trace stops. The node got the trace as the answer to a poll. 404 if " +
+      "no request waits for the answer.",
     ...rights(deps, "NetworkTraceAnswer"),
     ...ASKS,
     ...refuses(404),

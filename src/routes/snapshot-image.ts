@@ -63,7 +63,7 @@ export function snapshotImageRoutes(app: App, deps: Deps): void {
 
   type Source = { readonly instance_id: string; readonly project_id: string };
 
-  /** Returns the properties of the image. The requirements for the machine are those of the instance's image. */
+  /** Returns the properties of the image. The requirements for the machine are the same as in the instance's image. */
   async function planned(
     { instance_id, project_id }: Source,
     { os, version, ...named }: z.output<typeof SnapshotImageBody>,

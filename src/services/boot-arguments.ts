@@ -1,4 +1,4 @@
-// Reads the kernel arguments with which machines boot: those of their nodes' labels, and their own.
+// Reads the kernel arguments with which machines boot: the arguments of their nodes' labels, and their own arguments.
 import type { Kysely } from "kysely";
 import { findPolicy } from "../../actors/boot-policy/reads.ts";
 import { findLabels } from "../../actors/cn/reads.ts";
