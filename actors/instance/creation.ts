@@ -26,14 +26,22 @@ export function create(_s: null, m: Create, now: Date): Out<InstanceState> {
   if (wrong !== null) return refuse(wrong);
   // If every candidate refuses, the caller gets the refusal of the last one. For each candidate, the commit checks the
   // quota, then the addresses, then the room.
-  const first = m.candidates.map((server_uuid) => placedOn(server_uuid, m, now)).reduceRight<Out<InstanceState> | null>(
+  const hosts = m.candidates.length > 0 ? m.candidates : [NO_NODE];
+  const first = hosts.map((server_uuid) => placedOn(server_uuid, m, now)).reduceRight<Out<InstanceState> | null>(
     (rest, { next, parts }) => go(next, ...parts, ...(rest === null ? [] : [otherwise(rest)])),
     null,
   );
   return first ?? refuse(NO_ELIGIBLE_NODE);
 }
 
+/**
+ * Stands for a node without room if no node is a candidate. The commit still checks the quota and the addresses first,
+ * so a caller who asks for more than the quota learns that, also if no node is large enough.
+ */
+const NO_NODE = "00000000-0000-0000-0000-000000000000";
+
 function placedOn(host_cn_uuid: string, m: Create, now: Date) {
+  const no_room = host_cn_uuid === NO_NODE ? NO_ELIGIBLE_NODE : CAPACITY_EXHAUSTED;
   const { id, tenant_id, project_id, operation_id, limit_ms } = m;
   const of = { tenant_id, project_id, instance_id: id, created_at: toRfc3339(now) };
   const nics = m.nics.map((plan, ordinal): NicRow => ({
@@ -106,8 +114,8 @@ function placedOn(host_cn_uuid: string, m: Create, now: Date) {
     lock(lockKey("image", m.image_id), true),
     ...takeQuota(m, amounts, m.quota_defaults),
     ...m.nics.flatMap(takeAddresses),
-    ...takeRoom({ server_uuid: host_cn_uuid, owner: { tenant_id, silo_id: m.silo_id } }, amounts, CAPACITY_EXHAUSTED),
-    ...fitGroup(next, { server_uuid: host_cn_uuid }, CAPACITY_EXHAUSTED),
+    ...takeRoom({ server_uuid: host_cn_uuid, owner: { tenant_id, silo_id: m.silo_id } }, amounts, no_room),
+    ...fitGroup(next, { server_uuid: host_cn_uuid }, no_room),
     ...nics.map((nic) => insert("nic", nic)),
     ...vpcsChanged(nics),
     insert("disk", boot),

@@ -124,6 +124,8 @@ describe("a create request", () => {
     });
     const message = "the quota of the project would be exceeded: cpu: limit 3, used 2, asked for 2";
     expectRefused(await a.create(), 409, "QuotaExceeded", message);
+    const huge = "the quota of the project would be exceeded: cpu: limit 3, used 2, asked for 2000";
+    expectRefused(await a.create({ cpu: 2_000 }), 409, "QuotaExceeded", huge);
     await a.destroy(id);
     expect(okOf(await a.call("GET", quota)).used).toEqual({ cpu: 0, memory_bytes: 0, disk_bytes: 0, instances: 0 });
     okOf(await a.t.call("DELETE", quota));
