@@ -35,8 +35,8 @@ export function create(_s: null, m: Create, now: Date): Out<InstanceState> {
 }
 
 /**
- * Stands for a node without room if no node is a candidate. The commit still checks the quota and the addresses first,
- * so a caller who asks for more than the quota learns that, also if no node is large enough.
+ * The host of a create without candidates: a node that does not exist, so it has no room. The commit checks the quota
+ * and the addresses before the room, so the caller learns of an exceeded quota although no node is large enough.
  */
 const NO_NODE = "00000000-0000-0000-0000-000000000000";
 

@@ -135,8 +135,8 @@ const INSTANCES = [
   "drop table if exists made",
   `create temp table made as
      select n, uuidv7() as id, h.server_uuid from generate_series(:from, :to) n
-       join (select server_uuid, row_number() over (order by server_uuid) - 1 as k, count(*) over () as hosts from cn) h
-         on h.k = n % h.hosts`,
+       join (select server_uuid, row_number() over (order by server_uuid) - 1 as k from cn) h
+         on h.k = n % (select count(*) from cn)`,
   `insert into instance (id, incarnation, version, state, host_cn_uuid, tenant_id, project_id, name, description, brand,
       cpu, memory_bytes, image_id, primary_subnet_id, ssh_key_ids, created_at, updated_at)
     select id, id, 1, case when n % 100 = 0 then 'stopped' else 'running' end, server_uuid, :tenant_id, :project_id,
@@ -169,8 +169,8 @@ const OPERATIONS = [
   `create temp table made as
      select n, uuidv7() as id, uuidv7() as job_id, i.id as instance_id, i.host_cn_uuid as cn
        from generate_series(:from, :to) n
-       join (select id, host_cn_uuid, row_number() over (order by id) - 1 as k, count(*) over () as times from instance) i
-         on i.k = n % i.times`,
+       join (select id, host_cn_uuid, row_number() over (order by id) - 1 as k from instance) i
+         on i.k = n % (select count(*) from instance)`,
   `insert into saga (id, incarnation, version, state, saga, params, refs, outputs, steps, early, created_at, done_at)
     select id, id, 1, 'succeeded', 'instance-restart', jsonb_build_object('instance_id', instance_id),
            jsonb_build_array(jsonb_build_object('scope', 'instance', 'id', instance_id)), '{}', '{}', '{}', ${AGED},
