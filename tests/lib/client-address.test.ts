@@ -43,7 +43,7 @@ test("a peer's address is canonical: IPv4-mapped becomes IPv4, the zone is remov
   expect(of("a.sock")).toBe("unknown");
 });
 
-test("S-35: an IPv4 address is its own bucket, IPv6 addresses share the bucket of their /64", () => {
+test("S-35: an IPv4 address is its own bucket, and IPv6 addresses share the bucket of their /64", () => {
   expect(addressBucket("192.0.2.1")).toBe("192.0.2.1");
   expect(addressBucket("2001:db8:1:2:3:4:5:6")).toBe("2001:db8:1:2::/64");
   expect(addressBucket("2001:db8:1:2:ffff::1")).toBe("2001:db8:1:2::/64");

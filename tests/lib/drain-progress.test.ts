@@ -1,4 +1,4 @@
-// The next part of a drain: instances that begin to move, or its end.
+// Tests the next part of a drain: the instances that begin to move, or the end of the drain.
 import { expect, test } from "vitest";
 import { DRAIN_TRIES_MAX } from "../../src/contract/limits.ts";
 import { type Move, nextOfDrain } from "../../src/lib/placement/drain-progress.ts";

@@ -97,7 +97,7 @@ describe("the blocks of a body", () => {
     });
   });
 
-  test.each(["vpc", "subnet"] as const)("of a %s must not both be missing", (of) => {
+  test.each(["vpc", "subnet"] as const)("of a %s are refused if both are missing", (of) => {
     expect(readBlocks({}, of)).toMatchObject({
       kind: "bad_request",
       message: `${of} must specify ipv4_block, ipv6_block, or both`,

@@ -1,4 +1,4 @@
-// The next part of a drain by label: nodes whose drains begin, or its end.
+// Tests the next part of a drain by label: the nodes whose drains begin, or the end of the drain by label.
 import { expect, test } from "vitest";
 import type { DrainResult } from "../../src/contract/drain.ts";
 import { type DrainedNode, nextOfLabelDrain } from "../../src/lib/placement/label-drain-progress.ts";
@@ -53,7 +53,7 @@ test("the operation ends when every node is empty", () => {
   });
 });
 
-test("after a node that is not empty, no drain begins, and the end waits for the drains that run", () => {
+test("after a drain that left instances on its node, no other drain begins, and the end waits for the drains that run", () => {
   const stuck = node("a", emptied(1, [LEFT]));
   expect(names([stuck, node("b", RUNS), node("c")], 2)).toEqual([]);
   expect(nextOfLabelDrain([stuck, node("b", emptied(3)), node("c")], 2, NONE)).toEqual({

@@ -1,4 +1,4 @@
-// The preview of a drain: the nodes that could take a node's instances.
+// Tests the preview of a drain: the nodes that could take a node's instances.
 import { describe, expect, test } from "vitest";
 import { DrainPreview } from "../../src/contract/placement.ts";
 import { type HostedInstance, looksLikeQuorum, previewDrain, previewDrains } from "../../src/lib/placement/drain.ts";

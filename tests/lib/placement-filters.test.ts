@@ -1,4 +1,4 @@
-// Every filter of placement at its boundary: accepted, rejected with the reason, or skipped.
+// Tests every filter of placement at its boundary: it accepts the node, rejects the node with a reason, or is skipped.
 import { describe, expect, test } from "vitest";
 import type { PlacementFilter } from "../../src/contract/enums.ts";
 import { PLACEMENT_FILTERS } from "../../src/contract/enums.ts";

@@ -1,4 +1,4 @@
-// Property tests of placement with random nodes and requests.
+// Tests properties of placement with random nodes and requests.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { pick } from "../../src/lib/placement/pick.ts";

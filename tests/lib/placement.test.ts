@@ -1,4 +1,4 @@
-// How a node is chosen: scorers, profiles, ties, and the report about every node.
+// Tests how a node is chosen: scorers, profiles, ties, and the report about every node.
 import { describe, expect, test } from "vitest";
 import type { PlacementScorer } from "../../src/contract/enums.ts";
 import { PLACEMENT_SCORERS } from "../../src/contract/enums.ts";

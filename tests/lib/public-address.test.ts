@@ -1,4 +1,4 @@
-// Public and other addresses, in every spelling that a URL accepts. docs/reliability.md S-25 and S-47.
+// Tests which addresses are public, in every spelling that a URL accepts. docs/reliability.md S-25 and S-47.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { formatIp, inCidr, parseCidr, parseIp } from "../../src/lib/net/ip-address.ts";
@@ -12,7 +12,7 @@ import {
 import { SPECIAL_RANGES, spellings } from "../security/special-addresses.ts";
 
 describe("S-25: no address of a special-purpose range is public", () => {
-  test.each(SPECIAL_RANGES)("%s: neither its first, its last nor a random address", (range) => {
+  test.each(SPECIAL_RANGES)("%s: not its first, its last or a random address", (range) => {
     const cidr = parseCidr(range)!;
     const size = 1n << BigInt((cidr.family === 4 ? 32 : 128) - cidr.prefix);
     fc.assert(
@@ -25,7 +25,7 @@ describe("S-25: no address of a special-purpose range is public", () => {
     );
   });
 
-  test.each(SPECIAL_RANGES.map((range) => range.split("/")[0]!))("%s: rejected in every spelling", (address) => {
+  test.each(SPECIAL_RANGES.map((range) => range.split("/")[0]!))("%s is rejected in every spelling", (address) => {
     for (const url of spellings(address)) {
       expect([url, isLiterallyPrivate(new URL(url), [])]).toEqual([url, true]);
     }

@@ -1,4 +1,4 @@
-// The next part of an upgrade by label, and of the upgrade of one of its nodes.
+// Tests the next part of an upgrade by label, and the next part of the upgrade of one node.
 import { expect, test } from "vitest";
 import {
   type Draining,

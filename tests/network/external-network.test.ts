@@ -1,4 +1,4 @@
-// NIC tags, external subnets and network pools, for operators.
+// Tests NIC tags, external subnets and network pools, with the key of an operator.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { capacity } from "../api/bodies.ts";

@@ -1,4 +1,4 @@
-// The provision range of a block.
+// Tests how the provision range of a block is computed.
 import { describe, expect, test } from "vitest";
 import { parseProvisionRange, type ProvisionFields } from "../../src/lib/net/provision-range.ts";
 
@@ -25,7 +25,7 @@ describe("IPv4", () => {
     expect(v4({ block: "198.51.100.9/29" })).toMatchObject({ range: { block: "198.51.100.8/29", count: 5 } });
   });
 
-  test("a range that is given from the gateway on begins after the gateway", () => {
+  test("a requested range that begins at the gateway begins after the gateway", () => {
     expect(v4({ start: "198.51.100.1", end: "198.51.100.2" })).toMatchObject({
       range: { start: "198.51.100.2", end: "198.51.100.2", offset: 2, count: 1 },
     });
@@ -71,7 +71,7 @@ describe("the gateway", () => {
 });
 
 describe("IPv6", () => {
-  test("without a given range, the range has all addresses except network address and gateway; the last one is a host's", () => {
+  test("without a given range, the range has all addresses except network address and gateway, so it includes the last one", () => {
     expect(v6({ block: "2001:db8:1::/124" })).toEqual({
       range: {
         block: "2001:db8:1::/124",

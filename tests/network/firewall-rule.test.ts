@@ -1,4 +1,4 @@
-// Firewall rules (docs/networking.md, "Firewall rules").
+// Tests firewall rules (docs/networking.md, "Firewall rules").
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { bad, clash, expectNameRule, type Networks, NOT_FOUND, openNetworks, refusal } from "./networks.ts";
 
@@ -117,7 +117,7 @@ describe("refusals", () => {
     },
   );
 
-  test("a duplicate name in the VPC gets 409, also by a rename", async () => {
+  test("a duplicate name in the VPC gets 409, and so does a rename to a name in use", async () => {
     await n.rule(vpc, { name: "twice" });
     const taken = clash("a firewall rule named twice already exists in this vpc");
     expect(refusal(await n.tryRule(vpc, { name: "twice" }))).toEqual(taken);

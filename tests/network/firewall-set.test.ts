@@ -1,5 +1,5 @@
-// The firewall rules of a VPC as one set, and the question whether a packet would pass (docs/networking.md, "Firewall
-// rules").
+// Tests the requests that read and replace all firewall rules of a VPC, and the request that checks whether a packet
+// would pass (docs/networking.md, "Firewall rules").
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { FIREWALL_SET_RULES_MAX } from "../../src/contract/limits.ts";
 import type { FirewallRule } from "../../src/contract/network.ts";
@@ -65,7 +65,7 @@ describe("a set", () => {
     expect(await read()).toEqual(before);
   });
 
-  test("with the most rules is accepted, and with one more refused", async () => {
+  test("with the maximum number of rules is accepted, and with one more it is refused", async () => {
     const many = Array.from({ length: FIREWALL_SET_RULES_MAX + 1 }, (_, index) => ({ ...allow, name: `r${index}` }));
     expect((await put(many)).status).toBe(400);
     expect(okOf(await put(many.slice(1))).items).toHaveLength(FIREWALL_SET_RULES_MAX);
@@ -120,7 +120,7 @@ describe("If-Match", () => {
     expect((await read()).items).toHaveLength(1);
   });
 
-  test("missing, every one of several replacements succeeds and the last one wins", async () => {
+  test("is optional: without it, each of several replacements succeeds, and the last one wins", async () => {
     const names = ["a", "b", "c"];
     const all = await Promise.all(names.map((name) => put([{ ...allow, name }, { ...allow, name: "same" }])));
     expect(all.map(({ status }) => status)).toEqual([200, 200, 200]);
@@ -129,7 +129,7 @@ describe("If-Match", () => {
   });
 });
 
-describe("would a packet pass", () => {
+describe("the check whether a packet would pass", () => {
   const ask = (query: Record<string, string>) =>
     n.call("GET", `/v1/vpcs/${vpc}/firewall-check?${new URLSearchParams(query)}`);
   const decided = async (query: Record<string, string>) => {

@@ -1,5 +1,5 @@
-// Floating IPs on a real node agent of a simulated machine. The machine binds each address to the NIC in the record
-// (docs/networking.md, "Floating IPs").
+// Tests floating IPs with a real node agent on a simulated machine. The machine binds each address to the NIC that the
+// floating IP's record names (docs/networking.md, "Floating IPs").
 import { randomBytes, randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,4 +1,5 @@
-// Attach, move and detach of floating IPs, on nodes that the test simulates (docs/networking.md, "Floating IPs").
+// Tests how floating IPs are attached, moved and detached, on nodes that the test simulates (docs/networking.md,
+// "Floating IPs").
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Bindings, bound, failed, openBindings, path, UNBOUND } from "./bindings.ts";
@@ -178,7 +179,7 @@ describe("a floating IP that moves", () => {
     await b.giveBack(ip, b.web);
   });
 
-  test("from a node that is not live does not wait for the node; it can be deleted only after its release", async () => {
+  test("from a node that is not live does not wait for the node, and can be deleted only after the node has released it", async () => {
     const ip = await b.attached(b.web);
     await b.silent(b.node);
     await b.away.node.done(b.attach(ip, b.away), "fip_claim");

@@ -1,4 +1,4 @@
-// The states of a floating IP and its row. The mapping between them must lose nothing: the row also contains what an
+// Tests the mapping between the state of a floating IP and its row. The mapping must lose nothing, not even what an
 // operation waits for.
 import { describe, expect, test } from "vitest";
 import type { FloatingIpMessage } from "../../actors/floating-ip/messages.ts";

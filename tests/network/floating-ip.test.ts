@@ -1,4 +1,4 @@
-// Floating IPs (docs/networking.md, "Floating IPs").
+// Tests floating IPs (docs/networking.md, "Floating IPs").
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";

@@ -1,4 +1,4 @@
-// Labels of the objects of tenants. docs/networking.md, "Labels".
+// Tests the labels of tenants' objects (docs/networking.md, "Labels").
 import { randomBytes, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ComputeFixture, openComputeFixture } from "../compute/compute-fixture.ts";
@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => a.t.close());
 
-/** `list` is the path of list and create where it is not the path of the objects. */
+/** An object has the path `path`/ID. `list` is the path of list and create, if it is another path than `path`. */
 type Kind = {
   readonly path: string | (() => string);
   readonly list?: () => string;

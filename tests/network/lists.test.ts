@@ -1,4 +1,4 @@
-// Lists of networking records, whole or in pages, without records of other tenants (docs/wire.md, "Lists").
+// Tests lists of networking records: whole, in pages, and without records of other tenants (docs/wire.md, "Lists").
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { SCAN_ROWS_MAX } from "../../src/contract/limits.ts";

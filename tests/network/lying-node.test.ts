@@ -1,4 +1,4 @@
-// A node that claims what is not so: it learns nothing of other VPCs, and what others see does not change.
+// Tests a node that sends false claims: it learns nothing about other VPCs, and nothing changes for others.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Realized } from "../../src/contract/network.ts";
 import { okOf } from "../support/control-plane.ts";
@@ -32,7 +32,7 @@ test("a node that claims a generation that does not exist yet does not count as 
   expect(answer.vpcs).toEqual([]);
   expect((await f.tryReport(f.one, f.vpc.id, { generation: FAR_GENERATION })).status).toBe(409);
   expect((await realized()).applied_generation).toBeNull();
-  // It gets the document as soon as it says what it has.
+  // The node gets the document when its poll names the generation that it really stores.
   expect((await f.poll(f.one, { have: { [f.vpc.id]: generation - 1 } })).vpcs).toMatchObject([{ generation }]);
 });
 

@@ -1,5 +1,5 @@
-// The nodes of NAT gateways: chosen, left and chosen again, never two at once (docs/networking.md, "Where NAT gateways
-// run").
+// Tests how the node of a NAT gateway is chosen and replaced. A gateway never runs on two nodes at once
+// (docs/networking.md, "Where NAT gateways run").
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { NAT_GATEWAY_FENCE_S } from "../../src/contract/limits.ts";
 import type { NatGateway } from "../../src/contract/network.ts";
@@ -18,13 +18,17 @@ const homeless = (fields: Partial<Homeless>): Homeless => ({
 });
 
 test.each([
-  ["never had a node", { left_at: null, applied_generation: null }, true],
-  ["left a node that has applied the generation before", { applied_generation: 8 }, false],
-  ["left a node that has applied the first generation without it", { applied_generation: 9 }, true],
-  ["left a node that got the document and reported nothing", { applied_generation: -1 }, false],
-  ["left a node that has no document of the VPC", { applied_generation: null }, true],
-  ["left a node that was silent for the fence's time", { applied_generation: -1, is_fenced: true }, true],
-])("a gateway that %s", (_text, fields, is) => {
+  ["that never had a node may get one", { left_at: null, applied_generation: null }, true],
+  ["must wait until its old node has applied a document without it", { applied_generation: 8 }, false],
+  ["may get a node once its old node has applied the first document without it", { applied_generation: 9 }, true],
+  ["must wait if its old node got the document and reported nothing", { applied_generation: -1 }, false],
+  ["may get a node if its old node has no document of the VPC", { applied_generation: null }, true],
+  [
+    "may get a node if its old node was silent for the time of the fence",
+    { applied_generation: -1, is_fenced: true },
+    true,
+  ],
+])("a gateway %s", (_text, fields, is) => {
   expect(isOff(homeless(fields), 9)).toBe(is);
 });
 
@@ -64,7 +68,7 @@ describe("a NAT gateway", () => {
     expect(document?.subnets[0]?.routes).toEqual([{ destination: "0.0.0.0/0", target: { kind: "reject" } }]);
   });
 
-  test("without a node is not in effect for a create with Prefer: wait, although all nodes are up to date", async () => {
+  test("without a node does not count as in effect for a create with Prefer: wait, even if all nodes are up to date", async () => {
     for (const node of [f.one, f.two]) await f.apply(node);
     const waiting = f.call("POST", `/v1/nat-gateways?vpc=${f.vpc.id}`, {
       body: { name: "homeless" },
@@ -94,7 +98,7 @@ describe("a NAT gateway", () => {
     });
   });
 
-  test("shows the connections that its own node reports, and believes no other node", async () => {
+  test("shows the connections that its own node reports, and ignores the reports of other nodes", async () => {
     const reports = async (node: NetworkNode, packets: number) => {
       const counts = [{ rule_id: gateway.id, packets, bytes: 60 * packets }];
       okOf(await node.call("POST", "/v1/agent/network/poll", { wait: 0, have: {}, counts }));
@@ -126,7 +130,7 @@ describe("a NAT gateway", () => {
     expect((await f.call("DELETE", `/v1/nat-gateways/${body.id}`)).status).toBe(204);
   });
 
-  test("leaves a node that is emptied, and gets the next node once that one has applied a document without it", async () => {
+  test("leaves a cordoned node, and gets the next node once the old one has applied a document without the gateway", async () => {
     await role(f.idle, "edge");
     okOf(await f.idle.call("POST", "/v1/agent/nic-tags", { nic_tags: TAGS }));
     await f.apply(f.two);
@@ -134,7 +138,7 @@ describe("a NAT gateway", () => {
     await runsOn(null);
     await f.t.plane.pass();
     await f.t.plane.pass();
-    // Node two may still run it.
+    // Node two may still run the gateway.
     expect((await show()).host_cn_uuid).toBeNull();
     await f.apply(f.two);
     await runsOn(f.idle);
@@ -156,7 +160,7 @@ describe("a NAT gateway", () => {
     await runsOn(f.two);
   });
 
-  test("is not placed again on a node that comes back, which loses it", async () => {
+  test("stays on its new node when the old node comes back, and the old node must remove the VPC", async () => {
     await f.idle.alive();
     const answer = await f.poll(f.idle, { have: { [f.vpc.id]: 1 } });
     expect(answer).toEqual({ nodes: [], vpcs: [], gone: [f.vpc.id] });

@@ -1,4 +1,4 @@
-// NAT gateways (docs/networking.md).
+// Tests NAT gateways (docs/networking.md).
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";

@@ -1,4 +1,5 @@
-// A tenant with instances on two of three nodes, for tests of network documents. The tests act as the nodes' agents.
+// Creates a tenant with instances on two of three nodes, for tests of network documents. The tests act as the nodes'
+// agents.
 import type { Instance, Nic } from "../../src/contract/instance.ts";
 import type { NetworkPollView } from "../../src/contract/network-document.ts";
 import { addNode, type Node, openComputeFixture } from "../compute/compute-fixture.ts";
@@ -25,7 +26,7 @@ export async function openNetworkFixture() {
     const underlay_address = `192.0.2.${nodes}`;
     return { ...await addNode(t, {}, { underlay_address, underlay_mtu: 1_500 }), underlay_address };
   }
-  /** Keeps placements away from the node. */
+  /** Sets the time of the node's last heartbeat to an hour ago, so that no instance is placed on the node. */
   async function silence({ server_uuid }: Node): Promise<void> {
     const past = "update cn_signal set last_seen = berth_now() - interval '1 hour' where server_uuid = $1";
     await t.db.query(past, [server_uuid]);
@@ -78,7 +79,7 @@ export async function openNetworkFixture() {
   const offered = async ({ server_uuid }: Node): Promise<string[]> =>
     (await t.db.query("select vpc_id from vpc_realization where server_uuid = $1", [server_uuid])).rows
       .map((row) => row.vpc_id);
-  /** Waits until the server holds a poll. A sweep comes only after 250 ms. */
+  /** Waits long enough for the server to hold a poll, but less than the 250 ms until a sweep answers polls. */
   const isHeld = () => new Promise((resolve) => setTimeout(resolve, 100));
 
   async function otherTenant() {

@@ -1,4 +1,4 @@
-// Network documents of nodes: who gets which, when, and what the answers contain (docs/networking.md, "Network
+// Tests which node gets which network document, when, and what the answers contain (docs/networking.md, "Network
 // documents").
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -50,7 +50,7 @@ test("a node gets the document of each VPC of which it hosts a NIC, and the addr
   expect(document.peers).toEqual([two.underlay_address]);
 });
 
-test("a NIC has the limits of the first size class that fits its instance, from the VPC's next change", async () => {
+test("after the next change of its VPC, a NIC has the limits of the first size class that fits its instance", async () => {
   const unlimited = { connections_max: null, packets_per_second_max: null, bytes_per_second_max: null };
   const small = { connections_max: 1_000, packets_per_second_max: 5_000, bytes_per_second_max: 12_500_000 };
   const medium = { ...unlimited, connections_max: 64_000 };
@@ -72,7 +72,7 @@ test("names are DNS names of instances in their project", async () => {
   expect(document?.names).toContainEqual({ name: `web.${f.project}.internal`, ipv4, ipv6 });
 });
 
-test("a node without instances gets nothing", async () => {
+test("a node without instances gets no document", async () => {
   expect(await f.poll(f.idle)).toEqual({ nodes: [], vpcs: [], gone: [] });
 });
 
@@ -141,7 +141,7 @@ describe("a poll that waits", () => {
   });
 });
 
-test("a VPC whose last instance on the node is deleted is gone, and the next poll without it ends it", async () => {
+test("a VPC whose last instance on the node is deleted is listed as gone until the node polls without the VPC", async () => {
   const extra = await f.placed(f.idle, "extra");
   const have = await f.stored(f.idle);
   expect(Object.keys(have)).toEqual([f.vpc.id]);
@@ -176,7 +176,7 @@ test("a new underlay address of a node changes the documents of the others", asy
   expect((await f.poll(f.one)).nodes).toEqual([f.two.underlay_address]);
 });
 
-test("a floating IP is in the document of its NIC's node, and while it moves in no document", async () => {
+test("a floating IP is in the document of its NIC's node, and in no document while it moves", async () => {
   const { one, two, web, db, vpc } = f;
   const address = async (node: typeof one) =>
     (await f.poll(node)).vpcs[0]?.local_nics.flatMap((nic) => nic.floating_ips);

@@ -1,4 +1,5 @@
-// Requests of the rights matrix for VPCs, the records in them, and placement groups: a separate object for each cell.
+// Builds the requests of the rights matrix for VPCs, the records in them, and placement groups. Each cell of the matrix
+// has its own object.
 import { randomUUID } from "node:crypto";
 import { acceptedBodies } from "../api/bodies.ts";
 import { makeObjects } from "../api/objects.ts";

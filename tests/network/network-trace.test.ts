@@ -1,5 +1,5 @@
-// Where a packet stops: opsctl asks the control plane, which asks the nodes. The nodes are the agent's own code with the
-// simulated network driver (docs/networking.md, "Traces").
+// Tests the command that shows where a packet stops: opsctl asks the control plane, which asks the nodes. The nodes are
+// the agent's own code with the simulated network driver (docs/networking.md, "Traces").
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { answerTrace } from "../../nodeagent/network/answer-trace.ts";
 import { openDocumentStore } from "../../nodeagent/network/document-store.ts";
@@ -43,7 +43,10 @@ async function apply(node: NetworkNode): Promise<void> {
   for (const document of (await poll(node, 0)).vpcs) await networks.get(node)!.take(document);
 }
 
-/** Answers the next question of the node. A poll of a node that is behind returns documents until it is asked. */
+/**
+ * Answers the next question for the node. Polls repeatedly, because a poll can return new documents instead of a
+ * question.
+ */
 async function answerOne(node: NetworkNode): Promise<void> {
   let question: TraceQuestion | undefined;
   await expect.poll(async () => {
@@ -54,7 +57,7 @@ async function answerOne(node: NetworkNode): Promise<void> {
   okOf(await node.call("POST", "/v1/agent/network/trace", answer));
 }
 
-/** Runs `opsctl network trace` while the nodes answer one question each, in this order. */
+/** Runs `opsctl network trace` while the nodes answer one question each, in the order of the arguments. */
 async function traced(words: string, ...nodes: readonly NetworkNode[]) {
   const running = at.run(`network trace ${words}`);
   for (const node of nodes) await answerOne(node);
@@ -154,7 +157,7 @@ describe("refusals", () => {
     expect([answer.status, answer.body.message]).toEqual([400, expect.stringContaining(message)]);
   });
 
-  test("a node answers only questions for it, and only once", async () => {
+  test("a node can answer only the questions that are for it, and each only once", async () => {
     const asked = f.t.call("GET", path({ destination: "10.0.1.77", port: "80" }));
     const { traces: [question] = [] } = await poll(f.one, 20);
     const answer = await answerTrace(networks.get(f.one)!, question!);
@@ -166,7 +169,7 @@ describe("refusals", () => {
     expect((await f.t.db.query("select from network_trace")).rowCount).toBe(0);
   });
 
-  test("an agent that does not answer questions gets none", async () => {
+  test("an agent whose poll does not ask for questions gets none", async () => {
     const asked = f.t.call("GET", path({ destination: "10.0.1.77", port: "80" }));
     await expect.poll(async () => (await f.t.db.query("select from network_trace")).rowCount).toBe(1);
     expect(await f.poll(f.one, { have: networks.get(f.one)!.have() })).not.toHaveProperty("traces");

@@ -1,4 +1,4 @@
-// A tenant with networks for tests, created through the API with the tenant's key.
+// Creates a tenant with networks for tests, through the API with the tenant's key.
 import { expect } from "vitest";
 import type { FirewallRule, Route, RouteTable, Subnet, Vpc } from "../../src/contract/network.ts";
 import { type Answer, okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
@@ -68,7 +68,7 @@ export function networksOf(tenant: TestTenant) {
   };
 }
 
-/** Returns a view as the answer to its write shows it: without what the nodes have applied. */
+/** Returns a view as the response to its write contains it: with null as `realized`. */
 // deno-lint-ignore no-explicit-any -- as Answer's body
 export function asWritten(view: any): any {
   if ("items" in view) return { ...view, items: view.items.map(asWritten) };

@@ -1,4 +1,4 @@
-// Port forwards of NAT gateways (docs/networking.md, "Port forwards").
+// Tests port forwards of NAT gateways (docs/networking.md, "Port forwards").
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { PORT_FORWARDS_MAX } from "../../src/contract/limits.ts";
@@ -62,7 +62,7 @@ test("a port of a protocol is forwarded once, and a name is used once in the VPC
   for (const { id } of [first, udp]) okOf(await f.call("DELETE", path(id)));
 });
 
-test("the gateway and the NIC belong to the VPC and share a family; a foreign NIC does not exist", async () => {
+test("the gateway must be in the VPC and have the NIC's family; another tenant's gateway and NIC get 404", async () => {
   notFound(await forward({ nat_gateway_id: randomUUID() }));
   notFound(await forward({ nic_id: randomUUID() }));
   const other = await f.otherTenant();
@@ -94,7 +94,7 @@ test.each([0, 65_536, 1.5, "443"])("public_port %j gets 400", async (public_port
   expect(answer.body.message).toMatch(/^body\.public_port/);
 });
 
-test("a gateway with forwards cannot be deleted, and has no more than its limit", async () => {
+test("a gateway with forwards cannot be deleted, and a gateway has at most PORT_FORWARDS_MAX forwards", async () => {
   const own = okOf(await makeGateway(f.tenant, f.vpc.id));
   const { id } = okOf(await forward({ nat_gateway_id: own.id }));
   conflictWith(await f.call("DELETE", `/v1/nat-gateways/${own.id}`), `nat gateway ${own.id} still has port forwards`);
@@ -114,7 +114,7 @@ test("a gateway with forwards cannot be deleted, and has no more than its limit"
   okOf(await f.call("DELETE", `/v1/nat-gateways/${own.id}`));
 });
 
-test("the node of the gateway gets the forwards with the NIC's address, and they end with the NIC's instance", async () => {
+test("the node of the gateway gets the forwards with the NIC's address, and a forward is deleted with the NIC's instance", async () => {
   await f.t.call("POST", "/v1/system/nic-tags", { body: { name: "external", mtu: 1_500 } });
   const tags = [{ name: "external", physical_nic: "eno2", vlan_id: null, mtu: 1_500, bridge: "br-ext" }];
   okOf(await f.t.call("POST", `/v1/cns/${f.two.server_uuid}/role`, { body: { role: "both" } }));

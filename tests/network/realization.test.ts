@@ -1,4 +1,5 @@
-// Reports of nodes about network documents, and waiting for them (docs/networking.md, "Realizations").
+// Tests the reports of nodes about network documents, and the requests that wait for such reports (docs/networking.md,
+// "Realizations").
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Realized } from "../../src/contract/network.ts";
 import { type Answer, okOf, openTestControlPlane } from "../support/control-plane.ts";
@@ -32,7 +33,7 @@ test("a VPC is in effect when its slowest node has applied it", async () => {
   );
 });
 
-test("a NIC shows how far the nodes of its VPC are, alone and in a list", async () => {
+test("a NIC shows which generation each node of its VPC has applied, alone and in a list", async () => {
   const { nic } = f.web;
   const expected = await realized();
   expect(expected.realizations).toHaveLength(2);
@@ -42,7 +43,7 @@ test("a NIC shows how far the nodes of its VPC are, alone and in a list", async 
 });
 
 describe("a report", () => {
-  test("that goes back is refused", async () => {
+  test("about an older generation than the node's last report is refused", async () => {
     const generation = (await f.apply(f.one))[f.vpc.id]!;
     const back = await f.tryReport(f.one, f.vpc.id, { generation: generation - 1 });
     expect(status(back)).toEqual([
@@ -62,7 +63,7 @@ describe("a report", () => {
     ]);
   });
 
-  test("in the name of another node is refused, and so is one about a VPC of which the node has nothing", async () => {
+  test("in the name of another node is refused, and so is a report about a VPC of which the node has nothing", async () => {
     const other = await f.tryReport(f.one, f.vpc.id, {
       generation: 1,
       realizer: { kind: "cn", id: f.two.server_uuid },
@@ -111,7 +112,7 @@ describe("Prefer: wait", () => {
     expect(body.realized.applied_generation).toBeLessThan(body.realized.desired_generation);
   });
 
-  test("also waits for a delete", async () => {
+  test("waits in the same way until every node has applied a delete", async () => {
     const { body: rule } = await create("return=minimal");
     expect(rule.realized).toBeNull();
     const waiting = f.call("DELETE", `/v1/firewall-rules/${rule.id}`, { headers: { prefer: "wait=20" } });
@@ -122,7 +123,7 @@ describe("Prefer: wait", () => {
     expect([status, headers.get("preference-applied")]).toEqual([204, "wait=20"]);
   });
 
-  test("of a VPC without nodes is fulfilled at once", async () => {
+  test("is fulfilled at once if no node has the VPC", async () => {
     const vpc = await f.n.vpc();
     const answer = await f.call("POST", `/v1/subnets?vpc=${vpc.id}`, {
       body: { name: "empty", ipv4_block: "10.0.9.0/24" },

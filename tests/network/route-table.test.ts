@@ -1,4 +1,4 @@
-// Route tables (docs/networking.md, "Routes").
+// Tests route tables (docs/networking.md, "Routes").
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { clash, expectNameRule, type Networks, NOT_FOUND, openNetworks, refusal } from "./networks.ts";
 

@@ -1,4 +1,4 @@
-// Routes (docs/networking.md, "Routes").
+// Tests routes (docs/networking.md, "Routes").
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { okOf } from "../support/control-plane.ts";

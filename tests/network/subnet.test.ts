@@ -1,4 +1,4 @@
-// Subnets (docs/networking.md).
+// Tests subnets (docs/networking.md).
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { POOL_OFFSET_MAX } from "../../src/contract/limits.ts";

@@ -1,4 +1,4 @@
-// VPCs (docs/networking.md).
+// Tests VPCs (docs/networking.md).
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createEngine } from "../../actors/engine/engine.ts";
@@ -69,7 +69,7 @@ describe("create", () => {
     expect(one.vni).not.toBe(two.vni);
   });
 
-  test.each([{}, { ipv4_block: null, ipv6_block: null }])("no block (%j) is refused", async (blocks) => {
+  test.each([{}, { ipv4_block: null, ipv6_block: null }])("without a block (%j) is refused", async (blocks) => {
     const body = { name: "none", ...blocks };
     const answer = await n.call("POST", `/v1/vpcs${n.tenant.selectors}`, { body });
     expect(refusal(answer)).toEqual(bad("vpc must specify ipv4_block, ipv6_block, or both"));

@@ -1,5 +1,5 @@
-// A newer document for a router that the driver made itself: the driver starts few programs, and the router becomes the
-// same as by a whole comparison.
+// Applies a newer document to a router that the same driver created. The driver starts few programs, and the router
+// becomes the same as after a full comparison.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type KernelNetwork, kernelNetwork } from "../../nodeagent/network/kernel.ts";
 import type { DocumentRule, NetworkDocument } from "../../src/contract/network-document.ts";
@@ -21,7 +21,7 @@ const BASE: TestVpc = { vni: 4_096, machines: [near, far], rules: [], edge: null
 const ROUTER = "n1-4096";
 /** Programs that a change of a rule may start: read the counters, replace the rules, read the connections. */
 const PROGRAMS_PER_RULE_MAX = 3;
-/** One further program replaces the table of forbidden connections, if that table changed. */
+/** One more program replaces the table of forbidden connections if that table changed. */
 const PROGRAMS_PER_DENY_MAX = PROGRAMS_PER_RULE_MAX + 1;
 
 const deny = (fields: Partial<DocumentRule> = {}) => rule({ direction: "inbound", action: "deny", ...fields });
@@ -100,33 +100,36 @@ describe.skipIf(missing !== null)("a newer document", () => {
     ["routes", { ...BASE, routes: [{ destination: "198.51.100.0/24", target: { kind: "reject" } }] }, 1],
     ["a NAT gateway on another node", { ...BASE, edge: "n3" }, 3],
     ["limits of a NIC", { ...BASE, machines: [{ ...near, connections_max: 7, packets_per_second_max: 50 }, far] }, 3],
-  ])("a change of %s leaves what a whole comparison leaves, there and back", async (_, vpc, programs_max) => {
-    for (const document of [documentOf(vpc, "n1", 2), documentOf(BASE, "n1", 3)]) {
-      programs = [];
-      const { changes, ruleset_replaced } = await change(document);
-      expect(changes + Number(ruleset_replaced), "something changed").toBeGreaterThan(0);
-      expect(programs.length, programs.join("\n")).toBeLessThanOrEqual(programs_max);
-      expect(await driver.apply(document)).toEqual({ changes: 0, ruleset_replaced: false });
-      // A driver that knows nothing finds nothing to change either.
-      expect(await site.driver("n1").apply(document)).toMatchObject({ changes: 0 });
-      await driver.apply(document);
-    }
-  });
+  ])(
+    "a change of %s and its reversal each leave the same router as a full comparison",
+    async (_, vpc, programs_max) => {
+      for (const document of [documentOf(vpc, "n1", 2), documentOf(BASE, "n1", 3)]) {
+        programs = [];
+        const { changes, ruleset_replaced } = await change(document);
+        expect(changes + Number(ruleset_replaced), "something changed").toBeGreaterThan(0);
+        expect(programs.length, programs.join("\n")).toBeLessThanOrEqual(programs_max);
+        expect(await driver.apply(document)).toEqual({ changes: 0, ruleset_replaced: false });
+        // A new driver, which does not know the router yet, finds nothing to change either.
+        expect(await site.driver("n1").apply(document)).toMatchObject({ changes: 0 });
+        await driver.apply(document);
+      }
+    },
+  );
 
-  test("a floating IP, which needs another device, is applied by a whole comparison", async () => {
+  test("a floating IP, which needs another device, is applied by a full comparison", async () => {
     const with_address = documentOf({ ...BASE, machines: [{ ...near, floating_ips: ["203.0.113.7"] }, far] }, "n1", 2);
     await change(with_address);
     expect(await site.run(["ip", "-n", ROUTER, "addr", "show", "dev", "xt"])).toContain("203.0.113.7/32");
     expect(await driver.apply(with_address)).toEqual({ changes: 0, ruleset_replaced: false });
   });
 
-  test("a change repairs the router if somebody else removed what it builds on", async () => {
+  test("a change repairs the router if somebody else removed something that the change depends on", async () => {
     await site.run(["ip", "-n", ROUTER, "route", "del", far.ipv4!]);
     await change(documentOf({ ...BASE, machines: [near] }, "n1", 2));
     expect(await driver.apply(documentOf({ ...BASE, machines: [near] }, "n1", 2))).toMatchObject({ changes: 0 });
   });
 
-  test("a difference that a change does not touch is found by the next comparison", async () => {
+  test("the next comparison finds a difference that a change does not touch", async () => {
     await site.run(["ip", "netns", "exec", ROUTER, "nft", "flush", "chain", "inet", "berth", "rules_in"]);
     await site.run(["ip", "-n", ROUTER, "route", "del", far.ipv4!]);
     const moved = documentOf(
@@ -141,7 +144,7 @@ describe.skipIf(missing !== null)("a newer document", () => {
     expect(await pings()).toBe(true);
   });
 
-  test("an older document, one of a newer format and one that is malformed do not open a closed port", async () => {
+  test("an older document, a document of a newer format and a malformed one do not open a closed port", async () => {
     const folder = await temporaryFolder("older");
     const log: string[] = [];
     const open = async () => {
@@ -152,17 +155,19 @@ describe.skipIf(missing !== null)("a newer document", () => {
     await network.take(documentOf({ ...BASE, rules: [deny()] }, "n1", 7));
     expect(await pings()).toBe(false);
     const opened = (generation: number) => documentOf(BASE, "n1", generation);
-    expect(await network.take(opened(6)), "it is ignored").toBeNull();
+    expect(await network.take(opened(6)), "the older document is ignored").toBeNull();
     expect(await network.take({ ...opened(8), format: 2 })).toMatchObject({ generation: 8, status: "failed" });
     expect(await network.take({ ...opened(8), mtu: "1450" })).toMatchObject({
       status: "failed",
       message: "the field mtu of the document is malformed",
     });
     expect(await pings()).toBe(false);
-    expect(network.have(), "and the next poll asks for the newer one").toEqual({ [opened(1).vpc_id]: 7 });
+    expect(network.have(), "the next poll names the generation of the newer document").toEqual({
+      [opened(1).vpc_id]: 7,
+    });
     const restarted = await open();
     await restarted.restore();
-    expect(await restarted.take(opened(6)), "after a restart, too").toBeNull();
+    expect(await restarted.take(opened(6)), "the older document is ignored after a restart").toBeNull();
     expect(await pings()).toBe(false);
     expect(await restarted.take({ ...opened(8), later: { any: 1 } }), "an unknown field is ignored").toMatchObject({
       generation: 8,

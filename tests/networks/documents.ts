@@ -1,4 +1,4 @@
-// Documents of two VPCs with equal addresses on the three nodes of site.ts.
+// Builds network documents of test VPCs, whose addresses may be equal, for the three nodes of site.ts.
 import {
   type DocumentRoute,
   type DocumentRule,
@@ -12,7 +12,7 @@ export const NODES = { n1: "192.0.2.1", n2: "192.0.2.2", n3: "192.0.2.3" } as co
 export type NodeName = keyof typeof NODES;
 export const NODE_NAMES = Object.keys(NODES) as readonly NodeName[];
 
-/** The external router, which is also the internet behind it. */
+/** Addresses of the external router, which also simulates the internet behind it. */
 export const EXTERNAL_GATEWAY = { ipv4: "203.0.113.1", ipv6: "2001:db8::1" } as const;
 export const INTERNET_HOST = { ipv4: "198.51.100.10", ipv6: "2001:db8:ffff::10" } as const;
 
@@ -63,7 +63,7 @@ export function rule(fields: Partial<DocumentRule> & Pick<DocumentRule, "directi
   };
 }
 
-/** Returns what a node applies for a VPC. */
+/** Returns the network document of a VPC for a node. */
 export function documentOf(vpc: TestVpc, node: NodeName, generation = 1): NetworkDocument {
   const { edge } = vpc;
   const here = vpc.machines.filter((each) => each.node === node);

@@ -1,6 +1,6 @@
 // Clients of a router's services, as Python programs that run in a guest.
 
-/** Asks by DHCP for a lease, as a guest without an address. Prints JSON: the answers' types, address and options. */
+/** Requests a lease by DHCP, like a guest without an address. Prints JSON: the answers' types, address and options. */
 export const DHCP_CLIENT = `
 import json, os, socket, struct, sys
 mac = bytes.fromhex(sys.argv[1].replace(":", ""))
@@ -39,8 +39,8 @@ except TimeoutError:
 `;
 
 /**
- * Asks by DHCPv6 for the guest's address, with a second request for an address of another guest and a third that a
- * guest sends after it has moved. Prints JSON: the answers' types and, of the second one, the options.
+ * Sends three DHCPv6 messages: a solicit, a request for an address that the guest does not have, and a confirm, which a
+ * guest sends after it has moved. Prints the types and contents of the answers as JSON.
  */
 export const DHCP6_CLIENT = `
 import json, socket, struct, sys

@@ -1,4 +1,5 @@
-// DHCP in both families, router advertisements, DNS and metadata for guests, by the process of the compiled agent that serves all routers of a node.
+// Tests DHCP in both families, router advertisements, DNS and metadata for guests. One process of the compiled agent
+// serves all routers of a node.
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
@@ -133,7 +134,7 @@ describe.skipIf(missing !== null)("a guest", () => {
     expect(await dhcp("a2", a2.mac, a1.mac)).toBeNull();
   });
 
-  test("gets its IPv6 address and DNS server by DHCPv6, and no address that another guest has", async () => {
+  test("gets its IPv6 address and DNS server by DHCPv6, and no other address that it requests", async () => {
     const ask = async (mac: string) =>
       JSON.parse((await site.inMachine("a1", "python3", "-c", DHCP6_CLIENT, mac)).out || "null");
     const lease = {
@@ -184,7 +185,7 @@ describe.skipIf(missing !== null)("a guest", () => {
     expect(await dns("a1", "example.org", "A", { transport })).toEqual({ code: 0, found: ["192.0.2.53"] });
   });
 
-  test("finds the names of its VPC's addresses, and addresses without a name do not leave the node", async () => {
+  test("finds the names of its VPC's addresses, and a question for an address without a name does not leave the node", async () => {
     const digits = ["fd00", "000a", "0001", "0000", "0000", "0000", "0000", "0006"].join("");
     const nibbles = [...digits].reverse().join(".");
     expect(await dns("a1", "6.1.0.10.in-addr.arpa", "PTR")).toEqual({ code: 0, found: ["a2.p1.internal"] });

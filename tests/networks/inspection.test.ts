@@ -1,5 +1,5 @@
-// The compiled agent's commands about networks, with a router in the kernel: the guide for operators runs as it is
-// written. And an agent that is killed at any command continues.
+// Tests the compiled agent's commands about networks with a router in the kernel, with the commands of the guide for
+// operators. If an agent is killed while it applies a document, the next one completes the router.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ import { BUILD_LIMIT_MS, type NetworkSite, openNetworkSite } from "./site.ts";
 
 const missing = lacking("ip", "nft", "unshare", "nsenter", "conntrack", "python3", "bash");
 const GUIDE = "networks";
-/** Every third command of an application is a point at which the agent is killed, to save time. */
+/** To save time, the agent is killed only at every third command that applies the document. */
 const STRIDE = 3;
 
 const machines = [
@@ -63,7 +63,7 @@ describe.skipIf(missing !== null)("a router in the kernel", () => {
   const agent = (...words: readonly string[]) =>
     site.attempt([executable("nodeagent"), "network", ...words, "--state-dir", folder.path]);
 
-  test("an agent that is killed in the middle of an application finishes it with the next one", async () => {
+  test("if an agent is killed while it applies a document, the next agent completes the router", async () => {
     let commands = 0;
     let limit = Infinity;
     const killed = () =>
@@ -86,7 +86,7 @@ describe.skipIf(missing !== null)("a router in the kernel", () => {
     expect((await agent("check")).out).toBe("VPC vpc-4096: as its document wants it\n");
   }, 120_000);
 
-  test("the guide for operators runs as it is written", async () => {
+  test("the commands of the guide for operators work", async () => {
     await driver.apply(DOCUMENT);
     for (const each of machines) await site.plug("berth", DOCUMENT, each);
     await driver.apply(DOCUMENT);
@@ -102,7 +102,7 @@ describe.skipIf(missing !== null)("a router in the kernel", () => {
     }
   });
 
-  test("the counter of a rule counts the connections that it decided about", async () => {
+  test("the counter of a rule counts the connections that the rule decided about", async () => {
     await site.serve("vm-a4", 7_000, "hello");
     await site.inMachine("a1", "nc", "-w", "1", "10.0.2.6", "7000");
     expect((await agent("show")).out).toMatch(/^ {2}rule r1: 1 packets, \d+ bytes$/m);

@@ -1,5 +1,5 @@
-// Attacks that isolation.test.ts does not have: the IPv6 side of each IPv4 attack, spanning tree, and a process that has
-// broken out of a guest. No frame arrives.
+// Tests attacks that isolation.test.ts does not contain: the IPv6 form of each IPv4 attack, spanning tree, and a
+// process that has broken out of a guest. No frame arrives.
 import process from "node:process";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { GATEWAY_MAC, METADATA_IPV6, routerMac } from "../../nodeagent/network/names.ts";
@@ -52,7 +52,7 @@ describe.skipIf(missing !== null)("a tenant's machine", () => {
   const claims = (address: string, to: string) =>
     `send(${to}, me, 0x86dd, ip6("${attacker.ipv6}", "${near.ipv6}", 58, b"\\x88\\0\\0\\0\\x20\\0\\0\\0" + v6("${address}") + b"\\2\\1" + me + MARK, 255))`;
 
-  test("reaches its neighbour by IPv6, so that the attacks below are about what they say", async () => {
+  test("reaches its neighbour by IPv6, so the attacks below do not fail for another reason", async () => {
     const own = `send(router, me, 0x86dd, ip6("${attacker.ipv6}", "${near.ipv6}", 17, udp(9, ${WATCHED_PORT})))`;
     expect(await arrived("a4", own)).toBeGreaterThan(0);
   });
@@ -122,7 +122,7 @@ describe.skipIf(missing !== null)("a tenant's machine", () => {
   });
 });
 
-// A user namespace has one user, so only root can become another one.
+// A user namespace has one user, so only root can become another user.
 describe.skipIf(missing !== null || !is_root)("a process that has broken out of QEMU", () => {
   let site: NetworkSite;
   beforeAll(async () => {
@@ -131,7 +131,7 @@ describe.skipIf(missing !== null || !is_root)("a process that has broken out of 
   afterAll(() => site?.close());
 
   test.each([["IPv4", attacker.ipv4!], ["IPv6", attacker.ipv6!]])("cannot send from a router by %s", async (_, to) => {
-    // Also succeeds if the kernel refuses to send.
+    // The command succeeds even if the kernel refuses to send.
     const send = ["bash", "-c", `echo ${MARK} > /dev/udp/${to}/${WATCHED_PORT} || true`];
     const sends = (...as_user: readonly string[]) =>
       site.countMarked("vm-a1", () => site.run(["ip", "netns", "exec", ROUTER, ...as_user, ...send]));

@@ -1,4 +1,4 @@
-// Attacks by a tenant's machine with raw frames, and by a foreign host on the underlay. No frame arrives.
+// Tests attacks by a tenant's machine with raw frames, and by a foreign host on the underlay. No frame arrives.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { GATEWAY_MAC, routerMac } from "../../nodeagent/network/names.ts";
 import type { LocalNic } from "../../src/contract/network-document.ts";
@@ -169,7 +169,7 @@ describe.skipIf(missing !== null)("a tenant's machine", () => {
     const sent = 1_000;
     const flood =
       `for _ in range(${sent}): send(router, me, 0x800, ip("10.0.1.5", "10.0.2.6", 17, udp(9, 9999, bytes(1_360))))`;
-    /** Returns the frames that arrived, and the seconds that the flood took at most. */
+    /** Returns the number of frames that arrived, and the maximum time in seconds that the flood took. */
     const measure = async () => {
       const begun_ms = performance.now();
       const frames = await arrived("a4", flood);
@@ -207,7 +207,7 @@ describe.skipIf(missing !== null)("a tenant's machine", () => {
     await site.driver("n1").acceptSenders({ nodes: Object.values(NODES), vpcs: [] });
   });
 
-  test("gets no packet from a node that has no part of the VPC, though it has one of another VPC", async () => {
+  test("gets no packet from a node that has no part of the VPC, even if the node has a part of another VPC", async () => {
     const attack = async () => {
       const program = foreignVxlan({
         ...{ vni: A.vni, node: NODES.n1, source: "10.0.1.6", destination: "10.0.1.5" },

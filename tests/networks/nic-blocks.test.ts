@@ -1,5 +1,5 @@
-// Further addresses and allowed blocks of a NIC, with real packets: without them the node drops what a guest sends from
-// such an address, and with them the VPC delivers in both directions.
+// Tests the further addresses and allowed blocks of a NIC with real packets. If an address is not allowed, the node
+// drops packets that the guest sends from it. If it is allowed, the VPC delivers packets in both directions.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { lacking } from "../support/optional-programs.ts";
 import { documentOf, machine, NODE_NAMES, type NodeName, NODES, type TestVpc } from "./documents.ts";
@@ -35,7 +35,7 @@ describe.skipIf(missing !== null)("the blocks of a NIC", () => {
     }
     for (const each of vpcWith([]).machines) await site.plug(each.node, documentOf(vpcWith([]), each.node), each);
     await apply([]);
-    // The guest has the addresses from the start; only the network decides.
+    // The guest has these addresses from the start, so only the network decides whether packets pass.
     for (const address of ["10.0.7.9/32", "10.0.1.77/32", "10.0.8.9/32", "fd00:a:7::9/128"]) {
       const added = await site.inMachine("a1", "ip", "addr", "add", address, "dev", "lo", "nodad");
       if (added.code !== 0) await site.inMachine("a1", "ip", "addr", "add", address, "dev", "lo");
@@ -56,7 +56,7 @@ describe.skipIf(missing !== null)("the blocks of a NIC", () => {
     }
   });
 
-  test("an address of a block is reached from both nodes, and may send", async () => {
+  test("both nodes reach an address of a block, and the guest can send from it", async () => {
     await apply(BLOCKS);
     for (const from of ["a2", "a3"]) {
       expect(await pings(from, "10.0.7.9"), `${from} to the block`).toBe(true);
@@ -67,7 +67,7 @@ describe.skipIf(missing !== null)("the blocks of a NIC", () => {
     expect(await pings("a1", "fd00:a:1::6", "fd00:a:7::9")).toBe(true);
   });
 
-  test("an address outside of the blocks may not send, and a NIC keeps its address inside of another's block", async () => {
+  test("a guest cannot send from an address outside the blocks, and a NIC keeps an address inside another NIC's block", async () => {
     expect(await pings("a1", "10.0.1.6", "10.0.8.9")).toBe(false);
     // 10.0.2.6 of a3 is inside the block 10.0.2.0/28 of a1.
     expect(await pings("a2", "10.0.2.6")).toBe(true);
@@ -76,7 +76,7 @@ describe.skipIf(missing !== null)("the blocks of a NIC", () => {
     await site.inMachine("a1", "ip", "addr", "del", "10.0.2.6/32", "dev", "lo");
   });
 
-  test("a router with blocks needs no repair, and a removed block ends at once", async () => {
+  test("a second apply of a router with blocks changes nothing, and a removed block stops working at once", async () => {
     const again = await drivers.n1.apply(documentOf(vpcWith(BLOCKS), "n1"));
     expect([again.changes, again.ruleset_replaced]).toEqual([0, false]);
     await apply([]);

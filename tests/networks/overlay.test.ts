@@ -1,4 +1,4 @@
-// The overlay network in the kernel: real packets between namespaces as machines, on three nodes.
+// Tests the overlay network in the kernel with real packets. Network namespaces on three nodes are the machines.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { DocumentRule, NetworkDocument } from "../../src/contract/network-document.ts";
 import { lacking } from "../support/optional-programs.ts";
@@ -114,7 +114,8 @@ describe.skipIf(missing !== null)("the overlay network", () => {
     expect(await asks("a1", INTERNET_HOST.ipv4, INTERNET_PORT)).toBe(`internet ${NAT.ipv4}`);
     expect(await asks("a3", INTERNET_HOST.ipv4, INTERNET_PORT)).toBe(`internet ${NAT.ipv4}`);
     expect(await asks("a1", EXTERNAL_GATEWAY.ipv6, INTERNET_PORT)).toBe(`internet ${NAT.ipv6}`);
-    // Each gateway counts the connections that it began; a question may need several. The other nodes have none.
+    // Each gateway counts the connections that it translated. One call of `asks` may open several. The other nodes have
+    // no counters.
     const counted = async (node: NodeName) =>
       (await drivers[node].ruleCounts(A.vni)).filter(({ rule_id }) => rule_id.startsWith("nat"))
         .map(({ rule_id, packets }) => ({ rule_id, packets }));
@@ -126,7 +127,7 @@ describe.skipIf(missing !== null)("the overlay network", () => {
     expect([nat4!.packets > before[0]!.packets, nat6]).toEqual([true, before[1]]);
   });
 
-  test("a port forward leads to a NIC of another node, if a rule allows it, in both families", async () => {
+  test("a port forward reaches a NIC on another node if a rule allows it, in both families", async () => {
     const forwarded = (node: NodeName): NetworkDocument => {
       const document = documentOf(vpcA, node);
       const to = (address: string | null) => [
@@ -149,7 +150,7 @@ describe.skipIf(missing !== null)("the overlay network", () => {
     expect(await asksForwarded(NAT.ipv4, INTERNET_HOST.ipv4)).toBe(`I am a1 ${INTERNET_HOST.ipv4}`);
     expect(await asksForwarded(NAT.ipv6, EXTERNAL_GATEWAY.ipv6)).toBe(`I am a1 ${EXTERNAL_GATEWAY.ipv6}`);
     expect(await asksForwarded(NAT.ipv4, INTERNET_HOST.ipv4, 8_023), "another port").toBe("");
-    expect(await asks("a1", INTERNET_HOST.ipv4, INTERNET_PORT), "the gateway's own way out").toBe(
+    expect(await asks("a1", INTERNET_HOST.ipv4, INTERNET_PORT), "the machine still reaches the internet").toBe(
       `internet ${NAT.ipv4}`,
     );
     await withA({ rules: [] });
@@ -191,7 +192,7 @@ describe.skipIf(missing !== null)("the overlay network", () => {
     const rules = [rule({ direction: "inbound", action: "allow", protocol: "tcp" })];
     for (const name of ["a1", "a2", "a1"]) {
       await withA({ machines: at(name), rules });
-      // Asked once. Without an announcement, the router would send to the node that it knows.
+      // The test asks only once: without an announcement, the router would still send to the old node.
       expect(await asksFromInternet(FLOATING.ipv4, INTERNET_HOST.ipv4)).toBe(`I am ${name} ${INTERNET_HOST.ipv4}`);
       expect(await asksFromInternet(FLOATING.ipv6, EXTERNAL_GATEWAY.ipv6)).toBe(
         `I am ${name} ${EXTERNAL_GATEWAY.ipv6}`,
@@ -235,7 +236,7 @@ describe.skipIf(missing !== null)("the overlay network", () => {
     await withA({ rules: [] });
   });
 
-  test("a route drops or rejects, inside the VPC and outside", async () => {
+  test("a route drops or rejects packets, to destinations inside and outside the VPC", async () => {
     await withA({
       routes: [
         { destination: "10.0.1.0/24", target: { kind: "blackhole" } },
@@ -252,7 +253,7 @@ describe.skipIf(missing !== null)("the overlay network", () => {
   });
 
   test.each(["inbound", "outbound"] as const)(
-    "an %s deny ends exactly the open connections that it forbids, and its end lets them continue",
+    "an %s deny interrupts exactly the open connections that it forbids, and without the rule they continue",
     async (direction) => {
       // The forbidden side is the server in one case and the client in the other.
       const [denied, kept] = direction === "inbound" ? [7_001, 7_002] : [7_003, 7_004];
@@ -275,7 +276,7 @@ describe.skipIf(missing !== null)("the overlay network", () => {
     },
   );
 
-  test("what an operator broke is put back", async () => {
+  test("the next apply repairs a router that somebody has changed", async () => {
     await site.run(["ip", "-n", "n1-4096", "route", "del", "10.0.1.6"]);
     await site.run(["ip", "-n", "n1-4096", "route", "add", "10.9.9.9", "dev", "vx", "proto", "static"]);
     await site.run(["ip", "netns", "exec", "n1-4096", "nft", "flush", "chain", "inet", "berth", "rules_in"]);
@@ -287,7 +288,7 @@ describe.skipIf(missing !== null)("the overlay network", () => {
     expect(await site.run(["ip", "-n", "n1-4096", "route"])).not.toContain("10.9.9.9");
   });
 
-  test("a VPC that left the node leaves nothing", async () => {
+  test("nothing remains of a VPC that has left the node", async () => {
     expect(await drivers.n3.keepOnly(new Set())).toEqual([A.vni]);
     expect(await site.run(["ip", "netns", "list"])).not.toMatch(/^n3-/m);
     expect(await site.run(["ip", "-n", "n3", "-br", "link"])).not.toMatch(/^(x\d|vx)/m);

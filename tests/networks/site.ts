@@ -1,5 +1,6 @@
-// Three nodes, an underlay, an external network and an internet, each a network namespace. They are inside a user namespace,
-// so the tests need no root and change nothing of the machine. Machines of tenants are namespaces, too.
+// Opens a site of three nodes, an underlay, an external network and an internet. Each is a network namespace, and so is
+// each machine of a tenant. They are inside a user namespace, so the tests need no root and change nothing on the
+// machine.
 import { type ChildProcess, type ChildProcessWithoutNullStreams, execFile, spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
@@ -21,15 +22,14 @@ export type NetworkSite = Awaited<ReturnType<typeof openNetworkSite>>;
 
 /**
  * Opens the site. The caller closes it, which ends every process and namespace in it.
- * @param as_root true: without a user namespace, so root must run it. Only then nft accepts rulesets of some 100 kB,
- * because it needs a larger socket buffer than the kernel gives other users
+ * @param as_root true: without a user namespace, so root must run the test. Only root gets the socket buffer from the kernel that nft needs for rulesets of some 100 kB
  */
 export async function openNetworkSite({ as_root = false } = {}) {
   const holder = await startHolder(as_root ? [] : ["--user", "--map-root-user"]);
   const enter = [present("nsenter"), "--target", String(holder.pid), "--net", "--mount", "--pid"];
   const enterAs = as_root ? enter : [...enter, "--user", "--preserve-credentials"];
 
-  /** Runs a program inside the site. Returns its outcome also when it fails. */
+  /** Runs a program inside the site. Returns the outcome even if the program fails. */
   function attempt(argv: readonly string[], { input = "", limit_ms = 20_000 } = {}): Promise<Outcome> {
     const [program = "", ...words] = [...enterAs, ...argv];
     return new Promise((done) => {
@@ -75,7 +75,7 @@ export async function openNetworkSite({ as_root = false } = {}) {
     /** The kernel driver of a node. */
     driver: (node: NodeName): KernelNetwork =>
       kernelNetwork({ host_namespace: node, prefix: `${node}-`, underlay_address: NODES[node] }, run),
-    /** Attaches a machine to the tap of a NIC, with the addresses that its NIC has. */
+    /** Creates a machine with the addresses of a NIC, and connects it to the NIC's tap. */
     async plug(node: NodeName | "berth", document: NetworkDocument, nic: LocalNic): Promise<void> {
       const machine = machineOf(nic.nic_id);
       const gateway = document.subnets.find(({ subnet_id }) => subnet_id === nic.subnet_id)?.gateway_ipv4;
@@ -105,7 +105,7 @@ export async function openNetworkSite({ as_root = false } = {}) {
     },
     /** Runs a program in a machine. */
     inMachine: (name: string, ...argv: readonly string[]) => attempt(["ip", "netns", "exec", machineOf(name), ...argv]),
-    /** Starts the compiled agent's process that serves guests. The caller writes its orders. */
+    /** Starts the compiled agent's process that serves guests. The caller writes orders to the process. */
     serveGuests(machine_dir: string): ChildProcessWithoutNullStreams {
       const [program = "", ...words] = [
         ...enterAs,

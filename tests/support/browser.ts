@@ -1,5 +1,5 @@
-// Chromium with the web console of a server. The page reports every broken content security policy, every request to
-// another host and every uncaught error.
+// Opens the web console of a server in Chromium, and collects every violation of its content security policy, every
+// request to another host and every uncaught error.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { type Browser, chromium, type Page, type Request } from "playwright-core";
@@ -7,17 +7,19 @@ import { present } from "./optional-programs.ts";
 
 export type ConsolePage = {
   readonly page: Page;
-  /** Broken policies, requests to other hosts and uncaught errors until now. */
+  /** Violations of the policy, requests to other hosts, and uncaught errors until now. */
   readonly faults: readonly string[];
   /** Opens a page of the console without loading the document again. */
   show(path: string): Promise<void>;
   /** Waits until no request runs, except the long poll of changes. */
   settled(): Promise<void>;
-  /** Returns the accessibility rules that the page breaks, with the element. */
+  /** Returns each accessibility rule that the page breaks, with the element that breaks it. */
   axe(): Promise<readonly string[]>;
 };
 
-/** A page waits this long for an element, in milliseconds. A test may take longer, so its failure names the element. */
+/**
+ * Milliseconds for which a page waits for an element. The limit of a test is longer, so a failure names the element.
+ */
 const WAIT_MS = 20_000;
 
 const LOOK_MS = 25;
@@ -27,7 +29,7 @@ export function launchChromium(): Promise<Browser> {
   return chromium.launch({ executablePath: present("chromium"), args: ["--no-sandbox", "--disable-gpu"] });
 }
 
-/** Opens /console/ in a new context: without cookies and storage. */
+/** Opens /console/ in a new context, which has no cookies and no storage. */
 export async function openConsole(browser: Browser, url: string, width = 1280, height = 800): Promise<ConsolePage> {
   const context = await browser.newContext({ viewport: { width, height } });
   const page = await context.newPage();

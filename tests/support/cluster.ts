@@ -1,4 +1,5 @@
-// A PostgreSQL server for one test, which can be killed and restarted. By default it flushes to the disk.
+// Starts a PostgreSQL server for one test, which can kill and restart it. By default the server flushes its data to the
+// disk.
 import process from "node:process";
 import { type EmbeddedOptions, type EmbeddedPostgres, startEmbedded } from "../../src/db/embedded.ts";
 import { freePort } from "../../src/db/postgres-process.ts";

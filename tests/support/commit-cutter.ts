@@ -22,9 +22,9 @@ export type CommitCutter = {
 export const TYPE = { parse: 0x50, bind: 0x42, query: 0x51, error: 0x45, row: 0x44, ready: 0x5a } as const;
 export const LENGTH_BYTES = 4;
 /**
- * The contents of the frames that begin a commit. Outside a transaction the store's statement has a name, so PostgreSQL
- * parses only its first use on a connection. In a transaction the statement has no name, and the transaction's end is
- * the commit.
+ * How the content of a frame that begins a commit starts, by the type of the frame. Outside a transaction, a bind frame
+ * names the store's prepared statement, or a parse frame has the statement's text. A transaction commits with a query
+ * frame.
  */
 const COMMITS: Readonly<Record<number, RegExp>> = {
   [TYPE.bind]: /^[^\0]*\0commit_units_1/,

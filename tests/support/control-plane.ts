@@ -1,4 +1,4 @@
-// A control plane in this process, on a database of its own, without sockets.
+// Runs a control plane in this process, on its own database and without sockets.
 import { randomUUID } from "node:crypto";
 import { readConfig } from "../../src/config.ts";
 import { type Db, openPool } from "../../src/db/pool.ts";
@@ -43,7 +43,7 @@ export type TestControlPlane = {
   /** Registers a node, by default a new one. Throws if the server rejects it. */
   register(fields?: Record<string, unknown>): Promise<Registered>;
   approve(code: string, options?: CallOptions): Promise<Answer>;
-  /** Registers and approves a node and fetches its key, without using it. */
+  /** Registers and approves a node and fetches its key, but does not use the key. */
   approvedNode(fields?: Record<string, unknown>): Promise<Registered & { readonly api_key: string }>;
   /** Creates a key of the root operator. */
   mintKey(scope: KeyScope, fields?: Record<string, unknown>): Promise<{ readonly id: string; readonly secret: string }>;
@@ -63,7 +63,7 @@ export type ApiOptions = {
   readonly webConsoleFolder?: string;
 };
 
-/** Opens a control plane with BERTH_LAB, and with limits that no test reaches by accident. */
+/** Opens a control plane with BERTH_LAB set, and with limits that no test reaches by accident. */
 export async function openTestControlPlane(options: ApiOptions = {}): Promise<TestControlPlane> {
   const own = options.databaseUrl === undefined ? await freshDatabase() : null;
   const { databaseUrl = own?.url ?? "", resident = true } = options;
@@ -122,7 +122,7 @@ export async function openTestControlPlane(options: ApiOptions = {}): Promise<Te
   };
 }
 
-/** Returns the calls with which a node joins, through any connection to a server. */
+/** Returns the functions that register and approve a node. They send their requests with `call`. */
 export function joining(
   call: TestControlPlane["call"],
 ): Pick<TestControlPlane, "register" | "approve" | "approvedNode"> {

@@ -30,8 +30,8 @@ async function createDatabase(template: string): Promise<FreshDatabase> {
   await asAdministrator(async (client) => {
     for (let tries = 1;; tries++) {
       try {
-        // The strategy file_copy copies the files; the other one writes every page to the WAL and takes three times as
-        // long.
+        // The strategy file_copy copies the files. The default strategy writes every page to the WAL and takes three
+        // times as long.
         return await client.query(`create database ${name} template ${template} strategy file_copy`);
       } catch (error) {
         // Autovacuum may be connected to the template.

@@ -6,7 +6,10 @@ export type InstanceColumns = {
   readonly state?: string;
   readonly host_cn_uuid?: string;
   readonly image_id?: string;
-  /** The `from` clause of a query. If it gives no row, no instance is inserted, for example when its host is gone. */
+  /**
+   * The `from` clause of a query. If the query returns no row, no instance is inserted, for example when the host is
+   * gone.
+   */
   readonly from?: string;
 };
 

@@ -175,8 +175,8 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
       const way = await fate.commit(() => applyLate(units, NO_LOCKED_ROWS), units);
       if (way === "busy") throw new CommitError("busy", null);
       if (way === "lost" || way === "late") throw new CommitError("unknown", null);
-      // If the results changed, another call took from a budget in the meantime. Then nothing is written. In a real
-      // database a row lock prevents this.
+      // If the results changed, another call took from a budget in the meantime, and nothing is written. In a real
+      // database a row lock prevents such a call.
       const foreseen = work.flatMap((each) => each.results);
       if (!sameChoices(applyCall(units, mine, true), foreseen)) throw new CommitError("busy", null);
       applyCall(units, mine);

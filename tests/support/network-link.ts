@@ -8,7 +8,9 @@ export type Side = "client" | "server";
 
 /** The bytes to forward. If `cut` is set, the connection is cut after them. */
 export type Passage = { readonly pass: Uint8Array; readonly cut?: boolean };
-/** Inspects the bytes of one connection and returns those to forward. It may keep some until more arrive. */
+/**
+ * Inspects the bytes of one connection and returns the bytes to forward. The function may keep some until more arrive.
+ */
 export type Watch = (direction: Direction, bytes: Uint8Array) => Passage;
 
 export type Counters = {

@@ -11,7 +11,10 @@ import type { TestContext } from "vitest";
 type Row = {
   /** The Debian package of the program. */
   readonly package: string;
-  /** Patterns for globSync in `bin` (any folder of PATH) or in a folder next to it. The first existing file is used. */
+  /**
+   * Patterns for globSync. The prefix `bin/` stands for a folder of PATH. Every other pattern is relative to the parent
+   * of a folder of PATH. The first existing file that `isUsable` accepts is used.
+   */
   readonly places: readonly string[];
   /** Returns whether the found file can be used. */
   readonly isUsable?: (path: string) => boolean;
@@ -155,7 +158,7 @@ export function pathOf(name: Optional): string | null {
   return path;
 }
 
-/** Returns the path of a program that the test has checked with `needs`. Throws an Error if it is missing. */
+/** Returns the path of a program that the test has checked with `needs`. Throws an Error if the program is missing. */
 export function present(name: Optional): string {
   const path = pathOf(name);
   if (path === null) throw new Error(`${missing(name)}, and this test does not check for it`);
@@ -163,8 +166,8 @@ export function present(name: Optional): string {
 }
 
 /**
- * Returns the path of a program that every Debian system has, for a PATH that a test builds. Throws an Error if it is
- * missing.
+ * Returns the path of a program that every Debian system has. A test links the program into a folder that it uses as
+ * PATH. Throws an Error if the program is missing.
  */
 export function onPath(name: string): string {
   const path = search(program(name));
@@ -205,7 +208,10 @@ function program(name: string, from = name): Row {
   return { package: from, places: [`bin/${name}`, `sbin/${name}`] };
 }
 
-/** Finds a program or file. Also searches sbin next to each bin in PATH: ordinary users have no sbin in their PATH. */
+/**
+ * Finds a program or file. For each `bin` in PATH, also searches the `sbin` next to it, because ordinary users have no
+ * `sbin` in their PATH.
+ */
 function search({ places, isUsable }: Row): string | null {
   const folders = (process.env.PATH ?? "").split(delimiter).filter((folder) => folder !== "");
   const candidates = folders.flatMap((folder) =>
@@ -217,7 +223,7 @@ function search({ places, isUsable }: Row): string | null {
   return candidates.find((path) => existsSync(path) && (isUsable === undefined || isUsable(path))) ?? null;
 }
 
-/** Returns the output of a program; empty if it fails. */
+/** Returns the output of a program, or an empty text if the program fails. */
 function printed(path: string, ...argv: readonly string[]): string {
   try {
     return execFileSync(path, argv, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });

@@ -1,10 +1,11 @@
-// Finds the test files that use an optional program, directly or through a module, and those that start any program
-// themselves; `deno run -A` prints their paths. `.ci/run` runs them again on a PATH without optional programs.
+// Finds the test files that use an optional program, directly or through a module, and the test files that start any
+// program themselves. `deno run -A` prints the paths of all of them. `.ci/run` runs these tests again on a PATH without
+// optional programs.
 import { filesBelow, importsOf, readText } from "../lint/sources.ts";
 
 const PROBE = "tests/support/optional-programs.ts";
 
-/** Code that starts a program. Its name can be in a variable or in a shell script. */
+/** Code that starts a program. The program's name can be in a variable or in a shell script. */
 const STARTS = /node:child_process|Deno\.Command|\bsh -c\b|`sh /;
 
 /**

@@ -1,4 +1,4 @@
-// The control plane as users run it: src/serve.ts in a process, which can be stopped, killed and restarted.
+// Runs the control plane as users do: src/serve.ts in its own process, which a test can stop, kill and restart.
 import { spawn } from "node:child_process";
 import process from "node:process";
 import { createInterface } from "node:readline";
@@ -35,14 +35,14 @@ export type ServerOptions = {
    * it needs.
    */
   readonly as_task?: boolean;
-  /** The folder of the version to run. Default: this one. */
+  /** The folder of the version to run. Default: the folder of this version. */
   readonly root?: string;
 };
 
 /** The flags that `task start` gives to each of its processes. */
 export const TASK_FLAGS = ["--no-prompt", "--cached-only", "--frozen"];
 
-/** A valid key for tests only. */
+/** A key that is valid only in tests. */
 export const ROOT_KEY = "opsk_TESTROOTKEY1_0123456789ABCDEFGHIJKLMNOPQRSTUV";
 /** Processes that share a database must share this secret, as in production. */
 const SECRET_KEY = "5e".repeat(32);

@@ -1,4 +1,4 @@
-// A receiver of webhooks for tests: it keeps every request, and answers as the test says.
+// Receives webhooks for tests: keeps every request, and answers each as the test specifies.
 import http from "node:http";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 
@@ -15,7 +15,7 @@ export type ReceivedEvent = {
   };
 };
 
-/** How to answer a request: a status, the silence of a slow server, or a redirect. */
+/** How to answer a request: with a status, with a redirect, or not at all, like a slow server. */
 export type ReceiverAnswer = number | "silence" | { readonly redirect: string };
 
 export type WebhookReceiver = {

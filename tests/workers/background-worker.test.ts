@@ -70,7 +70,7 @@ test("every tell of a commit is delivered under its id, and the delivered tells 
   await vi.waitFor(() => expect(deleted).toEqual([["a", "b", "c"]]));
 });
 
-test("a tell that a full queue refused stays in the outbox for a pass", async () => {
+test("a tell that a full queue refused stays in the outbox, and a later pass delivers it", async () => {
   let answer: Outcome = { ok: false, fault: OVERLOADED };
   const { worker, sent, outbox, deleted } = openWorker(() => Promise.resolve(answer));
   outbox.push(tell("a"));
@@ -136,7 +136,7 @@ test("a saga that becomes due during its last load is run again", async () => {
   await vi.waitFor(() => expect(sent).toHaveLength(2));
 });
 
-test("another actor that a commit made due gets its tick", async () => {
+test("an actor that is not a saga gets a tick when a commit makes it due", async () => {
   const { worker, sent } = openWorker();
   worker.follow({ ...NOTHING, due: [JOB] });
   await worker.stop();
