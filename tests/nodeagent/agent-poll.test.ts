@@ -1,4 +1,5 @@
-// The agent's poll against a fake server: what it carries, what it replaces, and what the agent does without it.
+// Tests the agent's poll against a fake server: what the poll carries, which calls it replaces, and what the agent does
+// if the server has no polls.
 import { expect, test } from "vitest";
 import { AgentPollBody, type AgentPollView } from "../../src/contract/agent-poll.ts";
 import type { FakeAnswer } from "../cli/fake-environment.ts";
@@ -40,7 +41,8 @@ test("one poll at a time replaces heartbeats, claims and network polls, and carr
   const [first, ...later] = polls(ran);
   expect(first).toMatchObject({ server_uuid: SERVER_UUID, wait: 0, work: { known_consoles: [] } });
   for (const each of later) expect(each).toMatchObject({ wait: 20, running_jobs: [], work: {}, network: { have: {} } });
-  // 29 polls of 5 s. A capacity every 30 s and a status every 60 s, one of each sent by itself at the start.
+  // The 29 polls take 5 s each. A capacity is due every 30 s and a status every 60 s. The first of each is sent by its
+  // own call.
   expect(count(ran, "/v1/agent/capacity")).toBe(1);
   expect(later.filter(({ capacity }) => capacity).length).toBeGreaterThanOrEqual(4);
   expect(later.filter(({ status }) => status).length).toBeGreaterThanOrEqual(2);
@@ -57,12 +59,12 @@ test("with a server without polls the agent uses the single calls, and polls aga
   expect(count(ran, "/v1/agent/poll"), "the second poll is answered").toBeGreaterThan(1);
 });
 
-test("a heartbeat interval below the default is kept by separate heartbeats", async () => {
+test("with a heartbeat interval below the default, the agent sends separate heartbeats", async () => {
   const ran = await runAgent(serving(...times(4)), { argv: ["--heartbeat-ms", "500"] });
   expect(count(ran, "/v1/agent/heartbeat")).toBeGreaterThan(20);
 });
 
-test("a report that the server refuses does not keep the node from its work: the poll is repeated without it", async () => {
+test("if the server refuses a report in a poll, the agent repeats the poll without the report and sends it by its own call", async () => {
   const whole = serving(...times(40));
   const ran = await runAgent({
     ...whole,
@@ -76,7 +78,7 @@ test("a report that the server refuses does not keep the node from its work: the
   expect(refused).toBeGreaterThan(-1);
   expect(made[refused + 1]).toMatchObject({ work: {}, wait: made[refused]!.wait });
   expect(made[refused + 1]!.capacity).toBeUndefined();
-  expect(count(ran, "/v1/agent/capacity"), "then the report is sent by its own call").toBeGreaterThan(1);
+  expect(count(ran, "/v1/agent/capacity"), "the report is sent by its own call").toBeGreaterThan(1);
 });
 
 test("a server that answers at once without news does not make the agent poll in a tight loop", async () => {

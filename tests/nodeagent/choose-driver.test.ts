@@ -1,4 +1,5 @@
-// The choice of the driver on a machine that cannot run VMs, because QEMU's users cannot reach its folder.
+// Tests the choice of the driver on a machine that cannot run VMs, because QEMU's users cannot enter a folder above the
+// one for VMs.
 import { chmod, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -35,7 +36,7 @@ const choose = (name: DriverName) =>
     log: (line) => void log.push(line),
   });
 
-test("the check names the folder that is closed, and the command that opens it", async () => {
+test("the check names the folder that QEMU's users cannot enter, and the command that lets them enter", async () => {
   const finding = (await checkMachine(folders())).find(({ subject }) => subject === folders().machine_dir);
   expect(finding).toEqual({
     subject: folders().machine_dir,
@@ -44,11 +45,11 @@ test("the check names the folder that is closed, and the command that opens it",
   });
 });
 
-test("the driver qemu by name fails with the reason", async () => {
+test("the choice of the driver qemu fails with the reason", async () => {
   await expect(choose("qemu")).rejects.toThrow(/this machine cannot run VMs: .*; run nodeagent check/);
 });
 
-test("auto is simulated, and the log says why", async () => {
+test("with auto, the driver is the simulated one, and the log contains the reason", async () => {
   const driver = await choose("auto");
   expect(driver.images).toBeNull();
   expect(log).toEqual([expect.stringMatching(/^driver: simulated, because this machine cannot run VMs: .*lib/)]);

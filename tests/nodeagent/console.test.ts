@@ -1,4 +1,4 @@
-// The node's end of a console: the ring, and the users of one VM's console.
+// Tests the node's end of a console: the ring, and the users of one VM's console.
 import { describe, expect, test } from "vitest";
 import { createFeed } from "../../nodeagent/console/feed.ts";
 import { createHub } from "../../nodeagent/console/hub.ts";
@@ -88,7 +88,7 @@ function call(change: Partial<ConsoleCall> = {}): ConsoleCall {
   return { ...ids, mode: "write", take_over: false, history_bytes: 4, username: "ada", ...change };
 }
 
-test("a console begins with the end of the ring, and gets what the guest writes", () => {
+test("a console first gets the newest bytes of the ring, and then what the guest writes", () => {
   const vm = fakeVm("booted");
   const hub = createHub(vm.console, () => {});
   const user = fakeSocket();
@@ -98,7 +98,7 @@ test("a console begins with the end of the ring, and gets what the guest writes"
   expect([user.controls, user.text(), vm.typed]).toEqual([[{ type: "ready", writer: true }], "oted!", ["ls\r"]]);
 });
 
-test("a second one that types is refused with the name of the first; after a take-over the first only watches", () => {
+test("a second writer is refused with the name of the first; after a take-over, the first console only watches", () => {
   const vm = fakeVm();
   const hub = createHub(vm.console, () => {});
   const [first, second, third] = [fakeSocket(), fakeSocket(), fakeSocket()];
@@ -130,7 +130,7 @@ test("a reader that confirms nothing gets one window; later it reads how much it
   expect(slow.isClosed()).toBe(true);
 });
 
-test("a log has the whole ring and an end; what the guest writes meanwhile is not part of it", () => {
+test("a log contains the whole ring and then ends; it does not contain what the guest writes meanwhile", () => {
   const vm = fakeVm("0123456789");
   let left = 0;
   const hub = createHub(vm.console, () => left++);

@@ -1,4 +1,4 @@
-// The behavior that every driver has, as tests. A driver's own test file opens a machine and registers them.
+// Tests for the behavior that every driver must have. A driver's own test file opens a machine and registers them.
 import { randomUUID } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test, type TestContext } from "vitest";
@@ -93,7 +93,7 @@ export function driverContract(
       expect(found!.memory_bytes).toBeGreaterThan(2 ** 20);
     });
 
-    contract("a running VM has a screen and a reset button", async () => {
+    contract("a screenshot of a running VM is a PNG file, and a reset VM still runs", async () => {
       expect(isPng(await machine!.driver().screenshot(id))).toBe(true);
       await vms().reset(id);
       expect((await seen())?.state).toBe("running");
@@ -300,7 +300,7 @@ export function driverContract(
       expect(vms().disksOf(id)).toEqual([]);
     });
 
-    contract("the capacity has the pool of the instances, and fits together", async () => {
+    contract("the capacity contains the pool of the instances, and its values are consistent", async () => {
       const capacity = await machine!.driver().capacity();
       expect(capacity.zpools.map((pool) => pool.name)).toEqual(["zones"]);
       expect(capacity.zpools[0]!.free_bytes).toBeLessThanOrEqual(capacity.zpools[0]!.total_bytes);

@@ -1,4 +1,4 @@
-// The client of the guest agent against a socket that answers as a guest agent does, and as a hostile guest may.
+// Tests the client of the guest agent against a socket that answers like a guest agent or like a hostile guest.
 import { mkdtemp, rm } from "node:fs/promises";
 import { createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";

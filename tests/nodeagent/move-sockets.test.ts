@@ -1,4 +1,4 @@
-// The connections that carry a VM between two nodes. docs/reliability.md, "Migration of instances".
+// Tests the connections that carry a VM between two nodes. docs/reliability.md, "Migration of instances".
 import { Buffer } from "node:buffer";
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
@@ -40,7 +40,7 @@ test("a QEMU that sends is disconnected when the other node ends the connection 
   const path = join(folder.path, "ram.sock");
   const open = () => Promise.resolve({ socket: link, first: nothing });
   closers.push(await offerUnix(path, { uid: process.getuid!(), open }));
-  // As QEMU: sends, and reads nothing.
+  // Like QEMU, this end sends and reads nothing.
   const qemu = connect({ path, allowHalfOpen: true });
   closers.push(() => qemu.destroy());
   await once(qemu, "connect");

@@ -1,5 +1,5 @@
-// The parts of a Linux node image in the agent: the files of the booter, the inventory, the layout of the disks and the
-// script of the setup. tests/booter/linux-image.test.ts announces a machine.
+// Tests the agent's parts of a Linux node image: the files of the booter, the inventory, the layout of the disks and
+// the script of the setup. tests/booter/linux-image.test.ts announces a machine.
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -165,7 +165,7 @@ test("the broker's address has four parts", () => {
   expect(() => brokerOf("")).toThrow(/rabbitmq must be/);
 });
 
-test("a script gets only the environment of its request, and its end is known", async () => {
+test("a script gets only the environment of its request, and the result has its exit status and output", async () => {
   const script = 'echo "$TOKEN"; echo "${HOME:-no home}" >&2; exit 113';
   const ended = await runScript({ script, env: { PATH: "/usr/bin:/bin", TOKEN: "t" } });
   expect(ended).toEqual({ exit_status: 113, stdout: "t\n", stderr: "no home\n" });

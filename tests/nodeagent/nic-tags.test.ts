@@ -1,4 +1,4 @@
-// The option --nic-tags, and the report that follows from it.
+// Tests the option --nic-tags, and the report that the agent makes from it.
 import { expect, test } from "vitest";
 import type { Agent } from "../../nodeagent/agent.ts";
 import { nicTagLoop, parseNicTags } from "../../nodeagent/nic-tags.ts";

@@ -1,4 +1,4 @@
-// The parts of the QEMU driver that read the machine, decide about memory, and talk to systemd.
+// Tests the parts of the QEMU driver that read the machine, decide about memory, and call systemd.
 import { describe, expect, test } from "vitest";
 import { memoryOf, processorsOf, ticksOf, utilization } from "../../nodeagent/qemu/hardware.ts";
 import { hasVirtualization } from "../../nodeagent/qemu/host.ts";
@@ -55,7 +55,7 @@ describe("memory", () => {
     expect(memoryBudget(10 * GIB, { enabled: false, percent: 0.5 })).toBe(10 * GIB);
   });
 
-  test("VMs that are off use none, all others do", () => {
+  test("VMs that are off use no memory, all others do", () => {
     const all = [vm("a"), vm("b", { power: "off" }), vm("c", { power: "starting" }), vm("d", { power: "stopping" })];
     expect(memoryInUse(all)).toBe(12 * GIB);
   });

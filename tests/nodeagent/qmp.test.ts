@@ -1,4 +1,4 @@
-// The client of the QEMU Machine Protocol against a fake monitor.
+// Tests the client of the QEMU Machine Protocol against a fake monitor.
 import { afterEach, expect, test } from "vitest";
 import { connectQmp, openQmp, type Qmp, QmpError } from "../../nodeagent/qemu/qmp.ts";
 import type { QmpEvent } from "../../nodeagent/qemu/qmp-messages.ts";

@@ -1,4 +1,4 @@
-// The restart of a node that runs QEMU, and the platform image that it reports.
+// Tests the restart of a node that runs QEMU, and the platform image that the node reports.
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -12,13 +12,13 @@ function machine(vms: readonly Partial<VmRecord>[]) {
   return { ran, parts: { store: { all: () => vms as VmRecord[] }, boot_id: "boot-1", run } };
 }
 
-test("the machine restarts by a timer of systemd, so that the job reports its end before", async () => {
+test("a timer of systemd restarts the machine later, so the job can report its end first", async () => {
   const { ran, parts } = machine([{ power: "off" }]);
   await reboot(parts, "boot-1");
   expect(ran).toEqual([["systemd-run", "--on-active=10", "systemctl", "reboot"]]);
 });
 
-test("a machine that has restarted since does not restart again", async () => {
+test("a machine that has restarted since the job was created does not restart again", async () => {
   const { ran, parts } = machine([{ power: "on" }]);
   await reboot(parts, "boot-0");
   expect(ran).toEqual([]);

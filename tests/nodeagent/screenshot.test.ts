@@ -1,4 +1,4 @@
-// Screenshots on the node: how the picture is read from QEMU's folder, and how it is sent.
+// Tests how a node reads a screenshot from QEMU's folder, and how it sends the screenshot.
 import { mkdir, mkdtemp, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -29,7 +29,7 @@ test("a PNG file of the VM's user is read", async () => {
   expect(await readPicture(await written("good.png", PICTURE), uid)).toEqual(PICTURE);
 });
 
-test("a file of another user, another content, and a file that is too large are refused", async () => {
+test("a file of another user, a file that is no PNG and a file that is too large are refused", async () => {
   await expect(readPicture(await written("other.png", PICTURE), uid + 1)).rejects.toThrow("gave no picture");
   await expect(readPicture(await written("text.png", "root:x:0:0"), uid)).rejects.toThrow("gave no picture");
   const large = new Uint8Array(SCREENSHOT_BYTES_MAX + 1);

@@ -1,4 +1,4 @@
-// The seed volume of a guest: its files, and that a FAT reader finds them unchanged.
+// Tests the files of a guest's seed volume, and that a FAT reader finds them unchanged.
 import { describe, expect, test } from "vitest";
 import type { Nic } from "../../src/contract/instance.ts";
 import type { Subnet } from "../../src/contract/network.ts";

@@ -1,4 +1,5 @@
-// The fence of a node that boots: it starts only the VMs that the control plane still has on it.
+// Tests the fence of a node that boots: the node starts only the VMs whose instances the control plane still has on the
+// node.
 import { randomUUID } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -71,7 +72,7 @@ test("after a boot, a VM whose instance is on another node does not start, and t
   );
 });
 
-test("a restart of the agent alone asks nothing, and an unknown answer holds nothing", async () => {
+test("an agent that restarts without its machine asks nothing, and without an answer every VM starts", async () => {
   const running = await vm("on", { boot_id: NOW });
   await hold(() => Promise.reject(new Error("asked")));
   const other = await vm("on");
@@ -79,7 +80,7 @@ test("a restart of the agent alone asks nothing, and an unknown answer holds not
   expect([running, other].map(powerOf)).toEqual(["on", "on"]);
 });
 
-/** Asks the control plane as the node with this key. The first `failures` requests reach nothing. */
+/** Returns the environment of a node with this key. Its first `failures` requests fail. */
 async function asking(key: string | null, failures = 0): Promise<Asking> {
   const state_dir = join(folder.path, "state");
   await mkdir(state_dir, { recursive: true });
@@ -112,7 +113,7 @@ test("the agent waits for the control plane, and logs it once", async () => {
   expect(log).toEqual([expect.stringMatching(/^the VMs wait for the control plane, /)]);
 });
 
-test("a node without a key holds nothing, and a node whose key was deleted starts nothing", async () => {
+test("a node without a key starts every VM, and a node whose key was deleted starts none", async () => {
   expect(await ownInstances(await asking(null))).toBeNull();
   const { id, key } = await openNode(t);
   await t.call("POST", `/v1/cns/${id}/disable`);

@@ -1,4 +1,4 @@
-// How an agent reads the metrics of its VMs, and when it sends them.
+// Tests how an agent reads the metrics of its VMs, and when it sends them.
 import { expect, test } from "vitest";
 import { diskUse, networkUse, processUse } from "../../nodeagent/qemu/vm-metrics.ts";
 import { simulatedMetrics } from "../../nodeagent/simulated-metrics.ts";
@@ -14,7 +14,7 @@ test("a process's stat has its processor time and memory, whatever its name", ()
   expect(processUse(stat)).toEqual({ cpu_seconds: 3, memory_bytes: 4_096_000 });
 });
 
-test("only the guest's disks count, not their files and not the seed", () => {
+test("only the guest's disks count, and neither the file nodes below them nor the seed", () => {
   const block = (name: string | undefined, rd_bytes: number, wr_bytes: number) => ({
     ...name !== undefined && { "node-name": name },
     stats: { rd_bytes, wr_bytes },

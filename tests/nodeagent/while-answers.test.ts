@@ -1,4 +1,5 @@
-// The watch over the target of a live migration. docs/reliability.md, "Migration of instances", rule 6.
+// Tests the function that watches the target of a live migration. docs/reliability.md, "Migration of instances", rule
+// 6.
 import { expect, test } from "vitest";
 import { whileAnswers } from "../../nodeagent/migration/while-answers.ts";
 
@@ -17,7 +18,7 @@ test("work ends with its own result or error while the target answers", async ()
   await expect(whileAnswers(link, { signal, onLost, run: failing }, PATIENCE)).rejects.toThrow("no room");
 });
 
-test("work that waits for a silent target is given up, after what it waits for was closed", async () => {
+test("if the target is silent, the work is aborted, onLost closes what it waits for, and the call fails", async () => {
   let asked = 0;
   const link = { answers: () => Promise.resolve(++asked < 3) };
   const seen: unknown[] = [];

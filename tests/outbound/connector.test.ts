@@ -1,4 +1,5 @@
-// The connector: sends one GET to the checked address, with the requested host name. docs/reliability.md S-25.
+// Tests the connector, which sends one GET to the checked address with the requested host name. docs/reliability.md
+// S-25.
 import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";

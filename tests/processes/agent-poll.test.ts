@@ -1,5 +1,6 @@
-// The compiled nodeagent and its poll: with a running server, with a server that has no polls, and over a kill of the
-// server while the poll waits. A proxy between them counts the calls, and acts as an older server.
+// Tests the poll of the compiled nodeagent with a running server, with a server that has no polls, and with a server
+// that is killed while the poll waits. A proxy between agent and server counts the calls, and can act as an older
+// server.
 import { createServer, request as forward, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -104,7 +105,7 @@ test("polls replace heartbeats, claims and network polls, and a waiting poll tak
 }, 120_000);
 
 test(
-  "a server that is killed while the poll waits: the agent polls its successor, and jobs are done once",
+  "if the server is killed while the poll waits, the agent polls the next server, and each job is done once",
   async () => {
     counts = {};
     await polled(1);

@@ -88,7 +88,7 @@ async function killTwice(load: Load): Promise<void> {
 }
 
 test(
-  "when connections are cut at random, no acknowledged change is lost, no rejected request has an effect, and none hangs",
+  "when connections are cut at random, no acknowledged change is lost, no rejected request takes effect, and no request hangs",
   async () => {
     const load = newLoad();
     const { terminated, meanwhile } = await terminateUnder(load).finally(load.stop);

@@ -1,5 +1,5 @@
-// A tenant's instance on a compiled node agent, with two servers as `task start` starts them. The agent polls one of
-// them; consoles are opened at either.
+// Opens a tenant's instance on a compiled node agent, with two servers as `task start` starts them. The agent polls one
+// server. Tests open consoles at both.
 import { randomBytes } from "node:crypto";
 import { createServer } from "node:net";
 import { join } from "node:path";

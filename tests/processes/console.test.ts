@@ -203,7 +203,7 @@ describe("one console types, others watch", () => {
 });
 
 test(
-  "a quick reader gets all 8 MB that a guest writes, apart from bytes that are reported as skipped; a slow reader skips; the server's memory is bounded",
+  "a quick reader gets all 8 MB that a guest writes, or a report of skipped bytes; a slow reader skips bytes; the server's memory is bounded",
   async () => {
     const FLOOD_BYTES = 8_000_000;
     const slow = await f.open(f.other, { mode: "watch" }, true);
@@ -258,7 +258,7 @@ describe("a console ends", () => {
   }, 60_000);
 });
 
-test("the audit chain has each console's beginning and end, with who and why", async () => {
+test("the audit chain has each console's beginning and end, with the user and the reason", async () => {
   const at = f.callAt(f.polled);
   await expect.poll(async () => (await f.db.query("select from console_session where state <> 'ticket'")).rowCount)
     .toBe(0);

@@ -15,7 +15,7 @@ import { type Side, steering } from "./steering.ts";
 const INSTANCES = "instances are still placed on this node; delete or migrate them first";
 const NO_NODE =
   "no eligible compute node for placement; capacity, traits, affinity, or scope pinning rejected every candidate";
-/** The number of rounds that each side must win. steering.ts makes both sides win some. */
+/** The number of rounds that each side must win. steering.ts makes each side win some rounds. */
 const WINS = 3;
 const ROUNDS_MAX = 80;
 /** The tables with rows of an instance and of the capacity that it uses. */

@@ -1,5 +1,5 @@
-// Uploads of images from end to end: the compiled tenantctl uploads an image to a server as `task start` starts it, and
-// the compiled node agent creates an instance from the image.
+// Tests uploads of images from end to end: the compiled tenantctl uploads an image to a server as `task start` starts
+// it, and the compiled node agent creates an instance from the image.
 import { createHash, randomBytes } from "node:crypto";
 import { readdir, readFile, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -174,7 +174,7 @@ test("parts out of order, of a wrong size, of another tenant, and above the tena
   const part = BYTES.subarray(0, IMAGE_PART_BYTES);
   expect((await put(begun.id, IMAGE_PART_BYTES, part)).body.message).toBe("the upload has 0 bytes; continue there");
   expect((await put(begun.id, 0, part.subarray(1))).status).toBe(400);
-  // Of two programs that upload to one record, the first one's part stays, and the second one learns it.
+  // If two programs upload to one record, the part of the first stays, and the second gets 409.
   const [one, two] = [randomBytes(IMAGE_PART_BYTES), randomBytes(IMAGE_PART_BYTES)];
   const both = await Promise.all([put(begun.id, 0, one), put(begun.id, 0, two)]);
   expect(both.map(({ status }) => status).sort()).toEqual([200, 409]);
@@ -195,55 +195,71 @@ test("parts out of order, of a wrong size, of another tenant, and above the tena
   expect((await begin()).status).toBe(409);
 });
 
-test("an image is made of a snapshot, and an instance runs from it after the snapshot is deleted", async () => {
-  const env = {
-    ...{ HOME: folder.path, TENANTCTL_ENDPOINT: server.url, TENANTCTL_API_KEY: tenant.key, NO_COLOR: "1" },
-    ...{ TENANTCTL_TENANT: tenant.tenant_id, TENANTCTL_PROJECT: tenant.project_id },
-  };
-  const tenantctl = async (...argv: string[]) => {
-    const { code, out, err } = await run("tenantctl", argv, { env });
-    expect([code, err], argv.join(" ")).toEqual([0, expect.any(String)]);
-    return JSON.parse(out);
-  };
-  okOf(await call("PUT", "/v1/config/image.uploaded_bytes_max", { body: { value: 100 * BYTES.length } }));
-  const base = join(folder.path, "base.raw");
-  await writeFile(base, randomBytes(IMAGE_PART_BYTES));
-  await tenantctl("image", "upload", base, "--os", "linux", "--image-version", "1", "--name", "base", "--label", "a=b");
-  await tenantctl("vpc", "create", "--name", "golden", "--ipv4-block", "10.7.0.0/16");
-  await tenantctl("subnet", "create", "--name", "golden", "--vpc", "golden", "--ipv4-block", "10.7.1.0/24");
-  const place = ["--vpc", "golden", "--subnet", "golden", "--cpu", "1", "--memory", "1GiB", "--label", "test=image"];
-  const web1 = await tenantctl("instance", "create", "--name", "web1", "--image", "base", ...place);
-  const [boot] = okOf(await own("GET", `/v1/disks?instance=${web1.id}`)).items;
-  await tenantctl("snapshot", "create", boot.id, "--instance", "web1", "--name", "monday");
-  const made = ["image", "create", "golden", "--snapshot", "monday", "--instance", "web1"];
-  const image = await tenantctl(...made, "--label", "tier=web", "--image-version", "2");
-  expect(image).toMatchObject({
-    scope: { kind: "project", project_id: tenant.project_id },
-    os: "linux",
-    version: "2",
-    labels: { tier: "web" },
-    content_bytes: boot.size_bytes,
-  });
-  const id = image.source_url.slice("berth:".length);
-  const bytes = await readFile(join(stored, id, "00000000"));
-  expect([image.size_bytes, image.sha256]).toEqual([bytes.length, createHash("sha256").update(bytes).digest("hex")]);
-  // The node keeps no copy for itself.
-  expect((await readdir(join(folder.path, "node"))).filter((name) => name.includes("snapshot"))).toEqual([]);
-  const again = await run("tenantctl", made, { env });
-  expect([again.code === 0, again.err]).toEqual([
-    false,
-    expect.stringContaining("an image named golden already exists"),
-  ]);
+test(
+  "an image is created from a snapshot, and an instance of the image runs after the snapshot is deleted",
+  async () => {
+    const env = {
+      ...{ HOME: folder.path, TENANTCTL_ENDPOINT: server.url, TENANTCTL_API_KEY: tenant.key, NO_COLOR: "1" },
+      ...{ TENANTCTL_TENANT: tenant.tenant_id, TENANTCTL_PROJECT: tenant.project_id },
+    };
+    const tenantctl = async (...argv: string[]) => {
+      const { code, out, err } = await run("tenantctl", argv, { env });
+      expect([code, err], argv.join(" ")).toEqual([0, expect.any(String)]);
+      return JSON.parse(out);
+    };
+    okOf(await call("PUT", "/v1/config/image.uploaded_bytes_max", { body: { value: 100 * BYTES.length } }));
+    const base = join(folder.path, "base.raw");
+    await writeFile(base, randomBytes(IMAGE_PART_BYTES));
+    await tenantctl(
+      "image",
+      "upload",
+      base,
+      "--os",
+      "linux",
+      "--image-version",
+      "1",
+      "--name",
+      "base",
+      "--label",
+      "a=b",
+    );
+    await tenantctl("vpc", "create", "--name", "golden", "--ipv4-block", "10.7.0.0/16");
+    await tenantctl("subnet", "create", "--name", "golden", "--vpc", "golden", "--ipv4-block", "10.7.1.0/24");
+    const place = ["--vpc", "golden", "--subnet", "golden", "--cpu", "1", "--memory", "1GiB", "--label", "test=image"];
+    const web1 = await tenantctl("instance", "create", "--name", "web1", "--image", "base", ...place);
+    const [boot] = okOf(await own("GET", `/v1/disks?instance=${web1.id}`)).items;
+    await tenantctl("snapshot", "create", boot.id, "--instance", "web1", "--name", "monday");
+    const made = ["image", "create", "golden", "--snapshot", "monday", "--instance", "web1"];
+    const image = await tenantctl(...made, "--label", "tier=web", "--image-version", "2");
+    expect(image).toMatchObject({
+      scope: { kind: "project", project_id: tenant.project_id },
+      os: "linux",
+      version: "2",
+      labels: { tier: "web" },
+      content_bytes: boot.size_bytes,
+    });
+    const id = image.source_url.slice("berth:".length);
+    const bytes = await readFile(join(stored, id, "00000000"));
+    expect([image.size_bytes, image.sha256]).toEqual([bytes.length, createHash("sha256").update(bytes).digest("hex")]);
+    // The node keeps no copy for itself.
+    expect((await readdir(join(folder.path, "node"))).filter((name) => name.includes("snapshot"))).toEqual([]);
+    const again = await run("tenantctl", made, { env });
+    expect([again.code === 0, again.err]).toEqual([
+      false,
+      expect.stringContaining("an image named golden already exists"),
+    ]);
 
-  expect((await run("tenantctl", ["snapshot", "delete", "monday", "--instance", "web1"], { env })).code).toBe(0);
-  const web2 = await tenantctl("instance", "create", "--name", "web2", "--image", "golden", ...place);
-  expect(web2).toMatchObject({ image_id: image.id, lifecycle: { state: "running" } });
-  for (const instance of [web1, web2]) {
-    okOf(await own("POST", `/v1/instances/${instance.id}/stop`));
-    expect((await own("DELETE", `/v1/instances/${instance.id}`)).status).toBe(204);
-  }
-  expect((await own("DELETE", `/v1/images/${image.id}`)).status).toBe(204);
-}, 120_000);
+    expect((await run("tenantctl", ["snapshot", "delete", "monday", "--instance", "web1"], { env })).code).toBe(0);
+    const web2 = await tenantctl("instance", "create", "--name", "web2", "--image", "golden", ...place);
+    expect(web2).toMatchObject({ image_id: image.id, lifecycle: { state: "running" } });
+    for (const instance of [web1, web2]) {
+      okOf(await own("POST", `/v1/instances/${instance.id}/stop`));
+      expect((await own("DELETE", `/v1/instances/${instance.id}`)).status).toBe(204);
+    }
+    expect((await own("DELETE", `/v1/images/${image.id}`)).status).toBe(204);
+  },
+  120_000,
+);
 
 test("a server with a bucket stores an uploaded image in it, with the permissions of `task start`", async () => {
   okOf(await call("PUT", "/v1/config/image.uploaded_bytes_max", { body: { value: 100 * BYTES.length } }));

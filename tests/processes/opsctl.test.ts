@@ -1,4 +1,5 @@
-// Runs each noun of the compiled opsctl with a running server, and checks output, exit code and files.
+// Runs the commands of the compiled opsctl for each kind of object with a running server, and checks output, exit code
+// and files.
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";

@@ -201,12 +201,13 @@ async function upgradeAndBack(context: TestContext, commit: string | null, versi
   console.log(
     `${version}: ${load.operations.length} changes, ${failures(load).length} failed; ${unread.length} reads failed`,
   );
-  // The migrations before 0063 were not written for this. A change can wait for one of them, and get 503, or 500 from an old process.
+  // The migrations before 0063 were not written for rolling upgrades. A change can wait for such a migration and get
+  // 503, or 500 from an old process.
   const allowed = version === "0.1.0" ? / 50[03] after / : null;
   expect(failures(load).filter((failure) => allowed?.test(failure) !== true)).toEqual([]);
   expect(unread, logOf(unread, [...ended, ...site.servers.map((server) => server.log())])).toEqual([]);
   expect(load.acknowledged()).toBeGreaterThan(0);
-  // The next upgrade begins. A process of this version completes what the older one does not know.
+  // Begins the next upgrade: a process of this version completes operations that the older version does not know.
   await replace(site, 0);
   expect(await historyViolations(db, load.operations)).toEqual([]);
   expect(await invariantViolations(db)).toEqual([]);
@@ -216,13 +217,13 @@ async function upgradeAndBack(context: TestContext, commit: string | null, versi
 }
 
 test(
-  "the version before the newest migration is upgraded and returns without a failed request",
+  "an upgrade from the version before the newest migration, and the return to that version, fail no request",
   (context) => upgradeAndBack(context, previousCommit(), "0.0.1"),
   LIMIT_MS,
 );
 
 test(
-  "release 0.1.0 is upgraded and returns; a change can get 503 or 500 while the database is migrated",
+  "in an upgrade from release 0.1.0, and the return to it, only changes fail, with 503 or 500, during the migration",
   (context) => upgradeAndBack(context, commitOf010(), "0.1.0"),
   LIMIT_MS,
 );

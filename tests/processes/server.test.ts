@@ -1,4 +1,4 @@
-// The server as a process: several starts at once, draining, kills, and the state after a kill.
+// Tests the server as a process: several starts at once, draining, kills, and the state after a kill.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";

@@ -38,7 +38,7 @@ function cutOff(): number {
   return load.operations.flatMap(({ attempts }) => attempts).filter(({ status }) => status === null).length;
 }
 
-/** Returns the number of transitions of the node with the most transitions. */
+/** Returns the maximum number of transitions that any node has. */
 async function hottest(): Promise<number> {
   const { rows } = await db.query<{ hot: number | null }>(
     "select max(count)::int as hot from (select count(*) from transition where actor_kind = 'cn' group by actor_id) t",

@@ -1,5 +1,5 @@
-// The server's part of the web console in the server that `task start` starts, with its permissions: the page, a session
-// in a cookie, and a change that opsctl makes. A browser's requests are sent as a browser sends them.
+// Tests the server's part of the web console with the server that `task start` starts, and its permissions: the page, a
+// session in a cookie, and a change that opsctl makes. The test sends requests as a browser does.
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { buildConsole } from "../../console/bundle.ts";
@@ -7,7 +7,7 @@ import { type FreshDatabase, freshDatabase } from "../support/database.ts";
 import { ROOT_KEY, type ServerProcess, startServer } from "../support/server-process.ts";
 import { buildExecutables, run } from "./executables.ts";
 
-/** A change must be on screen within 500 ms; this much of it is the server's. */
+/** A change must be on screen within 500 ms. The server may use this part of the time. */
 const ANSWER_MS_MAX = 300;
 
 let database: FreshDatabase;
@@ -23,7 +23,7 @@ afterAll(async () => {
   await database?.drop();
 });
 
-test("the page is served with the policy, and the files that it names, too", async () => {
+test("the server sends the page with the policy, and all files that the page names", async () => {
   const page = await fetch(`${server.url}/console/nodes`);
   expect(page.status).toBe(200);
   expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
@@ -39,7 +39,7 @@ test("the page is served with the policy, and the files that it names, too", asy
   expect(types).toEqual([[200, "image/svg+xml"], [200, "text/css"], [200, "text/javascript"]]);
 });
 
-test("a signed-in page learns soon what opsctl changed, and a page of another site can change nothing", async () => {
+test("a signed-in page soon gets a change that opsctl made, and a page of another site can change nothing", async () => {
   const own = { "sec-fetch-site": "same-origin", "content-type": "application/json" };
   const body = JSON.stringify({ api_key: ROOT_KEY });
   const signedIn = await fetch(`${server.url}/v1/console/session`, { method: "POST", headers: own, body });

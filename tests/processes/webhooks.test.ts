@@ -1,5 +1,5 @@
-// Webhooks from end to end: the compiled tenantctl creates one at a server as `task start` starts it, and a receiver gets
-// the events, also when the server is killed.
+// Tests webhooks from end to end: the compiled tenantctl creates a webhook at a server as `task start` starts it, and a
+// receiver gets the events, even if the server is killed.
 import { Buffer } from "node:buffer";
 import { createHmac } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -12,7 +12,7 @@ import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
 import { call } from "./console-fixture.ts";
 import { buildExecutables, run } from "./executables.ts";
 
-/** A process that was killed in an attempt keeps its claim for this time. */
+/** The claim of a process that was killed during an attempt lasts this long. */
 const CLAIM_MS = WEBHOOK_LEASE_S * 1_000;
 const MARGIN_MS = 30_000;
 
@@ -85,7 +85,7 @@ test("`webhook test` ends with the receiver's answer", async () => {
     .toBe("delivered");
 }, 60_000);
 
-test("an event whose server is killed before it is sent arrives from the next server", async () => {
+test("if the server is killed before it sends an event, the next server sends the event", async () => {
   const { port } = new URL(hook.url);
   await hook.close();
   const vpc = await newVpc("killed-before");
@@ -95,7 +95,7 @@ test("an event whose server is killed before it is sent arrives from the next se
   expectSigned(await hook.until(ofVpc(vpc), CLAIM_MS + MARGIN_MS));
 }, 120_000);
 
-test("an event whose server is killed during the attempt arrives once more, with the same id", async () => {
+test("if the server is killed while it sends an event, the event arrives once more, with the same id", async () => {
   hook.answer = () => "silence";
   const vpc = await newVpc("killed-during");
   const first = await hook.until(ofVpc(vpc));

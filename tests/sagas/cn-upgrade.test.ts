@@ -15,7 +15,7 @@ const NEW = "20261121T000000Z";
 const MACS = ["02:00:5e:00:53:01", "02:00:5e:00:53:02"];
 const RESULT: LabelUpgradeResult = { upgraded: [], not_upgraded: [], not_begun: [] };
 const CUTS = ["before", "after"] as const;
-/** Every fault at one commit. */
+/** The faults that can occur at one commit. */
 const FAULTS = [...FAULT_POINTS.map((dies) => ({ dies })), ...CUTS.map((cut) => ({ cut }))];
 
 let fixture: InstanceFixture;
@@ -111,7 +111,7 @@ async function begun(reboot: UpgradeReboot = "agent"): Promise<Asked> {
   return asked;
 }
 
-/** Runs the upgrade of the node until its next action is this step, and returns whether it is there. */
+/** Runs the upgrade of the node until its next action is this step, or until it does not run any more. */
 async function toStep(asked: Asked, step: string, by = p.main): Promise<void> {
   const id = upgradeId(asked);
   for (let count = 0; count < 20; count++) {

@@ -112,8 +112,8 @@ test("no instance refuses a message of a step that follows", () => {
     "disk-resize:resize",
     "disk-resize:finish",
   ]);
-  // The messages that these steps send. A cell that is a string would refuse the message: with this text, or with 404
-  // if it is "missing".
+  // Checks the messages that these steps send. A cell with any text except "ignore" would refuse the message: with 404
+  // if the text is "missing", otherwise with this text.
   for (const type of ["settle", "disk_applied", "disk_changed", "evacuated", "rebuilt"] as const) {
     for (const cell of Object.values(instanceTable[type])) {
       expect(cell === "ignore" || typeof cell === "function").toBe(true);

@@ -1,5 +1,5 @@
-// The steps of a saga on PostgreSQL: each step takes effect once, no matter how often it runs and where the process
-// dies (docs/reliability.md).
+// Tests the steps of a saga on PostgreSQL: each step takes effect once, no matter how often it runs and where the
+// process dies (docs/reliability.md).
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { FAULT_POINTS } from "../../actors/engine/ports.ts";
 import { openProbe, type ProbePlane, type Started, STEPS } from "./probe-saga.ts";

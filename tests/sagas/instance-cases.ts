@@ -203,7 +203,10 @@ async function diskOf(p: InstanceSagas, { to }: Begun) {
 
 type Of = (pair: readonly [Bindable, Bindable]) => Bindable | null;
 
-/** Returns how to attach or detach a floating IP. `from` selects the NIC that has it before, `onto` the NIC after. */
+/**
+ * Returns how to attach or detach a floating IP. `from` selects the NIC that has the address before the operation,
+ * `onto` the NIC that has it afterwards.
+ */
 function binding(type: "attach" | "detach", { from, onto }: { readonly from: Of; readonly onto: Of }) {
   return async (p: InstanceSagas): Promise<Asked> => {
     const pair = await p.bindable();
@@ -267,8 +270,8 @@ async function deletingSnapshot(p: InstanceSagas): Promise<Asked> {
 }
 
 /**
- * Creates an instance with a snapshot and the message that makes an image of it. The node's bytes are stored already,
- * and their digest is known: these tests have no agent.
+ * Creates an instance with a snapshot, and the message that makes an image of the snapshot. The upload has all its
+ * bytes and its digest already, because these tests have no agent.
  */
 async function creatingImage(p: InstanceSagas): Promise<Asked> {
   const [snapshot_id, upload_id] = [randomUUID(), randomUUID()];

@@ -1,6 +1,6 @@
-// The sagas of instances and their floating IPs, with every failure and every end of a process at each step. Each step
-// must take effect once. In the end the operation has succeeded, has been undone completely, or is stuck and names the
-// step (docs/reliability.md).
+// Tests the sagas of instances and their floating IPs, with every failure and every end of a process at each step. Each
+// step must take effect once. In the end the operation has succeeded, has been undone completely, or is stuck and names
+// the step (docs/reliability.md).
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { FAULT_POINTS } from "../../actors/engine/ports.ts";
 import { waitId } from "../../actors/engine/saga.ts";

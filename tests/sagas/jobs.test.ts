@@ -1,5 +1,5 @@
-// Sagas that wait for a node's job: the job fails, its time limit passes, the node stops, the node's report arrives
-// late or twice, or an operator abandons the saga while the node works (docs/instances.md, "Jobs").
+// Tests sagas that wait for a node's job: the job fails, its time limit passes, the node stops, the node's report
+// arrives late or twice, or an operator abandons the saga while the node works (docs/instances.md, "Jobs").
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { JOB_LIMIT_MS, openProbe, type ProbePlane } from "./probe-saga.ts";
 

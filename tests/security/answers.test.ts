@@ -1,5 +1,5 @@
-// Headers of every answer, ids of another tenant in requests, and the audit of changes. docs/reliability.md S-06, S-33,
-// S-34, S-40.
+// Tests the headers of every answer, requests with ids of another tenant, and the audit of changes. docs/reliability.md
+// S-06, S-33, S-34, S-40.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Answer, okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
@@ -17,7 +17,7 @@ beforeAll(async () => {
   t = await openTestControlPlane();
   routes = readRoutes((await t.call("GET", "/openapi.json")).body);
   own = await makeObjects(t);
-  // Another tenant. The tests do not need its instance and what belongs to it.
+  // Another tenant. The tests need neither its instance nor the objects that belong to this instance.
   foreign = await makeObjects(t, { instance: "", disk: "", nic: "", port_forward: "" });
   const body = { description: "of the tenant", scope: "full" };
   key = okOf(await t.call("POST", `/v1/tenants/${own.tenant}/api-keys`, { body })).secret;

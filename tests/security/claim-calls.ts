@@ -1,4 +1,4 @@
-// Registrations of the claim-code path, by the machine itself and anonymously, and the check that no claim is left.
+// Sends registrations that get a claim code, as the machine itself and anonymously, and checks that no claim is left.
 import { expect } from "vitest";
 import { type Machine, newMachine } from "../setup/machine.ts";
 import { type Answer, okOf, type TestControlPlane } from "../support/control-plane.ts";

@@ -1,4 +1,4 @@
-// S-46: the limits of enrolment claims, their end, and their visibility.
+// S-46: tests the limits of enrolment claims, how claims end, and who can see them.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { CLAIM_SYSINFO_BYTES_MAX, CLAIMS_PER_NODE_MAX } from "../../src/contract/limits.ts";

@@ -1,5 +1,5 @@
-// TLS to a real PostgreSQL: the client connects only to the server with the right certificate. docs/reliability.md
-// S-32.
+// Tests TLS to a real PostgreSQL: the client connects only to the server with the right certificate.
+// docs/reliability.md S-32.
 import { chmod, chown, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

@@ -1,4 +1,5 @@
-// A server process on its own database, a client for its API, and a target on this machine that no fetch may reach.
+// Opens a server process on its own database, a client for its API, and a target on this machine that no fetch may
+// reach.
 import { type Answer, type CallOptions, okOf } from "../support/control-plane.ts";
 import { freshDatabase } from "../support/database.ts";
 import { ROOT_KEY, type ServerOptions, type ServerProcess, startServer } from "../support/server-process.ts";

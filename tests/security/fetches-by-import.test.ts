@@ -1,5 +1,5 @@
-// Fetches that `opsctl` makes for addresses in an index: the compiled program, a running server, and a user's index
-// with addresses of this machine. docs/reliability.md S-25 and S-47.
+// Tests the fetches that `opsctl` makes for addresses in an index, with the compiled program, a running server, and a
+// user's index with addresses of this machine. docs/reliability.md S-25 and S-47.
 import { spawnSync } from "node:child_process";
 import { cp, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";

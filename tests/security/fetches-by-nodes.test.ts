@@ -1,5 +1,5 @@
-// Fetches that nodes make for tenants: the compiled nodeagent with a running server, and images whose addresses are on
-// this machine. docs/reliability.md S-25 and S-47.
+// Tests the fetches that nodes make for tenants, with the compiled nodeagent, a running server, and images whose
+// addresses are on this machine. docs/reliability.md S-25 and S-47.
 import { createHash, randomBytes } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";

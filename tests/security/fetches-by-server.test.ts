@@ -1,5 +1,5 @@
-// Fetches that the server makes for tenants: discovery documents and keys of their issuers, with `task start`'s
-// processes and permissions. docs/reliability.md S-25 and S-47.
+// Tests the fetches that the server makes for tenants: discovery documents and keys of their issuers, with the
+// processes and permissions of `task start`. docs/reliability.md S-25 and S-47.
 import type { RequestListener } from "node:http";
 import { randomUUID } from "node:crypto";
 import process from "node:process";
@@ -47,7 +47,7 @@ async function presented(issuer: string): Promise<Answer> {
   return await fixture.call("GET", "/v1/auth/whoami", { key: token });
 }
 
-/** Sets an issuer while the operator allows it; afterwards the setting no longer allows it. */
+/** Sets an issuer while the setting allows its address. Afterwards the setting no longer allows the address. */
 async function setWhileAllowed(issuer: string): Promise<void> {
   const { tenant_id } = await openTenant(fixture);
   await fixture.allow(["0.0.0.0/0", "::/0"]);
@@ -111,7 +111,7 @@ test("S-25, S-47: neither an issuer nor its jwks_uri is fetched from a private a
   expect(fixture.target.connections()).toBe(0);
 }, 300_000);
 
-test("the fetcher process is restarted when it was killed", async () => {
+test("the fetcher process is restarted after it was killed", async () => {
   const issuer = await serve((url) => async (request, response) => {
     const document = request.url === "/keys" ? await keySet() : { issuer: url(), jwks_uri: `${url()}/keys` };
     response.setHeader("content-type", "application/json").end(JSON.stringify(document));

@@ -1,4 +1,5 @@
-// Arguments and environments of a process and its descendants, as other users of the machine see them. Linux only.
+// Reads the arguments and environments of a process and its descendants, as other users of the machine see them. Linux
+// only.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 
 export type ProcessView = { readonly pid: number; readonly argv: string; readonly environment: string };

@@ -1,5 +1,6 @@
-// A deleted credential is invalid in every process as soon as the delete is answered, also for long polls. The tests
-// have a thousand requests in flight at three servers that share a database. docs/reliability.md S-11.
+// Tests that a deleted credential is invalid in every process as soon as the delete is answered, even for long polls
+// that run. The tests have a thousand requests in flight at three servers that share a database. docs/reliability.md
+// S-11.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ComputeFixture, openComputeFixture } from "../compute/compute-fixture.ts";
 import { type Answer, okOf, openTestControlPlane, ROOT_KEY, type TestControlPlane } from "../support/control-plane.ts";

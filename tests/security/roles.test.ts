@@ -1,4 +1,4 @@
-// The server's rights in its database, tested with the login of a running server. docs/reliability.md S-37.
+// Tests the server's rights in its database with the login of a running server. docs/reliability.md S-37.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

@@ -1,4 +1,4 @@
-// TLS of the API, and errors at the start with wrong certificate files. docs/reliability.md S-32 and S-36.
+// Tests TLS of the API, and the errors of a start with wrong certificate files. docs/reliability.md S-32 and S-36.
 import { chmod, writeFile } from "node:fs/promises";
 import { get } from "node:https";
 import { connect } from "node:net";

@@ -1,4 +1,4 @@
-// The relay of consoles, between two sockets in memory.
+// Tests the relay of consoles between two sockets in memory.
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { ServerSocket, SocketListener } from "../../src/http/websocket.ts";
 import { controlText } from "../../src/lib/console/frames.ts";
@@ -128,7 +128,7 @@ describe("the caller's console ends", () => {
     expect(f.end()).toHaveLength(1);
   });
 
-  test("when a check finds a reason, also while the caller waits for the node", async () => {
+  test("when a check finds a reason, even while the caller waits for the node", async () => {
     for (const meets of [true, false]) {
       const f = fixture();
       if (meets) f.meet();

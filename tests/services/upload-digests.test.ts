@@ -55,7 +55,7 @@ test("parts that arrive together, in any order or twice, give the same digest", 
   expect(await digests.digest(ID, BYTES.length)).toBe(SHA256);
 });
 
-test("a part that is missing in the store gives no digest, and does not spoil the next one", async () => {
+test("a part that is missing in the store gives no digest, and does not affect the next digest", async () => {
   const { digests, add } = openProcess({ missing: 1 });
   await add(0);
   await add(2);

@@ -1,5 +1,5 @@
-// The admin_ip of netbooted nodes: the address of the port that the machine booted from. The agent's registrations do
-// not change it, and a migration sets it for nodes that were set up earlier.
+// Tests the admin_ip of netbooted nodes, which is the address of the port that the machine booted from. The agent's
+// registrations do not change it, and a migration sets it for nodes that were set up earlier.
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";

@@ -1,4 +1,4 @@
-// The layout proposal and its approval. docs/nodes.md, "The netboot path".
+// Tests the layout proposal and its approval. docs/nodes.md, "The netboot path".
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
@@ -78,7 +78,7 @@ describe("the proposal", () => {
     expect(body).not.toHaveProperty("proposal");
   });
 
-  test("gets 200 also for a node that is setting_up, approved or pending, and 404 for an unknown node", async () => {
+  test("gets 200 for a node that is setting_up, approved or pending, too, and 404 for an unknown node", async () => {
     for (const machine of [await settingUp(t), await setUp(t), await t.register()]) {
       expect((await propose(machine)).status).toBe(200);
     }

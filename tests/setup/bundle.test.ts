@@ -1,4 +1,4 @@
-// The setup bundle: the booter can fetch it once. docs/nodes.md, "The netboot path".
+// Tests the setup bundle, which the booter can fetch only once. docs/nodes.md, "The netboot path".
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";

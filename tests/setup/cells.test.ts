@@ -1,4 +1,4 @@
-// Every cell of the node's transition table for the messages of netboot, and the time limits in these cells.
+// Tests every cell of the node's transition table for the messages of netboot, and the time limits in these cells.
 // tests/actors covers the table's other messages. docs/nodes.md, "States".
 import { describe, expect, test } from "vitest";
 import type { CnMessage } from "../../actors/cn/messages.ts";

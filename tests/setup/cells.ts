@@ -1,4 +1,4 @@
-// A node in each state, and a message of each type of the netboot path, for tests of the transition table.
+// Provides a node in each state, and a message of each type of the netboot path, for tests of the transition table.
 import type { CnMessage, NewNodeKey } from "../../actors/cn/messages.ts";
 import { BLANK, type CnState } from "../../actors/cn/state.ts";
 import type { SetupApproval } from "../../src/contract/setup.ts";

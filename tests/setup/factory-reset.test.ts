@@ -1,5 +1,5 @@
-// Factory reset: the fields that it clears and keeps, and the guards that block a reset or a removal. docs/nodes.md,
-// "Leaving".
+// Tests factory reset: the fields that it clears and keeps, and the guards that block a reset or a removal.
+// docs/nodes.md, "Leaving".
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";

@@ -1,4 +1,4 @@
-// Setup runs that fail, time out or are abandoned. docs/nodes.md, "The netboot path".
+// Tests setup runs that fail, time out or are abandoned. docs/nodes.md, "The netboot path".
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { SETUP_EXPIRED } from "../../actors/cn/setup.ts";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
@@ -55,7 +55,7 @@ describe("a report of failure", () => {
     });
   });
 
-  test("also reverts the node before the bundle was fetched, when there is no key to revoke", async () => {
+  test("reverts the node even before the bundle was fetched, when there is no key to revoke", async () => {
     const machine = await awaitingSetup(t);
     okOf(await approveSetup(t, machine));
     const epoch = Number((await rowOf(t, machine))?.setup_epoch);

@@ -1,4 +1,4 @@
-// Bare machines for tests, and the calls that take a machine from its first packet to an approved node.
+// Creates bare machines for tests, and takes a machine from its first packet to an approved node.
 import { randomUUID } from "node:crypto";
 import type { Db } from "../../src/db/pool.ts";
 import { type Answer, type CallOptions, okOf, type TestControlPlane } from "../support/control-plane.ts";

@@ -1,4 +1,5 @@
-// Removal of nodes: the rows that it deletes and keeps, and the return of removed machines. docs/nodes.md, "Leaving".
+// Tests the removal of nodes: the rows that it deletes and keeps, and the return of removed machines. docs/nodes.md,
+// "Leaving".
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";

@@ -1,4 +1,5 @@
-// Progress and completion of a setup run, and refused reports. docs/nodes.md, "The netboot path".
+// Tests the reports of a setup run's progress and completion, and reports that are refused. docs/nodes.md, "The netboot
+// path".
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";

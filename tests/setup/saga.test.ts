@@ -1,7 +1,7 @@
-// The cn-setup operation under failure. Every path to the operation's end is run in four ways: without a fault, with
-// crashes before and after each commit, with the connection lost after each commit, and with repeated messages. A fault
-// does not change the final state of the database, and an undone setup leaves the database as before the approval.
-// docs/reliability.md R-20 and INV-11.
+// Tests the cn-setup operation under failure. Every path to the operation's end is run in four ways: without a fault,
+// with crashes before and after each commit, with the connection lost after each commit, and with repeated messages. A
+// fault does not change the final state of the database, and an undone setup leaves the database as before the
+// approval. docs/reliability.md R-20 and INV-11.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { cnSetup } from "../../actors/sagas/cn-setup.ts";
@@ -220,7 +220,7 @@ describe.each(Object.entries(PATHS))("%s", (path, { ends }) => {
     await expectInvariants(fixture.db);
   });
 
-  test("changes nothing when all messages are repeated after the end, also when the undo is repeated", async () => {
+  test("changes nothing when all messages are repeated after the end, even when the undo is repeated", async () => {
     const { c } = await runPath(path, null);
     const ended = await fixture.dump();
     const operation = { kind: "saga", id: c.operation_id };

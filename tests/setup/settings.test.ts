@@ -1,5 +1,5 @@
-// Settings of a node that operators can change in every state: root password, placement traits, root's authorized keys.
-// docs/reliability.md S-20.
+// Tests the settings of a node that operators can change in every state: root password, placement traits, root's
+// authorized keys. docs/reliability.md S-20.
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";

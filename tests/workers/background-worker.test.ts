@@ -14,7 +14,7 @@ const JOB = { kind: "job", id: "j" };
 const NOTHING: Committed = { refs: [], rows: [], tells: [], due: [] };
 const tell = (id: string): OutboxRow => ({ id, to: SAGA, message: { type: "job_ended" } });
 
-/** A worker on an outbox and one saga. `answer` is the engine's answer to each message. */
+/** Opens a worker with an outbox and one saga. `answer` returns the engine's answer to each message. */
 function openWorker(answer: (message: Message) => Promise<Outcome> = () => Promise.resolve({ ok: true, reply: null })) {
   const sent: [string | undefined, ActorRef, Message][] = [];
   const outbox: OutboxRow[] = [];

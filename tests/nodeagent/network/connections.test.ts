@@ -1,11 +1,11 @@
-// Open connections and a changed firewall: which of them the router drops from now on.
+// Tests which open connections the router drops after a change of the firewall.
 import { expect, test } from "vitest";
 import { forbiddenIds, forbiddenTable, parseConnections } from "../../../nodeagent/network/connections.ts";
 import type { DocumentRule } from "../../../src/contract/network-document.ts";
 import { documentOf, machine, rule } from "../../networks/documents.ts";
 
 const [FLOATING, DNS, PING] = [4_068_479_874, 2, 3];
-/** Lines as conntrack 1.4.7 prints them. The first came in by a floating IP. */
+/** Lines as conntrack 1.4.7 prints them. The first connection came in by a floating IP. */
 const LISTING = [
   "tcp      6 431999 ESTABLISHED src=198.51.100.10 dst=203.0.113.7 sport=5000 dport=22 src=10.0.1.5 dst=198.51.100.10 " +
   `sport=22 dport=5000 [ASSURED] mark=0 use=1 id=${FLOATING}`,
@@ -51,7 +51,7 @@ test("an ICMP exchange is known by its conntrack id, not by its own id", () => {
   expect(forbidden(KEEP_SSH, rule({ direction: "inbound", action: "deny", protocol: "icmp6" }))).toEqual([PING]);
 });
 
-test("the table has the ids of the forbidden connections, and is gone without any", () => {
+test("the table contains the ids of the forbidden connections, and is deleted if there are none", () => {
   expect(forbiddenTable([DNS, PING])).toContain("elements = { 2, 3 }");
   expect(forbiddenTable([])).toBe("table inet berth_forbidden\ndelete table inet berth_forbidden\n");
 });

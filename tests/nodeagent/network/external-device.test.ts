@@ -1,4 +1,4 @@
-// The device of an external network: which commands make it from the state of the kernel.
+// Tests which commands create the device of an external network, given the state of the kernel.
 import { expect, test } from "vitest";
 import { type ExternalPlace, setExternal } from "../../../nodeagent/network/external-device.ts";
 
@@ -40,7 +40,7 @@ const VLAN = [
   "berth-9: ip link set xt up",
 ];
 
-test("an untagged network is a cable to the bridge", async () => {
+test("an untagged network needs only a cable (a veth pair) to the bridge", async () => {
   expect(await commands(NOTHING, WANTED)).toEqual([
     "ip link del x9",
     "ip link add x9 type veth peer name xt netns berth-9",
@@ -50,7 +50,7 @@ test("an untagged network is a cable to the bridge", async () => {
   expect(await commands(UNTAGGED, WANTED)).toEqual(UP);
 });
 
-test("a VLAN is a device on the cable, and a bridge that filters VLANs accepts it from its port", async () => {
+test("a VLAN needs a device on the cable, and a bridge that filters VLANs must accept the VLAN from the cable's port", async () => {
   expect(await commands(NOTHING, { vlan_id: 7 })).toEqual(VLAN);
   expect(await commands(TAGGED, { vlan_id: 7 }, 1)).toEqual([
     "ip link set x9 master br-ext up",
@@ -61,7 +61,7 @@ test("a VLAN is a device on the cable, and a bridge that filters VLANs accepts i
   ]);
 });
 
-test("another VLAN replaces the device, and no external network removes it", async () => {
+test("a change of the VLAN replaces the device, and a document without an external network removes the device", async () => {
   expect(await commands(UNTAGGED, { vlan_id: 7 })).toEqual(["ip link del x9", ...VLAN]);
   expect(await commands(TAGGED, WANTED)).toContain("ip link add x9 type veth peer name xt netns berth-9");
   expect(await commands(TAGGED, null)).toEqual(["ip link del x9"]);

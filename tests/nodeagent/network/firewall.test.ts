@@ -1,4 +1,4 @@
-// The nftables text of a VPC's firewall decides about packets as docs/networking.md says.
+// Tests that the nftables text of a VPC's firewall decides about packets as docs/networking.md describes.
 import { expect, test } from "vitest";
 import { ruleLines } from "../../../nodeagent/network/firewall.ts";
 import { firewallOf } from "../../../src/lib/net/firewall-verdict.ts";

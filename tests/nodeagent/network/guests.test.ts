@@ -1,4 +1,5 @@
-// The answers of DHCP, DNS and the metadata service, without sockets: packets that no well-behaved client sends.
+// Tests the answers of DHCP, DNS and the metadata service without sockets, also to packets that no well-behaved client
+// sends.
 import { expect, test } from "vitest";
 import { dhcp6Reply } from "../../../nodeagent/network/guests/dhcp6.ts";
 import { dhcpReply } from "../../../nodeagent/network/guests/dhcp.ts";
@@ -49,7 +50,7 @@ const answer6 = (type: number, ...options: readonly (readonly number[])[]) =>
   dhcp6Reply(Uint8Array.from([type, 1, 2, 3, ...options.flat()]), { ipv6: a1.ipv6, search: null, ntp_servers: [] });
 
 test.each([
-  ["a solicit is advertised to", 1, [CLIENT_ID, ADDRESS_REQUEST], 2],
+  ["a solicit gets an advertise", 1, [CLIENT_ID, ADDRESS_REQUEST], 2],
   ["a solicit that wants the lease at once gets it", 1, [CLIENT_ID, [0, 14, 0, 0], ADDRESS_REQUEST], 7],
   ["a request for this server is answered", 3, [CLIENT_ID, SERVER_ID, ADDRESS_REQUEST], 7],
   ["a request for another server is not answered", 3, [CLIENT_ID, OTHER_SERVER_ID, ADDRESS_REQUEST], undefined],

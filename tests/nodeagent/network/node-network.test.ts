@@ -1,4 +1,5 @@
-// The networks of a node with a router driver that only remembers: storing, applying, refusing, repairing and waiting.
+// Tests how a node stores, applies, refuses and repairs network documents and waits for them, with a driver that
+// changes no kernel.
 import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -28,7 +29,7 @@ beforeEach(async () => {
 });
 afterEach(() => folder.remove());
 
-/** A driver that carries packets, and fails with `trouble.why` while it is set. */
+/** Returns a driver that counts as one that carries packets, and that fails with `trouble.why` while it is set. */
 function driverWith(trouble: { why: string | null }): NetworkDriver & { readonly applied: string[] } {
   const applied: string[] = [];
   const inner = simulatedNetwork();
@@ -173,7 +174,7 @@ test("differences that a repair finds are counted", async () => {
   expect(log).toEqual(["network: VPC vpc-4096: repaired 3 differences"]);
 });
 
-test("the nodes of a VPC's document are the senders of its packets, and the driver learns only of changes", async () => {
+test("a VPC's packets are accepted only from the nodes in its document, and the driver is called only for changes", async () => {
   const senders: unknown[] = [];
   const acceptSenders: NetworkDriver["acceptSenders"] = (given) => Promise.resolve(void senders.push(given));
   const network = await open({ ...driverWith({ why: null }), acceptSenders });
@@ -190,7 +191,7 @@ test("the nodes of a VPC's document are the senders of its packets, and the driv
   expect(senders).toEqual([ofA("192.0.2.2"), ofA("192.0.2.3"), { nodes, vpcs: [] }]);
 });
 
-test("a VPC that is gone leaves no file, and one that the node does not know is no error", async () => {
+test("the file of a VPC that is gone is deleted, and a VPC that the node does not know is no error", async () => {
   const network = await open();
   await network.take(documentOf(A, "n1", 7));
   await network.acceptNodes(["192.0.2.2"]);
@@ -200,7 +201,7 @@ test("a VPC that is gone leaves no file, and one that the node does not know is 
   expect(await readdir(folder.path)).toEqual([]);
 });
 
-test("a tap moves when its document is here, and when the document comes later", async () => {
+test("a tap moves into its router at once if the document is stored, or else when the document arrives", async () => {
   const driver = driverWith({ why: null });
   const network = await open(driver);
   await network.attach("berth-vm-1", [NIC]);
@@ -211,7 +212,7 @@ test("a tap moves when its document is here, and when the document comes later",
   expect(driver.applied).toEqual(["vpc-4096 7 berth-vm-1", "vpc-4096 7", "vpc-4096 7 berth-vm-2"]);
 });
 
-test("a NIC waits for its document and no longer than the limit", async () => {
+test("a NIC waits for its document, but not longer than the limit", async () => {
   const network = await open(undefined, 200);
   const waits = network.untilApplied([NIC], SIGNAL);
   await network.take(documentOf(A, "n1", 7));

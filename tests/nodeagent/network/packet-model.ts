@@ -3,7 +3,9 @@
 import type { DocumentRule, NetworkDocument } from "../../../src/contract/network-document.ts";
 import { inCidr, parseCidr, parseIp } from "../../../src/lib/net/ip-address.ts";
 
-/** A packet of a new connection. Ports are null unless it is TCP or UDP, the ICMP type unless it is ICMP. */
+/**
+ * A packet of a new connection. `ports` is null unless the protocol is TCP or UDP. `icmp` is null unless it is ICMP.
+ */
 export type Packet = {
   readonly direction: DocumentRule["direction"];
   readonly source: string;
@@ -14,7 +16,10 @@ export type Packet = {
 };
 export type Verdict = "pass" | "drop";
 
-/** Higher priority first, of equal priority deny first. Without a match: out passes, in passes from the VPC's blocks. */
+/**
+ * A rule with a higher priority decides before others, and deny before allow at the same priority. If no rule matches,
+ * an outbound packet passes, and an inbound packet passes if its source is in the VPC's blocks.
+ */
 export function modelVerdict({ firewall_rules, blocks }: NetworkDocument, packet: Packet): Verdict {
   const matching = firewall_rules.filter((rule) => rule.direction === packet.direction && matches(rule, packet));
   const highest = Math.max(...matching.map(({ priority }) => priority));

@@ -1,4 +1,4 @@
-// The state of a VPC's router on a node: what a document wants, and the commands that lead there.
+// Tests the state of a VPC's router that a document requires, and the commands that establish this state.
 import { describe, expect, test } from "vitest";
 import { changesOf } from "../../../nodeagent/network/changes.ts";
 import { routerAddress, routerMac, tapName } from "../../../nodeagent/network/names.ts";
@@ -58,7 +58,7 @@ test("an equal state needs no command", () => {
   }
 });
 
-test("every command of a removed VPC takes away what an added one gave", () => {
+test("the commands for a removed VPC delete everything that the commands for an added VPC create", () => {
   const added = changesOf(NOTHING, wanted());
   const removed = changesOf(wanted(), NOTHING);
   for (const family of FAMILIES) {
@@ -98,7 +98,7 @@ describe("the longest prefix wins over the tables", () => {
     expect(lookups.every(({ priority }) => priority > 300)).toBe(true);
   });
 
-  test("a tenant's route to a whole block takes the place of its protection", () => {
+  test("a tenant's route to a whole block replaces the unreachable route that protects the block", () => {
     const vpc = { ...VPC, routes: [{ destination: "10.0.0.0/16", target: { kind: "blackhole" as const } }] };
     const hops = wanted(vpc).families[4].routes
       .filter(({ destination, table }) => destination === "10.0.0.0/16" && table === 5_001)

@@ -1,4 +1,4 @@
-// Where a packet stops, by the document and the taps that exist.
+// Tests where a packet stops according to the document and the taps that exist.
 import { expect, test } from "vitest";
 import { tapName } from "../../../nodeagent/network/names.ts";
 import { trace } from "../../../nodeagent/network/trace.ts";
