@@ -23,7 +23,7 @@ async function removesNode(plan: Plan): Promise<boolean> {
   return journal.transitions.some(({ actor_kind, to_state }) => actor_kind === "cn" && to_state === "absent");
 }
 
-test("shrinking a failing plan keeps the failure and at most 4 commands", async () => {
+test("a failing plan that is shrunk still fails, and has at most 4 commands", async () => {
   for (let seed = 1;; seed += 1) {
     const plan = planFor(seed);
     if (!await removesNode(plan)) continue;

@@ -20,7 +20,7 @@ export type Environment = {
   readonly counters: Counters;
   /** The UUIDs of nodes on which an instance is placed. */
   readonly placed: Set<string>;
-  /** The number of draws for each purpose, so that repeated draws differ, and of deliveries of each tell. */
+  /** The number of draws for each purpose, so that repeated draws differ, and the number of deliveries of each tell. */
   readonly tries: Map<string, number>;
   /** True in the last part of a run, in which no faults occur and everything must end. */
   quiet: boolean;

@@ -1,4 +1,4 @@
-// One run of a plan: first with faults, then without, to find operations that never end.
+// Runs a plan: first with faults, then without, to find operations that never end.
 import { check } from "./checker.ts";
 import type { Violation } from "./violation.ts";
 import { operate } from "./client.ts";

@@ -1,4 +1,4 @@
-// A real node agent process on a simulated machine. The agent's wall clock can be set while the agent runs.
+// Runs a real node agent process on a simulated machine. Tests can set the agent's wall clock while the agent runs.
 import { randomUUID } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// Two servers on one database, each with its own wall clock, which tests can set while the server runs. Tests can also
-// move the database's clock.
+// Opens two servers on one database, each with its own wall clock, which tests can set while the server runs. Tests can
+// also move the database's clock.
 import { randomUUID } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// Three servers on one database. Each connects through its own proxy, which recognizes commits and kills the server
-// during one of them. A killed server is restarted at once.
+// Opens three servers on one database. Each connects through its own proxy, which recognizes commits and kills the
+// server during one of them. A killed server is restarted at once.
 import { type NetworkProxy, openProxy } from "../support/network-proxy.ts";
 import { type ServerProcess, startServer } from "../support/server-process.ts";
 import type { Killed } from "../processes/pair.ts";

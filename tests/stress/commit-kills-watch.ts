@@ -25,8 +25,8 @@ export type CommitKiller = {
 /** The maximum time between passing on the answer, half or whole, and the kill. */
 const NEXT_MS_MAX = 5;
 /**
- * The positions, from 0, of the kinds and the events of the transitions among the parameters of a wave, and their
- * number: src/db/commit-call.ts.
+ * Describes the parameters of one wave of a commit call (src/db/commit-call.ts): the positions, from 0, of the
+ * transitions' kinds and events, and the number of parameters.
  */
 const PARAMETERS = { kinds: 8, events: 12, wave: 22 } as const;
 /** Matches the answer of a commit call that did not write all units because of version conflicts. */

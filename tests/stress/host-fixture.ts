@@ -1,6 +1,6 @@
-// The fixture for pairs of operations on instances: two nodes; on one of them an instance runs and another is being
-// restarted; on the other an instance is stopped. One address is attached to the first instance and one is detached.
-// `workOff` acts as the nodes: it claims and completes their jobs.
+// Opens the fixture for pairs of operations on instances, with two nodes. On one node, an instance runs and another is
+// being restarted. On the other node, an instance is stopped. One floating IP is attached to the running instance, and
+// one is detached. `workOff` acts as the nodes: it claims and completes their jobs.
 import { createdFloatingIp, createdImage, createdInstance, createdSubnet, createdVpc } from "./parent-messages.ts";
 import { addNode, type Site } from "./parent-fixture.ts";
 import type { TwoEngines } from "./two-engines.ts";

@@ -53,7 +53,7 @@ test("data and the end of a connection pass without a fault", async () => {
   await expect.poll(network.open, WAIT).toBe(0);
 });
 
-test("nothing passes during a silence; afterwards everything passes, also the data of a client that has disconnected", async () => {
+test("nothing passes during a silence; afterwards everything passes, including the data of a client that has disconnected", async () => {
   const [one, gone] = [await client(), await client()];
   await expect.poll(() => got.length, WAIT).toBe(2);
   network.silence();

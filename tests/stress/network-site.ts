@@ -1,4 +1,4 @@
-// Two servers on one PostgreSQL. Each connects through its own proxy, which can simulate network failures.
+// Opens two servers on one PostgreSQL. Each connects through its own proxy, which can simulate network failures.
 import { type CommitCutter, createCommitCutter } from "../support/commit-cutter.ts";
 import { type NetworkProxy, openProxy } from "../support/network-proxy.ts";
 import { type ServerProcess, startServer } from "../support/server-process.ts";

@@ -1,4 +1,5 @@
-// Network faults between a server and its database. Each function causes one kind of fault and counts what happened.
+// Causes network faults between a server and its database. Each function causes one kind of fault and counts what
+// happened.
 import { CUTS } from "../support/commit-cutter.ts";
 import type { Direction, Side } from "../support/network-link.ts";
 import { request } from "../processes/client.ts";

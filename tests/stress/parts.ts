@@ -39,7 +39,7 @@ export const SIZES = {
   mutants: 1,
   /** 1 runs the guides about restore and failover. */
   guides: 1,
-  /** 1 makes a rack (docs/guides/rack.md) and kills each process of it in turn. It needs root. */
+  /** 1 starts a rack (docs/guides/rack.md) and kills each of its processes in turn. This part needs root. */
   rack: 1,
   /** Pairs of requests whose response times must not differ. */
   timing: 10_000,

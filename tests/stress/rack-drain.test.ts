@@ -1,4 +1,4 @@
-// The drain of a whole rack of simulated machines, each with its own agent in this process. BERTH_RACK_NODES and
+// Tests the drain of a whole rack of simulated machines, each with its own agent in this process. BERTH_RACK_NODES and
 // BERTH_RACK_INSTANCES set the size; 100 nodes with 1,000 instances take many minutes. The figures are printed.
 import { randomBytes, randomUUID } from "node:crypto";
 import process from "node:process";
@@ -13,11 +13,14 @@ import { type TemporaryFolder, temporaryFolder } from "../support/temporary-fold
 
 const NODES = Number(process.env.BERTH_RACK_NODES ?? 6);
 const INSTANCES = Number(process.env.BERTH_RACK_INSTANCES ?? 24);
-/** A simulated machine has memory for 100 small instances; a fifth of the nodes outside takes the whole rack. */
+/**
+ * The number of nodes outside the rack, which take all its instances. A fifth of the rack's number suffices, because a
+ * simulated machine has memory for 100 small instances.
+ */
 const OUTSIDE = Math.max(2, Math.ceil(NODES / 5));
-/** The nodes that are drained at once. */
+/** The maximum number of nodes that are drained at once. */
 const AT_ONCE = Math.max(2, Math.ceil(NODES / 10));
-/** The creates that run at once. */
+/** The maximum number of creates that run at once. */
 const CREATES_AT_ONCE = 16;
 const LIMIT_MS = 60 * 60_000;
 /** The production periods of an agent, except that it sends a changed status within a second. */

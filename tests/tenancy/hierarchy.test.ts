@@ -1,4 +1,4 @@
-// Silos, tenants, projects and quotas (docs/tenancy.md).
+// Tests silos, tenants, projects and quotas (docs/tenancy.md).
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
@@ -40,7 +40,7 @@ test("a silo comes with a tenant named default, which cannot be deleted", async 
   });
 });
 
-test("a silo is deleted with its default tenant once it holds nothing else and nothing names it", async () => {
+test("a silo is deleted with its default tenant once the silo holds nothing else and nothing names the silo", async () => {
   const { silo, tenant, tenantPath, path } = await makeProject();
   const at = `/v1/silos/${silo.id}`;
   const refusal = async () => {

@@ -1,5 +1,5 @@
-// Requests of the rights matrix for users, sessions, tenant keys and identity providers: a separate object for each
-// cell that changes it.
+// Builds the requests of the rights matrix for users, sessions, tenant keys and identity providers. Each cell that
+// changes an object has its own object.
 import { randomUUID } from "node:crypto";
 import { acceptedBodies } from "../api/bodies.ts";
 import { okOf, type TestControlPlane } from "../support/control-plane.ts";

@@ -1,5 +1,5 @@
-// The identity and the rights of tokens of other issuers (docs/tenancy.md, "Credentials"; docs/reliability.md S-03,
-// S-04, S-11).
+// Tests the identity and the rights of tokens of other issuers (docs/tenancy.md, "Credentials"; docs/reliability.md
+// S-03, S-04, S-11).
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";

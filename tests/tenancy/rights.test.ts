@@ -1,6 +1,6 @@
-// The rights inside a tenant: every route that names an object of the hierarchy, for every kind of caller. A caller
-// cannot distinguish another tenant's object from one that does not exist: the status, the headers and the body are the
-// same (docs/tenancy.md; docs/reliability.md S-01 and S-04).
+// Tests the rights inside a tenant: every route that names an object of the hierarchy, for every kind of caller. A
+// caller cannot distinguish another tenant's object from one that does not exist: the status, the headers and the body
+// are the same (docs/tenancy.md; docs/reliability.md S-01 and S-04).
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Answer, okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";

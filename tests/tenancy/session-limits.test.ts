@@ -1,5 +1,5 @@
-// The limits of logins and sessions: failed attempts of an account from all addresses, the lifetime of a session, and
-// the number of sessions of a user (docs/reliability.md S-48 and S-49).
+// Tests the limits of logins and sessions: failed attempts of an account from all addresses, the lifetime of a session,
+// and the number of sessions of a user (docs/reliability.md S-48 and S-49).
 import { Buffer } from "node:buffer";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { SESSION_LIFETIME_S_DEFAULT, SESSIONS_PER_USER_MAX } from "../../src/contract/limits.ts";

@@ -1,4 +1,4 @@
-// Login sessions (docs/tenancy.md, "Credentials"; docs/reliability.md S-10 and S-11).
+// Tests login sessions (docs/tenancy.md, "Credentials"; docs/reliability.md S-10 and S-11).
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ACCESS_TOKEN_TTL_S, REFRESH_REPEAT_S, REFRESH_TOKEN_TTL_S } from "../../src/contract/limits.ts";

@@ -1,4 +1,4 @@
-// Keys that are bound to a tenant (docs/tenancy.md, "Credentials").
+// Tests keys that are bound to a tenant (docs/tenancy.md, "Credentials").
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openTestControlPlane, ROOT_KEY, type TestControlPlane } from "../support/control-plane.ts";

@@ -1,4 +1,4 @@
-// A tenant for tests, created through the API: a silo, a tenant, a project, and a key that acts in the tenant.
+// Creates a tenant for tests through the API: a silo, a tenant, a project, and a key that acts in the tenant.
 import { type Answer, type CallOptions, okOf, type TestControlPlane } from "../support/control-plane.ts";
 
 export type TestTenant = {

@@ -1,4 +1,4 @@
-// The usage of projects by day: random lifecycles against their integral, the closing of days, and traffic
+// Tests the usage of projects by day: random lifecycles compared with their integral, the closing of days, and traffic
 // (docs/tenancy.md, "Usage by day").
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -50,7 +50,7 @@ function randomFrom(seed: number): () => number {
   };
 }
 
-test.each([1, 2])("random lifecycles over days use what their integral says (seed %i)", async (seed) => {
+test.each([1, 2])("the usage of random lifecycles over days equals their integral (seed %i)", async (seed) => {
   const random = randomFrom(seed);
   const pick = (count: number) => Math.floor(random() * count);
   await nextDay();
@@ -201,7 +201,7 @@ describe("traffic", () => {
     return [total.network_in_bytes, total.network_out_bytes];
   };
 
-  test("repeated and late reports count nothing, a machine that starts again counts from zero", async () => {
+  test("repeated and late reports count nothing, and a machine that starts again counts from zero", async () => {
     clock_ms = Date.now();
     const { id } = await a.running();
     const [was_in = 0, was_out = 0] = await total();

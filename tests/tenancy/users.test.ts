@@ -1,4 +1,4 @@
-// Users and their rights (docs/tenancy.md; docs/reliability.md S-03: no caller raises its own rights).
+// Tests users and their rights (docs/tenancy.md; docs/reliability.md S-03: no caller raises its own rights).
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CAPABILITIES } from "../../src/contract/enums.ts";

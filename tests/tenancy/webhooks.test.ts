@@ -1,4 +1,4 @@
-// Webhooks: the events that the server sends, their receivers and their order, and the retries after failures.
+// Tests webhooks: the events that the server sends, their receivers and their order, and the retries after failures.
 import { createHmac } from "node:crypto";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
@@ -105,7 +105,7 @@ test("a delete names its project, so its event arrives; another project's events
   await drop(webhook);
 });
 
-test("a failed delivery is repeated, and holds back the later ones: order is kept", async () => {
+test("a failed delivery is repeated, and later deliveries wait for it, so that the order is kept", async () => {
   const webhook = await newWebhook({ events: ["vpc_create"] });
   let failures = 2;
   hook.answer = ({ event }) => event.type === "vpc_create" && failures-- > 0 ? 503 : 204;
@@ -166,7 +166,7 @@ test("a redirect is not followed, and a refused address gets no connection", asy
   await target.close();
 });
 
-test("a closed port, a name without an address and an answer that is not HTTP have their reasons", async () => {
+test("a delivery to a closed port, to a name without an address or with an answer that is not HTTP shows its reason", async () => {
   const stranger = createServer(selfSigned("127.0.0.1"), (_request, response) => void response.end());
   await new Promise<void>((listening) => stranger.listen(0, "127.0.0.1", listening));
   const { port } = stranger.address() as AddressInfo;
@@ -188,7 +188,7 @@ test("a closed port, a name without an address and an answer that is not HTTP ha
   garbage.close();
 });
 
-test("a disabled webhook sends nothing, keeps no new events, and continues with what waited", async () => {
+test("a disabled webhook sends nothing and keeps no new events; when it is enabled again, it sends the events that waited", async () => {
   const webhook = await newWebhook({ events: ["vpc_create"] });
   hook.answer = () => 500;
   await newVpc("waits");
@@ -205,7 +205,7 @@ test("a disabled webhook sends nothing, keeps no new events, and continues with 
   await drop(webhook);
 });
 
-test("an event of the disabled time is not sent, even if the worker reads it only afterwards", async () => {
+test("an event that happens while a webhook is disabled is not sent, even if the worker reads the event only afterwards", async () => {
   const webhook = await newWebhook({ events: ["vpc_create"] });
   const enable = async (enabled: boolean) =>
     void okOf(await t.call("PATCH", `/v1/webhooks/${webhook.id}`, { body: { enabled } }));
@@ -224,7 +224,7 @@ test("an event of the disabled time is not sent, even if the worker reads it onl
   await drop(webhook);
 });
 
-test(`a project has ${WEBHOOKS_PER_PROJECT_MAX} webhooks and not one more`, async () => {
+test(`a project has at most ${WEBHOOKS_PER_PROJECT_MAX} webhooks`, async () => {
   const project = await newProject(tenant.id);
   for (let n = 0; n < WEBHOOKS_PER_PROJECT_MAX; n++) await newWebhook({ events: ["vpc_create"] }, project);
   const body = { name: "one-more", url: hook.url };

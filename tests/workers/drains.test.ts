@@ -1,4 +1,4 @@
-// The background worker of drains: each drain advances by itself.
+// Tests the background worker of drains, in which each drain advances independently of the others.
 import { expect, test } from "vitest";
 import type { Drain } from "../../src/lib/placement/drain-progress.ts";
 import { createDrains } from "../../src/workers/drains.ts";

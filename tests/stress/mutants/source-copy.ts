@@ -1,4 +1,4 @@
-// A copy of the source tree in a temporary folder, in which mutants are applied and programs run.
+// Copies the source tree to a temporary folder, in which mutants are applied and programs run.
 import { spawn } from "node:child_process";
 import { cp, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
