@@ -12,8 +12,8 @@ type Row = {
   /** The Debian package of the program. */
   readonly package: string;
   /**
-   * Patterns for globSync. The prefix `bin/` stands for a folder of PATH. Every other pattern is relative to the parent
-   * of a folder of PATH. The first existing file that `isUsable` accepts is used.
+   * Patterns for globSync. The prefix `bin/` means a folder of PATH. Every other pattern is relative to the parent of a
+   * folder of PATH. The first existing file that `isUsable` accepts is used.
    */
   readonly places: readonly string[];
   /** Returns whether the found file can be used. */

@@ -51,7 +51,7 @@ test("an ICMP exchange is known by its conntrack id, not by its own id", () => {
   expect(forbidden(KEEP_SSH, rule({ direction: "inbound", action: "deny", protocol: "icmp6" }))).toEqual([PING]);
 });
 
-test("the table contains the ids of the forbidden connections, and is deleted if there are none", () => {
+test("the table contains the ids of the forbidden connections, and without such connections it is deleted", () => {
   expect(forbiddenTable([DNS, PING])).toContain("elements = { 2, 3 }");
   expect(forbiddenTable([])).toBe("table inet berth_forbidden\ndelete table inet berth_forbidden\n");
 });
