@@ -33,7 +33,6 @@ opsctl api-key create --tenant web --description "web team" > tenant.key
 test("the commands of the guide to the rotation of keys work", async (context) => {
   needs(context, ...SESSION);
   const before = `${NODE}
-opsctl api-key list --tenant web | awk 'NR == 2 { print $1 }' > old-tenant-key.id
 head -c 24 /dev/urandom | base64 > first.password
 opsctl user create carol --tenant web --password-stdin < first.password
 `;
