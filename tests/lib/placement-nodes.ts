@@ -1,4 +1,4 @@
-// Nodes and requests for tests of placement. A node with default fields accepts a request with default fields.
+// Builds nodes and requests for tests of placement. A node with default fields accepts a request with default fields.
 import type { CapacityReport } from "../../src/contract/agent.ts";
 import { PLACEMENT_PROFILES_DEFAULT } from "../../src/contract/placement-profiles.ts";
 import { type CnPlacementRules, UNRESTRICTED } from "../../src/contract/cn-placement.ts";

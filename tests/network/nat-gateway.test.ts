@@ -234,7 +234,7 @@ test("requests with one Idempotency-Key create one gateway and get the same resp
 
 describe("the pool", () => {
   test(
-    "allocates its 253 addresses lowest first, then returns 409; a freed address is allocated next, also to a floating IP",
+    "allocates its 253 addresses lowest first, then returns 409; a freed address is allocated next, even to a floating IP",
     async () => {
       const of = await makeVpc(a);
       const made = [];

@@ -162,7 +162,7 @@ describe("the VNI", () => {
       ok: false,
       fault: { kind: "unavailable", message: "no free VNI was found; try again" },
     });
-    // The background worker also writes: it chains the audit events of the creates before.
+    // The background worker also writes: it chains the audit events of the earlier requests.
     const written = ["seen", "api_key_use", "audit_event", "audit_head"];
     expect(changedRows(before, await dumpTables(n.t.db), written)).toEqual([]);
   });

@@ -1,5 +1,5 @@
-// Raw frames that a machine sends, built by Python in the machine. Each frame contains a mark, by which a receiver
-// recognises it.
+// Builds Python programs that send raw frames from a machine. Each frame contains a mark, by which a receiver
+// recognises the frame.
 import type { Machine } from "./documents.ts";
 
 export const MARK = "berth-attack";

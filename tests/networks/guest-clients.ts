@@ -1,4 +1,4 @@
-// Clients of a router's services, as Python programs that run in a guest.
+// Contains Python programs that run in a guest as clients of a router's services.
 
 /** Requests a lease by DHCP, like a guest without an address. Prints JSON: the answers' types, address and options. */
 export const DHCP_CLIENT = `

@@ -13,7 +13,7 @@ import { present } from "../support/optional-programs.ts";
 import { EXTERNAL_GATEWAY, INTERNET_HOST, NODE_NAMES, type NodeName, NODES } from "./documents.ts";
 import { MARK } from "./frames.ts";
 
-/** Time to compile the agent and to open the site, also on a busy machine. */
+/** Time to compile the agent and to open the site, even on a busy machine. */
 export const BUILD_LIMIT_MS = 180_000;
 
 export type Outcome = { readonly code: number; readonly out: string; readonly err: string };

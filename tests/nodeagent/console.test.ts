@@ -10,7 +10,7 @@ const bytesOf = (text: string) => new TextEncoder().encode(text);
 const textOf = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
 
 describe("the ring", () => {
-  test("keeps the last bytes, across its end", () => {
+  test("keeps the last bytes, even if they wrap around the end of its memory", () => {
     const feed = createFeed(8);
     for (const piece of ["abc", "defgh", "ij"]) feed.append(bytesOf(piece));
     expect([feed.start(), feed.end()]).toEqual([2, 10]);

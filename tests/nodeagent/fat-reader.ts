@@ -1,4 +1,4 @@
-// Reads the label and the files in the root directory of a FAT12 volume. The boot sector says where they are.
+// Reads the label and the files in the root directory of a FAT12 volume. The boot sector contains their positions.
 
 export function readFatVolume(image: Uint8Array): { readonly label: string; readonly files: Record<string, string> } {
   const view = new DataView(image.buffer, image.byteOffset);

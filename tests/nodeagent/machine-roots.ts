@@ -1,4 +1,4 @@
-// Folders like /sys and /proc of a machine, for the inventory of a Linux node image.
+// Creates folders like a machine's /sys and /proc, for tests of the inventory of a Linux node image.
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 

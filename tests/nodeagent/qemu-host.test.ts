@@ -60,7 +60,7 @@ describe("memory", () => {
     expect(memoryInUse(all)).toBe(12 * GIB);
   });
 
-  test("a VM is admitted up to the last byte, and does not count twice", () => {
+  test("a VM may use the memory up to the last byte, and a VM that starts again does not count twice", () => {
     const all = [vm("a"), vm("b", { power: "off" })];
     expect(() => admitMemory(all[1]!, all, 8 * GIB)).not.toThrow();
     expect(() => admitMemory(all[1]!, all, 8 * GIB - 1)).toThrow("the node's memory for virtual machines is in use");

@@ -33,7 +33,7 @@ test.each<Partial<VmRecord>>([{ power: "on" }, { power: "starting" }, { power: "
   },
 );
 
-test("a machine that cannot set the timer says why", async () => {
+test("if the timer cannot be set, the restart fails with the reason", async () => {
   const { parts } = machine([]);
   const run = () => Promise.reject(new Error("systemd-run: it failed"));
   await expect(reboot({ ...parts, run }, "boot-1")).rejects.toThrow(

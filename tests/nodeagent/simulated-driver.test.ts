@@ -1,4 +1,4 @@
-// The simulated driver behaves as every driver does.
+// Tests that the simulated driver behaves as every driver must.
 import { randomUUID } from "node:crypto";
 import type { VmPlan } from "../../nodeagent/driver.ts";
 import { processEnvironment } from "../../cli/internal/environment.ts";

@@ -1,4 +1,5 @@
-// A client with an operator's key that records its requests and replies, so that the history can be checked afterwards.
+// Opens a client with an operator's key. The client records its requests and replies, so that the history can be
+// checked afterwards.
 import { ROOT_KEY } from "../support/server-process.ts";
 
 /**

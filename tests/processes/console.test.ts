@@ -16,7 +16,10 @@ import { type ConsoleFixture, openConsoleAt, openConsoleFixture } from "./consol
 
 const PATIENCE = { timeout: 20_000 };
 const CTRL_C = "\x03";
-/** Runs a program on a terminal of its own: types when it is connected, and leaves when the guest has answered. */
+/**
+ * Runs a program on its own terminal: types into the console when the program is connected, and leaves the console when
+ * the guest has answered.
+ */
 const TERMINAL = `
 import os, pty, sys
 pid, fd = pty.fork()

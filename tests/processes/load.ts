@@ -1,5 +1,5 @@
-// Clients that register, approve, disable and label nodes. Each client sends its next request as soon as it gets a
-// reply, and records the history. Optionally they also create and remove tenants, projects and VPCs.
+// Runs clients that register, approve, disable and label nodes. Each client sends its next request as soon as it gets a
+// reply, and records the history. Optionally the clients also create and remove tenants, projects and VPCs.
 import { carryOut, type Intent, type Operation } from "./client.ts";
 
 export type Load = {

@@ -1,5 +1,5 @@
-// Machines that netboot at a control plane and a booter. Their addresses are in 127.20.0.0/16, which Linux treats as
-// local.
+// Simulates machines that netboot at a control plane and a booter. Their addresses are in 127.20.0.0/16, which Linux
+// treats as local.
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
 import type { BootRecord } from "../../src/contract/boot.ts";

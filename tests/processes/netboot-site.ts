@@ -1,4 +1,4 @@
-// A control plane and a booter as processes. The control plane has the permissions of `task start`.
+// Runs a control plane and a booter as processes. The control plane has the permissions of `task start`.
 import { chmod, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";

@@ -1,5 +1,5 @@
-// The compiled nodeagent with a running server: from the registration of an unknown machine to its reports, with kills
-// in between.
+// Tests the compiled nodeagent with a running server, from the registration of an unknown machine to its reports, with
+// kills in between.
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";

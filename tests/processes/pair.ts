@@ -1,4 +1,4 @@
-// Two servers on one database. A test can kill and restart each of them while clients use both.
+// Runs two servers on one database. A test can kill and restart each of them while clients use both.
 import { type ServerProcess, startServer } from "../support/server-process.ts";
 
 /** The killed server, and the time of the kill by performance.now(). */

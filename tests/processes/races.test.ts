@@ -1,4 +1,4 @@
-// Races at two servers for a resource that only one caller may get.
+// Tests races at two servers for a resource that only one caller may get.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { RegistrationView } from "../../src/contract/agent.ts";
 import type { CnView } from "../../src/contract/cn.ts";

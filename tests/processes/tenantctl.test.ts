@@ -1,5 +1,5 @@
-// The compiled tenantctl with a server that has the permissions of `task start`. A tenant's key identifies the tenant,
-// so neither --tenant nor the tenant's UUID is needed.
+// Tests the compiled tenantctl with a server that has the permissions of `task start`. A tenant's key identifies the
+// tenant, so neither --tenant nor the tenant's UUID is needed.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { EXIT } from "../../cli/internal/exit-code.ts";
 import { type FreshDatabase, freshDatabase } from "../support/database.ts";
@@ -65,7 +65,7 @@ async function printed(argv: string, api_key: string): Promise<string> {
 describe("a key of a tenant needs no --tenant", () => {
   test("to create, list and delete in a project by its name", async () => {
     const vpc = JSON.parse(await printed("vpc create --project shop --name front --ipv4-block 10.0.0.0/16", key));
-    // A create does not wait for the nodes, so its answer does not count them.
+    // The create request does not wait for the nodes, so its answer does not count them.
     const listed = { ...vpc, realized: expect.objectContaining({ realizations: [] }) };
     expect(JSON.parse(await printed("vpc list --project shop", key)).items).toEqual([listed]);
     expect(await printed("vpc list --project shop -o table", reading)).toContain("front");

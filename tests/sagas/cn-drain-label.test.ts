@@ -1,5 +1,5 @@
-// The operation that drains the nodes with a label. Commits start it, begin the drain of a node, and end it. At each of
-// these commits the process dies or the connection is lost (docs/reliability.md).
+// Tests the operation that drains the nodes with a label. Commits start the operation, begin the drain of a node, and
+// end the operation. At each of these commits the process dies or the connection is lost (docs/reliability.md).
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { CN_DRAIN } from "../../actors/cn/drain.ts";

@@ -1,5 +1,5 @@
-// The operations that upgrade one node, or all nodes with a label. At each of their commits the process dies or the
-// connection is lost (docs/reliability.md).
+// Tests the operations that upgrade one node, or all nodes with a label. At each of their commits the process dies or
+// the connection is lost (docs/reliability.md).
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { CN_UPGRADE_LABEL, type LabelUpgradeParams } from "../../actors/cn/messages.ts";

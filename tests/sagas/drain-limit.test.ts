@@ -1,4 +1,4 @@
-// The limit of the migrations that a drain runs at once holds for all server processes together.
+// Tests that the limit of the migrations that a drain runs at once applies to all server processes together.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { DRAIN_MIGRATIONS_MAX } from "../../src/contract/limits.ts";

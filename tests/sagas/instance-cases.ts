@@ -1,5 +1,5 @@
-// Scenarios for the sagas of instances and floating IPs, with the expected database after the saga succeeded and after
-// it was undone. A step of a saga without a scenario fails the suite (instance-steps.test.ts).
+// Defines scenarios for the sagas of instances and floating IPs, with the expected database after the saga succeeded
+// and after it was undone. A step of a saga without a scenario fails the suite (instance-steps.test.ts).
 import { NO_QUOTA_DEFAULTS } from "../../src/contract/tenancy.ts";
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";

@@ -1,5 +1,6 @@
-// The production sagas of instances and their floating IPs on PostgreSQL, with faults between any two of their commits:
-// gates that refuse a step, processes that die, connections that break, and processes that pause and continue late.
+// Runs the production sagas of instances and their floating IPs on PostgreSQL, with faults between any two of their
+// commits: gates that refuse a step, processes that die, connections that break, and processes that pause and continue
+// late.
 import { NO_QUOTA_DEFAULTS } from "../../src/contract/tenancy.ts";
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
@@ -508,7 +509,7 @@ const RECORDS = [
   "vpc_change",
   // A migration that was undone stays in the list of migrations.
   "migration",
-  // The time for which a resource existed is billed, also when its creation was undone.
+  // The time for which a resource existed is billed, even if its creation was undone.
   "usage_span",
 ];
 

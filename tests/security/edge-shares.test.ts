@@ -225,7 +225,7 @@ describe.each(["0", "1"])("S-50: behind a proxy, BERTH_BEHIND_PROXY=%s", (behind
   }, 120_000);
 });
 
-test("S-10: a request with two credentials gets 401, also with a body", async () => {
+test("S-10: a request with two credentials gets 401, even if it has a body", async () => {
   const server = await start();
   const body = JSON.stringify({ description: "d" });
   const good = `Authorization: Bearer ${ROOT_KEY}\r\n`;

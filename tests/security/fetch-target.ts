@@ -1,6 +1,6 @@
-// Two servers on this machine for tests of outbound fetches: a target that no fetch may reach, which counts its
-// connections, and a server on another loopback address, from which a test allows fetches and whose answers the test
-// decides.
+// Opens two servers on this machine for tests of outbound fetches: a target that no fetch may reach, which counts its
+// connections, and a server on another loopback address. A test allows fetches from the second server and decides its
+// answers.
 import { createServer as createHttpServer, type RequestListener } from "node:http";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { once } from "node:events";

@@ -1,5 +1,5 @@
-// Names that try to leave their folder. Each contains MARK, so that a trace shows every use of a name in the file
-// system. Each character is one byte.
+// Builds names that try to leave their folder. Each contains MARK, so that a trace shows every use of a name in the
+// file system. Each character is one byte.
 import { Buffer } from "node:buffer";
 
 export const MARK = "canary-7f3a";

@@ -1,6 +1,6 @@
-// Texts that make a regular expression backtrack. One kind has the text before a repetition, then many repeated parts,
-// then a mismatch. The other kind repeats the text before a repetition together with one repeated part. A pattern's
-// time for these texts must grow linearly.
+// Builds texts that make a regular expression backtrack. One kind has the text before a repetition, then many repeated
+// parts, then a mismatch. The other kind repeats the text before a repetition together with one repeated part. A
+// pattern's time for these texts must grow linearly.
 import process from "node:process";
 import type { Pattern } from "./program-patterns.ts";
 import { parsePattern, type Part } from "./pattern-syntax.ts";

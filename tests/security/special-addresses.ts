@@ -1,5 +1,5 @@
-// Ranges that are not globally reachable unicast (IANA's special-purpose registries, multicast, reserved), and
-// spellings of their addresses in URLs.
+// Lists address ranges that are not globally reachable unicast (IANA's special-purpose registries, multicast,
+// reserved), and spells their addresses in URLs.
 import { formatIp, parseIp } from "../../src/lib/net/ip-address.ts";
 
 export const SPECIAL_RANGES: readonly string[] = [

@@ -1,4 +1,4 @@
-// A digest of an upload covers all stored bytes, also bytes that this process has not seen.
+// Tests that a digest of an upload covers all stored bytes, including bytes that this process did not receive.
 import { createHash, randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
 import { IMAGE_PART_BYTES } from "../../src/contract/limits.ts";

@@ -1,4 +1,4 @@
-// Rows that exist for a node in use, for tests of factory reset and removal.
+// Adds rows that exist for a node in use, for tests of factory reset and removal.
 import { capacity } from "../api/bodies.ts";
 import { okOf, type TestControlPlane } from "../support/control-plane.ts";
 import { onNode, type Run } from "./machine.ts";

@@ -124,7 +124,7 @@ describe("a removal", () => {
     ["pending", () => t.register()],
     ["awaiting_setup", () => awaitingSetup(t)],
     ["disabled", () => disabled()],
-  ])("of a node that is %s gets 204, also when repeated", async (_state, arrange) => {
+  ])("of a node that is %s gets 204, even when it is repeated", async (_state, arrange) => {
     const node: Node = await arrange();
     for (let n = 0; n < 2; n += 1) {
       const answer = await remove(node);

@@ -1,4 +1,4 @@
-// Random draws from a seed. A draw by `chance` or `pick` depends only on the seed and the purpose, not on earlier
+// Makes random draws from a seed. A draw by `chance` or `pick` depends only on the seed and the purpose, not on earlier
 // draws, so removing a command from a plan does not change the draws of the other commands.
 
 /** Returns a 32-bit hash of the text. */

@@ -1,4 +1,4 @@
-// The history checker. The log gives the order of events, so no search for a possible order is needed: each check goes
+// Checks a history. The log gives the order of events, so no search for a possible order is needed: each check goes
 // once through the log and verifies that the order is legal and agrees with the clients' requests and answers.
 import type { MemoryTables } from "../support/memory-rows.ts";
 import { checkAnswers } from "./check-answers.ts";

@@ -1,4 +1,5 @@
-// The processes of a run. When one dies, its slot stays empty for a while; then another process takes it.
+// Holds the processes of a run. When a process dies, its slot stays empty for a while; then another process takes the
+// slot.
 import { createProcess, type Process } from "./process.ts";
 import type { Environment } from "./environment.ts";
 

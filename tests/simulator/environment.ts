@@ -1,4 +1,4 @@
-// The environment that all processes of a run share: virtual time, one database, the journal and the plan.
+// Creates the environment that all processes of a run share: virtual time, one database, the journal and the plan.
 import type { MemoryTables } from "../support/memory-rows.ts";
 import { createMemoryStore, type MemoryStore } from "../support/memory-store.ts";
 import type { AnyBehavior } from "../../actors/engine/types.ts";

@@ -1,9 +1,9 @@
-// A saga of the simulator that waits for a node's agent, so that runs use jobs, tells and the outbox.
+// Defines a saga of the simulator that waits for a node's agent, so that runs use jobs, tells and the outbox.
 import { job, saga, write } from "../../actors/engine/saga.ts";
 
 export type ErrandParams = { readonly server_uuid: string };
 
-/** Longer than any run. So a saga that waits for a lost tell does not end, and the checker reports it. */
+/** A time limit longer than any run. So a saga that waits for a lost tell does not end, and the checker reports it. */
 const LIMIT_MS = 24 * 60 * 60 * 1_000;
 
 export const errand = saga<ErrandParams>("errand")

@@ -1,4 +1,4 @@
-// The journal with indexes for the checks.
+// Adds indexes to the journal for the checks.
 import type { MemoryTables } from "../support/memory-rows.ts";
 import { refKey } from "../../actors/engine/types.ts";
 import type { Journal, Operation, RowVersion, StampedTransition } from "./journal.ts";

@@ -1,5 +1,5 @@
-// The true history of a run: every row of every actor and every transition, stamped in the order in which they took
-// effect, and the requests and answers that the clients recorded.
+// Records the true history of a run: every row of every actor and every transition, stamped in the order in which they
+// took effect, and the requests and answers that the clients recorded.
 import type { LoadedActor, TransitionRow } from "../../actors/engine/store.ts";
 import type { MemoryTables } from "../support/memory-rows.ts";
 import { type ActorRef, type Fault, type Json, type Message, refKey } from "../../actors/engine/types.ts";

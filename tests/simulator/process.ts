@@ -1,4 +1,4 @@
-// One process of the control plane: the production engine and background worker on the simulated database. A dead
+// Runs one process of the control plane: the production engine and background worker on the simulated database. A dead
 // process gets and sends no answers, but database calls that it sent before may still take effect.
 import { createEngine, type Engine } from "../../actors/engine/engine.ts";
 import type { Committed } from "../../actors/engine/options.ts";

@@ -1,4 +1,5 @@
-// The published state tables (docs/nodes.md, docs/tenancy.md), copied by hand and independent of the code under test.
+// Contains the published state tables (docs/nodes.md, docs/tenancy.md), copied by hand and independent of the code
+// under test.
 
 type Edges = Readonly<Record<string, readonly string[]>>;
 

@@ -1,4 +1,4 @@
-// Virtual time. Entries run in the order of their times, and in the order of scheduling when times are equal. Between
+// Simulates time. Entries run in the order of their times, and in the order of scheduling when times are equal. Between
 // two entries, the scheduler lets all code run that waits for settled promises.
 
 export type Scheduler = ReturnType<typeof createScheduler>;

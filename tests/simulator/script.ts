@@ -1,4 +1,4 @@
-// The actions of operators and nodes for each command of a plan.
+// Runs the actions of operators and nodes for each command of a plan.
 import { CLAIM_CODE_TAKEN, CLAIM_ENDED } from "../../actors/enrolment-claim/transition.ts";
 import { SITE } from "../../actors/site/transition.ts";
 import type { LoadedActor } from "../../actors/engine/store.ts";

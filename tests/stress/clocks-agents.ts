@@ -1,5 +1,5 @@
-// Node agents whose clocks are wrong and change while the agents work. They must work like agents with a right clock:
-// enrol, count as live, do their jobs, keep their leases, and send reports that the server accepts
+// Runs node agents whose clocks are wrong and change while the agents work. They must work like agents with a right
+// clock: enrol, count as live, do their jobs, keep their leases, and send reports that the server accepts
 // (docs/reliability.md, R-10).
 import { randomBytes } from "node:crypto";
 import type { Instance } from "../../src/contract/instance.ts";

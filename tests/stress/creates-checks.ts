@@ -1,4 +1,4 @@
-// Checks of the database after all creates, when no operation is in flight. Each row of a query is a violation.
+// Checks the database after all creates, when no operation is in flight. Each row of a query is a violation.
 import type { DbClient } from "../../src/db/pool.ts";
 
 export const CREATE_RULES: Readonly<Record<string, string>> = {

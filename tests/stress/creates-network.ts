@@ -1,5 +1,5 @@
-// The network between agents and servers, with faults while the agents work: it drops either side of a connection, cuts
-// messages, and stops passing data.
+// Opens the network between agents and servers. The network causes faults while the agents work: it drops either side
+// of a connection, cuts messages, and stops passing data.
 import { type NetworkProxy, openProxy } from "../support/network-proxy.ts";
 import { sleep } from "./waiting.ts";
 

@@ -1,6 +1,6 @@
-// Many concurrent creates of more instances than there is room for, on 100 light node agents and two servers. One
-// server is killed in the middle; its clients continue at the other with the same Idempotency-Key. Meanwhile the
-// network between agents and servers has all kinds of faults. deno run -A tests/stress/creates.ts [--creates=N]
+// Creates more instances at once than there is room for, on 100 light node agents and two servers. One server is killed
+// in the middle; its clients continue at the other with the same Idempotency-Key. Meanwhile the network between agents
+// and servers has all kinds of faults. deno run -A tests/stress/creates.ts [--creates=N]
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { openClient, openPool } from "../../src/db/pool.ts";
@@ -33,7 +33,7 @@ export type CreatesReport = {
 export const CREATES = 1_000;
 const NODES = 100;
 const PROJECTS = 4;
-/** The number of slots per create, below 1 so that the last creates find no room. */
+/** The number of slots for each requested instance, below 1 so that the last requests find no room. */
 const ROOM_SHARE = 0.9;
 /** The share of the slots that must be used by acknowledged instances before a server is killed. */
 const KILLED_AT_SHARE = 0.3;

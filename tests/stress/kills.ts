@@ -1,5 +1,5 @@
-// Two servers on one PostgreSQL under load for some minutes. At random, servers are killed, database connections are
-// terminated and the database is killed. deno run -A tests/stress/kills.ts [--minutes N]
+// Runs two servers on one PostgreSQL under load for some minutes. At random, servers are killed, database connections
+// are terminated and the database is killed. deno run -A tests/stress/kills.ts [--minutes N]
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { terminateBackends } from "../processes/database-faults.ts";

@@ -1,6 +1,6 @@
-// A barrier for two parties on one real database: their statements run one at a time. A schedule says which party runs
-// next, so that every interleaving of a pair of commands can be tested. While a statement waits for a lock, the other
-// party continues, as in production.
+// Creates a barrier for two parties on one real database: their statements run one at a time. A schedule decides which
+// party runs next, so that every interleaving of a pair of commands can be tested. While a statement waits for a lock,
+// the other party continues, as in production.
 import type { Db, DbClient } from "../../src/db/pool.ts";
 
 export type Party = 0 | 1;
@@ -32,7 +32,10 @@ const STEPS_MAX = 2_000;
 /** Only statements that take longer than this are checked for waiting on a lock. Most statements end sooner. */
 const STATEMENT_MS = 3;
 
-/** Creates a barrier. `names`: the application names of the parties' connections. `watch`: a connection outside it. */
+/**
+ * Creates a barrier. `names`: the application names of the parties' connections. `watch`: a connection outside the
+ * barrier.
+ */
 export function createLockBarrier(watch: Db, names: readonly [string, string]): LockBarrier {
   const states: [State, State] = [newState(), newState()];
 

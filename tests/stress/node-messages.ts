@@ -1,4 +1,4 @@
-// The messages that create nodes in stress tests.
+// Builds the messages that create nodes in stress tests.
 import { randomBytes } from "node:crypto";
 import type { CnMessage, NewNodeKey } from "../../actors/cn/messages.ts";
 import type { Msg } from "../../actors/enrolment-claim/messages.ts";

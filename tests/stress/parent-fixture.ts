@@ -1,5 +1,5 @@
-// The fixture for pairs of operations on shared parents: a project with a complete VPC, an empty VPC, an empty project,
-// an empty tenant, and a node with room for one instance. The fixture is created again for every history.
+// Creates the fixture for pairs of operations on shared parents: a project with a complete VPC, an empty VPC, an empty
+// project, an empty tenant, and a node with room for one instance. The fixture is created again for every history.
 import { randomBytes } from "node:crypto";
 import { approvalOf, nodeKey, registration } from "./node-messages.ts";
 import { createdFloatingIp, createdImage, createdSubnet, createdVpc, GIB } from "./parent-messages.ts";

@@ -1,4 +1,4 @@
-// The messages that create the objects for the tests of pairs of operations.
+// Builds the messages that create the objects for the tests of pairs of operations.
 import { NO_QUOTA_DEFAULTS } from "../../src/contract/tenancy.ts";
 import { randomBytes } from "node:crypto";
 import type { Message } from "../../actors/engine/types.ts";

@@ -1,5 +1,5 @@
-// The parts of the stress tests. A part runs one or several programs. Each program exits with 0 on success, and prints
-// what it tested, which faults occurred and what failed.
+// Lists the parts of the stress tests. A part runs one or several programs. Each program exits with 0 on success, and
+// prints what it tested, which faults occurred and what failed.
 
 export type Part = {
   readonly name: string;

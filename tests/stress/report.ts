@@ -1,4 +1,4 @@
-// The report of a stress test: operations, faults, violations, and an upper bound of the failure rate.
+// Writes the report of a stress test: operations, faults, violations, and an upper bound of the failure rate.
 
 export type Report = {
   rounds: number;

@@ -1,5 +1,5 @@
-// The scenario in which the reports of nodes are recorded. At the end of each stage everything is stopped while some
-// jobs are in progress. Then all recorded reports are replayed.
+// Runs the scenario in which the reports of nodes are recorded. At the end of each stage everything is stopped while
+// some jobs are in progress. Then all recorded reports are replayed.
 import { randomUUID } from "node:crypto";
 import type { Job } from "../../src/contract/job.ts";
 import { makeInstance } from "../compute/instance-fixture.ts";

@@ -1,4 +1,4 @@
-// The changes in the database that a replayed report may cause. Any other changed row is a violation.
+// Defines the changes in the database that a replayed report may cause. Any other changed row is a violation.
 import type { Db } from "../../src/db/pool.ts";
 import { changedRows, type Dump, dumpTables } from "../support/dump.ts";
 import type { ReportKind } from "./reports-record.ts";

@@ -1,4 +1,4 @@
-// Functions that wait in stress tests: for a time, for a condition, or for a check that finds nothing.
+// Waits in stress tests: for a time, for a condition, or for a check that finds nothing.
 
 /** `limit_ms` is the maximum time, `look_ms` the time between two checks. */
 export type Wait = { readonly limit_ms: number; readonly look_ms?: number };

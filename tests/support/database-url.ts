@@ -1,4 +1,4 @@
-// URLs of the databases of a test run, for its setup and its tests.
+// Returns the URLs of the databases of a test run, for its setup and its tests.
 import type {} from "vitest";
 
 declare module "vitest" {

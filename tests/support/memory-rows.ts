@@ -1,5 +1,5 @@
-// The rows of the store in memory, with the unique constraints of a schema. For every write, a function that reverses
-// it is added to `undo`.
+// Keeps the rows of the store in memory, with the unique constraints of a schema. Every write adds a function that
+// reverses the write to `undo`.
 import {
   ABSENT,
   type ChildRow,

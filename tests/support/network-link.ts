@@ -1,6 +1,6 @@
-// One connection through a failing network. During a silence the link holds all bytes back. When the network heals they
-// arrive, even if their sender has closed the connection in the meantime. A real kernel does the same, because it keeps
-// retransmitting.
+// Simulates one connection through a failing network. During a silence the link holds all bytes back. When the network
+// heals, the bytes arrive, even if their sender has closed the connection in the meantime. A real kernel does the same,
+// because it keeps retransmitting.
 import type { Socket } from "node:net";
 
 export type Direction = "to_server" | "to_client";

@@ -1,5 +1,5 @@
-// A TCP proxy on loopback that simulates network failures. It can delay bytes, cut a connection after some bytes,
-// withhold all bytes for a while, and drop one side of a connection without notifying the other.
+// Opens a TCP proxy on loopback that simulates network failures. The proxy can delay bytes, cut a connection after some
+// bytes, withhold all bytes for a while, and drop one side of a connection without notifying the other.
 import { type AddressInfo, connect, createServer } from "node:net";
 import {
   type Counters,

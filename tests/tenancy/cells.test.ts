@@ -1,4 +1,4 @@
-// Boundary values of the transition tables of sessions and users.
+// Tests boundary values of the transition tables of sessions and users.
 import { expect, test } from "vitest";
 import { session, type SessionMessage, type SessionState } from "../../actors/session/transition.ts";
 import { BEYOND_CALLER, user } from "../../actors/user/transition.ts";

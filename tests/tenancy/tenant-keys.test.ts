@@ -144,7 +144,7 @@ test("a tenant's keys are listed and deleted by its members, and others get 404"
   expect((await whoami(made.secret)).status).toBe(401);
 });
 
-test("a deleted key of a tenant is rejected from the next request on, also by other processes", async () => {
+test("a deleted key of a tenant is rejected from the next request on, even by other processes", async () => {
   const second = await openTestControlPlane({ databaseUrl: t.databaseUrl });
   const { body: made } = await make(acme, { description: "d" });
   const path = `/v1/tenants/${acme.tenant_id}/projects`;

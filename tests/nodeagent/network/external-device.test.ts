@@ -7,7 +7,7 @@ const NOTHING = "[]";
 const UNTAGGED = JSON.stringify([{ ifname: "xt", linkinfo: { info_kind: "veth" } }]);
 const TAGGED = JSON.stringify([{ ifname: "xt", linkinfo: { info_kind: "vlan", info_data: { id: 7 } } }]);
 
-/** Returns the commands. Those in the router begin with its name. */
+/** Returns the commands. Commands that run in the router begin with the router's name. */
 async function commands(links: string, wanted: typeof WANTED | { vlan_id: number } | null, vlan_filtering = 0) {
   const said: string[] = [];
   const place: ExternalPlace = {

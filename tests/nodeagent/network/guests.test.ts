@@ -1,5 +1,5 @@
-// Tests the answers of DHCP, DNS and the metadata service without sockets, also to packets that no well-behaved client
-// sends.
+// Tests the answers of DHCP, DNS and the metadata service without sockets, including answers to packets that no
+// well-behaved client sends.
 import { expect, test } from "vitest";
 import { dhcp6Reply } from "../../../nodeagent/network/guests/dhcp6.ts";
 import { dhcpReply } from "../../../nodeagent/network/guests/dhcp.ts";

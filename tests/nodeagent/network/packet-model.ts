@@ -1,5 +1,5 @@
-// Two answers to one question: does the firewall let a packet pass? `modelVerdict` follows docs/networking.md.
-// `textVerdict` reads the nftables text that the agent gives to the kernel.
+// Decides in two ways whether a firewall lets a packet pass. `modelVerdict` follows docs/networking.md. `textVerdict`
+// reads the nftables text that the agent gives to the kernel.
 import type { DocumentRule, NetworkDocument } from "../../../src/contract/network-document.ts";
 import { inCidr, parseCidr, parseIp } from "../../../src/lib/net/ip-address.ts";
 

@@ -1,4 +1,4 @@
-// Mutants of the actors' decisions. Simulated histories catch them.
+// Defines mutants of the actors' decisions. Simulated histories catch them.
 import type { Invariant } from "../../simulator/violation.ts";
 import type { Mutant } from "./mutant.ts";
 

@@ -61,7 +61,7 @@ async function twoBodies(two: TwoEngines): Promise<readonly string[]> {
   return second.ok ? ["one key was accepted for two bodies"] : [];
 }
 
-/** Checks that a repeated request keeps its saved resource scope, also when its object no longer exists. */
+/** Checks that a repeated request keeps its saved resource scope, even when its object no longer exists. */
 async function repeatedRequest(two: TwoEngines): Promise<readonly string[]> {
   const first = { ...claim(randomUUID()), place: { tenant_id: randomUUID() } };
   await claimKey(two.db, first);

@@ -1,4 +1,5 @@
-// Mutants that only checks on a real PostgreSQL catch: with two concurrent operations, or several equal requests.
+// Defines mutants that only checks on a real PostgreSQL catch, with two concurrent operations or several equal
+// requests.
 import type { DatabaseCheck } from "./database-checks.ts";
 import type { Mutant } from "./mutant.ts";
 

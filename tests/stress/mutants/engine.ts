@@ -1,4 +1,5 @@
-// Mutants of the engine, of the background worker and of the simulated database. Simulated histories catch them.
+// Defines mutants of the engine, of the background worker and of the simulated database. Simulated histories catch
+// them.
 import type { Invariant } from "../../simulator/violation.ts";
 import type { Mutant } from "./mutant.ts";
 
