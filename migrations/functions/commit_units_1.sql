@@ -28,7 +28,7 @@ set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 set jit = off as $$
 declare
-  -- The choice to write for each unit, from 1; -1 for none.
+  -- The choice to write for each unit, or -1 for none. The first unit has the index 1.
   choice    int[] := array_fill(0, array[(call->>'units')::int]);
   known     json := '[]';
   chosen    json[] := '{}';
@@ -40,12 +40,13 @@ declare
   plan      record;
   writes    record;
   verdict   jsonb;
-  -- For each unit with conditions, from 1: its refusal, and its allocated values in the form that berth_replaced takes.
+  -- For each unit with conditions: its refusal, and its allocated values in the form that berth_replaced takes. The
+  -- first unit has the index 1.
   refusals  jsonb[] := '{}';
   allocated jsonb[] := '{}';
   decided   int[] := '{}';
   option    int;
-  -- Whether entries with tokens are rewritten: some are not chosen, or values were allocated.
+  -- True if entries with tokens must be rewritten, because some are not chosen or because values were allocated.
   is_filled boolean := false;
 begin
   -- 1. A message that was committed before gets the same reply.
@@ -69,7 +70,8 @@ begin
     end loop;
   end if;
 
-  -- 3. Actor rows, at the incarnation and version of the load. A row that another call has locked is a lost race.
+  -- 3. Actor rows, which must still have the incarnation and version of the load. A row that another call has locked
+  -- counts as a lost race.
   for of_kind in select k.kind, k.table_name, k.key_column, k.key_type,
                         bool_or(a.version > 0) as has_rows, bool_or(a.version = 0) as has_absent
                    from unnest(a_kind, a_version) a(kind, version) join actor_kind k using (kind)
@@ -92,8 +94,8 @@ begin
     end loop;
   end if;
 
-  -- A version that an earlier wave of this call should have written must have been written by it: another writer may have
-  -- reached the same version.
+  -- A version that an earlier wave of this call should have written must have been written by that wave: another writer
+  -- may have reached the same version.
   if call ? 'written' then
     for lock_on in select w.u
                      from jsonb_to_recordset(call->'written')

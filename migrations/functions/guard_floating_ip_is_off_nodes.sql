@@ -1,5 +1,5 @@
--- Returns a node that can still answer for the floating IP {floating_ip_id}, because it has unfinished jobs for it;
--- 'true' if none exists. A removed node does not count.
+-- Returns a node that can still answer for the floating IP {floating_ip_id}, because the node has unfinished jobs for
+-- this floating IP; 'true' if none exists. A removed node does not count.
 create or replace function guard_floating_ip_is_off_nodes(args jsonb) returns text language sql volatile as $$
   select coalesce(
     (select target_cn::text from job

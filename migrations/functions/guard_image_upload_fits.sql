@@ -1,4 +1,4 @@
--- Returns whether a tenant's uploaded images, its open uploads and size_bytes more together have at most max bytes.
+-- Returns whether a tenant's uploaded images and open uploads, plus size_bytes more bytes, have at most max bytes.
 -- Arguments: {tenant_id, size_bytes, max}. The caller must hold the lock image-uploads:<tenant>.
 create or replace function guard_image_upload_fits(args jsonb) returns boolean language sql volatile as $$
   select (args->>'size_bytes')::numeric <= (args->>'max')::numeric

@@ -1,5 +1,5 @@
--- Returns 'true' when the block is free in the VPC; otherwise a subnet that it overlaps. Arguments: {vpc_id, block}.
--- The caller must hold the VPC's lock exclusively.
+-- Returns 'true' when the block is free in the VPC; otherwise a text that names a subnet that the block overlaps.
+-- Arguments: {vpc_id, block}. The caller must hold the VPC's lock exclusively.
 create or replace function guard_subnet_block_is_free(args jsonb) returns text language sql volatile as $$
   select coalesce(
     (select format('%s of subnet %s (%s)', ipv4_block, name, id) from subnet
