@@ -83,7 +83,9 @@ function receive(s: Open, { from, bytes }: Of<ImageUploadMessage, "receive">, no
   const wanted = Math.min(IMAGE_PART_BYTES, s.size_bytes - s.received_bytes);
   // The part was received before, and its answer was lost.
   if (from + bytes === s.received_bytes && from >= s.received_bytes - IMAGE_PART_BYTES) return { out: "ignore" };
-  if (from !== s.received_bytes) return refuse(conflict(`the upload has ${s.received_bytes} bytes; continue there`));
+  if (from !== s.received_bytes) {
+    return refuse(conflict(`the upload has ${s.received_bytes} bytes; continue after them`));
+  }
   if (bytes !== wanted) return refuse(badRequest(`the next part must have ${wanted} bytes, not ${bytes}`));
   return go<ImageUploadState>({ ...s, received_bytes: from + bytes, expires_at: idleEnd(now) });
 }

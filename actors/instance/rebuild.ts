@@ -38,8 +38,9 @@ export function rebuild(s: AtRest, m: Msg<"rebuild">, now: Date): Out<InstanceSt
   if (host_cn_uuid === null || boot === undefined) return refuse(conflict("instance is not placed on a CN yet"));
   const { operation_id, limit_ms, image } = m;
   if (image.bytes > boot.size_bytes) {
-    const text = `image ${image.id} needs a boot disk of at least ${image.bytes} bytes; enlarge the boot disk of `;
-    return refuse(conflict(`${text}${s.name} first, which has ${boot.size_bytes} bytes`));
+    const text =
+      `image ${image.id} needs a boot disk of at least ${image.bytes} bytes; first enlarge the boot disk of `;
+    return refuse(conflict(`${text}${s.name} (${boot.size_bytes} bytes)`));
   }
   if (image.brand !== s.brand) {
     return refuse(conflict(`image ${image.id} is for instances of brand ${image.brand}, but ${s.name} has ${s.brand}`));

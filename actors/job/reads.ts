@@ -36,7 +36,7 @@ export async function findJob(db: Db, id: string): Promise<Job | undefined> {
 
 /** The work for a node. */
 export type Work = {
-  /** Null if there is no such node. */
+  /** Null if the node does not exist. */
   readonly node_state: string | null;
   /**
    * The jobs with a tombstone, oldest first. If there are more than requested, the list has one job more than

@@ -1,5 +1,5 @@
 // A placement group: instances of a project that placement keeps apart or together. An instance joins its group when it
-// is created, and leaves it with its record (docs/instances.md, "Placement groups").
+// is created, and leaves the group when its record is removed (docs/instances.md, "Placement groups").
 import { conflict, NOT_FOUND } from "../../src/contract/fault.ts";
 import type { PlacementGroupLevel, PlacementGroupPolicy, PlacementGroupStrictness } from "../../src/contract/enums.ts";
 import type { PlacementGroup } from "../../src/contract/placement-group.ts";

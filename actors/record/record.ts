@@ -28,7 +28,7 @@ export type Delete = { readonly type: "delete" };
 
 /** One change of a record. */
 type Change<S, M> = AuditEntry<S, M> & {
-  /** Returns the fault that refuses the change. A create runs it after the name rule. */
+  /** Returns the fault that refuses the change. For a create, this function runs after the name rule. */
   readonly check?: (row: S, message: M) => Fault | null;
   /** Locks, guards, child rows and other actors that belong to the same commit. */
   readonly parts?: (row: S, message: M) => readonly Part<S>[];

@@ -33,7 +33,7 @@ function sent(c: Context, { kind, target_cn }: Order): StepPart {
   });
 }
 
-/** The target's report about its listener. The source needs it to reach and to recognize the target. */
+/** The target's report about its listener. The source needs this report to reach and to recognize the target. */
 type Listener = { readonly address: string; readonly port: number; readonly certificate: string };
 
 /** The first step commits with the instance's own message (instance/migration.ts). */
@@ -53,7 +53,8 @@ export const instanceMigrate = saga<InstanceMigrateParams>(INSTANCE_MIGRATE.saga
       const { target_cn, limit_ms } = c.params;
       return job<Listener | null>({ kind: "migrate_receive", target_cn, payload: payloadOf(c), limit_ms });
     },
-    // The undo does not wait for the target, which may be gone: the machine on the source needs nothing from it.
+    // The undo does not wait for the target, which may be gone: the machine on the source needs nothing from the
+    // target.
     undo: (c) => write(null, sent(c, { kind: "migrate_discard", target_cn: c.params.target_cn })),
   })
   .step(INSTANCE_MIGRATE.send, {

@@ -7,7 +7,7 @@ export type UserState = {
   readonly username: string;
   readonly is_root: boolean;
   readonly tenant_id: string | null;
-  /** The silo of the tenant. A view joins it. */
+  /** The silo of the tenant, which the view user_loaded joins. */
   readonly silo_id: string | null;
   readonly password_hash: string | null;
   readonly capabilities: readonly Capability[];

@@ -117,8 +117,8 @@ test("a rebuild that its image or its instance does not allow is refused and wri
   const [boot] = await a.disksOf(id);
   conflictWith(
     await rebuild(id, { image_id: large.id }),
-    `image ${large.id} needs a boot disk of at least ${3 * GIB} bytes; enlarge the boot disk of ${name} first, ` +
-      `which has ${boot.size_bytes} bytes`,
+    `image ${large.id} needs a boot disk of at least ${3 * GIB} bytes; first enlarge the boot disk of ${name} ` +
+      `(${boot.size_bytes} bytes)`,
   );
   conflictWith(
     await rebuild(id, { image_id: other_brand.id }),

@@ -172,7 +172,9 @@ test("an upload continues after the server was killed and started again", async 
 test("parts out of order, of a wrong size, of another tenant, and above the tenant's limit are refused", async () => {
   const begun = okOf(await begin());
   const part = BYTES.subarray(0, IMAGE_PART_BYTES);
-  expect((await put(begun.id, IMAGE_PART_BYTES, part)).body.message).toBe("the upload has 0 bytes; continue there");
+  expect((await put(begun.id, IMAGE_PART_BYTES, part)).body.message).toBe(
+    "the upload has 0 bytes; continue after them",
+  );
   expect((await put(begun.id, 0, part.subarray(1))).status).toBe(400);
   // If two programs upload to one record, the part of the first stays, and the second gets 409.
   const [one, two] = [randomBytes(IMAGE_PART_BYTES), randomBytes(IMAGE_PART_BYTES)];
