@@ -6,7 +6,10 @@ import type { Architecture } from "./decision.ts";
 import { scriptUrl } from "./http/routes.ts";
 import { ipv4Number, sameNetwork } from "./ipv4.ts";
 
-/** Returns the booter's address in the machine's own network, or its first address for a machine behind a relay. */
+/**
+ * Returns the booter's address in the machine's own network, or the booter's first address for a machine behind a
+ * relay.
+ */
 export function serverFor({ segment }: Pick<BooterConfig, "segment">, address: string): string {
   const value = ipv4Number(address) ?? 0;
   const near = segment.find((each) => sameNetwork(ipv4Number(each.address) ?? 0, value, each.prefix_len));

@@ -4,7 +4,10 @@
 import type { BootRecord } from "../src/contract/boot.ts";
 import { isStamp } from "../src/lib/ids/stamp.ts";
 
-/** Kinds of DHCP clients: iPXE, three kinds of firmware, a machine of another architecture, and no netboot client. */
+/**
+ * The kinds of DHCP clients: iPXE, three kinds of firmware, a machine of another architecture, and a client that does
+ * not netboot.
+ */
 export const CLIENT_KINDS = ["ipxe", "uefi_http", "uefi", "bios", "foreign", "plain"] as const;
 export type ClientKind = (typeof CLIENT_KINDS)[number];
 

@@ -1,4 +1,4 @@
-// The booter's own limits, each with its unit and its reason. Limits of the API are in src/contract/limits.ts.
+// Defines the booter's own limits, each with its unit and its reason. Limits of the API are in src/contract/limits.ts.
 
 /** The DHCP lease time: longer than a netboot and a setup run. Every renewal checks the record again. */
 export const DHCP_LEASE_S = 3_600;

@@ -1,4 +1,4 @@
-// The booter's command line.
+// Defines the booter's command line.
 import { type AnyCommand, command, group, oneOf } from "../cli/framework.ts";
 import type { Environment } from "../cli/internal/environment.ts";
 import { EXIT, type ExitCode } from "../cli/internal/exit-code.ts";

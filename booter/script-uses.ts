@@ -1,8 +1,8 @@
-// The uses of boot scripts. A boot script contains secrets, so its URL works once (docs/reliability.md S-21). A GET
-// uses the URL up. A HEAD does not use it up. A GET that was interrupted before its end does not use it up either, so
-// the machine may repeat the GET. A machine that lost a complete answer starts over with a new DISCOVER, as iPXE does,
-// and gets a new script. A use is written to disk before the first byte is sent. So the booter serves no script twice,
-// even if it is killed.
+// Records which boot scripts were used. A boot script contains secrets, so its URL works once (docs/reliability.md
+// S-21). A GET uses the URL up. A HEAD does not use it up. A GET that was interrupted before its end does not use it up
+// either, so the machine may repeat the GET. A machine that lost a complete answer starts over with a new DISCOVER, as
+// iPXE does, and gets a new script. A use is written to disk before the first byte is sent. So the booter serves no
+// script twice, even if it is killed.
 import { appendFile } from "node:fs/promises";
 import { join } from "node:path";
 import { TICKET_S, TRANSACTIONS_MAX } from "./limits.ts";

@@ -1,4 +1,4 @@
-// Wake-on-LAN: switches a machine on by a packet that its network card recognizes while the machine is off. The machine
+// Switches a machine on by wake-on-LAN, a packet that its network card recognizes while the machine is off. The machine
 // does not answer, so success only means that the packet was sent.
 import { createSocket } from "node:dgram";
 import { Failure } from "../cli/internal/failure.ts";

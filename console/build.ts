@@ -1,4 +1,4 @@
-// `task console:build`: builds the console into console/dist and prints the sizes of its files.
+// `task console:build` runs this file. It builds the console into console/dist and prints the sizes of its files.
 import { join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";

@@ -1,4 +1,4 @@
-// The entry of the console.
+// Starts the console in the browser.
 import { render } from "preact";
 import { App } from "./app.tsx";
 import { findSession } from "./core/session.ts";

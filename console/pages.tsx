@@ -1,5 +1,5 @@
-// The table of all pages: path, title, place in the navigation, key, view. The router, the navigation, the palette and
-// the tests read it.
+// Lists all pages with their path, title, place in the navigation, key and view. The router, the navigation, the
+// palette and the tests read it.
 import type { JSX } from "preact";
 import { page, type PageRow } from "./core/page-row.ts";
 import { match } from "./core/path.ts";

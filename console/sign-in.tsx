@@ -1,5 +1,5 @@
-// Sign-in: a page before the first sign-in, and a dialog over the current page when a session has ended. Under the
-// dialog, a filled form keeps its values.
+// Shows the sign-in: a page before the first sign-in, and a dialog over the current page when a session has ended.
+// Under the dialog, a filled form keeps its values.
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { findSession, me, session, signIn } from "./core/session.ts";

@@ -1,4 +1,5 @@
-// The start page, which depends on the signed-in user, and the page that finds an object by the text in its address.
+// Shows the start page, which depends on the signed-in user, and the page that finds an object by the text in its
+// address.
 import { useEffect } from "preact/hooks";
 import { useSignal } from "@preact/signals";
 import { go } from "./core/router.ts";

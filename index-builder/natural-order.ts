@@ -1,5 +1,5 @@
-// Natural order of names: runs of digits compare as numbers of any length, so 9.10 follows 9.9 and Build19.143 follows
-// Build19.99. All other characters compare by code unit.
+// Compares names in natural order: runs of digits compare as numbers of any length, so 9.10 follows 9.9 and Build19.143
+// follows Build19.99. All other characters compare by code unit.
 
 /** Compares two names for Array.sort. Returns zero only for equal texts. */
 export function compareNatural(a: string, b: string): number {

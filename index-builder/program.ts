@@ -1,4 +1,4 @@
-// The command line of index-builder.
+// Defines the command line of index-builder.
 import { readFile } from "node:fs/promises";
 import process from "node:process";
 import { type AnyCommand, command, each, group, oneOf, type Verb } from "../cli/framework.ts";

@@ -1,4 +1,4 @@
-// The JSON summary of a run, for schedulers.
+// Returns the JSON summary of a run, for schedulers.
 import type { VendorOutcome } from "./build/vendor-run.ts";
 import type { Writing } from "./run.ts";
 import { documentText } from "../src/lib/image-index/documents.ts";

@@ -1,5 +1,5 @@
-// The output of the program: progress and problems go to stderr, results to stdout. A terminal also shows a status line
-// with the running vendors.
+// Prints the output of the program: progress and problems go to stderr, results to stdout. A terminal also shows a
+// status line with the running vendors.
 import type { Environment } from "../cli/internal/environment.ts";
 import { fitted } from "../cli/internal/table.ts";
 

@@ -1,6 +1,6 @@
-// The interface of a vendor's file (vendors/*.ts). The file finds releases, builds and URLs, but does not decide what
-// is published. The core (build/) reads checksum documents, verifies signatures, requests the metadata of every image,
-// assigns aliases and keeps earlier values.
+// Defines the interface of a vendor's file (vendors/*.ts). The file finds releases, builds and URLs, but does not
+// decide what is published. The core (build/) reads checksum documents, verifies signatures, requests the metadata of
+// every image, assigns aliases and keeps earlier values.
 import type { z } from "zod";
 import type { Checksums, ListFormat } from "./parse/checksums.ts";
 import type { DigestAlgorithm } from "../src/lib/crypto/digest-hex.ts";

@@ -1,5 +1,5 @@
-// A channel of an AMQP connection: its consumers, its unacknowledged deliveries, and the message that the machine is
-// sending on the channel.
+// Holds the state of a channel of an AMQP connection: its consumers, its unacknowledged deliveries, and the message
+// that the machine is sending on the channel.
 import { Buffer } from "node:buffer";
 import { AMQP_BODY_BYTES_MAX, AMQP_QUEUED_MAX } from "../limits.ts";
 import { contentFrames, frame, METHOD } from "../../cli/internal/amqp/frame.ts";

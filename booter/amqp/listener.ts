@@ -1,6 +1,6 @@
-// The AMQP broker on TCP. A login closes the older connection from the same IP address. The broker closes a connection
-// that has not finished the login and connection.open within ten seconds. The broker also disconnects a peer that is
-// silent for two heartbeats: otherwise a dead connection would keep the identity of its machine, and no other
+// Serves the AMQP broker on TCP. A login closes the older connection from the same IP address. The broker closes a
+// connection that has not finished the login and connection.open within ten seconds. The broker also disconnects a peer
+// that is silent for two heartbeats: otherwise a dead connection would keep the identity of its machine, and no other
 // connection could use this identity.
 import type { Buffer } from "node:buffer";
 import { createServer, type Server, type Socket } from "node:net";

@@ -1,4 +1,4 @@
-// The state of an AMQP connection: its channels, its queues, and the machine's identity.
+// Defines the state of an AMQP connection: its channels, its queues, and the machine's identity.
 import type { Buffer } from "node:buffer";
 import { type Channel, deliverWaiting, type Queue, requeue } from "./channel.ts";
 import { ACCESS_REFUSED, AmqpFault } from "../../cli/internal/amqp/wire.ts";

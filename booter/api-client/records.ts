@@ -1,4 +1,4 @@
-// The cache of boot records. The booter uses a record at once if the control plane confirmed the record in the last
+// Caches the boot records. The booter uses a record at once if the control plane confirmed the record in the last
 // seconds. Otherwise the booter asks the control plane. If no answer comes in time, an enrolled node gets its cached
 // record, marked as not verified, unless the record is past its age limit. Any other machine waits for the control
 // plane. If an answer is too late for one packet, the booter uses it for the next packet.

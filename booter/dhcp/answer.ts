@@ -1,6 +1,6 @@
-// Pure functions that return the reply to a DHCP packet and its destination, or the reason for no reply. The booter
-// sends no NAK and has no address pool: the address comes from the boot record, and a client that is not explicitly
-// allowed gets no answer.
+// The functions of this file have no side effects. They return the reply to a DHCP packet and its destination, or the
+// reason for no reply. The booter sends no NAK and has no address pool: the address comes from the boot record, and a
+// client that is not explicitly allowed gets no answer.
 import type { BootRecord } from "../../src/contract/boot.ts";
 import { type BootSettings, decide, type Decision, type Silence } from "../decision.ts";
 import { DHCP_LEASE_S } from "../limits.ts";
@@ -252,8 +252,8 @@ function messageLimit({ options }: DhcpPacket): number {
 }
 
 /**
- * Returns where to send the reply. A machine without an address does not answer ARP, so its reply is a broadcast even
- * if its broadcast flag is off.
+ * Returns where to send the reply. A machine without an address does not answer ARP, so the reply is a broadcast even
+ * if the machine's broadcast flag is off.
  */
 function destination(packet: DhcpPacket, source: DhcpQuestion["source"], { relay_reply }: DhcpRules) {
   if (packet.giaddr !== 0) {

@@ -1,5 +1,5 @@
-// The request that a handler gets, and its answer: bytes or a file. The answer's length is always known before the
-// first byte is sent.
+// Defines the request that a handler gets, and the answer of the handler: bytes or a file. The answer's length is
+// always known before the first byte is sent.
 export type HttpAsked = {
   readonly method: "GET" | "HEAD" | "POST";
   /** The path as the client sent it. It is not percent-decoded, because no path of the booter needs that. */

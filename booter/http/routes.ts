@@ -1,5 +1,5 @@
-// The routes of the HTTP server. Boot scripts and a machine's own files require the machine's ticket and IP address.
-// Firmware programs and platform images are served to every machine that the decision lets boot.
+// Handles the routes of the HTTP server. Boot scripts and a machine's own files require the machine's ticket and IP
+// address. Firmware programs and platform images are served to every machine that the decision lets boot.
 import { createHash } from "node:crypto";
 import type { Counters } from "../counters.ts";
 import { type Architecture, type BootSettings, type ClientKind, decide, type Decision } from "../decision.ts";

@@ -1,5 +1,5 @@
-// The HTTP server for firmware, iPXE and the setup script. It answers HEAD and GET with an exact length, supports one
-// byte range, and sends no redirects or empty headers. Connections are kept open, because HttpBootDxe fails when a
+// Serves HTTP for firmware, iPXE and the setup script. The server answers HEAD and GET with an exact length, supports
+// one byte range, and sends no redirects or empty headers. Connections are kept open, because HttpBootDxe fails when a
 // server closes after every answer (edk2 #9920). A client that reads nothing for half a minute is disconnected.
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";

@@ -1,4 +1,4 @@
-// The commands of `booter redfish`.
+// Defines the commands of `booter redfish`.
 import { type AnyCommand, command, group, oneOf } from "../../cli/framework.ts";
 import type { Environment } from "../../cli/internal/environment.ts";
 import { EXIT } from "../../cli/internal/exit-code.ts";

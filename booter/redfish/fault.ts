@@ -1,4 +1,4 @@
-// A failure that the operator of a BMC can act on.
+// Defines the error for a failure that the operator of a BMC can act on.
 
 export class BmcFault extends Error {
   constructor(

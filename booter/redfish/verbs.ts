@@ -1,5 +1,5 @@
-// The Redfish actions of the booter. Each action handles the differences between vendors. setOnetimeBoot never changes
-// the boot mode.
+// Implements the Redfish actions of the booter. Each action handles the differences between vendors. setOnetimeBoot
+// never changes the boot mode.
 import { type Bmc, BmcFault } from "./bmc.ts";
 import { bagOf, linkOf } from "./messages.ts";
 import type { System } from "./system.ts";

@@ -1,5 +1,5 @@
-// The files of one machine that boots a Linux node image. The booter sends them as a second initial file system. So the
-// machine's secrets are not on the kernel's command line, which every user of the machine can read.
+// Writes the files of one machine that boots a Linux node image. The booter sends them as a second initial file system.
+// So the machine's secrets are not on the kernel's command line, which every user of the machine can read.
 import { cpioArchive } from "./cpio.ts";
 import { type ArgumentParts, kernelLine } from "./arguments.ts";
 import { networkingJson } from "./networking.ts";

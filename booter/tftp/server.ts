@@ -1,5 +1,5 @@
-// A read-only TFTP server. Every transfer has its own port; a packet from another sender to that port gets an error and
-// does not affect the transfer. A machine gets a file only if the decision lets it boot.
+// Serves files by TFTP, read-only. Every transfer has its own port; a packet from another sender to that port gets an
+// error and does not affect the transfer. A machine gets a file only if the decision lets it boot.
 import type { RemoteInfo } from "node:dgram";
 import type { Counters } from "../counters.ts";
 import { TFTP_RESEND_MS, TFTP_TRANSFERS_MAX, TFTP_TRANSFERS_PER_CLIENT_MAX } from "../limits.ts";

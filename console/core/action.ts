@@ -1,4 +1,4 @@
-// The actions of the page that is shown. A page declares its actions once; the buttons, the palette and the dialog read
+// Holds the actions of the page that is shown. A page declares its actions once; the buttons, the palette and the dialog read
 // the same list, so each of them has every action.
 import { signal } from "@preact/signals";
 import { useLayoutEffect } from "preact/hooks";

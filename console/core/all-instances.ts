@@ -1,4 +1,4 @@
-// The instances of all tenants, for operators.
+// Reads the instances of all tenants, for operators.
 import type { Instance } from "../../src/contract/instance.ts";
 import { getAll } from "./client.ts";
 import type { Query } from "./store.ts";

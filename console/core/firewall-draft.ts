@@ -1,5 +1,5 @@
-// An edit of a firewall before it is sent: the edited rows as text, their differences from the server's rules, and the
-// body of the request.
+// Handles an edit of a firewall before the edit is sent: the edited rows as text, their differences from the server's
+// rules, and the body of the request.
 import type { FirewallRule, PortRange } from "../../src/contract/network.ts";
 
 /** One rule in the table. Every value is text, as the user types it. */

@@ -1,5 +1,5 @@
-// Keyboard shortcuts. A single key acts only where the user is not typing and no dialog is open. A shortcut can have two
-// keys in a row ("g n"). Single keys can be switched off (WCAG 2.1.4).
+// Handles keyboard shortcuts. A single key acts only where the user is not typing and no dialog is open. A shortcut can
+// have two keys in a row ("g n"). Single keys can be switched off (WCAG 2.1.4).
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 

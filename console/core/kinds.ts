@@ -1,4 +1,4 @@
-// The kinds of objects that the pages show, as the feed of changes names them (docs/web-console.md, "Changes").
+// Lists the kinds of objects that the pages show, as the feed of changes names them (docs/web-console.md, "Changes").
 
 export const KINDS = [
   "api-key",

@@ -1,4 +1,4 @@
-// The labels of an object: their text, and the action that sets them.
+// Returns the labels of an object as text, and the action that sets them.
 import type { Action } from "./action.ts";
 import { send } from "./client.ts";
 import { command } from "./command.ts";

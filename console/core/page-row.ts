@@ -1,4 +1,4 @@
-// One row of the table of pages.
+// Defines one row of the table of pages.
 import type { JSX } from "preact";
 import type { Params } from "./path.ts";
 

@@ -1,5 +1,5 @@
-// The state of the command palette. The handler of the shortcut opens the palette at once, so that the next letters
-// reach the palette's input.
+// Holds the state of the command palette. The handler of the shortcut opens the palette at once, so that the next
+// letters reach the palette's input.
 import { signal } from "@preact/signals";
 
 /** "all" has every page and action; "actions" only the actions of the page. */

@@ -1,4 +1,5 @@
-// The session of the signed-in user. Its token is in a cookie that scripts cannot read (docs/web-console.md, "Sessions").
+// Holds the session of the signed-in user. Its token is in a cookie that scripts cannot read (docs/web-console.md,
+// "Sessions").
 import { signal } from "@preact/signals";
 import type { Whoami } from "../../src/contract/api-key.ts";
 import { get, refusalOf, send, whenUnauthenticated } from "./client.ts";

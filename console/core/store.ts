@@ -1,5 +1,6 @@
-// Data that the console has read from the server, by key. A reader holds an entry while the reader is on screen. A
-// change of a kind causes a new read of every held entry of that kind, and drops the other entries of the kind.
+// Stores the data that the console has read from the server, by key. A reader holds an entry while the reader is on
+// screen. A change of a kind causes a new read of every held entry of that kind, and drops the other entries of the
+// kind.
 //
 // Rules, each checked by a property test: one read of an entry runs at a time; a change that arrives during a read
 // causes one further read; an entry without readers is not read, and a running read of such an entry is aborted; if a

@@ -1,4 +1,4 @@
-// Texts of values: sizes, times, names of states.
+// Formats and parses values: sizes, times, names of states.
 
 const UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"] as const;
 const MINUTE_S = 60;

@@ -1,4 +1,4 @@
-// Short messages to the user, each for a few seconds.
+// Shows short messages to the user, each for a few seconds.
 import { signal } from "@preact/signals";
 
 export const said = signal<readonly { readonly id: number; readonly text: string }[]>([]);

@@ -1,4 +1,4 @@
-// The audit chain, newest first. The server searches it.
+// Shows the audit chain, newest first. The server searches it.
 import type { AuditEvent, AuditPage } from "../../src/contract/audit.ts";
 import { useSignal } from "@preact/signals";
 import { useActions } from "../core/action.ts";

@@ -1,4 +1,4 @@
-// One boot record: what operators set for the netboot of its machine, and the machine's last request.
+// Shows one boot record: the settings of operators for the netboot of its machine, and the machine's last request.
 import type { BootArguments, BootConsole, BootRecord, BootRecordShown } from "../../src/contract/boot.ts";
 import { BOOT_CONSOLES } from "../../src/contract/enums.ts";
 import { type Action, useActions } from "../core/action.ts";

@@ -1,4 +1,4 @@
-// The boot records, the boot policy and the platform images.
+// Shows the boot records, the boot policy and the platform images.
 import type { BootPolicy, BootRecord } from "../../src/contract/boot.ts";
 import { BOOT_RECORD_STATES } from "../../src/contract/enums.ts";
 import { get, getAll } from "../core/client.ts";

@@ -1,5 +1,5 @@
-// The capacity of the fleet: the resources of the nodes, the amounts that instances were promised, the quotas, and the
-// load.
+// Shows the capacity of the fleet: the resources of the nodes, the amounts that instances were promised, the quotas,
+// and the load.
 import type { FleetCapacity, FleetLoad, LoadHour } from "../../src/contract/capacity.ts";
 import { useMemo } from "preact/hooks";
 import { get } from "../core/client.ts";

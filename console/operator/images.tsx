@@ -1,4 +1,4 @@
-// The images that every tenant may use.
+// Shows the images that every tenant may use.
 import type { Image } from "../../src/contract/image.ts";
 import { type Action, run } from "../core/action.ts";
 import { getAll, send } from "../core/client.ts";

@@ -1,4 +1,4 @@
-// The migrations of an instance between nodes, for operators: the progress of a running migration, the results of
+// Shows the migrations of an instance between nodes, for operators: the progress of a running migration, the results of
 // earlier migrations, and the button that starts one.
 import type { Instance } from "../../src/contract/instance.ts";
 import type { MigrateBody, Migration, MigrationStarted } from "../../src/contract/migration.ts";

@@ -1,4 +1,4 @@
-// The instances of all tenants.
+// Shows the instances of all tenants.
 import { INSTANCE_STATES } from "../../src/contract/enums.ts";
 import type { Instance } from "../../src/contract/instance.ts";
 import { opsctl } from "../core/command.ts";

@@ -1,4 +1,4 @@
-// The jobs of nodes, and one job.
+// Shows the jobs of nodes, and one job.
 import { JOB_STATUSES } from "../../src/contract/enums.ts";
 import type { Job } from "../../src/contract/job.ts";
 import { get, getAll } from "../core/client.ts";

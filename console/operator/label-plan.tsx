@@ -1,4 +1,4 @@
-// The parts that the plans of a drain and an upgrade by label share.
+// Contains the parts that the plans of a drain and of an upgrade by label share.
 import type { DrainPreview } from "../../src/contract/placement.ts";
 import type { CnState } from "../../src/contract/enums.ts";
 import type { ComponentChildren } from "preact";

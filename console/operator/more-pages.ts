@@ -1,5 +1,5 @@
-// The pages that operators seldom open. The build puts them into one file, which the browser loads when one of these
-// pages is opened.
+// Exports the pages that operators seldom open. The build puts them into one file, which the browser loads when one of
+// these pages is opened.
 export { AuditVerificationPage } from "./audit-verification.tsx";
 export { BootPolicyPage, RosterPage } from "./boot-policy.tsx";
 export { Capacity } from "./capacity.tsx";

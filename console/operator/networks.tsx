@@ -1,4 +1,4 @@
-// The networks that operators provide: external subnets, pools of them, and NIC tags.
+// Shows the networks that operators provide: external subnets, pools of them, and NIC tags.
 import type { ExternalSubnet, NetworkPool, NicTag } from "../../src/contract/external-network.ts";
 import { getAll, send } from "../core/client.ts";
 import { opsctl } from "../core/command.ts";

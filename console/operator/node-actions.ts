@@ -1,4 +1,4 @@
-// The actions of an operator on a node.
+// Defines the actions of an operator on a node.
 import type { CnPlacement, CnPlacementPatch } from "../../src/contract/cn-placement.ts";
 import type { CnReservoirBody, CnRoleBody, CnView } from "../../src/contract/cn.ts";
 import { CN_ROLES, type CnRole } from "../../src/contract/enums.ts";

@@ -1,5 +1,5 @@
-// The drain of a node: the targets of its instances, and the button that starts the drain. The page of the operation
-// shows the progress.
+// Shows the drain of a node: the targets of its instances, and the button that starts the drain. The page of the
+// operation shows the progress.
 import type { DrainResult, DrainStarted } from "../../src/contract/drain.ts";
 import type { DrainPreview } from "../../src/contract/placement.ts";
 import { send } from "../core/client.ts";

@@ -1,5 +1,5 @@
-// The evacuation of a dead node: the instances that will begin on other nodes, the instances that remain, and the
-// button that starts it.
+// Shows the evacuation of a dead node: the instances that will begin on other nodes, the instances that remain, and the
+// button that starts the evacuation.
 import type { EvacuateStarted } from "../../src/contract/drain.ts";
 import { useSignal } from "@preact/signals";
 import { send } from "../core/client.ts";

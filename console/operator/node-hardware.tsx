@@ -1,4 +1,4 @@
-// The hardware of a node: what its operating system announced, and what its BMC shows.
+// Shows the hardware of a node: what its operating system announced, and what its BMC shows.
 import type { CnView } from "../../src/contract/cn.ts";
 import type { NodeHardware as BmcHardware } from "../../src/contract/hardware.ts";
 import type { ComponentChildren } from "preact";

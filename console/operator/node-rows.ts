@@ -1,4 +1,4 @@
-// The list of nodes, which the server searches, sorts and cuts into windows.
+// Queries the list of nodes, which the server searches, sorts and cuts into windows.
 import type { NodeRow } from "../../src/contract/node-window.ts";
 import { get } from "../core/client.ts";
 import type { Query } from "../core/store.ts";

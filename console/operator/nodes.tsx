@@ -1,4 +1,4 @@
-// The list of nodes, and the two ways to admit a node: by its claim code, or by an auto-approve window.
+// Shows the list of nodes, and the two ways to admit a node: by its claim code, or by an auto-approve window.
 import type { AutoApproveWindow, CnView } from "../../src/contract/cn.ts";
 import { CN_STATES } from "../../src/contract/enums.ts";
 import type { NodeRow } from "../../src/contract/node-window.ts";

@@ -1,4 +1,4 @@
-// The result of a drain, an evacuation, or a drain or upgrade by label, on the page of its operation.
+// Shows the result of a drain, an evacuation, or a drain or upgrade by label, on the page of its operation.
 import type { DrainResult } from "../../src/contract/drain.ts";
 import type { LabelDrainResult } from "../../src/contract/label-drain.ts";
 import type { LabelUpgradeResult } from "../../src/contract/label-upgrade.ts";

@@ -1,4 +1,4 @@
-// The operations, and one operation with its steps. A tenant sees only its own operations.
+// Shows the operations, and one operation with its steps. A tenant sees only its own operations.
 import { OPERATION_STATES } from "../../src/contract/enums.ts";
 import type { OperationStep, OperationSummary } from "../../src/contract/operation.ts";
 import { useActions } from "../core/action.ts";

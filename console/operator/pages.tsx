@@ -1,4 +1,4 @@
-// The operators' pages.
+// Lists the operators' pages.
 import { page, type PageRow } from "../core/page-row.ts";
 import { Later } from "../parts/later.tsx";
 import { Audit } from "./audit.tsx";

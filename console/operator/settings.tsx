@@ -1,4 +1,4 @@
-// The settings of the cluster.
+// Shows the settings of the cluster.
 import type { SettingView } from "../../src/contract/setting.ts";
 import type { Action } from "../core/action.ts";
 import { getArray, send } from "../core/client.ts";

@@ -1,4 +1,4 @@
-// One tenant with its projects, quotas and members.
+// Shows one tenant with its projects, quotas and members.
 import type { User } from "../../src/contract/identity.ts";
 import type { Project, Quota } from "../../src/contract/tenancy.ts";
 import { type Action, run, useActions } from "../core/action.ts";

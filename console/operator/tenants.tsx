@@ -1,4 +1,4 @@
-// The tenants of all silos.
+// Shows the tenants of all silos.
 import type { Silo, Tenant } from "../../src/contract/tenancy.ts";
 import type { Field } from "../core/action.ts";
 import { getArray, send } from "../core/client.ts";

@@ -1,4 +1,4 @@
-// The users of all tenants and the operators.
+// Shows the users of all tenants and the operators.
 import { CAPABILITIES } from "../../src/contract/enums.ts";
 import type { User } from "../../src/contract/identity.ts";
 import { type Action, run } from "../core/action.ts";

@@ -1,4 +1,4 @@
-// The dialog of an action. It shows the effect of the action, its fields, its command line and one button.
+// Shows the dialog of an action. It shows the effect of the action, its fields, its command line and one button.
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { running } from "../core/action.ts";
 import { go } from "../core/router.ts";

@@ -1,4 +1,4 @@
-// The buttons of a page's actions. The first actions are visible as buttons, and the menu has all actions.
+// Shows the buttons of a page's actions. The first actions are visible as buttons, and the menu has all actions.
 import { type Action, type Opening, pageActions, rowActions, run } from "../core/action.ts";
 import { openPalette } from "../core/palette-state.ts";
 

@@ -1,4 +1,4 @@
-// A chart with its title and its newest values as text, so that a user can read the values without the picture.
+// Shows a chart with its title and its newest values as text, so that a user can read the values without the picture.
 import { useEffect, useRef } from "preact/hooks";
 import type { Chart, ChartData } from "../charts/chart.ts";
 

@@ -1,4 +1,4 @@
-// Columns that many lists share.
+// Defines columns that many lists share.
 import { type Labels, labelTexts } from "../core/labels.ts";
 import { When } from "./basics.tsx";
 import type { Column } from "./list.tsx";

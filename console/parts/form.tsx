@@ -1,5 +1,5 @@
-// A form: fields with labels and hints, and the command line that has the same effect. If the server's refusal names a
-// field, the form shows the refusal at this field.
+// Shows a form: fields with labels and hints, and the command line that has the same effect. If the server's refusal
+// names a field, the form shows the refusal at this field.
 import { useSignal } from "@preact/signals";
 import { useEffect, useId, useMemo, useRef } from "preact/hooks";
 import type { ComponentChildren } from "preact";

@@ -1,4 +1,4 @@
-// The columns of a list of instances.
+// Defines the columns of a list of instances.
 import type { Instance } from "../../src/contract/instance.ts";
 import { bytes } from "../core/text.ts";
 import { Link, State } from "./basics.tsx";

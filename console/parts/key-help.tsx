@@ -1,4 +1,4 @@
-// The list of keyboard shortcuts.
+// Shows the list of keyboard shortcuts.
 import { signal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { singleKeys } from "../core/keys.ts";

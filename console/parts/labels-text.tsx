@@ -1,4 +1,4 @@
-// The labels of an object as short texts in its row.
+// Shows the labels of an object as short texts in its row.
 import { type Labels, labelTexts } from "../core/labels.ts";
 
 export function LabelsText({ labels }: { readonly labels: Labels | undefined }) {

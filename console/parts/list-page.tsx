@@ -1,4 +1,5 @@
-// A page with one list: the heading, the actions, the search, the list, and the command line that prints the list.
+// Shows a page with one list: the heading, the actions, the search, the list, and the command line that prints the
+// list.
 import type { ComponentChildren } from "preact";
 import { useRef } from "preact/hooks";
 import { type Action, type Opening, useActions } from "../core/action.ts";

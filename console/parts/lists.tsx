@@ -1,4 +1,5 @@
-// The two sources of a list: windows that the server searches and sorts, or a whole list that is searched in the page.
+// Shows a list from one of two sources: windows that the server searches and sorts, or a whole list that is searched in
+// the page.
 import { useSignal } from "@preact/signals";
 import { useMemo, useRef } from "preact/hooks";
 import type { Refusal } from "../core/client.ts";

@@ -1,4 +1,4 @@
-// The buttons of the actions of one row.
+// Shows the buttons of the actions of one row.
 import { type Action, run } from "../core/action.ts";
 
 export function RowActions({ actions }: { readonly actions: readonly Action[] }) {

@@ -1,4 +1,4 @@
-// The usage of a project and its limits, as bars.
+// Shows the usage of a project and its limits as bars.
 import type { UsageView } from "../../src/contract/tenancy.ts";
 import { bytes } from "../core/text.ts";
 

@@ -1,4 +1,5 @@
-// The firewall of a VPC: its rules in the order of evaluation, and a form that checks whether a packet would pass.
+// Shows the firewall of a VPC: its rules in the order of evaluation, and a form that checks whether a packet would
+// pass.
 import type { FirewallRuleSet } from "../../src/contract/firewall.ts";
 import type { FirewallRule, FirewallRuleBody, Vpc } from "../../src/contract/network.ts";
 import { useSignal } from "@preact/signals";

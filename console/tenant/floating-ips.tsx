@@ -1,4 +1,4 @@
-// The floating IPs of a project: create, attach, move, detach, delete.
+// Shows the floating IPs of a project, and the actions that create, attach, move, detach and delete them.
 import type { FloatingIp } from "../../src/contract/network.ts";
 import type { Action } from "../core/action.ts";
 import { send } from "../core/client.ts";

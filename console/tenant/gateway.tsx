@@ -1,4 +1,4 @@
-// One NAT gateway: its public address, and the ports that it forwards to NICs.
+// Shows one NAT gateway: its public address, and the ports that it forwards to NICs.
 import type { NatGateway } from "../../src/contract/network.ts";
 import type { PortForward, PortForwardBody } from "../../src/contract/port-forward.ts";
 import { PORT_FORWARD_PROTOCOLS } from "../../src/contract/enums.ts";

@@ -1,4 +1,4 @@
-// The images that a project can use.
+// Shows the images that a project can use.
 import type { Image } from "../../src/contract/image.ts";
 import type { Action } from "../core/action.ts";
 import { tenantctl } from "../core/command.ts";

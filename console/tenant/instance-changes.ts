@@ -1,5 +1,5 @@
-// The actions that change an instance without replacing its machine: its size, its labels, its protection against
-// deletion.
+// Defines the actions that change an instance without replacing its machine: its size, its labels, its protection
+// against deletion.
 import type { Instance, InstancePatch } from "../../src/contract/instance.ts";
 import type { Action } from "../core/action.ts";
 import { send } from "../core/client.ts";

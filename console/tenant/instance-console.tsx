@@ -1,4 +1,4 @@
-// The serial console of an instance. The terminal is loaded only for this page.
+// Shows the serial console of an instance. The terminal is loaded only for this page.
 import type { ConsoleTicketBody, OpenConsole } from "../../src/contract/console.ts";
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";

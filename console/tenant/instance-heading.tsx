@@ -1,4 +1,4 @@
-// The heading of the pages of one instance, with links between them.
+// Shows the heading of the pages of one instance, with links between these pages.
 import type { Instance } from "../../src/contract/instance.ts";
 import { useEffect } from "preact/hooks";
 import type { Refusal } from "../core/client.ts";

@@ -1,4 +1,4 @@
-// The load of an instance over hours or days: averages of the processor, memory, disks and network.
+// Shows the load of an instance over hours or days: averages of the processor, memory, disks and network.
 import { useMemo } from "preact/hooks";
 import type { LoadStep } from "../../src/contract/enums.ts";
 import type { InstanceLoad } from "../../src/contract/instance-metrics.ts";

@@ -1,4 +1,4 @@
-// The screen of the virtual graphics card of an instance, as one picture.
+// Shows the screen of the virtual graphics card of an instance, as one picture.
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { getBlob, type Refusal, refusalOf } from "../core/client.ts";

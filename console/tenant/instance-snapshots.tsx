@@ -1,4 +1,4 @@
-// The snapshots of the disks of an instance: create, restore into a new disk, delete.
+// Shows the snapshots of the disks of an instance, and the actions that create, restore and delete them.
 import type { Disk, Instance } from "../../src/contract/instance.ts";
 import type { SnapshotImageBody } from "../../src/contract/image-upload.ts";
 import type { OperationSummary } from "../../src/contract/operation.ts";

@@ -1,4 +1,4 @@
-// One instance: its state with the reason, its network, its disks and its activity.
+// Shows one instance: its state with the reason, its network, its disks and its activity.
 import type { Instance, Nic } from "../../src/contract/instance.ts";
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";

@@ -1,4 +1,4 @@
-// The instances of a project.
+// Shows the instances of a project.
 import { INSTANCE_STATES } from "../../src/contract/enums.ts";
 import type { Instance } from "../../src/contract/instance.ts";
 import { tenantctl } from "../core/command.ts";

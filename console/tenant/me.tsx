@@ -1,4 +1,4 @@
-// The user's own page: account, API keys, SSH keys and password.
+// Shows the user's own page: account, API keys, SSH keys and password.
 import type { ApiKeyCreated, ApiKeyView } from "../../src/contract/api-key.ts";
 import type { SessionListed } from "../../src/contract/identity.ts";
 import type { SshKey } from "../../src/contract/ssh-key.ts";

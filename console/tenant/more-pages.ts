@@ -1,5 +1,5 @@
-// The pages of tenants that are seldom opened, and the pages of one object that need much code. The build puts them
-// into one file, which the browser loads when one of these pages is opened.
+// Exports the pages of tenants that are seldom opened, and the pages of one object that need much code. The build puts
+// them into one file, which the browser loads when one of these pages is opened.
 export { GatewayPage } from "./gateway.tsx";
 export { InstanceMetricsPage } from "./instance-metrics.tsx";
 export { InstanceRebuild } from "./instance-rebuild.tsx";

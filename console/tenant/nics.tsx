@@ -1,4 +1,4 @@
-// The NICs of an instance, and their actions.
+// Shows the NICs of an instance, and their actions.
 import type { Instance, Nic, NicBody, NicPatch } from "../../src/contract/instance.ts";
 import type { Subnet } from "../../src/contract/network.ts";
 import type { Action } from "../core/action.ts";

@@ -1,4 +1,4 @@
-// The pages of tenants, and the pages that tenants and operators share.
+// Lists the pages of tenants, and the pages that tenants and operators share.
 import { page, type PageRow } from "../core/page-row.ts";
 import { Audit } from "../operator/audit.tsx";
 import { Later } from "../parts/later.tsx";

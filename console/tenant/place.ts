@@ -1,4 +1,5 @@
-// The project whose pages are shown. The address names the project, and the navigation remembers the last project.
+// Finds the project whose pages are shown. The address names the project, and the navigation remembers the last
+// project.
 import { computed, signal } from "@preact/signals";
 import { fill } from "../core/path.ts";
 import { path } from "../core/router.ts";

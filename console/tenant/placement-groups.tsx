@@ -1,4 +1,4 @@
-// The placement groups of a project: instances that are kept apart or together.
+// Shows the placement groups of a project: instances that are kept apart or together.
 import type { PlacementGroup } from "../../src/contract/placement-group.ts";
 import type { Action } from "../core/action.ts";
 import { send } from "../core/client.ts";

@@ -1,4 +1,4 @@
-// The queries of a tenant's projects and of their usage. Pages of operators and of tenants use them.
+// Defines the queries of a tenant's projects and of their usage. Pages of operators and of tenants use them.
 import type { Project, UsageView } from "../../src/contract/tenancy.ts";
 import { get, getArray } from "../core/client.ts";
 import type { Query } from "../core/store.ts";

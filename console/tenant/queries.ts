@@ -1,4 +1,4 @@
-// The queries of the pages of a project.
+// Defines the queries of the pages of a project.
 import type { Image } from "../../src/contract/image.ts";
 import type { Disk, Instance, Nic } from "../../src/contract/instance.ts";
 import type { FloatingIp, Subnet, Vpc } from "../../src/contract/network.ts";

@@ -1,4 +1,4 @@
-// The route tables of a VPC with their routes, and their actions.
+// Shows the route tables of a VPC with their routes, and their actions.
 import type { NatGateway, Route, RouteBody, RouteTable, RouteTarget, Vpc } from "../../src/contract/network.ts";
 import type { Action, Choice } from "../core/action.ts";
 import { getAll, send } from "../core/client.ts";

@@ -1,4 +1,4 @@
-// The subnets of a VPC, and their actions.
+// Shows the subnets of a VPC, and their actions.
 import type { RouteTable, Subnet, Vpc } from "../../src/contract/network.ts";
 import type { Action } from "../core/action.ts";
 import { send } from "../core/client.ts";

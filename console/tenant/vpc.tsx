@@ -1,4 +1,4 @@
-// One VPC with its subnets, routes, gateways and firewall.
+// Shows one VPC with its subnets, routes, gateways and firewall.
 import type { NatGateway, Vpc } from "../../src/contract/network.ts";
 import { type Action, useActions } from "../core/action.ts";
 import { getAll, send } from "../core/client.ts";

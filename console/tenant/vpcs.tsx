@@ -1,4 +1,4 @@
-// The VPCs of a project.
+// Shows the VPCs of a project.
 import type { Vpc } from "../../src/contract/network.ts";
 import { tenantctl } from "../core/command.ts";
 import { AsCommand, Link } from "../parts/basics.tsx";

@@ -1,4 +1,4 @@
-// One webhook with its deliveries: events that were sent or wait to be sent.
+// Shows one webhook with its deliveries: events that were sent or wait to be sent.
 import type { Webhook, WebhookDelivery } from "../../src/contract/webhook.ts";
 import { WEBHOOK_DELIVERY_STATES } from "../../src/contract/enums.ts";
 import { type Action, useActions } from "../core/action.ts";

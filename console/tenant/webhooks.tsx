@@ -1,4 +1,4 @@
-// The webhooks of a project: URLs that get its events.
+// Shows the webhooks of a project: URLs that get its events.
 import { useSignal } from "@preact/signals";
 import type { Webhook, WebhookCreated } from "../../src/contract/webhook.ts";
 import type { Action, Field } from "../core/action.ts";

@@ -1,4 +1,4 @@
-// The connection of the browser with a serial console: a ticket, then a WebSocket (docs/wire.md).
+// Connects the browser with a serial console: gets a ticket, then opens a WebSocket (docs/wire.md).
 import type { ConsoleTicket, ConsoleTicketBody } from "../../src/contract/console.ts";
 import { CONSOLE_FRAME_BYTES_MAX } from "../../src/contract/limits.ts";
 import { consoleProtocols, controlText, parseControl } from "../../src/lib/console/frames.ts";

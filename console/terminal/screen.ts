@@ -1,5 +1,5 @@
-// The terminal on the page. Output is only shown: it cannot create links, use the clipboard or set the title of the
-// window.
+// Shows the terminal on the page. Output is only shown: it cannot create links, use the clipboard or set the title of
+// the window.
 import { FitAddon } from "@xterm/addon-fit";
 import { Terminal } from "@xterm/xterm";
 import { withSheets } from "./styles.ts";

@@ -1,4 +1,4 @@
-// The retry policy, and the classes of faults.
+// Defines the retry policy and the classes of faults.
 import { isFault, type VendorFault } from "../fault.ts";
 
 export const ATTEMPTS = 3;

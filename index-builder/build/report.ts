@@ -1,4 +1,4 @@
-// Notes about the run of one vendor, for operators and for the JSON summary.
+// Collects notes about the run of one vendor, for operators and for the JSON summary.
 
 /**
  * A note. An alarm is a finding that an attacker could have caused; the run then ends with exit code 4, unless a vendor

@@ -1,5 +1,5 @@
-// Fragments. A fragment is a folder with the complete tree and the trust state of one vendor. CI jobs that run in
-// parallel write one fragment each, and another job merges them.
+// Writes and reads fragments. A fragment is a folder with the complete tree and the trust state of one vendor. CI jobs
+// that run in parallel write one fragment each, and another job merges them.
 import { mkdir, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { NO_TRUST, type TrustState } from "../signatures/trust.ts";

@@ -1,4 +1,4 @@
-// The order "newest first" of releases and archived builds.
+// Compares releases and archived builds for the order "newest first".
 import { compareNatural } from "../natural-order.ts";
 import type { Build, Release } from "./model.ts";
 

@@ -1,5 +1,5 @@
-// A complete index in memory, and its files. Only `filesOf` generates documents, so images.json and the alias files
-// always agree with the documents from which they are copied.
+// Represents a complete index in memory, and generates its files. Only `filesOf` generates documents, so images.json
+// and the alias files always agree with the documents from which they are copied.
 import { documentText } from "../../src/lib/image-index/documents.ts";
 import {
   aliasPath,

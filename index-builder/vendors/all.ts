@@ -1,4 +1,4 @@
-// All vendors, in the order of the index.
+// Lists all vendors, in the order of the index.
 import type { Vendor } from "../vendor.ts";
 import { alma } from "./alma.ts";
 import { alpine } from "./alpine.ts";

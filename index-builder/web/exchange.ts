@@ -1,4 +1,4 @@
-// The interface for one request and its response, after redirects. It has two implementations: live.ts asks the
+// Defines the interface for one request and its response, after redirects. It has two implementations: live.ts asks the
 // internet, and recorded.ts answers from responses that recorder.ts has recorded. web.ts maps statuses to faults for
 // both, so that a test with recorded responses runs the same code as a real build.
 

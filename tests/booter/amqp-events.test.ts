@@ -1,4 +1,4 @@
-// The AMQP broker: connections of the agent and of other clients, forbidden actions, and hostile frames.
+// Tests the AMQP broker: connections of the agent and of other clients, forbidden actions, and hostile frames.
 import { Buffer } from "node:buffer";
 import { randomUUID } from "node:crypto";
 import { connect } from "node:net";

@@ -1,5 +1,5 @@
-// Kernel arguments and the console that an operator sets for a machine or for a label, and their effect on the boot
-// script.
+// Tests the kernel arguments and the console that an operator sets for a machine or for a label, and their effect on
+// the boot script.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { awaitingSetup, newMac, putPolicy, setUp } from "../setup/machine.ts";
 import { okOf } from "../support/control-plane.ts";

@@ -1,4 +1,4 @@
-// The results of `booter check` for the certificate of HTTPS boot.
+// Tests the results of `booter check` for the certificate of HTTPS boot.
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";

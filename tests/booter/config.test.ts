@@ -1,4 +1,4 @@
-// The configuration file. The message about a wrong value names its key. An unknown key is an error.
+// Tests the configuration file. The message about a wrong value names its key. An unknown key is an error.
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { chmod, readFile, writeFile } from "node:fs/promises";

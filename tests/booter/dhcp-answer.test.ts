@@ -1,4 +1,4 @@
-// DHCP replies and their destinations, for netboot clients and relays, and every REQUEST that gets no reply.
+// Tests DHCP replies and their destinations, for netboot clients and relays, and every REQUEST that gets no reply.
 import { describe, expect, test } from "vitest";
 import { answerDhcp, type DhcpRules, type Segment } from "../../booter/dhcp/answer.ts";
 import { readClient } from "../../booter/dhcp/client.ts";

@@ -1,5 +1,5 @@
-// The AMQP broker with other clients: amqplib, pika, and the amqp-tools of rabbitmq-c. pika and the amqp-tools come
-// from Debian packages.
+// Tests the AMQP broker with other clients: amqplib, pika, and the amqp-tools of rabbitmq-c. pika and the amqp-tools
+// come from Debian packages.
 import { Buffer } from "node:buffer";
 import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";

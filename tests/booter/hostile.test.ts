@@ -1,4 +1,4 @@
-// Hostile packets and streams for the DHCP and AMQP servers, without sockets. No exception may escape, and only
+// Passes hostile packets and streams to the DHCP and AMQP servers, without sockets. No exception may escape, and only
 // machines that the control plane admits may get a reply. The last tests use a booter whose control plane is first
 // unreachable, then slow, then available again.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

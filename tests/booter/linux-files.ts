@@ -1,4 +1,4 @@
-// A Linux node image for tests. The code of `task node-image` makes the manifest and its signature. The files are
+// Makes a Linux node image for tests. The code of `task node-image` makes the manifest and its signature. The files are
 // small.
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// Linux node images. The booter serves only verified images. Each machine gets a script and its own files. The control
-// plane shows the kind of each image.
+// Tests the boot of Linux node images. The booter serves only verified images. Each machine gets a script and its own
+// files. The control plane shows the kind of each image.
 import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";

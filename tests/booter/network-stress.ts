@@ -1,4 +1,4 @@
-// A booter process whose network to the control plane fails: silence, half-open connections, cut answers, delays.
+// Tests a booter process whose network to the control plane fails: silence, half-open connections, cut answers, delays.
 // During a failure the booter must not answer unknown machines, and must serve enrolled machines. After the failure,
 // the booter must recover by itself.
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";

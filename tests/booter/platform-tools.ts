@@ -1,5 +1,5 @@
-// Fake platform tools for a scratch root. They keep a state of pools and datasets and log every call. They fail at the
-// call that a test chooses, and refuse arguments that the real tools would refuse.
+// Installs fake platform tools for a scratch root. They keep a state of pools and datasets and log every call. They
+// fail at the call that a test chooses, and refuse arguments that the real tools would refuse.
 import { chmod, mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 

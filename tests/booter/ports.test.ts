@@ -1,5 +1,5 @@
-// Machines with several ports. A machine can boot from any member of a declared aggregate. The admin network can have a
-// VLAN.
+// Tests machines with several ports. A machine can boot from any member of a declared aggregate. The admin network can
+// have a VLAN.
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { awaitingSetup, newMac, newMachine, putPolicy, setUp, sysinfoOf } from "../setup/machine.ts";
 import { okOf } from "../support/control-plane.ts";

@@ -1,4 +1,5 @@
-// The booter's cache of boot records while the control plane is reachable, slow, unreachable, and reachable again.
+// Tests the booter's cache of boot records while the control plane is reachable, slow, unreachable, and reachable
+// again.
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";

@@ -1,4 +1,4 @@
-// A BMC for tests of the behaviours of real BMCs. Each test defines the answers.
+// Provides a BMC for tests of the behaviours of real BMCs. Each test defines the answers.
 import { Buffer } from "node:buffer";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createSecureServer } from "node:https";

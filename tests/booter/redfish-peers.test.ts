@@ -1,4 +1,4 @@
-// The redfish commands with BMCs that behave like real BMCs. Each title states the behaviour.
+// Tests the redfish commands with BMCs that behave like real BMCs. Each title states the behaviour.
 import { afterEach, describe, expect, test } from "vitest";
 import { ensureUefi } from "../../booter/redfish/boot-mode.ts";
 import { systemOf } from "../../booter/redfish/system.ts";

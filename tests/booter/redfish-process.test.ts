@@ -1,4 +1,4 @@
-// The compiled booter with BMCs that are slow, that never end an answer, or whose TLS fails.
+// Tests the compiled booter with BMCs that are slow, that never end an answer, or whose TLS fails.
 import { spawn } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { createServer } from "node:net";

@@ -1,4 +1,4 @@
-// The redfish commands with a fake BMC that has a switch for the quirk of each vendor.
+// Tests the redfish commands with a fake BMC that has a switch for the quirk of each vendor.
 import { Buffer } from "node:buffer";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// Bare machines for the setup script. Each machine is a scratch root with fake platform tools. All machines share one
-// fake booter. Each machine has its own token, so that many can run at the same time.
+// Provides bare machines for the setup script. Each machine is a scratch root with fake platform tools. All machines
+// share one fake booter. Each machine has its own token, so that many can run at the same time.
 import { execFile, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";

@@ -1,5 +1,5 @@
-// The boot script in the real iPXE of QEMU's network card. The server of the files stops in the middle of the archive
-// and starts again 3 s later, like a booter that restarts.
+// Runs the boot script in the real iPXE of QEMU's network card. The server of the files stops in the middle of the
+// archive and starts again 3 s later, like a booter that restarts.
 import { spawn } from "node:child_process";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";

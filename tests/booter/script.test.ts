@@ -1,4 +1,4 @@
-// The content of boot scripts, and 100,000 hostile values that no script may contain.
+// Tests the content of boot scripts, and 100,000 hostile values that no script may contain.
 import { describe, expect, test } from "vitest";
 import { bootFacts, policyFacts } from "../../booter/api-client/wire.ts";
 import { networkingJson } from "../../booter/script/networking.ts";

@@ -1,5 +1,5 @@
-// A booter on the loopback interface with a real control plane in the same process. Each machine sends from the address
-// of its record. The addresses are in 127.20.0.0/16, because Linux treats these as local addresses.
+// Starts a booter on the loopback interface with a real control plane in the same process. Each machine sends from the
+// address of its record. The addresses are in 127.20.0.0/16, because Linux treats these as local addresses.
 import { createHash } from "node:crypto";
 import { createSocket } from "node:dgram";
 import { mkdir, writeFile } from "node:fs/promises";

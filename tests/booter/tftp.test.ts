@@ -1,5 +1,5 @@
-// TFTP over real sockets. Files arrive complete with every set of options, hostile packets get errors, and machines
-// that may not boot get no file.
+// Tests TFTP over real sockets. Files arrive complete with every set of options, hostile packets get errors, and
+// machines that may not boot get no file.
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { createSocket, type RemoteInfo } from "node:dgram";

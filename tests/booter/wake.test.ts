@@ -1,4 +1,4 @@
-// Wake-on-LAN: the packet, its destination, and the output of the command.
+// Tests wake-on-LAN: the packet, its destination, and the output of the command.
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";

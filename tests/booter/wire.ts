@@ -1,6 +1,6 @@
-// A link between this machine's network and a namespace, like the link between a booter's site and its control plane.
-// The addresses are reserved for documentation, so no real network uses them (RFC 5737). Each open link has its own
-// addresses. Otherwise the kernel could answer on the wrong link.
+// Opens a link between this machine's network and a namespace, like the link between a booter's site and its control
+// plane. The addresses are reserved for documentation, so no real network uses them (RFC 5737). Each open link has its
+// own addresses. Otherwise the kernel could answer on the wrong link.
 import { execFile } from "node:child_process";
 import process from "node:process";
 import { promisify } from "node:util";

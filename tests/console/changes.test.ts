@@ -1,4 +1,4 @@
-// Properties of the console's change feed: it loses no change, and it recovers from a lost connection.
+// Tests properties of the console's change feed: it loses no change, and it recovers from a lost connection.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type Changes, follow } from "../../console/core/change-feed.ts";

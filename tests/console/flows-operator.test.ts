@@ -1,4 +1,5 @@
-// The flows of an operator with the keyboard alone: a setup, a node that does not work, a placement, a quota, a reset.
+// Tests the flows of an operator with the keyboard alone: a setup, a node that does not work, a placement, a quota, a
+// reset.
 import { beforeAll, describe, expect, test } from "vitest";
 import { okOf } from "../support/control-plane.ts";
 import { announce, awaitingSetup, newMachine, putPolicy, report, stageImages, takeBundle } from "../setup/machine.ts";

@@ -1,4 +1,4 @@
-// The configuration of `deno task pictures`, which takes pictures of the web console (pictures.ts).
+// Configures `deno task pictures`, which takes pictures of the web console (pictures.ts).
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 

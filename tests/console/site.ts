@@ -1,5 +1,5 @@
-// The web console for browser tests, with the built files, a server process with its own database, and Chromium. Tests
-// also call the API as the root operator to create the objects that a page shows.
+// Opens the web console for browser tests, with the built files, a server process with its own database, and Chromium.
+// Tests also call the API as the root operator to create the objects that a page shows.
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, beforeEach } from "vitest";
 import { buildConsole } from "../../console/bundle.ts";

@@ -1,4 +1,4 @@
-// Properties of the console's store: which entries it reads and when, and the data that it shows during a read.
+// Tests properties of the console's store: which entries it reads and when, and the data that it shows during a read.
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { Kind } from "../../console/core/kinds.ts";

@@ -1,4 +1,4 @@
-// Properties of the console's texts: paths, search texts, sizes, command lines and the check of a packet by the
+// Tests properties of the console's texts: paths, search texts, sizes, command lines and the check of a packet by the
 // firewall.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";

@@ -1,4 +1,5 @@
-// The guide to the install channel: the reader makes a key and a release, starts a web server, and installs a program.
+// Tests the guide to the install channel: the reader makes a key and a release, starts a web server, and installs a
+// program.
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";

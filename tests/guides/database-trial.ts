@@ -1,5 +1,5 @@
-// The guides that need a PostgreSQL with its tools. Their subjects are backup, restore and point-in-time recovery, and
-// the failover to a standby.
+// Tests the guides that need a PostgreSQL with its tools. Their subjects are backup, restore and point-in-time
+// recovery, and the failover to a standby.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, type TestContext } from "vitest";

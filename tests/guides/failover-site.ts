@@ -1,6 +1,6 @@
-// The site of the guide to failover without an operator, on one machine. It has three members of etcd, two PostgreSQL
-// servers with Patroni, three control planes and HAProxy. It uses the settings of the guide with other addresses,
-// ports, paths and passwords. HAProxy accepts plain HTTP.
+// Starts the site of the guide to failover without an operator, on one machine. It has three members of etcd, two
+// PostgreSQL servers with Patroni, three control planes and HAProxy. It uses the settings of the guide with other
+// addresses, ports, paths and passwords. HAProxy accepts plain HTTP.
 import { type ChildProcess, spawn } from "node:child_process";
 import { createWriteStream } from "node:fs";
 import { readdir, readFile, writeFile } from "node:fs/promises";

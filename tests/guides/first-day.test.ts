@@ -1,4 +1,5 @@
-// The guides for the first day: the reader registers a node, creates an instance for a tenant, and backs up its disks.
+// Tests the guides for the first day: the reader registers a node, creates an instance for a tenant, and backs up its
+// disks.
 import { afterAll, beforeAll, test } from "vitest";
 import { startVendor, type Vendor } from "../cli/image/vendor.ts";
 import { needs } from "../support/optional-programs.ts";

@@ -1,4 +1,4 @@
-// The guides to the installation of a control plane and of an image index.
+// Tests the guides to the installation of a control plane and of an image index.
 import { randomBytes } from "node:crypto";
 import { lstatSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";

@@ -1,4 +1,4 @@
-// The guides for a running site: the rotation of keys, and troubleshooting.
+// Tests the guides for a running site: the rotation of keys, and troubleshooting.
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "vitest";

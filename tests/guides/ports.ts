@@ -1,5 +1,5 @@
-// Ports for programs that a guide starts later. Until then, the system could use a free port as the local end of a
-// connection. So these ports are below the range that systems use for connections. The process id selects the first
+// Finds ports for programs that a guide starts later. Until then, the system could use a free port as the local end of
+// a connection. So these ports are below the range that systems use for connections. The process id selects the first
 // port, so that test processes rarely try the same ports.
 import { createServer } from "node:net";
 import process from "node:process";

@@ -1,5 +1,5 @@
-// The guide to several processes behind a proxy, with real processes and with nginx. On a machine without nginx, a
-// small proxy replaces it.
+// Tests the guide to several processes behind a proxy, with real processes and with nginx. On a machine without nginx,
+// a small proxy replaces it.
 import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";

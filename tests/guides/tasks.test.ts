@@ -1,5 +1,5 @@
-// The tasks that a newcomer uses first. .ci/run runs setup, test and demo, and other tests use compile. Long tasks are
-// not run here.
+// Tests the tasks that a newcomer uses first. .ci/run runs setup, test and demo, and other tests use compile. Long
+// tasks are not run here.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";

@@ -1,5 +1,5 @@
-// A reverse proxy with TLS for machines without nginx. It sends requests to the processes in turn. If a process does
-// not answer, the proxy sends the request to the next process.
+// Starts a reverse proxy with TLS for machines without nginx. It sends requests to the processes in turn. If a process
+// does not answer, the proxy sends the request to the next process.
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { type IncomingMessage, request, type ServerResponse } from "node:http";

@@ -1,5 +1,5 @@
-// The upgrade guide. Processes of an older version and of this version share a database. This version migrates the
-// database.
+// Tests the upgrade guide. Processes of an older version and of this version share a database. This version migrates
+// the database.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";

@@ -1,4 +1,4 @@
-// The guide to images that tenants upload, with a real server.
+// Tests the guide to images that tenants upload, with a real server.
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";

@@ -1,4 +1,5 @@
-// A browser for the tests of the images page: headless Chromium, controlled over its debugging socket on loopback.
+// Starts a browser for the tests of the images page: headless Chromium, controlled over its debugging socket on
+// loopback.
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,6 +1,6 @@
-// A vendor's server that misbehaves in one way when one document is requested, and a vendor's file that reads each kind
-// of document. The server listens on loopback. Host names resolve to a public address, but the `dial` setting redirects
-// connections to the server.
+// Provides a vendor's server that misbehaves in one way when one document is requested, and a vendor's file that reads
+// each kind of document. The server listens on loopback. Host names resolve to a public address, but the `dial` setting
+// redirects connections to the server.
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -1,4 +1,4 @@
-// The effect of each failure of a vendor's server: the table in index-builder/README.md, row by row.
+// Tests the effect of each failure of a vendor's server: the table in index-builder/README.md, row by row.
 import { expect, test } from "vitest";
 import { openDocuments } from "../../index-builder/build/documents.ts";
 import { newNotes } from "../../index-builder/build/report.ts";

@@ -1,4 +1,5 @@
-// The site that the compiled index-builder publishes, served by `task start` with the task's own Deno permissions.
+// Tests the site that the compiled index-builder publishes, served by `task start` with the task's own Deno
+// permissions.
 import { cp, mkdir, readlink, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { join } from "node:path";

@@ -1,4 +1,5 @@
-// The external network of the nodes, and its router. The tests use the router's web server as a host on the internet.
+// Creates the external network of the nodes, and its router. The tests use the router's web server as a host on the
+// internet.
 import { type NodeNamespace, openNodeNamespace } from "./node-namespace.ts";
 
 export const ROUTER = { ipv4: "203.0.113.1", ipv6: "2001:db8::1" } as const;

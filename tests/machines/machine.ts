@@ -1,4 +1,4 @@
-// A QEMU driver with its own folders, and instances of the test guest on it.
+// Opens a QEMU driver with its own folders, and creates instances of the test guest on it.
 import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { chmod, mkdir, readdir, readFile } from "node:fs/promises";

@@ -1,5 +1,5 @@
-// A tenant's network on two nodes: compiled tenantctl and opsctl, a server as `task start` starts it, two compiled
-// agents, and the packets of two guests. docs/networking.md.
+// Tests a tenant's network on two nodes with compiled tenantctl and opsctl, a server as `task start` starts it, two
+// compiled agents, and the packets of two guests. See docs/networking.md.
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";

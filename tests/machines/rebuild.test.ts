@@ -1,4 +1,4 @@
-// A real guest gets a new boot disk, and keeps its data disk and its snapshot. docs/instances.md, "Rebuild".
+// A real guest gets a new boot disk, and keeps its data disk and its snapshot. See docs/instances.md, "Rebuild".
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import type { Driver } from "../../nodeagent/driver.ts";

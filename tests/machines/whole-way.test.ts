@@ -1,5 +1,5 @@
 // A tenant uses a real VM: the compiled tenantctl, a server as `task start` starts it, the compiled agent, and a guest
-// in QEMU. docs/instances.md.
+// in QEMU. See docs/instances.md.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";

@@ -1,4 +1,5 @@
-// A Debian with the real cloud-init on a real node: it gets its hostname, its network, the tenant's key and user data.
+// Boots a Debian with the real cloud-init on a real node. The guest gets its hostname, its network, the tenant's key
+// and user data.
 import { execFile } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// `task rack` as a user starts it: all stories, then nothing is left of the rack.
+// Runs `task rack` as a user starts it: all stories run, and then nothing is left of the rack.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";

@@ -1,4 +1,4 @@
-// The Compose file and the Kubernetes manifests of a release, run with Podman. The tests use an image of the PostgreSQL
+// Runs the Compose file and the Kubernetes manifests of a release with Podman. The tests use an image of the PostgreSQL
 // in node_modules instead of an image from a registry.
 import { randomBytes } from "node:crypto";
 import { mkdir, readFile, writeFile } from "node:fs/promises";

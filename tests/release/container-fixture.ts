@@ -1,4 +1,4 @@
-// A release with the container image, and an image of PostgreSQL.
+// Builds a release with the container image, and an image of PostgreSQL.
 import { cp, mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "vitest";

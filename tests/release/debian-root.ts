@@ -1,4 +1,5 @@
-// A clean Debian root file system in a folder. debootstrap installs it, and nothing is copied from this machine.
+// Creates a clean Debian root file system in a folder. debootstrap installs it, and nothing is copied from this
+// machine.
 import { mkdir, rm } from "node:fs/promises";
 import process from "node:process";
 import { lacking } from "../support/optional-programs.ts";

@@ -1,4 +1,4 @@
-// A root file system with only dpkg's database, in which tests install packages.
+// Creates a root file system with only dpkg's database, in which tests install packages.
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { lacking } from "../support/optional-programs.ts";

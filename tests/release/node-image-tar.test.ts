@@ -1,4 +1,4 @@
-// Node images in a release.
+// Tests node images in a release.
 import { Buffer } from "node:buffer";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";

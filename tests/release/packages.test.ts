@@ -1,4 +1,4 @@
-// The files of each package, and their modes.
+// Checks the files of each package, and their modes.
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// Settings with which Podman keeps everything in a folder, and works without systemd.
+// Writes settings with which Podman keeps everything in a folder, and works without systemd.
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 

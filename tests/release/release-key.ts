@@ -1,4 +1,4 @@
-// A signing key for tests, in a file.
+// Writes a signing key for tests to a file.
 import { writeFile } from "node:fs/promises";
 import * as openpgp from "openpgp";
 

@@ -1,4 +1,4 @@
-// The systemd units: their programs are in the packages, and their privileges are minimal.
+// Checks the systemd units: their programs are in the packages, and their privileges are minimal.
 import { execFileSync } from "node:child_process";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
