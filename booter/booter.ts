@@ -216,7 +216,7 @@ export async function openBooter({ config, log, api: given }: BooterOptions): Pr
     const metrics = await openMetrics({ port: config.metrics.port, counters, healthy: () => records.reachable() });
     closers.push(metrics.close);
 
-    // The start does not wait for the control plane: cached records are used until it answers.
+    // The start does not wait for the control plane: cached records are used until the control plane answers.
     let staged_now = false;
     repeated.push(every(refreshPause_ms, async () => void await records.refresh()));
     repeated.push(every(() => SAVE_MS, () => saveCache(cachePath(config.state_dir), secret, records.cached())));

@@ -26,7 +26,7 @@ export function newCounters(): Counters {
   };
 }
 
-/** Returns the name of a series with its labels. It runs for every packet, so it builds no list. */
+/** Returns the name of a series with its labels. This function runs for every packet, so it builds no list. */
 function seriesOf(name: string, labels: Readonly<Record<string, string>>): string {
   let pairs = "";
   for (const key in labels) pairs += `${pairs === "" ? "" : ","}${key}="${labels[key]}"`;

@@ -3,8 +3,8 @@
 /** The DHCP lease time: longer than a netboot and a setup run. Every renewal checks the record again. */
 export const DHCP_LEASE_S = 3_600;
 /**
- * How long a verified record is used without a new lookup. A reading of all records must take less time than this, also
- * on a busy site: otherwise every packet would cause a lookup and increase the load.
+ * How long a verified record is used without a new lookup. A reading of all records must take less time than this
+ * limit, even on a busy site: otherwise every packet would cause a lookup and increase the load.
  */
 export const RECORD_FRESH_MS = 15_000;
 /** The booter tries to read all records at least this often, so that operators' changes take effect. */
@@ -77,7 +77,10 @@ export const AMQP_BINDINGS_MAX = 64;
 export const AMQP_CHANNELS_MAX = 16;
 /** The largest number of messages that wait in one AMQP queue. */
 export const AMQP_QUEUED_MAX = 256;
-/** How often the booter announces a waiting machine to the control plane. The answer shows if its setup is approved. */
+/**
+ * How often the booter announces a waiting machine to the control plane. The answer shows whether the setup of the
+ * machine is approved.
+ */
 export const ANNOUNCE_MS = 10_000;
 /**
  * How long after its start a machine counts as just started. It must be shorter than a restart of a machine, so that a

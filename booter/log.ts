@@ -18,8 +18,8 @@ function valueText(text: string): string {
 }
 
 /**
- * Logs an event with the same fields at most once per `every_ms`. It remembers at most `subjects_max` different lines.
- * When there are more, it forgets all of them.
+ * Logs an event with the same fields at most once per `every_ms`. The log remembers at most `subjects_max` different
+ * lines. When there are more lines, the log forgets all of them.
  */
 export function rateLimited(log: Log, { every_ms, subjects_max }: { every_ms: number; subjects_max: number }): Log {
   const logged = new Map<string, number>();

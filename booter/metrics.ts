@@ -17,8 +17,8 @@ export async function openMetrics({ port, counters, healthy }: MetricsOptions) {
       res.end(req.method === "HEAD" ? undefined : text);
     };
     if (req.url === "/metrics") return answer(200, "text/plain; version=0.0.4", counters.text());
-    // The booter works without the control plane, so its status is always ok. A field shows whether the control plane
-    // answered the last call.
+    // The booter works without the control plane, so the status of the booter is always ok. A field shows whether the
+    // control plane answered the last call.
     if (req.url === "/health") {
       return answer(
         200,

@@ -8,5 +8,5 @@ const { first, later } = await buildConsole(join(fileURLToPath(new URL(".", impo
 const sum = first.reduce((bytes, { gzip_bytes }) => bytes + gzip_bytes, 0);
 for (const { name, gzip_bytes } of [...first, ...later]) console.log(`${String(gzip_bytes).padStart(8)}  ${name}`);
 console.log(`first load: ${(sum / 1_024).toFixed(1)} KiB compressed`);
-// Ends the program explicitly, because esbuild's service process would keep it running.
+// Ends the program explicitly, because esbuild's service process would keep the program running.
 process.exit(0);

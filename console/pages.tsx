@@ -1,5 +1,5 @@
 // Lists all pages with their path, title, place in the navigation, key and view. The router, the navigation, the
-// palette and the tests read it.
+// palette and the tests read this list.
 import type { JSX } from "preact";
 import { page, type PageRow } from "./core/page-row.ts";
 import { match } from "./core/path.ts";

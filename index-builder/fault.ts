@@ -8,7 +8,7 @@ export type FaultKind =
   | "transient"
   /** Any other status: a retry does not help. */
   | "refused"
-  /** The body does not have the expected format. The vendor may have changed it. */
+  /** The body does not have the expected format. The vendor may have changed the format. */
   | "unreadable"
   /** The URL, the redirect or the size is not allowed. */
   | "unsafe"

@@ -23,8 +23,8 @@ import { VENDORS } from "./vendors/all.ts";
 import { openExchange } from "./web/open.ts";
 
 /**
- * The environment variable with the passphrase of the signing key. It is not an argument, because all users of a
- * machine can see arguments.
+ * The environment variable with the passphrase of the signing key. The passphrase is not an argument, because all users
+ * of a machine can see arguments.
  */
 const PASSPHRASE_VARIABLE = "INDEX_SIGN_PASSPHRASE";
 

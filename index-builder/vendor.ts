@@ -65,7 +65,7 @@ export type BuildDraft = {
   readonly point_release: string | null;
   /** Time in RFC 3339, if the vendor publishes it. */
   readonly published_at?: string | null;
-  /** The default artifact is first. If the vendor does not have it, the release is left out. */
+  /** The default artifact is first. If the vendor does not have the default artifact, the release is left out. */
   readonly artifacts: readonly ArtifactDraft[];
 };
 
@@ -163,7 +163,9 @@ export type Visit = {
   optional<T>(what: string, work: () => Promise<T>): Promise<T | null>;
   /** Returns whether the vendor has a file. Used for optional files beside an image. */
   exists(url: string): Promise<boolean>;
-  /** Returns whether a cycle of this vendor's product has ended according to endoflife.date; null if it is unknown. */
+  /**
+   * Returns whether a cycle of this vendor's product has ended according to endoflife.date; null for an unknown cycle.
+   */
   ended(cycle: string): Promise<boolean | null>;
   warn(text: string): void;
 };

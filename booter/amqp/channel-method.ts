@@ -39,7 +39,7 @@ export function channelMethod(state: SessionState, channel: Channel, asked: Meth
       return asked.no_wait ? undefined : send(40, 11);
     case "exchange.delete":
       // A machine's agent asks to delete the exchange when the agent stops. All machines share the exchange, so the
-      // booter keeps it.
+      // booter keeps the exchange.
       return asked.no_wait ? undefined : send(40, 21);
     case "queue.declare": {
       const queue = declare(state, channel, asked);

@@ -11,7 +11,8 @@ export type SessionPort = {
   /** Reserves the server UUID for this connection. Returns false if another connection has it. */
   claim(server_uuid: string): boolean;
   /**
-   * Reserves memory for message bodies; a negative number releases it. Returns false if the broker has no memory left.
+   * Reserves memory for message bodies; a negative number releases memory. Returns false if the broker has no memory
+   * left.
    */
   hold(bytes: number): boolean;
   opened(): void;

@@ -30,7 +30,7 @@ export type Records = {
   /** Returns the MAC address of the record with this IP address, or null. */
   macOf(address: string): string | null;
   policy(): PolicyFacts;
-  /** Reads all records and the policy. Never rejects; returns whether it succeeded. */
+  /** Reads all records and the policy. Never rejects; returns whether the reading succeeded. */
   refresh(): Promise<boolean>;
   /** Returns all cached records, without the password hashes of records that are too old to be used. */
   cached(): readonly CachedRecord[];

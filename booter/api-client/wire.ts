@@ -12,7 +12,7 @@ import { ipv4Number } from "../ipv4.ts";
 
 /** A boot record, with the root password hash of its node if the control plane sends this hash. */
 export type BootFacts = Omit<BootRecord, "kernel_args" | "console"> & {
-  /** The kernel arguments and the console, from the boot record and from the labels of its node. */
+  /** The kernel arguments and the console that the boot record and the labels of the record's node set. */
   readonly boot_arguments: BootArguments;
   readonly root_password_hash: string | null;
 };

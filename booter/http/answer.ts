@@ -2,7 +2,7 @@
 // always known before the first byte is sent.
 export type HttpAsked = {
   readonly method: "GET" | "HEAD" | "POST";
-  /** The path as the client sent it. It is not percent-decoded, because no path of the booter needs that. */
+  /** The path as the client sent it. The path is not percent-decoded, because no path of the booter needs decoding. */
   readonly path: string;
   /** The machine's IPv4 address as text. */
   readonly source: string;
@@ -14,7 +14,7 @@ export type HttpAnswer = {
   readonly status: number;
   readonly type: string;
   readonly content: { readonly bytes: Uint8Array } | { readonly file: string };
-  /** Called once, when the answer ends. `whole` is true if it was sent completely. */
+  /** Called once, when the answer ends. `whole` is true if the answer was sent completely. */
   readonly ended?: (whole: boolean) => void;
 };
 

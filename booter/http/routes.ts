@@ -171,8 +171,8 @@ async function ownFile(text: string, name: string, asked: HttpAsked, options: Ro
 }
 
 /**
- * Answers with the files of a machine that boots a Linux node image. They contain secrets, so they are served once,
- * like its script.
+ * Answers with the files of a machine that boots a Linux node image. The files contain secrets, so they are served
+ * once, like the machine's script.
  */
 async function ownArchive(ticket: Ticket, asked: HttpAsked, options: RouteOptions): Promise<HttpAnswer> {
   if (options.file_uses.isUsed(ticket)) return refusedAsUsed(ticket, options);

@@ -25,7 +25,8 @@ export type MirrorOptions = {
 
 export type Mirror = {
   /**
-   * Fetches and verifies the channel. Keeps the old channel on failure. Never rejects; returns whether it succeeded.
+   * Fetches and verifies the channel. Keeps the old channel on failure. Never rejects; returns whether the new channel
+   * is stored.
    */
   refresh(): Promise<boolean>;
   /** Loads the channel that an earlier run stored, and verifies it again. */

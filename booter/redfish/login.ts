@@ -1,6 +1,6 @@
 // Logs in to a BMC. Uses a session if the BMC opens one, because the password is then sent only once. Otherwise uses
-// Basic authentication: some BMCs have no sessions, and some refuse one although the password is right, for example
-// because all their sessions are in use.
+// Basic authentication: some BMCs have no sessions, and some refuse a session although the password is right, for
+// example because all their sessions are in use.
 import { Buffer } from "node:buffer";
 import type { Call } from "./bmc.ts";
 import { BmcFault } from "./fault.ts";
@@ -16,7 +16,9 @@ export type Login = {
 const ROOT = "/redfish/v1/";
 const SESSIONS = "/redfish/v1/SessionService/Sessions";
 const SYSTEMS = "/redfish/v1/Systems";
-/** Statuses of a BMC that has no sessions or refuses this one. After them, Basic authentication is tried. */
+/**
+ * Statuses of a BMC that has no sessions or refuses this session. After these statuses, Basic authentication is tried.
+ */
 const NO_SESSION: ReadonlySet<number> = new Set([400, 401, 403, 404, 405, 500, 501, 503]);
 
 export async function openLogin(

@@ -33,9 +33,9 @@ export const MACHINE_FILES = "machine.cpio";
 const LOADS_MAX = 20;
 const PAUSE_S = 3;
 /**
- * The lines that run when a file could not be loaded, for example because the booter restarted. They pause, and then
- * load all files again. iPXE cannot count, so `tries` gets one x for each try. The final `||` keeps iPXE from ending
- * the script when `iseq` finds that the texts differ.
+ * The lines that run when a file could not be loaded, for example because the booter restarted. The script then pauses,
+ * and loads all files again. iPXE cannot count, so `tries` gets one x for each try. The final `||` keeps iPXE from
+ * ending the script when `iseq` finds that the texts differ.
  */
 const AFTER_FAILURE = [
   ":failed",

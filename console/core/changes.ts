@@ -1,5 +1,5 @@
 // Keeps the page current. If the server has no change feed, the page polls instead. A hidden tab sends no requests.
-// When the tab is shown again, it reads all data on screen again.
+// When the tab is shown again, the page reads all data on screen again.
 import { signal } from "@preact/signals";
 import { type Changes, follow, type Link } from "./change-feed.ts";
 import { get } from "./client.ts";

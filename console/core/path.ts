@@ -1,4 +1,4 @@
-// Paths of pages and their parameters, without a browser.
+// Reads and builds the paths of pages and their parameters. This file does not need a browser.
 
 /** The names in a pattern: "/nodes/:id" has { id: string }. */
 export type Params<P extends string> = P extends `${string}:${infer Name}/${infer Rest}`

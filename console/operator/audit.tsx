@@ -1,4 +1,4 @@
-// Shows the audit chain, newest first. The server searches it.
+// Shows the audit chain, newest first. The server searches the chain.
 import type { AuditEvent, AuditPage } from "../../src/contract/audit.ts";
 import { useSignal } from "@preact/signals";
 import { useActions } from "../core/action.ts";

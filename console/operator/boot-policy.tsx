@@ -1,5 +1,5 @@
 // Shows the boot policy and the declared machines, each edited as one document. If someone else has changed the policy,
-// the server refuses to overwrite it, because the ETag differs.
+// the server refuses to overwrite the policy, because the ETag differs.
 import type { BootPolicy, Convergence, Roster } from "../../src/contract/boot.ts";
 import { useSignal } from "@preact/signals";
 import { ask, get, Refusal, send } from "../core/client.ts";

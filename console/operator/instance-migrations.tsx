@@ -16,7 +16,8 @@ import { InstanceHeading } from "../tenant/instance-heading.tsx";
 import { instanceQuery } from "../tenant/queries.ts";
 
 /**
- * The page reads the progress again after this time in milliseconds, because the source reports it every few seconds.
+ * The page reads the progress again after this time in milliseconds, because the source reports the progress every few
+ * seconds.
  */
 const FRESH_MS = 2_000;
 /** The largest number of nodes that a search for a hostname reads. */

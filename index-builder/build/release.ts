@@ -1,4 +1,4 @@
-// Resolves one candidate into its release, current builds and archive, or notes why it is left out.
+// Resolves one candidate into its release, current builds and archive, or notes why the candidate is left out.
 import { isFault, messageOf, VendorFault } from "../fault.ts";
 import { osinfoRef, releaseEntry } from "../osinfo/lookup.ts";
 import type { Build, Release } from "../tree/model.ts";

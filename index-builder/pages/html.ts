@@ -5,7 +5,7 @@ export function escapeHtml(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-/** Returns JSON for a script element. It is escaped, so that it cannot contain "</script" or "<!--". */
+/** Returns JSON for a script element. The JSON is escaped, so that it cannot contain "</script" or "<!--". */
 export function embeddedJson(value: unknown): string {
   return JSON.stringify(value).replaceAll("<", "\\u003c").replaceAll("\u2028", "\\u2028").replaceAll(
     "\u2029",

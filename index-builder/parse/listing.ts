@@ -1,5 +1,5 @@
-// Parses directory listings of web servers (Apache tables, nginx <pre>). It reads the targets of links, because both
-// servers truncate long link texts.
+// Parses directory listings of web servers (Apache tables, nginx <pre>). The parser reads the targets of links, because
+// both servers truncate long link texts.
 import { Parser } from "htmlparser2";
 import { unreadable } from "../fault.ts";
 

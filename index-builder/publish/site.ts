@@ -15,7 +15,7 @@ export type Published = { readonly number: number; readonly files: Files | null;
 
 export const TRUST_FILE = "trust.json";
 const TREE_FOLDER = "site";
-/** The number of generations to keep. The previous one stays for readers that have just opened it. */
+/** The number of generations to keep. The previous generation stays for readers that have just opened it. */
 const KEPT = 2;
 
 export function siteAt(path: string): Site {

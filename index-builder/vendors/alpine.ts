@@ -1,5 +1,5 @@
 // Alpine Linux: one document lists every branch with its end of support. Each branch has a folder of cloud images, with
-// a hash and a signature for every image. Images appear after their point release. They are sometimes rebuilt without a
+// a hash and a signature for every image. Images appear after their point release. Some images are rebuilt without a
 // new point release, so a build id contains the number of the rebuild ("3.24.2-r0").
 import { z } from "zod";
 import { osinfoArch } from "../arch.ts";

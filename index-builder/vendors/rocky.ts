@@ -1,5 +1,5 @@
-// Rocky Linux: a directory listing has the major versions. Each has a folder of images for each architecture, and each
-// image has its own CHECKSUM file. Ended point releases move to a vault with the same layout.
+// Rocky Linux: a directory listing has the major versions. Each major version has a folder of images for each
+// architecture, and each image has its own CHECKSUM file. Ended point releases move to a vault with the same layout.
 import { osinfoArch } from "../arch.ts";
 import { unreadable } from "../fault.ts";
 import { compareNatural, newest, newestFirst } from "../natural-order.ts";

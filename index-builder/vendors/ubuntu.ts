@@ -13,7 +13,7 @@ const FEEDS = [
 ] as const;
 /** The largest feed that is read. The feed has about 18 MB. */
 const FEED_BYTES_MAX = 64 * 1024 * 1024;
-/** The age at which the feed raises an alarm. Ubuntu renews it several times a week. */
+/** The age at which the feed raises an alarm. Ubuntu renews the feed several times a week. */
 const FEED_STALE_DAYS = 60;
 
 const KEY: SigningKey = {

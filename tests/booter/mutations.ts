@@ -23,8 +23,8 @@ const SOURCE = { address: "10.0.0.99", port: 68 };
 
 export type Mutated = {
   /**
-   * The number of mutated packets that got a DHCP reply, opened an AMQP session or were valid TFTP requests. If it is
-   * 0, the test proves nothing.
+   * The number of mutated packets that got a DHCP reply, opened an AMQP session or were valid TFTP requests. If this
+   * number is 0, the test proves nothing.
    */
   readonly reached: number;
   readonly violations: readonly string[];

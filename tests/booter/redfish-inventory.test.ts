@@ -1,5 +1,5 @@
 // `booter redfish inventory` reads the hardware from a BMC and can send it to the control plane. `opsctl cn hardware`
-// shows it.
+// shows the hardware.
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";

@@ -1,4 +1,4 @@
-// Runs the lines of guides that install packages. They install into a separate root folder.
+// Runs the lines of guides that install packages. The packages are installed into a separate root folder.
 import { chmod, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { lacking } from "../support/optional-programs.ts";

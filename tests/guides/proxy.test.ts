@@ -1,5 +1,5 @@
 // Tests the guide to several processes behind a proxy, with real processes and with nginx. On a machine without nginx,
-// a small proxy replaces it.
+// a small proxy replaces nginx.
 import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
@@ -60,7 +60,7 @@ async function startGuideNginx(folder: string, ports: readonly number[]) {
   return { port, ...await startNginx(folder, replaced(block, instead)) };
 }
 
-/** Starts a server in place of a process. It answers each request with 200. */
+/** Starts a server in place of a process. The server answers each request with 200. */
 async function answering(port: number): Promise<Server> {
   const server = createServer((_, response) => response.end("ok"));
   await once(server.listen(port, "127.0.0.1"), "listening");

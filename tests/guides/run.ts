@@ -29,8 +29,8 @@ export function berth(): string {
 }
 
 /**
- * The time limit of a session, so that a guide that waits forever ends with an error. It is long enough for a slow
- * machine.
+ * The time limit of a session, so that a guide that waits forever ends with an error. The limit is long enough for a
+ * slow machine.
  */
 const SESSION_LIMIT_MS = 280_000;
 const LOG_CHARS_MAX = 4_000;

@@ -49,7 +49,7 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** Returns the recorded feed, with old releases added until it has its real size. */
+/** Returns the recorded feed, with old releases added until the feed has the size of the real feed. */
 function grownFeed(): string {
   const recorded = JSON.parse(
     readFileSync(

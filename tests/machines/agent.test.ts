@@ -57,7 +57,10 @@ const destroy = async (id: string) => {
   expect((await site.call("DELETE", `/v1/instances/${id}`)).status).toBe(204);
 };
 
-/** Waits until the node keeps nothing for VMs. Its routers end a moment after the last instance of their network. */
+/**
+ * Waits until the node keeps nothing for VMs. The routers of a node end a moment after the last instance of their
+ * network.
+ */
 const expectNothingLeft = () => expect.poll(() => site.left(), BOOT).toEqual([]);
 
 /** Compares the node's files and processes with the control plane's instances. */

@@ -69,7 +69,7 @@ export type TestMachine = {
   remove(): Promise<void>;
 };
 
-/** Opens a machine. `machine_dir` is the folder of its disks. By default it is a temporary folder. */
+/** Opens a machine. `machine_dir` is the folder of the machine's disks, by default a temporary folder. */
 export async function openMachine(host: Partial<Host> = {}, machine_dir?: string): Promise<TestMachine> {
   const folder = await temporaryFolder("vm");
   // The user of the QEMU process must be able to enter the folder.

@@ -1,5 +1,6 @@
 // Opens a mount namespace with its own names of network namespaces, so that the routers of two tests on one machine do
-// not affect each other. It may also have its own network devices. It remains when the agents that run in it end.
+// not affect each other. The namespace may also have its own network devices. It remains when the agents that run in it
+// end.
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { promisify } from "node:util";

@@ -120,7 +120,8 @@ test("the Deployment of the Kubernetes manifests runs without privileges, and an
   // The image has the digest of the release, and its name in the registry of the manifests.
   await podman("tag", IMAGE, `registry.example/${IMAGE}`);
   let manifests = await readFile(join(folder.path, "release", "kubernetes.yaml"), "utf8");
-  // Podman has one address for all pods of the machine, so it runs one of three, and does not know the pod's address.
+  // Podman has one address for all pods of the machine, so it can run only one of the three pods. Podman does not
+  // provide the address of a pod.
   const changes = [
     ["replicas: 3", "replicas: 1"],
     ["{ name: http, containerPort: 8080 }", `{ name: http, containerPort: 8080, hostPort: ${port} }`],
