@@ -1,5 +1,5 @@
-// Writes an archive in the format `newc` of cpio, which Linux unpacks into its initial file system after the image's own
-// archive (Documentation/driver-api/early-userspace/buffer-format.rst of Linux).
+// Writes an archive in the format `newc` of cpio, which Linux unpacks into its initial file system after the image's
+// own archive (Documentation/driver-api/early-userspace/buffer-format.rst of Linux).
 import { joinedBytes } from "../../src/lib/text/joined-bytes.ts";
 
 export type CpioFile = { readonly path: string; readonly text: string };

@@ -62,8 +62,8 @@ export OPSCTL_ENDPOINT=http://127.0.0.1:8081
       ...(existsSync(join(old, "src/doctor")) ? {} : { "opsctl doctor\nopsctl operation": "opsctl operation" }),
     };
     await runGuides(["upgrade"], { folder: folder.path, env, instead, before });
-    // The older version created the database, possibly without the newest migrations. By now, the newer version must have
-    // applied them.
+    // The older version created the database, possibly without the newest migrations. By now, the newer version must
+    // have applied them.
     expect(await applied()).toEqual(migrationsIn(ROOT));
   },
   300_000,
