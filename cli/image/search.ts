@@ -1,11 +1,10 @@
 import type { AnyCommand } from "../framework.ts";
-import type { Column } from "../internal/table.ts";
+import { BYTES_COLUMN, type Column } from "../internal/table.ts";
 import { filterImages } from "./filter.ts";
 import type { Host } from "./host.ts";
 import type { Artifact, Image } from "./model.ts";
 import { filtering } from "./options.ts";
 import { imageName } from "./pick.ts";
-import { sizeText } from "../internal/byte-size.ts";
 import { openSource } from "./source.ts";
 import { traceable } from "./vendor-check.ts";
 
@@ -19,7 +18,7 @@ const COLUMNS: readonly Column<Row>[] = [
   ["VARIANT", ({ artifact }) => artifact.variant],
   ["ARCH", ({ artifact }) => artifact.arch],
   ["FORMAT", ({ artifact }) => artifact.format],
-  ["SIZE", ({ artifact }) => artifact.size === null || artifact.size === undefined ? null : sizeText(artifact.size)],
+  ["SIZE", ({ artifact }) => artifact.size, BYTES_COLUMN],
   ["CHECK", ({ artifact }) => checkText(artifact)],
 ];
 

@@ -3,15 +3,19 @@ import { usageFailure } from "./failure.ts";
 
 const UNITS = ["KiB", "MiB", "GiB", "TiB", "PiB"] as const;
 
-/** Parses `64GiB`, `1.5TiB` or `1073741824` into bytes. `source` names the option in the failure. */
-export function parseByteSize(text: string, source: string): number {
-  const [, digits, unit] = /^\s*([0-9]+(?:\.[0-9]+)?)(?:\s*([KMGTP]iB))?\s*$/i.exec(text) ?? [];
+/** Parses `64GiB`, `1.5TiB` or `1073741824` into bytes. Returns null if the text is not a size. */
+export function byteSizeOf(text: string): number | null {
+  const [, digits, unit] = /^\s*([0-9]+(?:\.[0-9]+)?)(?:\s*([KMGTP]iB|B))?\s*$/i.exec(text) ?? [];
   const power = UNITS.findIndex((each) => each.toLowerCase() === unit?.toLowerCase()) + 1;
   const bytes = digits === undefined ? NaN : Number(digits) * 1024 ** power;
-  if (!Number.isSafeInteger(bytes)) {
-    throw usageFailure(`${source} must be a number of bytes or a size such as 512MiB, 64GiB or 1.5TiB, not ${text}`);
-  }
-  return bytes;
+  return Number.isSafeInteger(bytes) ? bytes : null;
+}
+
+/** Parses a size like byteSizeOf. `source` names the option in the failure. */
+export function parseByteSize(text: string, source: string): number {
+  const bytes = byteSizeOf(text);
+  if (bytes !== null) return bytes;
+  throw usageFailure(`${source} must be a number of bytes or a size such as 512MiB, 64GiB or 1.5TiB, not ${text}`);
 }
 
 /** Prints bytes exactly, in the largest unit that gives a whole number. parseByteSize reads the text again. */

@@ -65,7 +65,8 @@ export function openOutput(environment: Environment, flags: OutputFlags, fallbac
 
   const table: Output["table"] = (answer, rows, columns, empty) => {
     const every = entriesOf(answer, rows);
-    const entries = selected(every, columns, flags);
+    const now_ms = serverNowMs(environment);
+    const entries = selected(every, columns, { ...flags, now_ms });
     const shown = shownColumns(every, columns, flags.columns);
     if (is_quiet) return writeLines(entries.map(({ item }) => idOf(item) ?? nameOf(item) ?? ""));
     switch (format.kind) {
@@ -91,7 +92,7 @@ export function openOutput(environment: Environment, flags: OutputFlags, fallbac
           width: stdout.isTTY ? stdout.columns : null,
           colour: hasColour(environment, stdout),
           headers: flags.headers !== false,
-          now_ms: serverNowMs(environment),
+          now_ms,
         });
         write(text);
         if (hidden.length > 0) note(`The terminal is too narrow for ${hidden.join(", ")}; -o wide shows all columns`);

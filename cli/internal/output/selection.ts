@@ -3,19 +3,19 @@
 import { usageFailure } from "../failure.ts";
 import type { Column } from "../table.ts";
 import type { Entry } from "./answer.ts";
+import { conditionOf, testOf } from "./condition.ts";
 import type { ListFlags } from "./format.ts";
+import { compare, isUnset } from "./value.ts";
 
-const OPERATORS = ["!=", "~", "=", ">", "<"] as const;
-const CONDITION = /^\s*([\w.-]+)\s*(!=|~|=|>|<)(.*)$/s;
 const LIST_ORDER = ["asc", "desc"] as const;
 
-/** Returns the entries that match --filter, in the order of --sort-by. */
+/** Returns the entries that match --filter, in the order of --sort-by. Ages are counted from `now_ms`. */
 export function selected<T>(
   entries: readonly Entry<T>[],
   columns: readonly Column<T>[],
-  { filter, sortBy }: ListFlags,
+  { filter, sortBy, now_ms }: Pick<ListFlags, "filter" | "sortBy"> & { readonly now_ms: number },
 ): readonly Entry<T>[] {
-  const kept = filter === undefined ? entries : entries.filter(filterOf(filter, columns, entries));
+  const kept = filter === undefined ? entries : entries.filter(filterOf(filter, columns, entries, now_ms));
   return sortBy === undefined ? kept : sorted(kept, columns, sortBy);
 }
 
@@ -51,52 +51,15 @@ function sorted<T>(entries: readonly Entry<T>[], columns: readonly Column<T>[], 
 }
 
 /** Parses `state=running,name~web`. All conditions must hold. */
-function filterOf<T>(text: string, columns: readonly Column<T>[], entries: readonly Entry<T>[]) {
+function filterOf<T>(text: string, columns: readonly Column<T>[], entries: readonly Entry<T>[], now_ms: number) {
   const tests = text.split(",").map((part) => {
-    const [, key = "", operator, value = ""] = CONDITION.exec(part) ?? [];
-    if (operator === undefined) {
-      throw usageFailure(
-        `--filter: ${JSON.stringify(part)} is not a condition; write KEY, one of ${
-          OPERATORS.join(" ")
-        }, and VALUE, such as state=running`,
-      );
-    }
-    const read = reader(key, columns, entries);
-    return (entry: Entry<T>) => holds(read(entry), operator as (typeof OPERATORS)[number], value.trim());
+    const condition = conditionOf(part);
+    const read = reader(condition.key, columns, entries);
+    const format = columnOf(columns, condition.key)?.[2]?.format;
+    const holds = testOf(condition, { format, values: entries.map(read), now_ms });
+    return (entry: Entry<T>) => holds(read(entry));
   });
   return (entry: Entry<T>) => tests.every((test) => test(entry));
-}
-
-function holds(value: unknown, operator: (typeof OPERATORS)[number], wanted: string): boolean {
-  const text = textOf(value);
-  switch (operator) {
-    case "=":
-      return text.toLowerCase() === wanted.toLowerCase();
-    case "!=":
-      return text.toLowerCase() !== wanted.toLowerCase();
-    case "~":
-      return text.toLowerCase().includes(wanted.toLowerCase());
-    case ">":
-      return !isUnset(value) && compare(value, wanted) > 0;
-    case "<":
-      return !isUnset(value) && compare(value, wanted) < 0;
-  }
-}
-
-/** Numbers compare by value, other values as text. */
-function compare(a: unknown, b: unknown): number {
-  const [left, right] = [Number(a), Number(b)];
-  if (textOf(a) !== "" && textOf(b) !== "" && !Number.isNaN(left) && !Number.isNaN(right)) return left - right;
-  return textOf(a).localeCompare(textOf(b), "en", { numeric: true });
-}
-
-function isUnset(value: unknown): boolean {
-  return textOf(value) === "";
-}
-
-function textOf(value: unknown): string {
-  if (value === null || value === undefined) return "";
-  return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 
 function columnOf<T>(columns: readonly Column<T>[], key: string): Column<T> | undefined {

@@ -1,0 +1,19 @@
+// The values of rows, as --sort-by and --filter compare them.
+
+/** Numbers compare by value, other values as text. */
+export function compare(a: unknown, b: unknown): number {
+  const [left, right] = [Number(a), Number(b)];
+  if (textOf(a) !== "" && textOf(b) !== "" && !Number.isNaN(left) && !Number.isNaN(right)) return left - right;
+  return textOf(a).localeCompare(textOf(b), "en", { numeric: true });
+}
+
+/** Returns whether the table shows no value. */
+export function isUnset(value: unknown): boolean {
+  return textOf(value) === "";
+}
+
+/** Returns a value as text: JSON for an object, nothing for null. */
+export function textOf(value: unknown): string {
+  if (value === null || value === undefined) return "";
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}
