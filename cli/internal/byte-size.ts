@@ -11,18 +11,35 @@ export function byteSizeOf(text: string): number | null {
   return Number.isSafeInteger(bytes) ? bytes : null;
 }
 
-/** Parses a size like byteSizeOf. `source` names the option in the failure. */
+/** A smaller number without a unit is probably meant in another unit than bytes. */
+const BYTES_MEANT_MIN = 1024 ** 2;
+
+/**
+ * Parses a size like byteSizeOf. `source` names the option in the failure. Throws a usage Failure also if the text is a
+ * small number without a unit: `64` is meant as 64GiB, and 64 bytes are written as `64B`.
+ */
 export function parseByteSize(text: string, source: string): number {
   const bytes = byteSizeOf(text);
-  if (bytes !== null) return bytes;
-  throw usageFailure(`${source} must be a number of bytes or a size such as 512MiB, 64GiB or 1.5TiB, not ${text}`);
+  if (bytes === null) {
+    throw usageFailure(`${source} must be a number of bytes or a size such as 512MiB, 64GiB or 1.5TiB, not ${text}`);
+  }
+  if (/^[0-9]+$/.test(text.trim()) && bytes > 0 && bytes < BYTES_MEANT_MIN) {
+    throw usageFailure(`${source} ${text} has no unit and would be ${bytes}B; did you mean ${meant(bytes)}?`);
+  }
+  return bytes;
+}
+
+/** Returns the sizes that a number without a unit may mean. */
+function meant(count: number): string {
+  if (count < 128) return `${count}GiB`;
+  return count < 1024 ? `${count}MiB or ${count}GiB` : `${count}MiB`;
 }
 
 /** Prints bytes exactly, in the largest unit that gives a whole number. parseByteSize reads the text again. */
 export function byteSizeText(bytes: number): string {
   const powers = UNITS.map((_, at) => at + 1).filter((power) => bytes > 0 && bytes % 1024 ** power === 0);
   const power = powers.at(-1) ?? 0;
-  return `${bytes / 1024 ** power}${power === 0 ? "" : UNITS[power - 1]}`;
+  return power === 0 ? bytes === 0 ? "0" : `${bytes}B` : `${bytes / 1024 ** power}${UNITS[power - 1]}`;
 }
 
 /** Prints bytes rounded for people: `512B`, `4GiB` or `1.5TiB`. */

@@ -5,7 +5,9 @@ import { quotaText } from "../../cli/internal/quota.ts";
 
 test.each([
   ["0", 0],
-  ["1023", 1023],
+  ["0B", 0],
+  ["64B", 64],
+  ["1048576", 1_048_576],
   ["1KiB", 1024],
   ["64GiB", 68_719_476_736],
   ["64 gib", 68_719_476_736],
@@ -20,7 +22,23 @@ test.each(["", "GiB", "64GB", "64G", "1,5GiB", "-1", "1e3", "0.3KiB", "1.5", "8P
     expect(() => parseByteSize(text, "--memory")).toThrow("--memory must be a number of bytes or a size such as"),
 );
 
-test.each([[0, "0"], [1000, "1000"], [1024, "1KiB"], [1536, "1536"], [1_649_267_441_664, "1536GiB"]])(
+test.each([
+  ["1", "1GiB"],
+  ["127", "127GiB"],
+  ["128", "128MiB or 128GiB"],
+  ["1023", "1023MiB or 1023GiB"],
+  ["1024", "1024MiB"],
+  ["1048575", "1048575MiB"],
+])("%s without a unit is rejected, and the error suggests %s", (text, meant) => {
+  expect(() => parseByteSize(text, "--memory")).toThrow(
+    `--memory ${text} has no unit and would be ${text}B; did you mean ${meant}?`,
+  );
+});
+
+test.each([[0, "0"], [1000, "1000B"], [1024, "1KiB"], [1536, "1536B"], [1_048_577, "1048577B"], [
+  1_649_267_441_664,
+  "1536GiB",
+]])(
   "%d bytes are printed as %s, which parses to the same size",
   (bytes, text) => {
     expect(byteSizeText(bytes)).toBe(text);

@@ -144,6 +144,11 @@ test("a quota is set with sizes, shown with its usage, changed in part and remov
 
   const first = await at.run(`quota set ${of} --cpu 8 --memory 64GiB`);
   expect([first.code, first.err()]).toEqual([2, expect.stringContaining("pass --disk, --instances too")]);
+  const unitless = await at.run(`quota set ${of} --memory 64`);
+  expect([unitless.code, unitless.err()]).toEqual([
+    2,
+    "error: --memory 64 has no unit and would be 64B; did you mean 64GiB?\n",
+  ]);
   const set = await at.printed(`quota set ${of} --cpu 8 --memory 64GiB --disk 1.5tib --instances 4`);
   expect(set.split("\n").slice(1, -1)).toEqual([
     "RESOURCE   LIMIT    USED  PERCENT",
@@ -157,11 +162,11 @@ test("a quota is set with sizes, shown with its usage, changed in part and remov
     "update project_usage set cpu = 4, memory_bytes = $2, disk_bytes = $3, instances = 5 where project_id = $1",
     [id, 2 ** 20, 1000],
   );
-  const changed = await at.json<Quota>(`quota set ${of} --disk 1000`);
+  const changed = await at.json<Quota>(`quota set ${of} --disk 1000B`);
   expect(changed).toMatchObject({ cpu_limit: 8, memory_bytes: 64 * 2 ** 30, disk_bytes: 1000, instance_limit: 4 });
   expect(await at.printed(`quota show web --tenant quoted/default`)).toBe(
-    "RESOURCE   LIMIT  USED  PERCENT\ncpu        8      4     50%\nmemory     64GiB  1MiB  <1%\n" +
-      "disk       1000   1000  100%\ninstances  4      5     125%\n",
+    "RESOURCE   LIMIT  USED   PERCENT\ncpu        8      4      50%\nmemory     64GiB  1MiB   <1%\n" +
+      "disk       1000B  1000B  100%\ninstances  4      5      125%\n",
   );
   expect(await at.printed(`quota unset ${of}`)).toMatch(/^Removed the quota of project quoted\/default\/web \(/);
   expect(await at.json(`quota show ${of}`)).toMatchObject({ cpu_limit: null, used: { cpu: 4 } });
@@ -203,12 +208,14 @@ test("a name that both a tenant and a project have is rejected, and both are lis
   await silo("twofold");
   await at.printed("tenant create twin --silo twofold");
   const { id } = await at.json<Project>("project create twin --tenant twofold/twin");
-  const ran = await at.run("quota set twin --cpu 1 --memory 1 --disk 1 --instances 1");
+  const ran = await at.run("quota set twin --cpu 1 --memory 1GiB --disk 1GiB --instances 1");
   expect(ran.code).toBe(2);
   expect(ran.err()).toContain("tenant twofold/twin (");
   expect(ran.err()).toContain(`project twofold/twin/twin (${id})`);
-  expect(await at.printed("quota set twin/twin --cpu 1 --memory 1 --disk 1 --instances 1")).toContain(`(${id})`);
-  expect(await at.printed("quota set twofold/twin --cpu 1 --memory 1 --disk 1 --instances 1")).toContain("of tenant");
+  expect(await at.printed("quota set twin/twin --cpu 1 --memory 1GiB --disk 1GiB --instances 1")).toContain(`(${id})`);
+  expect(await at.printed("quota set twofold/twin --cpu 1 --memory 1GiB --disk 1GiB --instances 1")).toContain(
+    "of tenant",
+  );
 });
 
 test("the site's defaults are shown if no quota is set", async () => {

@@ -1,6 +1,5 @@
 import type { Instance, InstanceBody } from "../../../src/contract/instance.ts";
 import { type AnyCommand, command, each, wholeNumber } from "../../framework.ts";
-import { Failure } from "../../internal/failure.ts";
 import { parseByteSize } from "../../internal/byte-size.ts";
 import { blockText } from "../../internal/table.ts";
 import { resolveImage } from "../image/image.ts";
@@ -16,7 +15,7 @@ import { NO_WAIT_OPTION, operate, operationText, WAIT_OPTION } from "./operation
 import { LABEL_OPTION, parseLabels } from "../../internal/labels.ts";
 import { readUserData } from "./user-data.ts";
 
-const SUBNET_NAME_HELP = "UUID; with --vpc also a unique UUID prefix or name";
+const SUBNET_NAME_HELP = "UUID or unique UUID prefix; with --vpc also a name";
 
 export function create(): AnyCommand {
   return command(
@@ -31,7 +30,7 @@ export function create(): AnyCommand {
     .requiredOption(
       "--memory, --memory-bytes <size>",
       "memory: bytes, or a size such as 4GiB",
-      bytesOf("--memory-bytes"),
+      bytesOf("--memory"),
     )
     .option("--description <text>", "free-form description")
     .option(
@@ -42,7 +41,7 @@ export function create(): AnyCommand {
     .option(
       "--disk, --disk-bytes <size>",
       "size of the boot disk, such as 64GiB; defaults to the image's size",
-      bytesOf("--disk-bytes"),
+      bytesOf("--disk"),
     )
     .option("--nic <subnet>", "additional NIC: SUBNET or SUBNET:NAME; may be repeated", each)
     .option(VPC_FLAGS, "VPC in which subnets are looked up by name")
@@ -84,25 +83,10 @@ export function create(): AnyCommand {
             : await resolveRecord(io, PLACEMENT_GROUP, { name: options.placementGroupId }),
         };
       const query = await projectScope(io);
-      const result = await operate<Instance>(io, { method: "POST", path: INSTANCE.path, query, body }, wait)
-        .catch((error) => {
-          throw withSizeHint(error, memoryBytes);
-        });
+      const result = await operate<Instance>(io, { method: "POST", path: INSTANCE.path, query, body }, wait);
       if (result.ended) io.print(result.answer, blockText(INSTANCE.lines(result.answer)));
       else io.print(result.operation, operationText(result.operation));
     }));
-}
-
-/** A smaller number of bytes is probably meant in another unit. */
-const BYTES_MEANT_MIN = 4_096;
-
-/** Returns the failure, with a hint if the server refused a memory of a few bytes. */
-function withSizeHint(error: unknown, memory_bytes: number): unknown {
-  if (!(error instanceof Failure) || !error.message.startsWith("memory_bytes ")) return error;
-  if (memory_bytes === 0 || memory_bytes >= BYTES_MEANT_MIN) return error;
-  const { message, exit_code, error_code, request_id, status } = error;
-  const hinted = `${message}; did you mean ${memory_bytes}GiB?`;
-  return new Failure(hinted, exit_code, { error_code, request_id, status: status ?? undefined });
 }
 
 function bytesOf(flag: string): (text: string) => number {

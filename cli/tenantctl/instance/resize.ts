@@ -14,7 +14,7 @@ export function resize(): AnyCommand {
     .option(
       "--memory, --memory-bytes <size>",
       "memory: bytes, or a size such as 4GiB",
-      (text: string) => parseByteSize(text, "--memory-bytes"),
+      (text: string) => parseByteSize(text, "--memory"),
     )
     .action(withIo(async (io, name, { cpu, memoryBytes: memory_bytes }) => {
       if (cpu === undefined && memory_bytes === undefined) {

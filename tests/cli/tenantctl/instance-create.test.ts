@@ -80,12 +80,12 @@ describe("create", () => {
     const text = "\ufeff#cloud-config\n\u00e9";
     for (const content of [text, text + "x".repeat(USER_DATA_BYTES_MAX - new TextEncoder().encode(text).length)]) {
       await writeFile(file, content);
-      const ran = await run("create", ...WANTED, ...IDS, "--memory-bytes", "1", "--user-data-file", file);
+      const ran = await run("create", ...WANTED, ...IDS, "--memory-bytes", "1GiB", "--user-data-file", file);
       expect([ran.err(), ran.code]).toEqual(["", 0]);
       expect((ran.asked[0]!.body as { user_data: string }).user_data).toBe(content);
     }
     const piped = await tenantctl(
-      ["instance", "create", ...WANTED, ...IDS, "--memory-bytes", "1", "--user-data-file", "-"],
+      ["instance", "create", ...WANTED, ...IDS, "--memory-bytes", "1GiB", "--user-data-file", "-"],
       { env: SCOPED, server, typed: "#!/bin/sh\n" },
     );
     expect(piped.asked[0]!.body).toMatchObject({ user_data: "#!/bin/sh\n" });
@@ -98,13 +98,13 @@ describe("create", () => {
   ])("with invalid user data is rejected before any request: $says", async ({ content, says }) => {
     const file = join(fakeEnvironment().home_dir, "user-data");
     await writeFile(file, content);
-    const ran = await run("create", ...WANTED, ...IDS, "--memory-bytes", "1", "--user-data-file", file);
+    const ran = await run("create", ...WANTED, ...IDS, "--memory-bytes", "1GiB", "--user-data-file", file);
     expect([ran.code, ran.asked]).toEqual([2, []]);
     expect(ran.err()).toContain(says);
   });
 
   test("without --project uses the tenant's only project and names it, and fails if the tenant has several", async () => {
-    const argv = ["instance", "create", ...WANTED, ...IDS, "--memory-bytes", "1"];
+    const argv = ["instance", "create", ...WANTED, ...IDS, "--memory-bytes", "1GiB"];
     const projects = [{ id: PROJECT, name: "shop" }, { id: VPC.id, name: "lab" }];
     const at = (found: readonly object[]) =>
       tenantctl(argv, { env: TOKEN_ENV, server: serving({ ...ANSWERS, [`GET ${PROJECTS}`]: [...found] }) });
@@ -118,28 +118,36 @@ describe("create", () => {
     }
   });
 
-  test("with a few bytes of memory prints the server's error and the size that the user probably meant", async () => {
-    const message = "memory_bytes must be at least 16777216, not 4";
-    const ran = await tenantctl(["instance", "create", ...WANTED, ...IDS, "--memory", "4"], {
-      env: SCOPED,
-      server: () => ({ status: 400, body: { message, error_code: "BadRequest" } }),
-    });
-    expect([ran.code, ran.err()]).toEqual([1, `error: ${message}; did you mean 4GiB? (BadRequest)\n`]);
+  test.each([
+    { argv: ["--memory", "4"], says: "--memory 4 has no unit and would be 4B; did you mean 4GiB?" },
+    { argv: ["--memory", "512"], says: "did you mean 512MiB or 512GiB?" },
+    { argv: ["--memory", "4096"], says: "did you mean 4096MiB?" },
+    { argv: ["--memory", "4GiB", "--disk", "1"], says: "--disk 1 has no unit and would be 1B; did you mean 1GiB?" },
+  ])("with a small number without a unit fails, and the error names the size that is probably meant: $argv", async ({
+    argv,
+    says,
+  }) => {
+    const ran = await run("create", ...WANTED, ...IDS, ...argv);
+    expect([ran.code, ran.asked]).toEqual([2, []]);
+    expect(ran.err()).toContain(says);
   });
 
   test.each([
     { argv: [...WANTED, ...IDS], says: "--memory-bytes" },
-    { argv: [...WANTED, ...IDS, "--memory-bytes", "lots"], says: "--memory-bytes must be a number of bytes or a size" },
+    { argv: [...WANTED, ...IDS, "--memory-bytes", "lots"], says: "--memory must be a number of bytes or a size" },
     {
-      argv: [...WANTED, ...IDS, "--memory-bytes", "1", "--disk-bytes", "-1"],
-      says: "--disk-bytes must be a number of bytes",
+      argv: [...WANTED, ...IDS, "--memory-bytes", "1GiB", "--disk-bytes", "-1"],
+      says: "--disk must be a number of bytes",
     },
-    { argv: ["--name", "x", "--cpu", "two", ...IDS, "--memory-bytes", "1"], says: "--cpu" },
-    { argv: [...WANTED, "--memory-bytes", "1", "--image-id", IMAGE_ID], says: "--primary-subnet-id" },
-    { argv: [...WANTED, ...IDS, "--memory-bytes", "1", "--nic", ":eth1"], says: "--nic must be SUBNET or SUBNET:NAME" },
-    { argv: [...WANTED, ...IDS, "--memory-bytes", "1", "--nic", `${SUBNET.id}:`], says: "--nic must be SUBNET" },
+    { argv: ["--name", "x", "--cpu", "two", ...IDS, "--memory-bytes", "1GiB"], says: "--cpu" },
+    { argv: [...WANTED, "--memory-bytes", "1GiB", "--image-id", IMAGE_ID], says: "--primary-subnet-id" },
     {
-      argv: [...WANTED, ...IDS, "--memory-bytes", "1", "--user-data-file", "/nowhere/x"],
+      argv: [...WANTED, ...IDS, "--memory-bytes", "1GiB", "--nic", ":eth1"],
+      says: "--nic must be SUBNET or SUBNET:NAME",
+    },
+    { argv: [...WANTED, ...IDS, "--memory-bytes", "1GiB", "--nic", `${SUBNET.id}:`], says: "--nic must be SUBNET" },
+    {
+      argv: [...WANTED, ...IDS, "--memory-bytes", "1GiB", "--user-data-file", "/nowhere/x"],
       says: "cannot read /nowhere/x",
     },
   ])("fails before any request: $argv", async ({ argv, says }) => {
