@@ -37,7 +37,11 @@ function changing(verb: "start" | "stop", summary: string): AnyCommand {
 }
 
 export function remove(): AnyCommand {
-  return command("delete", "Delete a stopped or failed instance of any tenant with its disks and addresses", "web1")
+  return command(
+    "delete",
+    "Delete a stopped or failed instance of any tenant with its boot disk and addresses; delete its data disks and snapshots first",
+    "web1",
+  )
     .argument(...INSTANCE_ARGUMENT)
     .option("--force", "delete it in any state, without waiting for its node")
     .option("--yes", "do not ask for confirmation")
@@ -46,7 +50,9 @@ export function remove(): AnyCommand {
       const instance = await findInstance(io, name);
       await confirm(io, yes === true, () =>
         Promise.resolve({
-          warning: `Delete instance ${titleOf(instance)} of tenant ${instance.tenant_id} with its disks.`,
+          warning: `Delete instance ${
+            titleOf(instance)
+          } of tenant ${instance.tenant_id} with its boot disk and addresses.`,
           names: [instance.name, instance.id],
         }));
       const path = `${INSTANCES_PATH}/${instance.id}`;

@@ -46,5 +46,5 @@ export function create(): AnyCommand {
 }
 
 function sizeOf(text: string): number {
-  return parseByteSize(text, "--size-bytes");
+  return parseByteSize(text, "--size");
 }

@@ -7,10 +7,10 @@ import { INSTANCE_FLAGS, resolveRecord } from "../record/scope.ts";
 import { DISK, DISK_NAME_HELP, OF_INSTANCE_HELP } from "./disk.ts";
 
 export function resize(): AnyCommand {
-  return command("resize", "Enlarge a disk", "root --instance web1 --size-bytes 40GiB")
+  return command("resize", "Enlarge a disk", "root --instance web1 --size 40GiB")
     .argument("<disk>", DISK_NAME_HELP)
     .option(INSTANCE_FLAGS, OF_INSTANCE_HELP)
-    .requiredOption("--size-bytes <size>", "new size: bytes, or a size such as 64GiB", sizeOf)
+    .requiredOption("--size, --size-bytes <size>", "new size: bytes, or a size such as 64GiB", sizeOf)
     .action(withIo(async (io, name, { instance, sizeBytes: size_bytes }) => {
       const path = `${DISK.path}/${await resolveRecord(io, DISK, { name, instance })}/resize`;
       const disk = await io.post<DiskResized>(path, { size_bytes });
@@ -22,5 +22,5 @@ export function resize(): AnyCommand {
 }
 
 function sizeOf(text: string): number {
-  return parseByteSize(text, "--size-bytes");
+  return parseByteSize(text, "--size");
 }

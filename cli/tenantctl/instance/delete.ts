@@ -9,7 +9,11 @@ import { INSTANCE } from "./instance.ts";
 import { NO_WAIT_OPTION, operate, operationText, WAIT_OPTION } from "./operation.ts";
 
 export function remove(): AnyCommand {
-  return command("delete", "Delete a stopped or failed instance with its disks and addresses", "web1")
+  return command(
+    "delete",
+    "Delete a stopped or failed instance with its boot disk and addresses; delete its data disks and snapshots first",
+    "web1",
+  )
     .argument("<instance>", NAME_HELP)
     .option("--force", "for operators: delete it in any state, without waiting for its node")
     .option("--yes", "delete a protected instance without asking for its name")
@@ -33,7 +37,9 @@ export function remove(): AnyCommand {
 async function unprotect(io: TenantIo, path: string, yes: boolean): Promise<void> {
   await confirm(io, yes, async () => {
     const { name } = await io.get<Instance>(path);
-    const warning = plainText(`${name} is protected against deletion. Its disks and addresses are deleted with it.`);
+    const warning = plainText(
+      `${name} is protected against deletion. Its boot disk and addresses are deleted with it.`,
+    );
     return { warning, names: [name] };
   });
   const body: InstancePatch = { deletion_protection: false };

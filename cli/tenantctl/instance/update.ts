@@ -1,5 +1,5 @@
 import type { Instance, InstancePatch } from "../../../src/contract/instance.ts";
-import { type AnyCommand, command, oneOf } from "../../framework.ts";
+import { type AnyCommand, command, oneOf, option } from "../../framework.ts";
 import { usageFailure } from "../../internal/failure.ts";
 import { LABEL_OPTION, labelsPatch, REMOVE_LABEL_OPTION } from "../../internal/labels.ts";
 import { DESCRIPTION_OPTION, NAME_OPTION, namesOf } from "../../internal/named-patch.ts";
@@ -22,11 +22,12 @@ export function update(): AnyCommand {
     .addOption(
       oneOf("--protection <state>", "on: refuse to delete the instance; off: allow it", ["on", "off"] as const),
     )
-    .action(withIo(async (io, name, { protection, ...options }) => {
+    .addOption(option("--protect", "the same as --protection on, as in instance create").conflicts("protection"))
+    .action(withIo(async (io, name, { protection, protect, ...options }) => {
       const body: InstancePatch = {
         ...namesOf(options),
         labels: labelsPatch(options),
-        deletion_protection: protection === undefined ? undefined : protection === "on",
+        deletion_protection: protection === undefined ? protect : protection === "on",
       };
       if (Object.values(body).every((value) => value === undefined)) {
         throw usageFailure(

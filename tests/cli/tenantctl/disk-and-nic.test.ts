@@ -84,8 +84,8 @@ test.each([
   async ({ line, ...more }) => {
     const answers = { ...ANSWERS, [`POST /v1/disks/${DISK.id}/resize`]: { ...GROWN, ...more } };
     const at = (...argv: string[]) => tenantctl(["disk", "resize", ...argv], { env, server: serving(answers) });
-    for (const size of ["34359738368", "32GiB"]) {
-      const ran = await at(DISK.id, "--size-bytes", size);
+    for (const size of [["--size-bytes", "34359738368"], ["--size-bytes", "32GiB"], ["--size", "32GiB"]]) {
+      const ran = await at(DISK.id, ...size);
       expect(requestsOf(ran)).toEqual([`POST /v1/disks/${DISK.id}/resize`]);
       expect(ran.asked[0]!.body).toEqual({ size_bytes: 34_359_738_368 });
       expect(ran.out()).toBe(`Disk ${DISK.id} resized to 34359738368 bytes.\n${line}\n`);
@@ -96,12 +96,18 @@ test.each([
 );
 
 test.each([
-  { argv: ["disk", "show", "boot"], says: "boot is not the UUID of a disk; to find it by name, also pass --instance" },
+  { argv: ["disk", "show", "boot"], says: "boot is not the id of a disk; to find it by name, also pass --instance" },
   { argv: ["disk", "resize", DISK.id], says: "--size-bytes" },
   {
     argv: ["disk", "resize", DISK.id, "--size-bytes", "big"],
-    says: "--size-bytes must be a number of bytes or a size",
+    says: "--size must be a number of bytes or a size",
   },
+  {
+    argv: ["disk", "resize", DISK.id, "--size", "20"],
+    says: "--size 20 has no unit and would be 20B; did you mean 20GiB?",
+  },
+  { argv: ["disk", "create", "--name", "d", "--instance", "web-1", "--size", "10"], says: "did you mean 10GiB?" },
+  { argv: ["instance", "resize", "web-1", "--memory", "8"], says: "did you mean 8GiB?" },
   { argv: ["nic", "show", "primary"], says: "also pass --instance" },
 ])("a wrong command is rejected before any request: $argv", async ({ argv, says }) => {
   const ran = await run(...argv);

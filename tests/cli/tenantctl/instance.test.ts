@@ -79,6 +79,19 @@ test("`update` sends only the given fields and prints the main fields", async ()
 });
 
 test.each([
+  { argv: ["--protect"], deletion_protection: true },
+  { argv: ["--protection", "on"], deletion_protection: true },
+  { argv: ["--protection", "off"], deletion_protection: false },
+])("update $argv changes only the protection against deletion", async ({ argv, deletion_protection }) => {
+  expect((await run("update", INSTANCE.id, ...argv)).asked[0]!.body).toEqual({ deletion_protection });
+});
+
+test("update refuses --protect together with --protection", async () => {
+  const ran = await run("update", INSTANCE.id, "--protect", "--protection", "off");
+  expect([ran.code, ran.asked]).toEqual([2, []]);
+});
+
+test.each([
   { argv: [], force: "false" },
   { argv: ["--force"], force: "true" },
   { argv: ["-o", "json"], force: "false" },
