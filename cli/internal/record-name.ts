@@ -13,15 +13,22 @@ export type RecordKind<T> = {
   id(record: T): string;
   /** Returns a short description that identifies the record to a person. */
   title(record: T): string;
-  isCalled(record: T, name: string): boolean;
+  /** Absent for records without names, which only their id finds. */
+  readonly isCalled?: (record: T, name: string) => boolean;
 };
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const ANY_UUID = "00000000-0000-0000-0000-000000000000";
 const PREFIX_CHARS_MIN = 4;
 const CANDIDATES_SHOWN = 10;
 
 export function isUuid(name: string): boolean {
   return UUID.test(name);
+}
+
+/** Returns whether a record can be found by this text as a prefix of its UUID. */
+export function isIdPrefix(text: string): boolean {
+  return text.length >= PREFIX_CHARS_MIN && isUuid(text + ANY_UUID.slice(text.length));
 }
 
 type Named = { readonly id: string; readonly name: string };
@@ -56,10 +63,11 @@ export function pickRecord<T>(records: readonly T[], name: string, kind: RecordK
   const found = records.filter((record) => fits(record, name, kind));
   if (found.length === 1) return found[0]!;
   if (found.length === 0) {
-    const near = nearNames(records.map(kind.title), name);
+    const near = kind.isCalled === undefined ? [] : nearNames(records.map(kind.title), name);
     const list = kind.list === undefined ? "" : `; to list them, run: ${kind.list}`;
     const hint = near.length === 0 ? list : `; did you mean ${near.join(" or ")}?`;
-    throw new Failure(`no ${kind.one} has the name ${name}${hint}`, EXIT.not_found);
+    const what = kind.isCalled === undefined ? "id" : "name";
+    throw new Failure(`no ${kind.one} has the ${what} ${name === "" ? '""' : name}${hint}`, EXIT.not_found);
   }
   const shown = found.slice(0, CANDIDATES_SHOWN).map((record) => `\n  ${kind.id(record)}  ${kind.title(record)}`);
   const more = found.length > CANDIDATES_SHOWN ? `\n  and ${found.length - CANDIDATES_SHOWN} more` : "";
@@ -71,5 +79,5 @@ function fits<T>(record: T, name: string, kind: RecordKind<T>): boolean {
   const id = kind.id(record).toLowerCase();
   const wanted = name.toLowerCase();
   if (isUuid(name)) return id === wanted;
-  return kind.isCalled(record, name) || (wanted.length >= PREFIX_CHARS_MIN && id.startsWith(wanted));
+  return kind.isCalled?.(record, name) === true || (wanted.length >= PREFIX_CHARS_MIN && id.startsWith(wanted));
 }

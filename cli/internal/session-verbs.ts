@@ -22,7 +22,6 @@ const SESSION: RecordKind<SessionListed> = {
   many: "sessions",
   id: ({ id }) => id,
   title: textOf,
-  isCalled: () => false,
 };
 
 /** Wraps a body into an action, as each program does. */

@@ -1,6 +1,7 @@
 // Adds a hint to the server's message about a missing selector.
 import { Failure } from "../internal/failure.ts";
 import type { TenantIo } from "./open-io.ts";
+import { vpcsText } from "./record/scope.ts";
 
 type Selector = {
   readonly selector: string;
@@ -26,6 +27,7 @@ export async function withHint(io: TenantIo, error: unknown): Promise<unknown> {
     if (message.includes(selector) && await given(io) === undefined) flags.push(flag);
   }
   if (flags.length === 0) return error;
-  const hinted = `${message}; pass ${flags.join(" and ")}`;
+  const vpcs = flags.includes("--vpc") ? await vpcsText(io).catch(() => null) : null;
+  const hinted = `${vpcs ?? message}; pass ${flags.join(" and ")}`;
   return new Failure(hinted, exit_code, { error_code, request_id, status: error.status ?? undefined });
 }

@@ -41,11 +41,13 @@ test("`job list` shows why a job failed, and that its node must still undo it", 
   expect(ran.out()).toMatchSnapshot();
 });
 
-test("`job list` sends its filters and resolves the node's name", async () => {
-  const server: Server = ({ path }) => ({
-    body: { items: path === "/v1/system/cns" ? [{ server_uuid: NODE, hostname: "rack1" }] : [] },
-  });
-  const argv = ["job", "list", "--node", "rack1", "--instance", "i1", "--status", "failed"];
+test("`job list` sends its filters and resolves the names of the node and the instance", async () => {
+  const server: Server = ({ path }) => {
+    if (path === "/v1/system/cns") return { body: { items: [{ server_uuid: NODE, hostname: "rack1" }] } };
+    const instances = [{ id: "i1", name: "web1", addresses: [] }];
+    return { body: { items: path === "/v1/system/instances" ? instances : [] } };
+  };
+  const argv = ["job", "list", "--node", "rack1", "--instance", "web1", "--status", "failed"];
   const ran = await opsctl(argv, { server });
   expect(ran.asked.at(-1)?.query).toEqual({ cn: NODE, instance: "i1", status: "failed", limit: "50" });
   expect(ran.out()).toBe("(no jobs)\n");

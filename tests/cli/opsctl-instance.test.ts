@@ -60,7 +60,7 @@ test("an instance is shown, stopped, started and deleted by its name", async () 
   const refused = await at.run("instance delete web-1 --yes");
   expect([refused.code, refused.out()]).toEqual([5, ""]);
   const pending = await at.json<{ id: string; kind: string }>("instance stop web-1 --no-wait");
-  await Promise.all([at.printed(`operation wait ${pending.id}`), a.node.does("stop")]);
+  await Promise.all([at.printed(`operation wait ${pending.id.slice(0, -1)}`), a.node.does("stop")]);
   const [deleted] = await Promise.all([at.printed("instance delete web-1 --yes"), a.node.does("delete")]);
   expect(deleted).toBe(`Deleted instance web-1 (${id})\n`);
   expect((await at.run("instance show web-1")).code).toBe(3);

@@ -48,6 +48,18 @@ test("`placement explain` shows the chosen node, and the reason why each other n
   expect(none[0]).toBe("None of the 2 approved nodes can take it");
 });
 
+test("`placement explain` finds an existing instance by its name, and names the list if none has it", async () => {
+  const [host, target] = [await openNode(t), await openNode(t)];
+  await placeInstance(t, { on: host.id, of: tenant, name: "db1" });
+  const explained = await at.json<PlacementExplanation>("placement explain db1");
+  expect(explained.per_cn.map(({ server_uuid }) => server_uuid).sort()).toEqual([host.id, target.id].sort());
+  const unknown = await at.run("placement explain db9");
+  expect([unknown.code, unknown.err()]).toEqual([
+    3,
+    "error: no instance has the name db9; to list them, run: opsctl instance list\n",
+  ]);
+});
+
 test("`placement explain --node` shows the decision of every filter about the node, and the scores of an accepted node", async () => {
   const [good, edge] = [await openNode(t), await openNode(t)];
   await at.printed(`cn label set ${edge.hostname} --role edge`);

@@ -4,6 +4,7 @@ import { EXIT } from "../exit-code.ts";
 import { Failure } from "../failure.ts";
 import type { Io } from "../io.ts";
 import { plainText } from "../plain-text.ts";
+import { resolveOperation } from "./find.ts";
 import { endText, follow } from "./follow.ts";
 
 export const WAIT_SUMMARY = "Wait until an operation ends; exit code 1 if it failed, 6 if the time is up";
@@ -15,7 +16,8 @@ export const TIMEOUT_OPTION = [
 ] as const;
 
 /** Waits for the end of an operation and prints it. Throws a Failure unless it succeeded. */
-export async function printEnd(io: Io, id: string, timeout_s: number | undefined): Promise<void> {
+export async function printEnd(io: Io, text: string, timeout_s: number | undefined): Promise<void> {
+  const id = await resolveOperation(io, text);
   const operation = await follow(io, { id, limit_ms: timeout_s === undefined ? Infinity : timeout_s * 1_000 });
   if (operation.state === "succeeded") {
     return io.print(operation, `Operation ${plainText(operation.id)} succeeded`);

@@ -1,5 +1,6 @@
 // The description of API keys: the caller's own, or the keys of one tenant.
 import type { ApiKeyView } from "../../../src/contract/api-key.ts";
+import { resolveKeyId } from "../../internal/api-key-id.ts";
 import { API_KEY_COLUMNS } from "../../internal/api-key-columns.ts";
 import type { Io } from "../../internal/io.ts";
 import { plainText } from "../../internal/plain-text.ts";
@@ -28,16 +29,20 @@ export const API_KEYS: Listing<ApiKeyView> = {
   record: (key) => key,
 };
 
-/** A key that is deleted is named by its id, so it is not looked up. */
+/** A key that its complete id names is not looked up. */
 type NamedKey = { readonly id: string; readonly path: string };
 
 export const API_KEY: Changing<NamedKey> = {
   one: "API key",
-  argument: ["<key-id>", "key id (opsctl api-key list)"],
+  argument: ["<key-id>", "UUID or unique UUID prefix (opsctl api-key list)"],
   sample: "0191b0a2-7c1e-7d2f-9a3b-5c6d7e8f9012",
   summaries: { delete: "Delete an API key; it stops working at once" },
   parent: PARENT,
-  find: async (io, id, tenant) => ({ id, path: await keysPath(io, tenant) }),
-  path: ({ id, path }) => `${path}/${encodeURIComponent(id)}`,
+  find: async (io, text, tenant) => {
+    const path = await keysPath(io, tenant);
+    const list = `opsctl api-key list${tenant === undefined ? "" : ` --tenant ${tenant}`}`;
+    return { id: await resolveKeyId(io, text, { path, list }), path };
+  },
+  path: ({ id, path }) => `${path}/${id}`,
   title: ({ id }) => plainText(id),
 };

@@ -1,7 +1,7 @@
 // The description of the control plane's images. The other image verbs read an index.
 import type { Image } from "../../../src/contract/image.ts";
 import type { Io } from "../../internal/io.ts";
-import { findRecord, named, titleOf } from "../../internal/record-name.ts";
+import { findRecord, isUuid, named, titleOf } from "../../internal/record-name.ts";
 import { AGE_COLUMN, BYTES_COLUMN, ID_COLUMN, WIDE_COLUMN } from "../../internal/table.ts";
 import type { Kind } from "../record/kind.ts";
 
@@ -11,6 +11,11 @@ export const IMAGES_PATH = "/v1/images";
 async function findImageRecord(io: Io, name: string): Promise<Image> {
   const kind = named<Image>("public image", "opsctl image list");
   return await findRecord(publicOnly(io), name, { path: IMAGES_PATH, kind });
+}
+
+/** Returns the UUID of an image. A complete UUID needs no request. */
+export async function resolveImage(io: Io, name: string): Promise<string> {
+  return isUuid(name) ? name.toLowerCase() : (await findImageRecord(io, name)).id;
 }
 
 export async function publicImages(io: Io): Promise<Image[]> {

@@ -15,6 +15,7 @@ import {
   WIDE_COLUMN,
 } from "../../internal/table.ts";
 import { resolveNode } from "../node-name.ts";
+import { IMAGE, resolveImage } from "../image/record.ts";
 import type { Listing, Showing } from "../record/kind.ts";
 import { resolveTenant } from "../tenant/tenant.ts";
 
@@ -50,10 +51,14 @@ export async function findInstance(io: Io, name: string): Promise<Instance> {
   return pickRecord(await io.all<SystemInstance>(SYSTEM_INSTANCES_PATH, { q: name }), name, INSTANCE_NAME);
 }
 
+/** Returns the UUID of an instance of any tenant. A complete UUID needs no request. */
+export async function resolveInstance(io: Io, name: string): Promise<string> {
+  return isUuid(name) ? name.toLowerCase() : (await findInstance(io, name)).id;
+}
+
 /** Returns the path of an instance of any tenant. */
 export async function instancePath(io: Io, name: string): Promise<string> {
-  const id = isUuid(name) ? name.toLowerCase() : (await findInstance(io, name)).id;
-  return `${INSTANCES_PATH}/${id}`;
+  return `${INSTANCES_PATH}/${await resolveInstance(io, name)}`;
 }
 
 export function instanceText(instance: Instance): string {
@@ -94,14 +99,14 @@ export const INSTANCE: Listing<SystemInstance> & Showing<Instance> = {
       .addOption(oneOf("--state <state>", "only instances in this state", INSTANCE_STATES))
       .option("--tenant <tenant>", "only instances of this tenant: name, SILO/NAME or UUID")
       .option("--host <node>", "only instances on this node: UUID, unique UUID prefix or hostname")
-      .option("--image <uuid>", "only instances of this image"),
+      .option("--image <image-record>", `only instances of this image: ${IMAGE.argument[1]}`),
   columns: INSTANCE_COLUMNS,
   all: async (io, _, { argument, options }) => {
     const { state, tenant, host, image } = options as Options;
     return await io.all<SystemInstance>(SYSTEM_INSTANCES_PATH, {
       q: argument,
       state,
-      image,
+      image: image === undefined ? undefined : await resolveImage(io, image),
       tenant: tenant === undefined ? undefined : await resolveTenant(io, tenant),
       cn: host === undefined ? undefined : await resolveNode(io, host),
     });

@@ -6,19 +6,22 @@ import { PAGE_ROWS_MAX } from "../../../src/contract/limits.ts";
 import { oneOf, wholeNumber } from "../../framework.ts";
 import type { Query } from "../../internal/exchange.ts";
 import type { Io } from "../../internal/io.ts";
+import { resolveId, type SearchedKind } from "../../internal/found-id.ts";
 import { AGE_COLUMN, ID_COLUMN, STATE_COLUMN, WIDE_COLUMN } from "../../internal/table.ts";
+import { INSTANCE_ARGUMENT, resolveInstance } from "../instance/instance.ts";
 import { resolveNode } from "../node-name.ts";
 import type { Listing, Noted, Showing } from "../record/kind.ts";
 
 export const JOBS_PATH = "/v1/system/jobs";
 const ROWS_SHOWN = 50;
+const SEARCHED: SearchedKind = { kind: "job", one: "job", many: "jobs", list: "opsctl job list" };
 
 type Options = { readonly node?: string; readonly instance?: string; readonly status?: string; readonly limit: number };
 
 export const JOB: Listing<Job> & Showing<Job> = {
   one: "job",
   many: "jobs",
-  argument: ["<job>", "job id (opsctl job list)"],
+  argument: ["<job>", "UUID or unique UUID prefix (opsctl job list)"],
   sample: "0191b0a2",
   summaries: {
     list: "List the jobs of node agents, newest first",
@@ -27,7 +30,7 @@ export const JOB: Listing<Job> & Showing<Job> = {
   list_sample: "--node cn-17 --status failed",
   selectors: (made) =>
     made.option("--node <node>", "only jobs for this node: UUID, unique UUID prefix or hostname")
-      .option("--instance <uuid>", "only jobs about this instance")
+      .option("--instance <instance>", `only jobs about this instance: ${INSTANCE_ARGUMENT[1]}`)
       .addOption(oneOf("--status <status>", "only jobs in this status", JOB_STATUSES))
       .option("--limit <rows>", "number of jobs", wholeNumber(1), ROWS_SHOWN),
   columns: [
@@ -44,9 +47,10 @@ export const JOB: Listing<Job> & Showing<Job> = {
   all: async (io, _, { options }) => {
     const { node, instance, status, limit } = options as Options;
     const cn = node === undefined ? undefined : await resolveNode(io, node);
-    return await collect(io, { cn, instance, status }, limit);
+    const instance_id = instance === undefined ? undefined : await resolveInstance(io, instance);
+    return await collect(io, { cn, instance: instance_id, status }, limit);
   },
-  find: (io, id) => io.get<Job>(`${JOBS_PATH}/${encodeURIComponent(id)}`),
+  find: async (io, text) => await io.get<Job>(`${JOBS_PATH}/${await resolveId(io, text, SEARCHED)}`),
   record: (job) => job,
   lines: (job) => {
     const { kind, ...about } = job.kind;

@@ -1,6 +1,7 @@
 import { type AnyCommand, command } from "../../framework.ts";
 import { plainText } from "../../internal/plain-text.ts";
 import { withIo } from "../../internal/run.ts";
+import { resolveOperation } from "../../internal/operation/find.ts";
 import { operationPath } from "../../internal/operation/text.ts";
 import { OPERATION_ARGUMENT, OPERATION_SAMPLE } from "./operation.ts";
 
@@ -11,7 +12,8 @@ export function abandon(): AnyCommand {
     OPERATION_SAMPLE,
   )
     .argument(...OPERATION_ARGUMENT)
-    .action(withIo(async (io, id) => {
+    .action(withIo(async (io, text) => {
+      const id = await resolveOperation(io, text);
       const answer = await io.post<{ id: string; poked_nodes: number }>(`${operationPath(id)}/abandon`);
       io.print(
         answer,

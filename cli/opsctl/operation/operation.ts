@@ -3,11 +3,12 @@ import { OPERATION_STATES } from "../../../src/contract/enums.ts";
 import { OPERATION_PAGE_ROWS_DEFAULT } from "../../../src/contract/limits.ts";
 import type { OperationSummary, OperationView } from "../../../src/contract/operation.ts";
 import { oneOf, wholeNumber } from "../../framework.ts";
+import { operationHelp, resolveOperation } from "../../internal/operation/find.ts";
 import { newestOperations, OPERATION_COLUMNS, type OperationFilter } from "../../internal/operation/list.ts";
 import { operationPath, operationText } from "../../internal/operation/text.ts";
 import type { Listing, OptionText, Showing } from "../record/kind.ts";
 
-export const OPERATION_ARGUMENT: OptionText = ["<operation>", "operation id (opsctl operation list)"];
+export const OPERATION_ARGUMENT: OptionText = ["<operation>", operationHelp("opsctl")];
 export const OPERATION_SAMPLE = "0191b0a2-7c1e-7d2f-9a3b-5c6d7e8f9012";
 
 export const OPERATIONS: Listing<OperationSummary> = {
@@ -29,7 +30,7 @@ export const OPERATION: Showing<OperationView> = {
   argument: OPERATION_ARGUMENT,
   sample: OPERATION_SAMPLE,
   summaries: { show: "Show one operation and its steps" },
-  find: (io, id) => io.get<OperationView>(operationPath(id)),
+  find: async (io, text) => await io.get<OperationView>(operationPath(await resolveOperation(io, text))),
   record: (operation) => operation,
   text: operationText,
 };

@@ -6,6 +6,7 @@ import { usageFailure } from "../../internal/failure.ts";
 import type { Io } from "../../internal/io.ts";
 import { withIo } from "../../internal/run.ts";
 import { pairOf } from "../cn/traits/traits.ts";
+import { INSTANCE_ARGUMENT, resolveInstance } from "../instance/instance.ts";
 import { resolveNode } from "../node-name.ts";
 import { resolveTenant } from "../tenant/tenant.ts";
 import { explanationText, nodeText } from "./report.ts";
@@ -16,7 +17,10 @@ export function explain(): AnyCommand {
     "Show where an instance would be placed now, and why other nodes are rejected",
     "--cpu 2 --memory 4GiB",
   )
-    .argument("[instance]", "UUID of an existing instance; omit it and describe a new one with --cpu and --memory")
+    .argument(
+      "[instance]",
+      `existing instance: ${INSTANCE_ARGUMENT[1]}; omit it to describe a new one with --cpu and --memory`,
+    )
     .option("--cpu <count>", "vCPUs", wholeNumber(1))
     .option("--memory <size>", "memory: bytes, or a size such as 4GiB")
     .option("--disk <size>", "sum of all disks: bytes, or a size such as 20GiB")
@@ -55,10 +59,10 @@ type Options = {
 };
 
 /** Returns the request body. It omits options that were not given, so that an existing instance's own values apply. */
-async function bodyOf(io: Io, instance_id: string | undefined, options: Options): Promise<Partial<ExplainBody>> {
+async function bodyOf(io: Io, instance: string | undefined, options: Options): Promise<Partial<ExplainBody>> {
   const { cpu, memory, disk, tenant, role, brand, minPlatform, avoid = [], trait, nicTag } = options;
   return {
-    ...(instance_id !== undefined && { instance_id }),
+    ...(instance !== undefined && { instance_id: await resolveInstance(io, instance) }),
     ...(cpu !== undefined && { cpu }),
     ...(memory !== undefined && { memory_bytes: parseByteSize(memory, "--memory") }),
     ...(disk !== undefined && { disk_bytes: parseByteSize(disk, "--disk") }),

@@ -2,7 +2,7 @@ import type { Disk } from "../../../src/contract/instance.ts";
 import type { Kind } from "../record/kind.ts";
 import { BYTES_COLUMN, ID_COLUMN } from "../../internal/table.ts";
 
-export const DISK_NAME_HELP = "UUID; with --instance also a unique UUID prefix or name";
+export const DISK_NAME_HELP = "UUID or unique UUID prefix; with --instance also a name";
 export const OF_INSTANCE_HELP = "instance of the disk: UUID, unique UUID prefix or name";
 
 export const DISK: Kind<Disk> = {

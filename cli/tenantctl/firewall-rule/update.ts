@@ -18,7 +18,7 @@ const ANY = "any";
 
 export function update(): AnyCommand {
   return command("update", "Change a firewall rule", "ssh --vpc web --source-cidr 192.0.2.0/24")
-    .argument("<firewall-rule>", "UUID; with --vpc also a unique UUID prefix or name")
+    .argument("<firewall-rule>", "UUID or unique UUID prefix; with --vpc also a name")
     .option(VPC_FLAGS, "VPC in which a name is looked up")
     .option(...NAME_OPTION)
     .option(...DESCRIPTION_OPTION)

@@ -15,7 +15,10 @@ export function attach(): AnyCommand {
   )
     .argument("<floating-ip>", "UUID, unique UUID prefix or name")
     .option("--instance <instance>", "instance: UUID, unique UUID prefix or name")
-    .option("--nic <nic>", "NIC: UUID, or with --instance its name; by default the first NIC of the instance")
+    .option(
+      "--nic <nic>",
+      "NIC: UUID or unique UUID prefix, or with --instance its name; by default the first NIC of the instance",
+    )
     .action(withIo(async (io, name, options) => {
       const nic = await resolveNic(io, options);
       const ip = await io.post<FloatingIp>(`${await pathOf(io, name)}/attach`, { nic_id: nic });

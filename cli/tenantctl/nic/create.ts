@@ -16,7 +16,7 @@ export function create(): AnyCommand {
     .requiredOption("--name <name>", "1 to 63 bytes; unique among the NICs of the instance")
     .requiredOption(...INSTANCE_OPTION)
     .option(...LABEL_OPTION)
-    .requiredOption("--subnet <subnet>", "subnet: UUID; with --vpc also a unique UUID prefix or name")
+    .requiredOption("--subnet <subnet>", "subnet: UUID or unique UUID prefix; with --vpc also a name")
     .option(VPC_FLAGS, "VPC in which the subnet is looked up by name")
     .option("--ipv4 <address>", "an address of the subnet; default: the lowest free one")
     .option("--ipv6 <address>", "an address of the subnet; default: the lowest free one")

@@ -14,7 +14,7 @@ export function list(): AnyCommand {
     "--instance web1",
   )
     .option(...INSTANCE_OPTION)
-    .option("--subnet <subnet>", "subnet: UUID; with --vpc also a unique UUID prefix or name")
+    .option("--subnet <subnet>", "subnet: UUID or unique UUID prefix; with --vpc also a name")
     .option(VPC_FLAGS, "VPC in which a subnet is looked up by name")
     .option("--ip <address>", "only the NIC with this address")
     .option(...LABEL_FILTER_OPTION)

@@ -6,7 +6,7 @@ import { ID_COLUMN } from "../../internal/table.ts";
 /** The server's name of an instance's first NIC. */
 export const FIRST_NIC = "primary";
 
-export const NIC_NAME_HELP = "UUID; with --instance also a unique UUID prefix or name";
+export const NIC_NAME_HELP = "UUID or unique UUID prefix; with --instance also a name";
 export const OF_INSTANCE_HELP = "instance of the NIC: UUID, unique UUID prefix or name";
 
 export const NIC: Kind<Nic> = {

@@ -4,8 +4,9 @@ import type { PortForward, PortForwardBody } from "../../../src/contract/port-fo
 import { type AnyCommand, command, invalidValue, option, wholeNumber } from "../../framework.ts";
 import { blockText } from "../../internal/table.ts";
 import { NAT_GATEWAY } from "../nat-gateway/nat-gateway.ts";
+import { NIC, NIC_NAME_HELP, OF_INSTANCE_HELP } from "../nic/nic.ts";
 import { withIo } from "../open-io.ts";
-import { needVpc, resolveRecord, VPC_OPTION } from "../record/scope.ts";
+import { INSTANCE_FLAGS, needVpc, resolveRecord, VPC_OPTION } from "../record/scope.ts";
 import { change, WAIT_OPTION } from "../record/wait.ts";
 import { PORT_FORWARD } from "./port-forward.ts";
 
@@ -24,16 +25,17 @@ export function create(): AnyCommand {
     )
     .addOption(option("--protocol <protocol>", "protocol, by default tcp").choices(PORT_FORWARD_PROTOCOLS))
     .requiredOption("--port <port>", "port of the gateway's public address", portOf)
-    .requiredOption("--nic <nic>", "UUID of the NIC to which the connections go")
+    .requiredOption("--nic <nic>", `NIC to which the connections go: ${NIC_NAME_HELP}`)
+    .option(INSTANCE_FLAGS, OF_INSTANCE_HELP)
     .option("--nic-port <port>", "port of the NIC; by default the same", portOf)
     .option(...WAIT_OPTION)
-    .action(withIo(async (io, { name, description, protocol, port, nic, nicPort, wait, ...flags }) => {
+    .action(withIo(async (io, { name, description, protocol, port, nic, nicPort, instance, wait, ...flags }) => {
       const vpc = await needVpc(io, flags.vpc);
       const body: Partial<PortForwardBody> = {
         name,
         description,
         nat_gateway_id: await resolveRecord(io, NAT_GATEWAY, { name: flags.natGateway, vpc }),
-        nic_id: nic,
+        nic_id: await resolveRecord(io, NIC, { name: nic, instance }),
         protocol,
         public_port: port,
         nic_port: nicPort,

@@ -7,6 +7,7 @@ import type { Query } from "../../internal/exchange.ts";
 import type { TenantIo } from "../open-io.ts";
 import { projectScope } from "../scope.ts";
 import { isUuid } from "../../internal/record-name.ts";
+import { findByPrefix } from "./by-id.ts";
 import type { KindScope } from "./kind.ts";
 import { type Named, pick } from "./pick.ts";
 
@@ -22,8 +23,16 @@ export const INSTANCE_FLAGS = "--instance <instance>";
 export const INSTANCE_OPTION = [INSTANCE_FLAGS, "instance: UUID, unique UUID prefix or name"] as const;
 export const NAME_HELP = "UUID, unique UUID prefix or name";
 const VPCS = { path: "/v1/vpcs", singular: "VPC", plural: "VPCs" };
-const ROUTE_TABLES = { path: "/v1/route-tables", singular: "route table", plural: "route tables" };
+const ROUTE_TABLES = {
+  path: "/v1/route-tables",
+  singular: "route table",
+  plural: "route tables",
+  parent: "vpc",
+} as const;
 const INSTANCES = { path: "/v1/instances", singular: "instance", plural: "instances" };
+
+/** The most VPCs that a failure names. */
+const VPCS_NAMED_MAX = 5;
 
 /** Adds the options that select the parent of a record. */
 export function addParentOptions(made: AnyCommand, { parent }: KindScope): AnyCommand {
@@ -34,7 +43,7 @@ export function addParentOptions(made: AnyCommand, { parent }: KindScope): AnyCo
       return made.option(...VPC_OPTION);
     case "route-table":
       return made
-        .option(ROUTE_TABLE_FLAGS, "route table: UUID; with --vpc also a unique UUID prefix or name")
+        .option(ROUTE_TABLE_FLAGS, "route table: UUID or unique UUID prefix; with --vpc also a name")
         .option(VPC_FLAGS, "VPC in which a route table is looked up by name");
     case "instance":
       return made.requiredOption(...INSTANCE_OPTION);
@@ -67,16 +76,16 @@ export function addNameArgument(made: AnyCommand, { noun, parent }: KindScope): 
       return made.argument(`<${noun}>`, NAME_HELP);
     case "vpc":
       return made
-        .argument(`<${noun}>`, "UUID; with --vpc also a unique UUID prefix or name")
+        .argument(`<${noun}>`, "UUID or unique UUID prefix; with --vpc also a name")
         .option(VPC_FLAGS, "VPC in which a name is looked up");
     case "route-table":
       return made
-        .argument(`<${noun}>`, "UUID; with --route-table also a unique UUID prefix or name")
+        .argument(`<${noun}>`, "UUID or unique UUID prefix; with --route-table also a name")
         .option(ROUTE_TABLE_FLAGS, "route table in which a name is looked up")
         .option(VPC_FLAGS, "VPC in which a route table is looked up by name");
     case "instance":
       return made
-        .argument(`<${noun}>`, "UUID; with --instance also a unique UUID prefix or name")
+        .argument(`<${noun}>`, "UUID or unique UUID prefix; with --instance also a name")
         .option(INSTANCE_FLAGS, "instance in which a name is looked up: UUID, unique UUID prefix or name");
   }
 }
@@ -112,7 +121,8 @@ export async function resolveInstance(io: TenantIo, name: string): Promise<strin
 
 export async function resolveRouteTable(io: TenantIo, { routeTable: name = "", vpc }: ScopeFlags): Promise<string> {
   if (isUuid(name)) return name.toLowerCase();
-  const in_vpc = vpc ?? await soleVpc(io, name, { singular: "route table" });
+  const in_vpc = vpc ?? await onlyVpc(io);
+  if (in_vpc === undefined) return await unscoped(io, ROUTE_TABLES, name);
   const tables = await io.all<RouteTable>(ROUTE_TABLES.path, { vpc: await resolveVpc(io, in_vpc) });
   return pick(tables, { name, ...ROUTE_TABLES }).id;
 }
@@ -125,20 +135,47 @@ export async function resolveRecord(
 ): Promise<string> {
   if (isUuid(name)) return name.toLowerCase();
   if (kind.parent === "vpc" && flags.vpc === undefined) {
-    return await resolveRecord(io, kind, { name, ...flags, vpc: await soleVpc(io, name, kind) });
+    const vpc = await onlyVpc(io);
+    return vpc === undefined ? await unscoped(io, kind, name) : await resolveRecord(io, kind, { name, vpc });
   }
-  if (kind.parent === "route-table" && flags.routeTable === undefined) {
-    throw notUuid(name, kind.singular, "--route-table");
-  }
-  if (kind.parent === "instance" && flags.instance === undefined) throw notUuid(name, kind.singular, "--instance");
+  const lacks_parent = kind.parent === "route-table" && flags.routeTable === undefined ||
+    kind.parent === "instance" && flags.instance === undefined;
+  if (lacks_parent) return await unscoped(io, kind, name);
   const { singular, plural } = kind;
   return pick(await io.all<Named>(kind.path, await listQuery(io, kind, flags)), { name, singular, plural }).id;
 }
 
-async function soleVpc(io: TenantIo, name: string, { singular }: Pick<KindScope, "singular">): Promise<string> {
-  const only = await onlyVpc(io);
-  if (only === undefined) throw notUuid(name, singular, "--vpc");
-  return only;
+const PARENT_FLAGS = {
+  project: "--project",
+  vpc: "--vpc",
+  "route-table": "--route-table",
+  instance: "--instance",
+} as const;
+
+/**
+ * Returns the UUID that begins with the text, of a record whose VPC, route table or instance the command line does not
+ * select. Throws a usage Failure that names the missing option if there is none.
+ */
+async function unscoped(io: TenantIo, kind: Parameters<typeof findByPrefix>[1], name: string): Promise<string> {
+  const found = await findByPrefix(io, kind, name);
+  if (found !== null) return found;
+  const flag = PARENT_FLAGS[kind.parent];
+  const vpcs = kind.parent === "vpc" ? await vpcsText(io) : null;
+  throw usageFailure(
+    vpcs === null
+      ? `${name} is not the id of a ${kind.singular}; to find it by name, also pass ${flag}`
+      : `${vpcs}; pass ${flag} to find the ${kind.singular} ${name} by name`,
+  );
+}
+
+/** Returns `the project has 2 VPCs (web, db)`, or null if the project is unknown. */
+export async function vpcsText(io: TenantIo): Promise<string | null> {
+  const scope = await projectScope(io);
+  if (scope.project === undefined) return null;
+  const names = (await io.all<Vpc>(VPCS.path, scope)).map(({ name }) => name);
+  if (names.length < 2) return names.length === 0 ? "the project has no VPC" : "the project has one VPC";
+  const more = names.length > VPCS_NAMED_MAX ? ", …" : "";
+  return `the project has ${names.length} VPCs (${names.slice(0, VPCS_NAMED_MAX).join(", ")}${more})`;
 }
 
 /**
@@ -153,7 +190,8 @@ export async function givenOrSoleVpc(io: TenantIo, name: string | undefined): Pr
 export async function needVpc(io: TenantIo, name: string | undefined): Promise<string> {
   const vpc = await givenOrSoleVpc(io, name);
   if (vpc !== undefined) return vpc;
-  throw usageFailure("--vpc is required: the project has no VPC or several; to list them, run: tenantctl vpc list");
+  const vpcs = await vpcsText(io);
+  throw usageFailure(vpcs === null ? "--vpc is required" : `${vpcs}; pass --vpc`);
 }
 
 /** Selects the only VPC of the project for a list of records of a VPC, unless the command line selects one. */
@@ -171,8 +209,4 @@ async function onlyVpc(io: TenantIo): Promise<string | undefined> {
   if (only === undefined || other !== undefined) return undefined;
   if (!io.json) io.note(`In VPC ${only.name}, the only one of the project`);
   return only.id;
-}
-
-function notUuid(name: string, singular: string, flag: string) {
-  return usageFailure(`${name} is not the UUID of a ${singular}; to find it by name, also pass ${flag}`);
 }

@@ -13,7 +13,7 @@ export function create(): AnyCommand {
     "Create a route; pass exactly one target",
     "--vpc web --route-table main --name default --destination 0.0.0.0/0 --target-nat-gateway out",
   )
-    .option(ROUTE_TABLE_FLAGS, "route table: UUID; with --vpc also a unique UUID prefix or name")
+    .option(ROUTE_TABLE_FLAGS, "route table: UUID or unique UUID prefix; with --vpc also a name")
     .option(VPC_FLAGS, "VPC in which names are looked up")
     .requiredOption("--name <name>", "1 to 63 bytes")
     .option("--description <text>", "free-form description")

@@ -32,5 +32,5 @@ export const SNAPSHOT: Kind<Snapshot> = {
   ],
 };
 
-export const SNAPSHOT_NAME_HELP = "UUID; with --instance also a unique UUID prefix or name";
+export const SNAPSHOT_NAME_HELP = "UUID or unique UUID prefix; with --instance also a name";
 export const OF_INSTANCE_HELP = "instance of the snapshot: UUID, unique UUID prefix or name";

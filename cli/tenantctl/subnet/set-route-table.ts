@@ -8,7 +8,7 @@ import { SUBNET } from "./subnet.ts";
 
 export function setRouteTable(): AnyCommand {
   return command("set-route-table", "Set the route table of a subnet", "front --vpc web --route-table public")
-    .argument("<subnet>", "UUID; with --vpc also a unique UUID prefix or name")
+    .argument("<subnet>", "UUID or unique UUID prefix; with --vpc also a name")
     .requiredOption(ROUTE_TABLE_FLAGS, "route table: UUID, unique UUID prefix or name")
     .option(VPC_FLAGS, "VPC in which names are looked up")
     .action(withIo(async (io, name, { routeTable, vpc }) => {

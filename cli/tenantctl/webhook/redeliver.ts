@@ -12,7 +12,6 @@ const DELIVERY: RecordKind<WebhookDelivery> = {
   list: "tenantctl webhook deliveries",
   id: ({ id }) => id,
   title: ({ type }) => type,
-  isCalled: () => false,
 };
 
 export function redeliver(): AnyCommand {

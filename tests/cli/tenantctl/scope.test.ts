@@ -200,16 +200,16 @@ test.each([
 });
 
 test.each([
-  { argv: ["subnet", "show", "dmz"], flag: "--vpc" },
-  { argv: ["firewall-rule", "delete", "http"], flag: "--vpc" },
-  { argv: ["route", "show", "default"], flag: "--route-table" },
-  { argv: ["route", "list", "--route-table", "main"], flag: "--vpc" },
-])("a name without its scope is a usage error that names $flag", async ({ argv, flag }) => {
+  { argv: ["subnet", "show", "dmz"], says: "(web, db); pass --vpc to find the subnet dmz by name" },
+  { argv: ["firewall-rule", "delete", "http"], says: "(web, db); pass --vpc to find the firewall rule http by name" },
+  { argv: ["route", "show", "default"], says: "to find it by name, also pass --route-table" },
+  { argv: ["route", "list", "--route-table", "main"], says: "pass --vpc to find the route table main by name" },
+])("a name without its scope is a usage error: $says", async ({ argv, says }) => {
   const twin = { ...VPC, id: "11111111-0000-4000-8000-000000000012", name: "db" };
   const server = serving({ "GET /v1/vpcs": { items: [VPC, twin] } });
   const ran = await tenantctl(argv, { env: SCOPED, server });
   expect(ran.code).toBe(2);
-  expect(ran.err()).toContain(`to find it by name, also pass ${flag}`);
+  expect(ran.err()).toContain(says);
   expect(ran.asked.filter(({ path }) => path !== "/v1/vpcs")).toEqual([]);
 });
 
@@ -262,7 +262,7 @@ test("a verb without --vpc uses the project's only VPC, and a note names the VPC
   const refused = await tenantctl(["firewall-rule", "set", "show"], { env: SCOPED, server: two });
   expect([refused.code, refused.err()]).toEqual([
     2,
-    "error: --vpc is required: the project has no VPC or several; to list them, run: tenantctl vpc list\n",
+    "error: the project has 2 VPCs (web, db); pass --vpc\n",
   ]);
 });
 

@@ -18,7 +18,7 @@ test("on a terminal the list of deliveries shows a prefix of each id, and `redel
   const unknown = await tenantctl(["webhook", "redeliver", WEBHOOK_ID, "ffff0000"], { server });
   expect([unknown.code, unknown.err()]).toEqual([
     3,
-    "error: no delivery has the name ffff0000; to list them, run: tenantctl webhook deliveries\n",
+    "error: no delivery has the id ffff0000; to list them, run: tenantctl webhook deliveries\n",
   ]);
 });
 

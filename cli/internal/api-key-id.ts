@@ -1,0 +1,22 @@
+import type { ApiKeyView } from "../../src/contract/api-key.ts";
+import type { Io } from "./io.ts";
+import { isUuid, pickRecord } from "./record-name.ts";
+
+type Keys = {
+  /** Path of the keys among which the id is looked up. */
+  readonly path: string;
+  /** The command that lists them. */
+  readonly list: string;
+};
+
+/** Returns the id of an API key, which the text is or begins. A complete id needs no request. */
+export async function resolveKeyId(io: Io, text: string, { path, list }: Keys): Promise<string> {
+  if (isUuid(text)) return text.toLowerCase();
+  return pickRecord(await io.get<ApiKeyView[]>(path), text, {
+    one: "API key",
+    many: "API keys",
+    list,
+    id: ({ id }) => id,
+    title: ({ description }) => description,
+  }).id;
+}

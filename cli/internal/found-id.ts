@@ -1,0 +1,19 @@
+// Finds a record without a name by a prefix of its id, as a table on a terminal shows it.
+import { SEARCH_HITS_MAX } from "../../src/contract/limits.ts";
+import type { SearchHit } from "../../src/contract/search.ts";
+import type { Io } from "./io.ts";
+import { isIdPrefix, isUuid, pickRecord, type RecordKind } from "./record-name.ts";
+
+/** A kind of record that the server's search finds by its id. */
+export type SearchedKind = Pick<RecordKind<SearchHit>, "one" | "many" | "list"> & { readonly kind: SearchHit["kind"] };
+
+/** Returns the UUID. A complete UUID needs no request. Throws a Failure unless exactly one id begins with the text. */
+export async function resolveId(io: Io, text: string, { kind, ...names }: SearchedKind): Promise<string> {
+  if (isUuid(text)) return text.toLowerCase();
+  const found = isIdPrefix(text)
+    ? (await io.get<{ items: SearchHit[] }>("/v1/search", { q: text, limit: SEARCH_HITS_MAX })).items
+    : [];
+  const hits = found.filter((hit) => hit.kind === kind);
+  return pickRecord(hits, text, { ...names, id: ({ id }) => id, title: ({ name, hint }) => `${name} ${hint ?? ""}` })
+    .id;
+}

@@ -1,0 +1,13 @@
+import { resolveId } from "../found-id.ts";
+import type { Io } from "../io.ts";
+
+/** Returns the UUID of an operation, which the text names or begins. */
+export async function resolveOperation(io: Io, text: string): Promise<string> {
+  const list = `${io.program} operation list`;
+  return await resolveId(io, text, { kind: "operation", one: "operation", many: "operations", list });
+}
+
+/** The help of the argument that names an operation. */
+export function operationHelp(program: Io["program"]): string {
+  return `UUID or unique UUID prefix (${program} operation list)`;
+}
