@@ -154,7 +154,7 @@ const PARENT_FLAGS = {
 
 /**
  * Returns the UUID that begins with the text, of a record whose VPC, route table or instance the command line does not
- * select. Throws a usage Failure that names the missing option if there is none.
+ * select. Throws a usage Failure that names the missing option if no UUID begins so.
  */
 async function unscoped(io: TenantIo, kind: Parameters<typeof findByPrefix>[1], name: string): Promise<string> {
   const found = await findByPrefix(io, kind, name);
