@@ -60,11 +60,15 @@ function textOrNull(value: unknown): string | null {
   return typeof value === "string" ? value : null;
 }
 
-/** Returns `error: <message> (<error_code>, request <request_id>)`, or the same as JSON. */
+/**
+ * Returns `error: <message> (<error_code>, request <request_id>)`, or the same as JSON. Of a message with several lines,
+ * the server's code is in the first one.
+ */
 export function failureText(failure: Failure, json: boolean): string {
   const { message, exit_code, status, error_code, request_id } = failure;
   if (json) return plainJson({ error: { message, error_code, request_id, status, exit_code } });
   const source = [error_code, request_id === null ? null : `request ${request_id}`].filter((part) => part !== null);
-  const lines = message.split("\n").map(plainText).join("\n");
-  return `error: ${lines}${source.length === 0 ? "" : ` (${plainText(source.join(", "))})`}`;
+  const [first = "", ...more] = message.split("\n").map(plainText);
+  const from = source.length === 0 ? "" : ` (${plainText(source.join(", "))})`;
+  return [`error: ${first}${from}`, ...more].join("\n");
 }

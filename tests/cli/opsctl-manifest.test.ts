@@ -159,3 +159,12 @@ function losingAfter(allowed: number): Server {
     return answer;
   };
 }
+
+test("the error of an `apply` that stops names the record, and says what was applied and what was not", async () => {
+  const ran = await apply("silos:\n  - { name: fine }\ntenants:\n  - { silo: fine, name: a/b }\n");
+  expect(ran.code).not.toBe(0);
+  expect(ran.err()).toMatch(/^error: tenant fine\/a\/b: .*\n/);
+  expect(ran.err()).toMatch(
+    /\nApplied: 1 created, 0 changed, 0 replaced, 0 deleted; not applied: tenant fine\/a\/b\n$/,
+  );
+});

@@ -152,7 +152,7 @@ test("a manifest is applied while --watch prints each change of the list; Ctrl-C
   const watching = start("opsctl", ["silo", "list", "-o", "name", "--watch"], { env });
   await watching.says(/^first\n/);
   const manifest = "silos: [{ name: second }]\nprojects: [{ silo: second, tenant: default, name: shop }]\n";
-  expect(await printed("apply -f -", { typed: manifest })).toMatch(/Applied: 2 to create, /);
+  expect(await printed("apply -f -", { typed: manifest })).toMatch(/Applied: 2 created, /);
   expect(await printed("apply -f -", { typed: manifest })).toMatch(/^0 to create, .* 2 unchanged\n$/);
   await watching.says(/first\nsecond\n/);
   watching.signal("SIGINT");

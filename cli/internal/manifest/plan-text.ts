@@ -20,10 +20,23 @@ function diffLines(step: Step): string[] {
   return step.diffs.map(({ field, from, to }) => plainText(`    ${field}: ${shown(from)} -> ${shown(to)}`));
 }
 
-export function countText({ steps, unchanged }: Plan): string {
+/** Returns the numbers of steps of a plan. */
+function countText({ steps, unchanged }: Plan): string {
   const count = (kind: Step["kind"]) => steps.filter((step) => step.kind === kind).length;
   return `${count("create")} to create, ${count("change")} to change, ${count("replace")} to replace, ` +
     `${count("delete")} to delete, ${unchanged} unchanged`;
+}
+
+/** Returns the result of a plan that ran. */
+export function appliedText({ steps, unchanged }: Plan): string {
+  return `Applied: ${doneText(steps)}, ${unchanged} unchanged`;
+}
+
+/** Returns the numbers of steps that ran. */
+export function doneText(steps: readonly Step[]): string {
+  const count = (kind: Step["kind"]) => steps.filter((step) => step.kind === kind).length;
+  return `${count("create")} created, ${count("change")} changed, ${count("replace")} replaced, ` +
+    `${count("delete")} deleted`;
 }
 
 /** Returns the steps for `-o json`. */

@@ -2,12 +2,13 @@
 import { type AnyCommand, command } from "../../framework.ts";
 import { confirm } from "../confirmation.ts";
 import { EXIT } from "../exit-code.ts";
-import { Failure } from "../failure.ts";
+import { Failure, reworded } from "../failure.ts";
 import type { Io } from "../io.ts";
 import { yamlText } from "../output/yaml-text.ts";
 import type { ManifestKind } from "./kind.ts";
 import { type Existing, type Plan, planOf, type Reference, type Schema, type Step, withoutEmpty } from "./plan.ts";
-import { countText, planData, planText, stepLine } from "./plan-text.ts";
+import { appliedText, planData, planText, stepLine } from "./plan-text.ts";
+import { isInterrupt, stoppedText } from "./progress.ts";
 import { type Manifest, readManifest } from "./read.ts";
 
 /** The existing records, and the function that runs a plan for them. */
@@ -48,9 +49,24 @@ export function apply<I extends Io>(summary: string, verbs: ManifestVerbs<I>): A
       refuseProblems(plan);
       if (dryRun === true || plan.steps.length === 0) return io.print(planData(plan), planText(plan));
       await agree(io, plan, yes === true);
-      await present.run(plan, (step) => io.json ? undefined : io.say(stepLine(step)));
-      io.print(planData(plan), `Applied: ${countText(plan)}`);
+      await runPlan(io, plan, present);
+      io.print(planData(plan), appliedText(plan));
     }));
+}
+
+/** Runs the plan. If it stops, the failure says what was applied and what was not. */
+async function runPlan(io: Io, plan: Plan, present: Present): Promise<void> {
+  const done: Step[] = [];
+  try {
+    await present.run(plan, (step) => {
+      done.push(step);
+      if (!io.json) io.say(stepLine(step));
+    });
+  } catch (error) {
+    const text = stoppedText(plan, done);
+    if (isInterrupt(error)) io.note(text);
+    throw error instanceof Failure && !isInterrupt(error) ? reworded(error, `${error.message}\n${text}`) : error;
+  }
 }
 
 export function diff<I extends Io>(summary: string, verbs: ManifestVerbs<I>): AnyCommand {

@@ -6,6 +6,7 @@ import { inParallel } from "../../internal/in-parallel.ts";
 import type { Io } from "../../internal/io.ts";
 import type { Entry } from "../../internal/manifest/kind.ts";
 import { type Existing, idOf, labelsPatch, type Plan, type Step } from "../../internal/manifest/plan.ts";
+import { forRecord } from "../../internal/manifest/progress.ts";
 import { putPolicy, readPolicy } from "../cn/boot/policy/policy.ts";
 import { settingPath } from "../config/setting.ts";
 import { DEFAULT_TENANT, type ListName, SITE } from "./kinds.ts";
@@ -36,6 +37,10 @@ export async function runSitePlan(
 }
 
 async function runStep(run: Run, step: Step): Promise<void> {
+  await forRecord(step.kind === "delete" ? step.existing : step.entry, () => changeRecord(run, step));
+}
+
+async function changeRecord(run: Run, step: Step): Promise<void> {
   if (step.kind === "delete") await run.io.send({ method: "DELETE", path: pathOf(run, step.existing) });
   else if (step.kind === "create") await create(run, step.entry);
   else await change(run, step.entry, step.existing);

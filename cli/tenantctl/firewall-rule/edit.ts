@@ -6,7 +6,7 @@ import { edited } from "../../internal/editor.ts";
 import { EXIT } from "../../internal/exit-code.ts";
 import { Failure } from "../../internal/failure.ts";
 import { planOf } from "../../internal/manifest/plan.ts";
-import { countText, planData, stepLine } from "../../internal/manifest/plan-text.ts";
+import { appliedText, planData, stepLine } from "../../internal/manifest/plan-text.ts";
 import { parseManifest } from "../../internal/manifest/read.ts";
 import { exported } from "../../internal/manifest/verbs.ts";
 import { yamlText } from "../../internal/output/yaml-text.ts";
@@ -49,6 +49,6 @@ export function edit(): AnyCommand {
         await io.send<FirewallRuleSet>({ method: "PUT", path, body: { items }, headers });
       }
       if (!io.json) { for (const step of plan.steps) io.say(stepLine(step)); }
-      io.print(planData(plan), `Applied: ${countText(plan)}`);
+      io.print(planData(plan), appliedText(plan));
     }));
 }

@@ -12,6 +12,7 @@ import { projectScope } from "../scope.ts";
 import { KEYS_PATH } from "../ssh-key/ssh-key.ts";
 import type { Entry } from "../../internal/manifest/kind.ts";
 import { idOf, labelsPatch, type Plan, type Step } from "../../internal/manifest/plan.ts";
+import { forRecord } from "../../internal/manifest/progress.ts";
 import { KINDS, type ListName } from "./kind.ts";
 import { type Project, REQUESTS_AT_A_TIME } from "./project.ts";
 
@@ -41,7 +42,7 @@ export async function runPlan(io: TenantIo, plan: Plan, project: Project, report
     entry.list === "floating_ips" && "attached_to" in entry.values &&
     (step.kind === "create" || step.diffs.some(({ field }) => field === "attached_to"))
   );
-  await inParallel(REQUESTS_AT_A_TIME, moved, ({ entry }) => attach(run, entry));
+  await inParallel(REQUESTS_AT_A_TIME, moved, ({ entry }) => forRecord(entry, () => attach(run, entry)));
   for (const { list } of KINDS.toReversed()) {
     const steps = plan.steps.filter((step) => step.kind === "delete" && step.existing.list === list);
     await inParallel(REQUESTS_AT_A_TIME, steps, (step) => runStep(run, step));
@@ -49,6 +50,11 @@ export async function runPlan(io: TenantIo, plan: Plan, project: Project, report
 }
 
 async function runStep(run: Run, step: Step): Promise<void> {
+  await forRecord(step.kind === "delete" ? step.existing : step.entry, () => changeRecord(run, step));
+  run.report(step);
+}
+
+async function changeRecord(run: Run, step: Step): Promise<void> {
   switch (step.kind) {
     case "create":
       await create(run, step.entry);
@@ -63,7 +69,6 @@ async function runStep(run: Run, step: Step): Promise<void> {
     case "delete":
       await removeRecord(run, step.existing);
   }
-  run.report(step);
 }
 
 async function create({ io, ids }: Run, entry: Entry): Promise<void> {

@@ -52,7 +52,7 @@ test("if the user saves the text unchanged, no rule changes", async () => {
   const before = await rules();
   expect(await edit("true")).toMatchObject({
     code: 0,
-    out: "Applied: 0 to create, 0 to change, 0 to replace, 0 to delete, 2 unchanged\n",
+    out: "Applied: 0 created, 0 changed, 0 replaced, 0 deleted, 2 unchanged\n",
   });
   expect(await rules()).toBe(before);
 });
@@ -76,7 +76,7 @@ END
     "",
     "+ firewall rule web/https",
     "- firewall rule web/old",
-    "Applied: 1 to create, 1 to change, 0 to replace, 1 to delete, 0 unchanged",
+    "Applied: 1 created, 1 changed, 0 replaced, 1 deleted, 0 unchanged",
     expect.stringMatching(/^~ firewall rule web\/ssh/),
   ]);
   expect((await rules()).trim().split(/\s*\n/).sort()).toEqual([

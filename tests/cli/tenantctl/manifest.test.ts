@@ -89,7 +89,7 @@ describe("apply", () => {
 
     const made = await shell.apply(NETWORK);
     expect(made.code, made.err()).toBe(0);
-    expect(made.out()).toContain("Applied: 8 to create");
+    expect(made.out()).toContain("Applied: 8 created, 0 changed, 0 replaced, 0 deleted, 0 unchanged");
     expect(await shell.exported()).toMatchObject({
       vpcs: [{ name: "main", ipv4_block: "10.0.0.0/16" }],
       routes: [{ route_table: "public", target: { kind: "nat_gateway", nat_gateway: "out" } }],
@@ -98,6 +98,20 @@ describe("apply", () => {
     const again = await shell.apply(NETWORK);
     expect(again.out()).toBe("0 to create, 0 to change, 0 to replace, 0 to delete, 8 unchanged\n");
     expect(again.asked.filter(({ method }) => method !== "GET")).toEqual([]);
+  });
+
+  test("names the record whose request fails, and says what was applied and what was not", async () => {
+    const shell = await newShell("stops");
+    const outside = NETWORK.replace("10.0.2.0/24", "10.9.0.0/24");
+    const ran = await shell.apply(outside);
+    expect(ran.code).not.toBe(0);
+    expect(ran.err()).toMatch(
+      /^error: subnet main\/back: .*\nApplied: [456] created, 0 changed, 0 replaced, 0 deleted; not applied: /,
+    );
+    expect(ran.err()).toMatch(/; not applied: .*subnet main\/back, firewall rule main\/web/);
+    const data = await shell.run("apply -f - -o json", { typed: outside });
+    expect(JSON.parse(data.err()).error.message).toContain("\nApplied: ");
+    expect((await shell.apply(NETWORK)).code).toBe(0);
   });
 
   test("sets, changes and removes labels, and keeps the labels of a record without labels in the manifest", async () => {
@@ -194,7 +208,7 @@ describe("apply", () => {
     const begin_ms = performance.now();
     const ran = await shell.apply(text);
     const took_ms = performance.now() - begin_ms;
-    expect(ran.out()).toContain(`Applied: ${RESOURCES} to create`);
+    expect(ran.out()).toContain(`Applied: ${RESOURCES} created`);
     expect(took_ms).toBeLessThan(LIMIT_MS);
   });
 });
