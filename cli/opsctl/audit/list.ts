@@ -8,31 +8,41 @@ import { withIo } from "../../internal/run.ts";
 import { resolveUser } from "../user/user.ts";
 
 const PATH = "/v1/audit/events";
+const EARLIER_NOTE = "Earlier events may exist; raise --limit to see them, or list from the oldest with --after-seq 0";
 
 export function list(): AnyCommand {
   const actor_help = "list only events of this user (UUID or username) or API key (UUID)";
-  return auditList("List audit events, oldest first", "--newest --action cn_approve --since 1h", actor_help)
-    .option("--after-seq <seq>", "list only events after this sequence number", wholeNumber(0))
-    .option("--tail <rows>", "list only this number of newest events, oldest first", wholeNumber(1))
-    .option("--newest", "list the newest events first; the filters also do so")
+  return auditList(
+    "List audit events, newest first; data formats without a filter list the oldest first, page by page",
+    "--newest --action cn_approve --since 1h",
+    actor_help,
+  )
+    .option("--after-seq <seq>", "list events after this sequence number, oldest first", wholeNumber(0))
+    .option("--tail <rows>", "list only this number of newest events, oldest first without --newest", wholeNumber(1))
+    .option("--newest", "list the newest events first in every format; the filters also do so")
     .action(withIo(async (io, { afterSeq, limit, newest, tail, ...options }) => {
       const { action, resource, request, decision, since, until } = options;
       const actor = options.actor === undefined ? undefined : await resolveUser(io, options.actor);
       const search = { actor, action, resource, request, decision, since, until };
-      const isSearch = newest === true || tail !== undefined ||
+      const asksNewest = newest === true || tail !== undefined ||
         Object.values(search).some((value) => value !== undefined);
-      if (isSearch && afterSeq !== undefined) {
+      if (asksNewest && afterSeq !== undefined) {
         throw usageFailure("--after-seq lists the oldest events first; leave out --newest, --tail and the filters");
       }
+      // A script that reads page by page begins without --after-seq.
+      const isRead = afterSeq === undefined && (io.format === "table" || io.format === "wide") && !io.is_data;
+      const isSearch = asksNewest || isRead;
       const found = isSearch
         ? await findEvents(io, { path: PATH, query: { order: "desc" }, search, rows: tail ?? limit })
         : await collect(io, afterSeq, limit);
-      const page = tail === undefined ? found : { ...found, events: found.events.toReversed() };
+      const isReversed = tail !== undefined && newest !== true;
+      const page = isReversed ? { ...found, events: found.events.toReversed() } : found;
       io.table(page, page.events, AUDIT_COLUMNS, "(no audit events)");
       const last_seq = page.events.at(-1)?.seq;
       if (!isSearch && last_seq !== undefined && page.head !== null && last_seq < page.head.seq) {
         io.note(`More events follow; continue with --after-seq ${last_seq}`);
       }
+      if (isRead && !asksNewest && page.next_before_seq !== null) io.note(EARLIER_NOTE);
     }));
 }
 
