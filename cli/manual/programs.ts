@@ -37,7 +37,10 @@ export async function everyManual(): Promise<Manual[]> {
         ["EXIT STATUS", CLIENT_EXITS],
         ["ENVIRONMENT", [
           ["OPSCTL_ENDPOINT", "Address of the control plane."],
-          ["OPSCTL_API_KEY, OPSCTL_ACCESS_TOKEN", "The credential: an API key, or a session's token."],
+          [
+            "OPSCTL_API_KEY, OPSCTL_ACCESS_TOKEN",
+            "The credential: an API key or a session's token. The first one wins.",
+          ],
           ["OPSCTL_PROFILE", "The saved profile to use. Cannot be combined with OPSCTL_ENDPOINT."],
           ["NO_COLOR, FORCE_COLOR", "Disable or force colours in tables."],
         ]],
@@ -56,7 +59,10 @@ export async function everyManual(): Promise<Manual[]> {
         ["EXIT STATUS", CLIENT_EXITS],
         ["ENVIRONMENT", [
           ["TENANTCTL_ENDPOINT", "Address of the control plane."],
-          ["TENANTCTL_API_KEY, TENANTCTL_ACCESS_TOKEN", "The credential: an API key, or a session's token."],
+          [
+            "TENANTCTL_API_KEY, TENANTCTL_ACCESS_TOKEN",
+            "The credential: an API key or a session's token. The first one wins.",
+          ],
           ["TENANTCTL_TENANT, TENANTCTL_PROJECT", "Default tenant and project."],
         ]],
       ],

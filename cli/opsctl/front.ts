@@ -9,7 +9,7 @@ export const FRONT: Front = {
   version: VERSION,
   options: [
     { flags: "--endpoint <url>", summary: "address of the control plane (OPSCTL_ENDPOINT)" },
-    { flags: "--api-key <key>", summary: "API key (OPSCTL_API_KEY)" },
+    { flags: "--api-key <key>", summary: "API key or access token (OPSCTL_API_KEY, else OPSCTL_ACCESS_TOKEN)" },
     { flags: "--profile <name>", summary: "saved profile to use (OPSCTL_PROFILE)" },
     {
       flags: "-o, --output <format>",

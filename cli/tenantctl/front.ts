@@ -11,7 +11,7 @@ export const FRONT: Front = {
     { flags: "--endpoint <url>", summary: "address of the control plane (TENANTCTL_ENDPOINT)" },
     {
       flags: "--api-key <key>",
-      summary: "API key or access token (TENANTCTL_API_KEY, TENANTCTL_ACCESS_TOKEN)",
+      summary: "API key or access token (TENANTCTL_API_KEY, else TENANTCTL_ACCESS_TOKEN)",
     },
     { flags: "--profile <name>", summary: "saved login to use (TENANTCTL_PROFILE)" },
     {

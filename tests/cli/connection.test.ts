@@ -171,8 +171,15 @@ test("`env` prints exports from which a shell reads the same values", async () =
   const env = { OPSCTL_ENDPOINT: "http://127.0.0.1:8080", OPSCTL_API_KEY: "it's$HOME`x`" };
   const ran = await opsctl(["env"], { env });
   expect(ran.out()).toBe(
-    `export OPSCTL_ENDPOINT='http://127.0.0.1:8080'\nexport OPSCTL_ACCESS_TOKEN='it'\\''s$HOME\`x\`'\n`,
+    `unset OPSCTL_API_KEY\nexport OPSCTL_ENDPOINT='http://127.0.0.1:8080'\nexport OPSCTL_ACCESS_TOKEN='it'\\''s$HOME\`x\`'\n`,
   );
+});
+
+test("`env` also prints a line that unsets OPSCTL_API_KEY, because this variable wins over the exported token", async () => {
+  const { home_dir } = await withProfiles();
+  const ran = await opsctl(["env", "--profile", "lab"], { env: { OPSCTL_API_KEY: "another" }, home_dir });
+  expect(ran.out().split("\n")[0]).toBe("unset OPSCTL_API_KEY");
+  expect(ran.out()).not.toContain("another");
 });
 
 test("`env` also prints a line that unsets OPSCTL_PROFILE, because this variable together with an endpoint is an error", async () => {

@@ -87,7 +87,7 @@ code="$(cat nodes/lab-node-1/claim-code)"
  */
 function script(lines: readonly string[]): string {
   const tenant_key = `
-export TENANTCTL_ACCESS_TOKEN="$(cat tenant.key)" TENANTCTL_PROJECT=shop
+export TENANTCTL_API_KEY="$(cat tenant.key)" TENANTCTL_PROJECT=shop
 export TENANTCTL_TENANT="$(dist/opsctl tenant show web | sed -n 's/^id: *//p')"`;
   const found_nic = `nic="$(dist/tenantctl nic list --instance web1 -q)"`;
   const [, image = expect.fail("the README imports no image")] = /`(opsctl image import [^`]+)`/.exec(readme) ?? [];

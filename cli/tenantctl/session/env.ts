@@ -1,5 +1,5 @@
 import { type AnyCommand, command } from "../../framework.ts";
-import { shellQuote } from "../../internal/shell-quote.ts";
+import { printExports } from "../../internal/env-exports.ts";
 import { withText } from "../open-io.ts";
 
 export function env(summary: string): AnyCommand {
@@ -7,7 +7,7 @@ export function env(summary: string): AnyCommand {
     .action(withText(async (io) => {
       const { endpoint, token } = await io.connection();
       const exports = { TENANTCTL_ENDPOINT: endpoint, TENANTCTL_ACCESS_TOKEN: token };
-      const lines = Object.entries(exports).map(([name, value]) => `export ${name}=${shellQuote(value)}`);
-      io.print(exports, lines.join("\n"));
+      // A profile together with an endpoint is an error, and a key would override the token.
+      printExports(io, exports, ["TENANTCTL_PROFILE", "TENANTCTL_API_KEY"]);
     }));
 }

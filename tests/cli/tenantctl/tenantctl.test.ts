@@ -102,7 +102,7 @@ empty: {}`);
 test("`env` also prints exports into a pipe, and prints JSON with -o json", async () => {
   const ran = await tenantctl(["env", "--api-key", "it's"]);
   expect(ran.out()).toBe(
-    `export TENANTCTL_ENDPOINT='${ENDPOINT}'\nexport TENANTCTL_ACCESS_TOKEN='it'\\''s'\n`,
+    `unset TENANTCTL_API_KEY\nexport TENANTCTL_ENDPOINT='${ENDPOINT}'\nexport TENANTCTL_ACCESS_TOKEN='it'\\''s'\n`,
   );
   expect(JSON.parse((await tenantctl(["env", "-o", "json"])).out())).toEqual({
     TENANTCTL_ENDPOINT: ENDPOINT,
