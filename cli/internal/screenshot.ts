@@ -1,6 +1,7 @@
 // Takes a screenshot of an instance, for tenantctl and opsctl.
 import { CONSOLE_DIAL_S, SCREENSHOT_S_MAX } from "../../src/contract/limits.ts";
 import type { Io } from "./io.ts";
+import { needDirectoryOf } from "./output-file.ts";
 import { plainText } from "./plain-text.ts";
 import { writeFileDurably } from "./private-file.ts";
 
@@ -16,6 +17,7 @@ export async function saveScreenshot(
   io: Pick<Io, "environment" | "send" | "print">,
   { path, to }: { readonly path: string; readonly to: string },
 ): Promise<void> {
+  if (to !== STDOUT) await needDirectoryOf(to, "--to");
   const bytes = await io.send<Uint8Array>({
     method: "GET",
     path: `${path}/screenshot`,

@@ -7,6 +7,7 @@ import { isUuid, pickRecord, type RecordKind } from "../internal/record-name.ts"
 
 export const NODES_PATH = "/v1/system/cns";
 export const NODE_ARGUMENT = ["<node>", "UUID, unique UUID prefix or hostname"] as const;
+export const NODES_ARGUMENT = ["<node...>", "UUID, unique UUID prefix or hostname"] as const;
 
 const NODE: RecordKind<CnView> = {
   one: "compute node",

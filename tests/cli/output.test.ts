@@ -99,6 +99,8 @@ describe("rows and columns of a list", () => {
 
   test.each([
     ["--filter", "colour=red", "the list has no column colour"],
+    ["--columns", "name,sysinfo.Product", "-o json and -o jsonpath=.items[*].FIELD print other fields of the records"],
+    ["--columns", "", 'the list has no column "";'],
     ["--filter", "name", "is not a condition"],
     ["--sort-by", "name:up", "--sort-by must be KEY or KEY:desc"],
   ])("%s %s is a usage error", async (flag, value, message) => {

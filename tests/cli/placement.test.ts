@@ -31,7 +31,7 @@ test("`placement explain` shows the chosen node, and the reason why each other n
   expect(await at.printed("placement explain --cpu 2 --memory 4GiB")).toBe("No approved compute node\n");
   const [good, small] = [await openNode(t), await openNode(t, { ram_total_mb: 1_024 })];
   await at.printed(["cn", "cordon", small.hostname, "--reason", "a cable"]);
-  expect(await at.printed(`cn uncordon ${small.hostname}`)).toBe(`Uncordoned CN ${small.hostname}\n`);
+  expect(await at.printed(`cn uncordon ${small.hostname}`)).toBe(`Uncordoned ${small.hostname}\n`);
   expect(await at.printed(`cn placement show ${small.hostname}`)).toContain("cordoned:            false\n");
   await at.printed(["cn", "cordon", small.hostname, "--reason", "a fan"]);
   const [verdict, , head, ...rows] = lines(await at.printed("placement explain --cpu 2 --memory 4GiB --disk 20GiB"));
@@ -46,6 +46,17 @@ test("`placement explain` shows the chosen node, and the reason why each other n
   );
   const none = lines(await at.printed("placement explain --cpu 2 --memory 400GiB"));
   expect(none[0]).toBe("None of the 2 approved nodes can take it");
+});
+
+test("`cn cordon` and `uncordon` take several nodes and stop at the first failure, which names its node", async () => {
+  const [a, b] = [await openNode(t), await openNode(t)];
+  expect(await at.printed(`cn cordon ${a.hostname} ${b.hostname}`)).toBe(
+    `Cordoned ${a.hostname}; its instances continue to run\nCordoned ${b.hostname}; its instances continue to run\n`,
+  );
+  const ran = await at.run(`cn uncordon ${a.hostname} no-such-node ${b.hostname}`);
+  expect([ran.code, ran.out()]).toEqual([3, `Uncordoned ${a.hostname}\n`]);
+  expect(ran.err()).toContain("error: no-such-node: no compute node has the name no-such-node");
+  expect(await at.printed(`cn placement show ${b.hostname}`)).toContain("cordoned:            true\n");
 });
 
 test("`placement explain` finds an existing instance by its name, and names the list if none has it", async () => {

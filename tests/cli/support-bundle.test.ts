@@ -190,3 +190,13 @@ test.each([
 ])("secrets in a text are redacted: %s", (text, expected) => {
   expect(redactedText(text)).toBe(expected);
 });
+
+test("`support-bundle --file` refuses a directory that does not exist before any request, and creates none", async () => {
+  const missing = join(folder.path, "missing");
+  const ran = await opsctl(["support-bundle", "--file", join(missing, "x.tgz")]);
+  expect([ran.code, ran.asked]).toEqual([2, []]);
+  expect(ran.err()).toContain(`there is no directory ${missing}`);
+  await expect(stat(missing)).rejects.toThrow();
+  const taken = await opsctl(["support-bundle", "--file", folder.path]);
+  expect(taken.err()).toContain(`--file ${folder.path} is a directory; name a file`);
+});

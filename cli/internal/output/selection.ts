@@ -79,7 +79,10 @@ function reader<T>(
   // A list without records cannot show which members its records have.
   if (entries.length > 0 && entries.every((entry) => read(entry) === undefined)) {
     const titles = columns.map(([title]) => title.toLowerCase()).join(", ");
-    throw usageFailure(`the list has no column ${key}; its columns are ${titles}`);
+    throw usageFailure(
+      `the list has no column ${key === "" ? '""' : key}; its columns are ${titles}; ` +
+        "-o json and -o jsonpath=.items[*].FIELD print other fields of the records",
+    );
   }
   return read;
 }

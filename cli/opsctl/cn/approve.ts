@@ -2,7 +2,7 @@ import type { CnApproval, CnView } from "../../../src/contract/cn.ts";
 import { CLAIM_CODE_CHARS } from "../../../src/contract/limits.ts";
 import { type AnyCommand, command } from "../../framework.ts";
 import { confirm } from "../../internal/confirmation.ts";
-import { Failure, reworded } from "../../internal/failure.ts";
+import { eachNamed } from "../../internal/each-named.ts";
 import type { Io } from "../../internal/io.ts";
 import { plainText } from "../../internal/plain-text.ts";
 import { withIo } from "../../internal/run.ts";
@@ -12,14 +12,13 @@ export function approve(): AnyCommand {
   return command("approve", "Approve compute nodes by the claim codes on their consoles", "4Q7-9KZ")
     .argument("<code...>", "claim code; case, spaces and hyphens do not matter")
     .option("--yes", "do not ask for confirmation")
+    .addHelpText(
+      "after",
+      "\nA command without a terminal, as in a script, needs --yes only if the node is approved already, has several\n" +
+        "claims, or the claim differs from the node's record. Any other claim is approved without a question.",
+    )
     .action(withIo(async (io, words, { yes }) => {
-      const codes = claimCodesOf(words);
-      for (const code of codes) {
-        await approveOne(io, code, yes === true).catch((error) => {
-          const isNamed = codes.length > 1 && error instanceof Failure && error.message !== "";
-          throw isNamed ? reworded(error, `${plainText(code)}: ${error.message}`) : error;
-        });
-      }
+      await eachNamed(claimCodesOf(words), (code) => approveOne(io, code, yes === true));
     }));
 }
 

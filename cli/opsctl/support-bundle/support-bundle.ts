@@ -4,6 +4,7 @@ import { type AnyCommand, command } from "../../framework.ts";
 import { EXIT } from "../../internal/exit-code.ts";
 import { Failure } from "../../internal/failure.ts";
 import type { Io } from "../../internal/io.ts";
+import { needDirectoryOf } from "../../internal/output-file.ts";
 import { plainText } from "../../internal/plain-text.ts";
 import { writeFileDurably } from "../../internal/private-file.ts";
 import { withIo } from "../../internal/run.ts";
@@ -21,6 +22,7 @@ export function supportBundle(summary: string): AnyCommand {
   return command("support-bundle", summary, "--file bundle.tar.gz")
     .option("--file <file>", "file to write; by default berth-support-TIME.tar.gz in the current directory")
     .action(withIo(async (io, { file }) => {
+      if (file !== undefined) await needDirectoryOf(file, "--file");
       const made_at = new Date(io.environment.wallMs());
       const reads: Read[] = [];
       // One at a time: the server may be overloaded already.

@@ -8,18 +8,26 @@ import { FIRST_NIC, NIC } from "../nic/nic.ts";
 import { withIo } from "../open-io.ts";
 import { NAME_HELP, resolveInstance } from "../record/scope.ts";
 
+/** Time limit of the connection. Without it, ssh waits minutes for an address that does not answer. */
+const CONNECT_LIMIT_S = 10;
+
 export function ssh(summary: string): AnyCommand {
   return command("ssh", summary, "web1 --user debian -- uptime")
     .argument("<instance>", NAME_HELP)
     .argument("[command...]", "command to run, after --; by default a login shell")
     .option("--user <name>", "user to log in as; by default the choice of ssh")
-    .option("--ssh-option <option>", "ssh -o option, for example Port=2222; may be repeated", each)
+    .option(
+      "--ssh-option <option>",
+      "ssh -o option, for example Port=2222; may be repeated; default: ConnectTimeout=10",
+      each,
+    )
     .action(withIo(async (io, name, words, { user, sshOption = [] }) => {
       const instance = await resolveInstance(io, name);
       const address = addressOf(await io.all<Nic>(NIC.path, { instance }));
       if (address === null) throw new Failure(`instance ${name} has no address`, EXIT.failure);
-      if (!io.json) io.note(`Connecting to ${address}`);
-      const options = sshOption.flatMap((option) => ["-o", option]);
+      io.note(`Connecting to ${address}`);
+      // ssh takes the first value of an option, so an option of the user wins.
+      const options = [...sshOption, `ConnectTimeout=${CONNECT_LIMIT_S}`].flatMap((option) => ["-o", option]);
       const login = user === undefined ? [] : ["-l", user];
       await runSsh(io.environment, [...options, ...login, "--", address, ...words]);
     }));

@@ -1,5 +1,5 @@
 // `tenantctl ssh` with a real sshd. A machine without sshd skips the test.
-import { mkdtempSync, readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
@@ -37,4 +37,16 @@ test("an instance without an address is an error", async () => {
   const ran = await at({ primary_ipv4: null }, []);
   expect(ran.code).toBe(1);
   expect(ran.err()).toContain("has no address");
+});
+
+test("`ssh` names the address that it tries, also without a terminal, and limits the time of the connection", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "berth-ssh-"));
+  writeFileSync(join(folder, "ssh"), `#!/bin/sh\necho "$@" > ${folder}/words\n`, { mode: 0o755 });
+  const ran = await tenantctl(["ssh", INSTANCE.id, "--ssh-option", "ConnectTimeout=3"], {
+    env: { ...env, PATH: `${folder}:${env.PATH}` },
+    server: serving({ "GET /v1/nics": { items: [{ ...PRIMARY_NIC, primary_ipv4: "10.9.9.9" }] } }),
+    isTTY: false,
+  });
+  expect([ran.code, ran.err()]).toEqual([0, "Connecting to 10.9.9.9\n"]);
+  expect(readFileSync(`${folder}/words`, "utf8")).toBe("-o ConnectTimeout=3 -o ConnectTimeout=10 -- 10.9.9.9\n");
 });
