@@ -12,7 +12,7 @@ import {
 import { SPECIAL_RANGES, spellings } from "../security/special-addresses.ts";
 
 describe("S-25: no address of a special-purpose range is public", () => {
-  test.each(SPECIAL_RANGES)("%s: not its first, its last or a random address", (range) => {
+  test.each(SPECIAL_RANGES)("neither the first, the last nor a random address of %s is public", (range) => {
     const cidr = parseCidr(range)!;
     const size = 1n << BigInt((cidr.family === 4 ? 32 : 128) - cidr.prefix);
     fc.assert(

@@ -50,7 +50,7 @@ test("solid state disks and spinning disks never share a class; the disks of a c
   expect(grouped(disk("a", 480), disk("b", 480, { bus: "ATA" }))).toEqual(["480: b a"]);
 });
 
-test("removable and tiny disks are in no class, every other disk is in exactly one", () => {
+test("removable and tiny disks are in no class, and every other disk is in exactly one class", () => {
   const any = fc.record({ gb: fc.double({ min: 0, max: 20_000, noNaN: true }), removable: fc.boolean() });
   fc.assert(fc.property(fc.array(any, { maxLength: 40 }), (made) => {
     const disks = made.map(({ gb, removable }, index) => disk(`d${index}`, gb, { removable }));

@@ -33,7 +33,7 @@ test("a disk named __proto__ is listed like any other", () => {
   expect(disksOf(sysinfo)).toEqual([{ name: "__proto__", size_gb: 480 }, { name: "c1", size_gb: 0 }]);
 });
 
-test("MACs are canonical, each once, in the order of the inventory", () => {
+test("MACs are canonical, and listed once each in the order of the inventory", () => {
   expect(macsOf(nics("02-AA-BB-CC-DD-02", "02aabbccdd01", "02:aa:bb:cc:dd:02", " 02:aa:bb:cc:dd:03\n")))
     .toEqual(["02:aa:bb:cc:dd:02", "02:aa:bb:cc:dd:01", "02:aa:bb:cc:dd:03"]);
 });

@@ -74,7 +74,7 @@ describe("at the same time", () => {
     await b.giveBack(ip, null);
   });
 
-  test("the forced delete of the new instance rolls the attach back, and its node gets the job's tombstone", async () => {
+  test("the forced delete of the new instance rolls the attach back, and the instance's node gets the job's tombstone", async () => {
     const [from, to] = [b.web, await b.stopped()];
     const ip = await b.attached(from);
     const answer = b.attach(ip, to);

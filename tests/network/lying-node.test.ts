@@ -15,7 +15,7 @@ afterAll(() => f.t.close());
 
 const realized = async (): Promise<Realized> => okOf(await f.call("GET", `/v1/vpcs/${f.vpc.id}`)).realized;
 
-test("a node that claims to store the document of a VPC that it does not host learns only that it must remove it", async () => {
+test("a node that claims to store the document of a VPC that it does not host learns only that it must remove the document", async () => {
   const { vpc: foreign } = await f.otherTenant();
   const have = { [f.vpc.id]: 0, [foreign.id]: 0, [crypto.randomUUID()]: 0 };
   const answer = await f.poll(f.idle, { have });

@@ -62,7 +62,7 @@ test("a port of a protocol is forwarded once, and a name is used once in the VPC
   for (const { id } of [first, udp]) okOf(await f.call("DELETE", path(id)));
 });
 
-test("the gateway must be in the VPC and have the NIC's family; another tenant's gateway and NIC get 404", async () => {
+test("the gateway must be in the VPC, and the NIC needs an address of its family; another tenant's gateway gets 404", async () => {
   notFound(await forward({ nat_gateway_id: randomUUID() }));
   notFound(await forward({ nic_id: randomUUID() }));
   const other = await f.otherTenant();

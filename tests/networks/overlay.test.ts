@@ -186,7 +186,7 @@ describe.skipIf(missing !== null)("the overlay network", () => {
     expect((await site.attempt(["ip", "-n", "n1-4096", "link", "show", "xt"])).code, "the device goes").not.toBe(0);
   });
 
-  test("the external router finds a floating IP that moves to another node at once, in both families", async () => {
+  test("after a floating IP moves to another node, the external router finds it at once, in both families", async () => {
     const at = (name: string) =>
       A.machines.map((each) => each.nic_id === name ? { ...each, floating_ips: [FLOATING.ipv4, FLOATING.ipv6] } : each);
     const rules = [rule({ direction: "inbound", action: "allow", protocol: "tcp" })];

@@ -1,4 +1,5 @@
-// Tests for the behavior that every driver must have. A driver's own test file opens a machine and registers them.
+// Tests for the behavior that every driver must have. A driver's own test file opens a machine and registers these
+// tests.
 import { randomUUID } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test, type TestContext } from "vitest";
@@ -77,7 +78,7 @@ export function driverContract(
       expect((await seen())?.nics).toMatchObject([{ id: nic!.id, mac: nic!.mac, addresses: ["10.0.1.5"] }]);
     });
 
-    contract("a created VM is provisioning until its first boot, then it runs", async () => {
+    contract("a created VM is provisioning until its first boot, and then runs", async () => {
       await vms().create(plan);
       await vms().create(plan);
       expect((await seen())?.state).toBe("provisioning");
@@ -236,7 +237,7 @@ export function driverContract(
       await vms().rebuild(id, { ...wanted, image_sha256: plan.image!.sha256 });
     });
 
-    contract("a stopped VM takes a new size, a running one does not", async () => {
+    contract("a stopped VM takes a new size, and a running one does not", async () => {
       const { cpu, memory_bytes } = plan.instance;
       const size = async () => {
         const { vms } = await machine!.driver().status();

@@ -129,7 +129,7 @@ test.each([[null], ["eth0"], [{}]])("an answer of %j is no list of interfaces", 
   expect(() => interfacesOf(answer)).toThrow("sent no list");
 });
 
-test("entries that are not interfaces or addresses are left out, and their number is limited", () => {
+test("entries that are not interfaces or addresses are left out, and the number of entries is limited", () => {
   const nic = (mac: unknown, addresses: unknown) => ({ "hardware-address": mac, "ip-addresses": addresses });
   const address = (text: unknown) => ({ "ip-address": text });
   expect(interfacesOf([

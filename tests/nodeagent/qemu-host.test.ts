@@ -16,7 +16,7 @@ describe("processors", () => {
   const thread = (processor: number, socket: number, core: number) =>
     `processor\t: ${processor}\nphysical id\t: ${socket}\ncore id\t\t: ${core}\nflags\t\t: fpu vmx sse`;
 
-  test("two threads of a core are one core, and equal numbers in two sockets are two", () => {
+  test("two threads of a core are one core, and cores with equal numbers in two sockets are two cores", () => {
     const cpuinfo = [thread(0, 0, 0), thread(1, 0, 0), thread(2, 1, 0), thread(3, 1, 0)].join("\n\n");
     expect(processorsOf(`${cpuinfo}\n`)).toEqual({ cores: 2, threads: 4 });
   });
@@ -55,7 +55,7 @@ describe("memory", () => {
     expect(memoryBudget(10 * GIB, { enabled: false, percent: 0.5 })).toBe(10 * GIB);
   });
 
-  test("VMs that are off use no memory, all others do", () => {
+  test("VMs that are off use no memory, and all others do", () => {
     const all = [vm("a"), vm("b", { power: "off" }), vm("c", { power: "starting" }), vm("d", { power: "stopping" })];
     expect(memoryInUse(all)).toBe(12 * GIB);
   });

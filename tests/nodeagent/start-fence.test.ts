@@ -107,7 +107,7 @@ test("the control plane names the instances of the calling node only", async () 
   expect(log).toEqual([]);
 });
 
-test("the agent waits for the control plane, and logs it once", async () => {
+test("the agent waits for the control plane, and logs the wait once", async () => {
   const { key } = await openNode(t);
   expect(await ownInstances(await asking(key, 3))).toEqual(new Set());
   expect(log).toEqual([expect.stringMatching(/^the VMs wait for the control plane, /)]);

@@ -238,7 +238,7 @@ describe("a console ends", () => {
     expect(await console.closed).toMatch(/^your credential was revoked or has expired/);
   });
 
-  test("when the node's agent is killed; after its restart it opens again", async () => {
+  test("when the node's agent is killed; after the agent's restart, a console opens again", async () => {
     const console = await f.open(f.other);
     await expect.poll(() => console.controls, PATIENCE).toContainEqual({ type: "ready", writer: true });
     await f.restartAgent();

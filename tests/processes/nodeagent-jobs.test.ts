@@ -111,7 +111,7 @@ const opsctl = (argv: string) =>
   });
 
 test(
-  "an agent that is killed in the middle of a job continues it after its restart; opsctl shows the job meanwhile",
+  "an agent that is killed in the middle of a job continues the job after its restart; opsctl shows the job meanwhile",
   async () => {
     await trouble(SLOW);
     await working();

@@ -146,7 +146,7 @@ test("audit: actions are listed in order, and the chain verifies", async () => {
   expect(await printed("audit verify")).toMatch(/^Audit chain verified to seq \d+ \(head [0-9a-f]{64}\)\n$/);
 });
 
-test("a manifest is applied while --watch prints each change of the list; Ctrl-C ends it; the silo is deleted", async () => {
+test("a manifest is applied while --watch prints each change of the list; Ctrl-C ends --watch; the silo is deleted", async () => {
   const env = { HOME: home.path, OPSCTL_ENDPOINT: server.url, OPSCTL_API_KEY: ROOT_KEY };
   await printed("silo create first");
   const watching = start("opsctl", ["silo", "list", "-o", "name", "--watch"], { env });

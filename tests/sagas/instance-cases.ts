@@ -28,7 +28,7 @@ export type Scenario = {
   readonly jobs: readonly string[];
   /** The jobs whose effect stays when a later step fails. */
   readonly kept?: readonly string[];
-  /** Jobs of the succeeded operation that it does not wait for. */
+  /** Jobs that the succeeded operation does not wait for. */
   readonly unawaited?: number;
   readonly ask: (p: InstanceSagas) => Promise<Asked>;
   /** Checks the database after the saga succeeded. */

@@ -78,7 +78,7 @@ test("a silo is deleted with its default tenant once the silo holds nothing else
   expect(rows).toEqual([{ action: "silo_delete" }, { action: "tenant_delete" }]);
 });
 
-test("a tenant that is created while its silo is deleted leaves neither without the other", async () => {
+test("when a tenant is created while its silo is deleted, only one of the two requests succeeds", async () => {
   const silo = await make("/v1/silos");
   const [removed, created] = await Promise.all([
     t.call("DELETE", `/v1/silos/${silo.id}`),

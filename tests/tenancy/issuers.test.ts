@@ -182,7 +182,7 @@ describe("the identity provider of a tenant", () => {
     expect((await setIdp(two, url)).status).toBe(201);
   });
 
-  test("prevents the delete of its tenant, and the 409 names it", async () => {
+  test("prevents the delete of its tenant, and the 409 names the identity provider", async () => {
     const tenant = await openTenant(t);
     await setIdp(tenant, `https://${randomUUID()}.example`);
     okOf(await tenant.call("DELETE", `/v1/tenants/${tenant.tenant_id}/projects/${tenant.project_id}`));

@@ -47,7 +47,7 @@ test("the filters of the site's search apply, and pages continue", async () => {
   expect([...first.events, ...rest.events]).toEqual(await events(a, "?limit=1000"));
 });
 
-test("another tenant gets 404; a user with system-read and root see it", async () => {
+test("another tenant gets 404; a user with system-read and root see the tenant's audit", async () => {
   expect((await t.call("GET", pathOf(a), { key: b.key })).status).toBe(404);
   const reader = await newLogin(t, { capabilities: ["system-read"] });
   for (const key of [undefined, reader.token]) expect((await t.call("GET", pathOf(a), { key })).status).toBe(200);

@@ -69,7 +69,7 @@ test("the pages of the list contain each user once", async () => {
   expect((await t.call("GET", `${PATH}?page_token=abc`)).status).toBe(400);
 });
 
-test("a local user cannot be created with the name of an existing one", async () => {
+test("a local user cannot be created with the name of an existing user", async () => {
   const first = okOf(await make());
   const again = await make({ username: first.username });
   expect(again).toMatchObject({ status: 409, body: { message: expect.stringContaining(first.username) } });

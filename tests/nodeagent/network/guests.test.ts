@@ -58,7 +58,7 @@ test.each([
   ["a rebind is answered", 6, [CLIENT_ID, ADDRESS_REQUEST], 7],
   ["a release is confirmed", 8, [CLIENT_ID, SERVER_ID], 7],
   ["an information request needs no client id", 11, [], 7],
-  ["every other request needs one", 1, [ADDRESS_REQUEST], undefined],
+  ["every other request needs a client id", 1, [ADDRESS_REQUEST], undefined],
   ["a reply is not answered", 7, [CLIENT_ID, SERVER_ID], undefined],
 ])("DHCPv6: %s", (_, type, options, reply) => {
   expect(answer6(type, ...options)?.[0]).toBe(reply);

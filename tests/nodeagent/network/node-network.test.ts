@@ -103,7 +103,7 @@ test("a document is stored and applied, and a restarted agent applies it again",
   expect(next.realizations()).toMatchObject([{ generation: 7, status: "applied" }]);
 });
 
-test("an older document than the stored one is ignored, an equal one is applied again", async () => {
+test("a document older than the stored one is ignored, and an equal one is applied again", async () => {
   const driver = driverWith({ why: null });
   const network = await open(driver);
   await network.take(documentOf(A, "n1", 7));

@@ -4,7 +4,8 @@ import type { DocumentRule, NetworkDocument } from "../../../src/contract/networ
 import { inCidr, parseCidr, parseIp } from "../../../src/lib/net/ip-address.ts";
 
 /**
- * A packet of a new connection. `ports` is null unless the protocol is TCP or UDP. `icmp` is null unless it is ICMP.
+ * A packet of a new connection. `ports` is null unless the protocol is TCP or UDP. `icmp` is null unless the protocol
+ * is ICMP.
  */
 export type Packet = {
   readonly direction: DocumentRule["direction"];
