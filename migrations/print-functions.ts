@@ -111,7 +111,8 @@ async function namesOf(client: Connection, prefix: "guard" | "effect"): Promise<
 
 function lockFunction(name: string, op: Op, purpose: string, arms: readonly Arm[]): string {
   return `-- ${purpose}
--- $1: kind, $2 to $5: kinds, ids, incarnations and versions of the call's actors, $6 to $8: the kind's table and its key.
+-- $1: kind, $2 to $5: kinds, ids, incarnations and versions of the call's actors, $6 to $8: the table of the kind, its
+-- key column and the type of the key column.
 ${PRINTED}
 create or replace function ${name}(text, text[], text[], uuid[], bigint[], text, text, text) returns bigint[]
 language plpgsql volatile as $$
@@ -135,8 +136,9 @@ function intoPlaces(sql: string): string {
 function writeFunction(name: string, op: Op, purpose: string, arms: readonly Arm[]): string {
   const by = op === "upsert" || op === "remove" ? "table and key columns" : "table";
   const what = op === "upsert" || op === "remove" ? "$4 || ' ' || $5::text" : "$4";
-  return `-- ${purpose} One statement for each ${by}.
--- $1: entries, $2: the chosen choice of each unit, $3: the columns given, $4: table, $5: its key columns, $6: their type.
+  return `-- ${purpose} The function has one statement for each ${by}.
+-- $1: entries, $2: the choice of each unit, $3: the given columns, $4: the table, $5: its key columns, $6: the type of
+-- the key columns.
 ${PRINTED}
 create or replace function ${name}(jsonb, int[], text[], text, text[], text) returns void
 language plpgsql volatile as $$

@@ -1,5 +1,6 @@
--- Inserts or updates child rows. One statement for each table and key columns.
--- $1: entries, $2: the chosen choice of each unit, $3: the columns given, $4: table, $5: its key columns, $6: their type.
+-- Inserts or updates child rows. The function has one statement for each table and key columns.
+-- $1: entries, $2: the choice of each unit, $3: the given columns, $4: the table, $5: its key columns, $6: the type of
+-- the key columns.
 -- Printed by `deno task schema`: do not edit. See berth_statement.sql.
 create or replace function berth_upsert(jsonb, int[], text[], text, text[], text) returns void
 language plpgsql volatile as $$
