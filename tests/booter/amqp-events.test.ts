@@ -183,7 +183,7 @@ describe("a machine may not", () => {
     },
   );
 
-  test("send a message to another machine by publishing with its own UUID", async () => {
+  test("send a message to another machine by publishing with the sender's UUID", async () => {
     const [one, two] = [await agent(), await agent()];
     one.made.publish(1, `ur.execute.${one.server_uuid}.z`, "{}");
     expect((await one.made.delivery()).key).toBe(`ur.execute.${one.server_uuid}.z`);
@@ -309,7 +309,7 @@ describe("a connection ends at once on", () => {
     expect(codeOf((await made.expect("10.50")).args)).toBe(502);
   });
 
-  test("a body that is longer than its header says", async () => {
+  test("a body that is longer than the size in its header", async () => {
     const { made, server_uuid } = await agent();
     made.send(1, 60, 40, u16(0), shortText("amq.topic"), shortText(`ur.startup.${server_uuid}`), u8(0));
     made.socket.write(frame(2, 1, Buffer.concat([u16(60), u16(0), u64(2), u16(0)])));
@@ -325,7 +325,7 @@ test("a content header with a size above the limit closes the channel", async ()
   expect(codeOf((await made.expect("20.40")).args)).toBe(311);
 });
 
-describe("a fault of an AMQP connection is logged and counted", () => {
+describe("a fault of an AMQP connection is logged and counted:", () => {
   const FAULTS = "bus_faults_total";
 
   test("two machines with the same server UUID", async () => {
@@ -349,7 +349,7 @@ describe("a fault of an AMQP connection is logged and counted", () => {
     });
   });
 
-  test("a method that is not allowed at its stage", async () => {
+  test("a method that is not allowed at this stage of the connection", async () => {
     const labels = { scope: "connection", code: "503" };
     const before = counters.valueOf(FAULTS, labels);
     const { made } = await agent();

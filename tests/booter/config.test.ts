@@ -211,7 +211,7 @@ describe("booter check", () => {
     ]);
   });
 
-  describe("names each port that it cannot open", () => {
+  describe("names each port that it cannot open:", () => {
     const found = async (change: (text: string) => string) => {
       const base = BASE.replace("10.0.0.1", "127.0.0.1");
       const ports = ["dhcp", "tftp", "http", "metrics"].map((name) => `[${name}]\nport = 0\n`).join("");
@@ -250,7 +250,7 @@ describe("booter check", () => {
       await new Promise((resolve) => server.close(resolve));
     });
 
-    test("but only as a warning if a running booter has the port open", async () => {
+    test("a port of a running booter, but only as a warning", async () => {
       const metrics = await openMetrics({ port: 0, counters: newCounters(), healthy: () => true });
       expect(await found((text) => text.replace("[metrics]\nport = 0", `[metrics]\nport = ${metrics.port}`))).toEqual([
         `warn metrics: 127.0.0.1 TCP port ${metrics.port} is in use; a booter is running here`,

@@ -119,7 +119,7 @@ test("a reply that is too large omits option 66, and is not sent if it is still 
 
 describe("the destination of a reply", () => {
   test.each([[0], [0x8000]])(
-    "a reply to a machine without an address is broadcast, with the packet's flags %i",
+    "a reply to a machine without an address is a broadcast if the packet's flags are %i",
     (flags) => {
       expect(sent({ flags, ...discover("ipxe") })).toMatchObject({
         address: "255.255.255.255",

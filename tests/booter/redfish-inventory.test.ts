@@ -119,7 +119,7 @@ async function inventory(...more: string[]) {
 const report = ["--report", "--config"] as const;
 const hardwareOf = async (uuid: string) => (await t.call("GET", `/v1/cns/${uuid}/hardware`)).body;
 
-test("prints the hardware that the BMC shows, without parts that the BMC refuses or that are absent", async () => {
+test("the command prints the hardware that the BMC shows, without parts that the BMC refuses or that are absent", async () => {
   const { server_uuid } = newMachine();
   peer = await bmcOf(server_uuid);
   const { code, out } = await inventory();

@@ -60,7 +60,7 @@ test("the text of a change names the rule, the field, and both values", () => {
   ]);
 });
 
-test("a protocol without ports also removes the source ports, which the table does not show", () => {
+test("a change to a protocol without ports also removes the source ports, which the table does not show", () => {
   const [ssh] = ROWS;
   const [body] = bodyOf(RULES, [{ ...ssh!, protocol: "any", destination_ports: "" }]).items;
   expect(body).toMatchObject({ source_ports: null, destination_ports: null });

@@ -57,18 +57,22 @@ describe("watch a setup", () => {
   }, LIMIT_MS);
 });
 
-test("a node that does not work has a sentence with the reason and a link to the page that shows it", async () => {
-  const machine = { ...newMachine(), hostname: "bare-8" };
-  await awaitingSetup(f.site(), machine);
-  okOf(await announce(f.site(), machine));
-  await keyboard.open("/overview", "Overview");
-  await keyboard.goTo("bare-8");
-  await keyboard.waitForHeading("bare-8");
-  await f.ui().page.locator("p .sentence, .sentence").first().waitFor();
-  await keyboard.focusLink("Setup and disk layout");
-  await keyboard.press("Enter");
-  await f.ui().page.getByText("Proposed disk layout").waitFor();
-}, LIMIT_MS);
+test(
+  "for a node that does not work, the page has a sentence with the reason and a link to the page that shows the reason",
+  async () => {
+    const machine = { ...newMachine(), hostname: "bare-8" };
+    await awaitingSetup(f.site(), machine);
+    okOf(await announce(f.site(), machine));
+    await keyboard.open("/overview", "Overview");
+    await keyboard.goTo("bare-8");
+    await keyboard.waitForHeading("bare-8");
+    await f.ui().page.locator("p .sentence, .sentence").first().waitFor();
+    await keyboard.focusLink("Setup and disk layout");
+    await keyboard.press("Enter");
+    await f.ui().page.getByText("Proposed disk layout").waitFor();
+  },
+  LIMIT_MS,
+);
 
 test(
   "the placement page explains the decision about each node, and explains it again after a cordon",

@@ -18,7 +18,7 @@ describe("paths", () => {
     }));
   });
 
-  test.each(["/nodes", "/nodes/", "/nodes/a/b", "/node/a", "/nodes/%zz"])("%s is not /nodes/:id", (path) => {
+  test.each(["/nodes", "/nodes/", "/nodes/a/b", "/node/a", "/nodes/%zz"])("%s does not match /nodes/:id", (path) => {
     expect(match("/nodes/:id", path)).toBeNull();
   });
 

@@ -175,7 +175,7 @@ test("a vendor without any release fails", async () => {
   });
 });
 
-test("a known build keeps its first_seen, a new one gets the time of the run", async () => {
+test("a known build keeps its first_seen, and a new build gets the time of the run", async () => {
   const { outcome: first } = await builtFrom(rocky);
   const previous = structuredClone(first.tree);
   previous.current.get("8")![0]!.build = "8.10-20200101.0";

@@ -36,7 +36,7 @@ test("a second run with the same responses changes no byte, keeps first_seen and
   expect((await index("verify", site)).code).toBe(0);
 });
 
-test("a failed vendor keeps its files, the others are published, and the exit code is 1", async () => {
+test("a failed vendor keeps its files, the other vendors are published, and the exit code is 1", async () => {
   const site = join(folder, "partly");
   await index("all", "--site", site, ...T0, ...day("2026-10-09"));
   const before = (await readFiles(await realpath(site))).get("v1/distros/debian/index.json");

@@ -111,7 +111,7 @@ describe("a site of index-builder, served by `task start` with INDEX_SITE:", () 
     expect(read.slice(read.indexOf("\r\n\r\n") + 4)).toBe(text);
   });
 
-  test("S-24: a link to a file outside the site is not followed, a link within the site is", async () => {
+  test("S-24: a link to a file outside the site is not followed, but a link within the site is followed", async () => {
     const tree = join(at("images"), await readlink(site()), "v1");
     await writeFile(at("images", "secret.json"), `"outside"`);
     await rm(join(tree, "distros/debian/aliases/latest.json"));

@@ -100,17 +100,20 @@ describe("an agent that is killed", () => {
     await expectAgreement();
   });
 
-  test.each(["running", "stopped"])("at the resize of a disk of a %s instance finishes it", async (state) => {
-    if (state === "stopped") await act(id, "stop");
-    const [disk] = okOf(await site.call("GET", `/v1/disks?instance=${id}`)).items;
-    const size_bytes = disk.size_bytes + 2 ** 20;
-    await killedAt("resize", () => site.call("POST", `/v1/disks/${disk.id}/resize`, { body: { size_bytes } }));
-    const applied = async () => okOf(await site.call("GET", `/v1/disks/${disk.id}`)).applied_bytes;
-    await expect.poll(applied, BOOT).toBe(size_bytes);
-    await expectAgreement();
-  });
+  test.each(["running", "stopped"])(
+    "at the resize of a disk of a %s instance finishes the resize after its restart",
+    async (state) => {
+      if (state === "stopped") await act(id, "stop");
+      const [disk] = okOf(await site.call("GET", `/v1/disks?instance=${id}`)).items;
+      const size_bytes = disk.size_bytes + 2 ** 20;
+      await killedAt("resize", () => site.call("POST", `/v1/disks/${disk.id}/resize`, { body: { size_bytes } }));
+      const applied = async () => okOf(await site.call("GET", `/v1/disks/${disk.id}`)).applied_bytes;
+      await expect.poll(applied, BOOT).toBe(size_bytes);
+      await expectAgreement();
+    },
+  );
 
-  test("at the deletion of a stopped instance leaves nothing", async () => {
+  test("at the deletion of a stopped instance leaves nothing after its restart", async () => {
     const deleted = await killedAt("destroy", () => site.call("DELETE", `/v1/instances/${id}`));
     expect(deleted.status).toBe(204);
     await expectNothingLeft();

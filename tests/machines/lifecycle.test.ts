@@ -128,7 +128,7 @@ test("the guest agent reports addresses, freezes and thaws the file systems, and
   expect(await guestAgentAt(placesOf(machine.folders, id).socket("qga")).interfaces()).toHaveLength(1);
 });
 
-test("a snapshot of a running guest holds what the guest wrote before it, and nothing later", async () => {
+test("a snapshot of a running guest has the data that the guest wrote before the snapshot, and nothing later", async () => {
   const places = placesOf(machine.folders, id);
   const [boot] = driver().vms.disksOf(id);
   const snapshot = { id: randomUUID(), name: "before", size_bytes: boot!.size_bytes };
@@ -250,7 +250,7 @@ test("a guest that ignores the power button is killed after the time limit", asy
   expect(consoleText(driver(), id)).toContain("[berth: the guest ignored the power button and was turned off]");
 });
 
-test("an agent that ended in the middle of a stop finishes it after its restart", async () => {
+test("an agent that ended in the middle of a stop finishes the stop after its restart", async () => {
   await driver().vms.boot(id);
   const record = join(machine.folders.machine_dir, "vm", id, "vm.json");
   machine.leave();

@@ -19,7 +19,7 @@ import {
 
 withMovingGuest();
 
-test("a running guest moves with its memory, its disk and an open TCP connection, and back", async () => {
+test("a running guest moves with its memory, its disk and an open TCP connection, and moves back", async () => {
   await expect.poll(() => count().catch(() => 0), BOOT).toBeGreaterThan(0);
   const boot = await boots();
   const { child, lines, gaps } = follow();

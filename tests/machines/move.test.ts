@@ -115,7 +115,7 @@ const reads = (disk: DataDisk) =>
 
 const stateOn = async (driver: Driver, id: string) => (await vmOf(driver, id))?.state;
 
-test("a machine whose boot disk is not of the image that the target expects does not move", async () => {
+test("a machine does not move if its boot disk is of another image than the target expects", async () => {
   const { id, moving, link } = await prepared(false);
   const { vms } = source.driver();
   await vms.halt(id);

@@ -19,47 +19,51 @@ const NAME = ["--hostname", "node-1"] as const;
 const BOOT_MS = 1_200_000;
 const LIMIT_MS = 3_600_000;
 
-test("a bare machine is set up, joins, and comes back as the same node with its disks", async (context) => {
-  context.skip(why_not !== null, why_not ?? "");
-  const rack = await openBareRack();
-  try {
-    const node = async () => (await rack.t.call("GET", `/v1/system/cns/${UUID}`)).body;
-    const isReady = async () => / yes\b/.test((await rack.opsctl("cn", "list")).stdout);
-    await rack.power();
-    await until(rack, BOOT_MS, async () => (await node()).state === "awaiting_setup");
-    expect(okOf(await rack.t.call("GET", `/v1/cns/${UUID}/setup-layout-proposal`)).proposal).toMatchObject({
-      layout: "mirror",
-      destroys: ["vda", "vdb"],
-    });
-    const approved = await rack.opsctl(
-      "cn",
-      "setup",
-      "approve",
-      UUID,
-      "--layout",
-      "mirror",
-      ...NAME,
-      "--yes",
-      "--wait",
-    );
-    expect(approved.code, `${approved.stderr}\n${await rack.console()}`).toBe(0);
-    await rack.ended();
+test(
+  "a bare machine is set up, joins, and comes back after a power failure as the same node with its disks",
+  async (context) => {
+    context.skip(why_not !== null, why_not ?? "");
+    const rack = await openBareRack();
+    try {
+      const node = async () => (await rack.t.call("GET", `/v1/system/cns/${UUID}`)).body;
+      const isReady = async () => / yes\b/.test((await rack.opsctl("cn", "list")).stdout);
+      await rack.power();
+      await until(rack, BOOT_MS, async () => (await node()).state === "awaiting_setup");
+      expect(okOf(await rack.t.call("GET", `/v1/cns/${UUID}/setup-layout-proposal`)).proposal).toMatchObject({
+        layout: "mirror",
+        destroys: ["vda", "vdb"],
+      });
+      const approved = await rack.opsctl(
+        "cn",
+        "setup",
+        "approve",
+        UUID,
+        "--layout",
+        "mirror",
+        ...NAME,
+        "--yes",
+        "--wait",
+      );
+      expect(approved.code, `${approved.stderr}\n${await rack.console()}`).toBe(0);
+      await rack.ended();
 
-    await rack.power();
-    await until(rack, BOOT_MS, isReady);
-    const first = await node();
-    expect(first.state).toBe("approved");
-    const key = await hostKey(rack.console);
+      await rack.power();
+      await until(rack, BOOT_MS, isReady);
+      const first = await node();
+      expect(first.state).toBe("approved");
+      const key = await hostKey(rack.console);
 
-    // The power fails. The machine's identity, its key and its data are on its disks.
-    await rack.power();
-    await until(rack, BOOT_MS, async () => (await node()).last_seen > first.last_seen && await isReady());
-    expect((await node()).server_uuid).toBe(UUID);
-    expect(await hostKey(rack.console)).toBe(key);
-  } finally {
-    await rack.close();
-  }
-}, LIMIT_MS);
+      // The power fails. The machine's identity, its key and its data are on its disks.
+      await rack.power();
+      await until(rack, BOOT_MS, async () => (await node()).last_seen > first.last_seen && await isReady());
+      expect((await node()).server_uuid).toBe(UUID);
+      expect(await hostKey(rack.console)).toBe(key);
+    } finally {
+      await rack.close();
+    }
+  },
+  LIMIT_MS,
+);
 
 /** Waits for the line with the fingerprint of the node's own SSH key, which berth-storage prints. */
 async function hostKey(console: () => Promise<string>): Promise<string> {

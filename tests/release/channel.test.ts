@@ -146,7 +146,7 @@ describe.skipIf(!usable)("a release that cannot be written", { timeout: LIMIT_MS
     expect(await filesIn(at("home"))).toEqual(["diary.txt"]);
   });
 
-  test("names the wrong option, and --help shows the usage", async () => {
+  test("has an error that names the wrong option, and --help shows the usage", async () => {
     const release = (...argv: string[]) => run(process.execPath, ["run", "-A", "cli/release/main.ts", ...argv]);
     const wrong = [
       [["--bogus"], 2, "Unknown option '--bogus'"],

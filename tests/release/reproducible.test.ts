@@ -23,7 +23,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => folder.remove());
 
-test("S-42: two releases of one tree are equal in every byte, signatures and channel included", async () => {
+test("S-42: two releases of one tree are equal in every byte, including the signatures and the channel", async () => {
   // Files of a release: packages; the checksums, their signature, the installer, the public key, the bill of materials;
   // tarballs; channel.json, its signature and its installer.
   expect(names.length).toBe(6 + 5 + 5 + 3);

@@ -4,7 +4,7 @@ import { artifactLines, builtFrom, runRecorded } from "../recorded-vendor.ts";
 
 const WIDE = ["wide/alpine", "t0"];
 
-test("every supported branch is a release, the newest has the alias latest; edge and ended branches are left out", async () => {
+test("every supported branch is a release, and the newest has the alias latest; edge and ended branches are left out", async () => {
   const { distro } = await builtFrom(alpine);
   expect(distro.releases.map(({ id, version, title, aliases, eol_date }) => [id, version, title, aliases, eol_date]))
     .toEqual([
@@ -46,7 +46,7 @@ test("the checksum document contains only the hash, and the signature is over th
   ]);
 });
 
-test("in later recorded responses, r10 follows r9, 3.22.10 follows 3.22.9; metal, tiny and cloud images are skipped", async () => {
+test("in later recorded responses, r10 follows r9, and 3.22.10 follows 3.22.9; metal, tiny and cloud images are skipped", async () => {
   const { builds } = await builtFrom(alpine, WIDE);
   expect(builds("3.24").map((build) => [build.build, ...artifactLines(build)])).toEqual([
     ["3.24.2-r10", "cloudinit/x86_64/qcow2 sha512:a6f311ee"],
@@ -55,7 +55,7 @@ test("in later recorded responses, r10 follows r9, 3.22.10 follows 3.22.9; metal
   expect(builds("3.22").map(({ build }) => build)).toEqual(["3.22.10-r0"]);
 });
 
-test("BIOS images and aarch64 are published, UEFI is the default", async () => {
+test("images for BIOS and for aarch64 are published, and UEFI is the default", async () => {
   const { builds } = await builtFrom(alpine, WIDE);
   expect(artifactLines(builds("3.23")[0])).toEqual([
     "cloudinit/x86_64/qcow2 sha512:6a143d42",

@@ -39,7 +39,7 @@ test("the signatures of 9 and 10 are published with their keys; 8 has none", asy
   ]);
 });
 
-test("in later recorded responses, rebuild 10 follows rebuild 9, 10.10 follows 10.9; copies and EC2 images are skipped", async () => {
+test("in later recorded responses, rebuild 10 follows rebuild 9, and 10.10 follows 10.9; copies and EC2 images are skipped", async () => {
   const { builds } = await builtFrom(rocky, WIDE);
   expect(builds("9").map(({ build, point_release }) => [build, point_release])).toEqual([
     ["9.9-20261120.10", "9.9"],

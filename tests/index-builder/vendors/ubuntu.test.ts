@@ -33,7 +33,7 @@ test("other architectures and the minimal variant are published", async () => {
   expect(builds("noble")[0]!.artifacts.map(({ default_variant }) => default_variant)).toEqual([true, true, false]);
 });
 
-test("an image whose hash in the feed differs from SHA256SUMS is left out, the default image stays", async () => {
+test("an image whose hash in the feed differs from SHA256SUMS is left out, and the default image stays", async () => {
   // The recorded folder of resolute lists another hash for arm64 than the feed does.
   const { builds, outcome } = await builtFrom(ubuntu, ["wide/ubuntu", "t0"]);
   expect(artifactLines(builds("resolute")[0])).toEqual(["server/x86_64/qcow2 sha256:88006518"]);
