@@ -32,7 +32,7 @@ const Setup = z.strictObject({
   install_sh_url: webAddress,
   agent_endpoint: webAddress,
   platform_stamp: stamp,
-  /** A SmartOS platform needs these three. A Linux node image needs none of them. */
+  /** A SmartOS platform needs this setting and the next two settings. A Linux node image needs none of the three. */
   platform_image_sha256: sha256.optional(),
   boot_image_stamp: stamp.optional(),
   boot_image_sha256: sha256.optional(),

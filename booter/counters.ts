@@ -1,5 +1,5 @@
-// Counters and gauges in Prometheus text format. Each label has a fixed set of values, so that no packet can create a
-// new time series.
+// Provides counters and gauges in Prometheus text format. Each label has a fixed set of values, so that no packet can
+// create a new time series.
 export type Counters = {
   count(name: string, labels?: Readonly<Record<string, string>>): void;
   /** Registers a gauge. `read` is called whenever the metrics are requested. */

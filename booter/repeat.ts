@@ -1,6 +1,6 @@
 /**
- * Repeated work. `stop` ends the repetition. `stop` does not wait for a run in progress, because that run may never
- * end.
+ * A handle of repeated work. `stop` ends the repetition. `stop` does not wait for a run in progress, because that run
+ * may never end.
  */
 export type Repeated = { stop(): void };
 

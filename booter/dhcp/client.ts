@@ -61,7 +61,10 @@ function isUefiHttp(arch: number | null): boolean {
   return arch === UEFI_HTTP_X64 || arch === UEFI_HTTP_ARM64;
 }
 
-/** Returns the first known architecture in the list of option 93. If no architecture is known, returns the first. */
+/**
+ * Returns the first known architecture in the list of option 93. If no architecture is known, returns the first
+ * architecture in the list.
+ */
 function knownArch(value: Uint8Array | undefined): number | null {
   if (value === undefined || value.length < 2) return null;
   for (let at = 0; at + 1 < value.length; at += 2) {

@@ -1,4 +1,4 @@
-// Verifies documents that a release signs: the channel.json of an install channel, and the manifest.json of a node
+// Verifies the signed documents of a release: the channel.json of an install channel, and the manifest.json of a node
 // image. Each has a detached signature, and lists files with their SHA-256 and size.
 import { armoredBlocks } from "../../src/lib/openpgp/armor.ts";
 import { asDigest } from "../../src/lib/crypto/digest-hex.ts";

@@ -73,7 +73,7 @@ export async function openBmc(options: BmcOptions): Promise<Bmc> {
     for (;;) {
       const answer = await once(method, path, given, options.signal);
       const wait_ms = answer.status === 503 ? retryAfterMs(answer) : null;
-      // A login is not repeated: a BMC whose sessions are all in use answers it with 503.
+      // A login is not repeated: a BMC whose sessions are all in use answers a login with 503.
       if (wait_ms === null || (method === "POST" && Object.keys(credential).length === 0)) return answer;
       await sleep(wait_ms);
     }

@@ -48,7 +48,7 @@ export function redfishCommand(): AnyCommand {
       }) as AnyCommand,
     command("inventory", "Print the hardware and the firmware as JSON, or send them to the control plane", EXAMPLE)
       .option("--report", "send them to the control plane, which shows them: opsctl cn hardware")
-      .option("--node <uuid>", "the node's UUID, if the BMC shows another")
+      .option("--node <uuid>", "the UUID of the node, if the BMC shows a different UUID")
       .option("--config <file>", "the booter's configuration file, for --report", CONFIG_PATH)
       .action((options, member) =>
         withSystem(member as AnyCommand, (bmc, system) => inventory(bmc, system, options))

@@ -23,7 +23,7 @@ export type ArgumentParts = {
 /** The speed of a serial console that comes from the booter's configuration. */
 const CONSOLE_SPEED = 115_200;
 
-/** Returns the machine's own console, or else the booter's. */
+/** Returns the machine's own console, or otherwise the console of the booter's configuration. */
 export function consoleOf({ facts, console }: Pick<ArgumentParts, "facts" | "console">): BootConsole {
   return facts.boot_arguments.console ?? { port: console, speed: CONSOLE_SPEED };
 }

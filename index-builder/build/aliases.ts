@@ -1,5 +1,5 @@
-// Assigns the aliases latest, lts and dev. It runs after unsupported and faulty releases were left out, so that every
-// alias points at a published release.
+// Assigns the aliases latest, lts and dev. This step runs after unsupported and faulty releases were left out, so that
+// every alias points at a published release.
 import { VendorFault } from "../fault.ts";
 import type { Candidate } from "../vendor.ts";
 import type { ResolvedRelease } from "./release.ts";
@@ -13,7 +13,7 @@ export type Aliased = { readonly releases: readonly ResolvedRelease[]; readonly 
 
 /**
  * Assigns the aliases to releases.
- * @param found newest first, as the vendor's file lists them
+ * @param found the releases, newest first, as the vendor's file lists them
  */
 export function giveAliases(found: readonly Labelled[]): Aliased {
   const latest = found.find(({ labels }) => labels.some(({ dev }) => dev === null));

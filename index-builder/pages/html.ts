@@ -20,7 +20,7 @@ export type Page = {
   readonly body: string;
 };
 
-/** Returns a page in one file. Its content security policy names its style and script by hash. */
+/** Returns a page in one file. The page's content security policy names the page's style and script by hash. */
 export function pageHtml({ title, style, script, body }: Page): string {
   const policy = [
     "default-src 'none'",

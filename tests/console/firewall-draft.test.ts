@@ -1,4 +1,4 @@
-// Edits of a firewall that the user has not applied yet.
+// Tests edits of a firewall that the user has not applied yet.
 import { describe, expect, test } from "vitest";
 import { bodyOf, changesOf, draftOf, moved } from "../../console/core/firewall-draft.ts";
 import type { FirewallRule } from "../../src/contract/network.ts";

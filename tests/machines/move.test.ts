@@ -30,7 +30,7 @@ beforeEach(async (context) => {
   refused = [];
   source = await openMachine();
   target = await openMachine();
-  // The QEMUs of both machines run on this one, so they need different users.
+  // The QEMU processes of both drivers run on this machine, so they need different users.
   const taken = join(target.folders.machine_dir, "vm/taken");
   await mkdir(taken);
   await chown(taken, 0, SANDBOX_UID + 1);
@@ -96,7 +96,7 @@ type Fate = "attached" | "detached" | "deleted";
 
 const dataDisk = (fate: Fate): DataDisk => ({ id: randomUUID(), name: fate, size_bytes: 64 * MIB, fate });
 
-/** The guest's name of the disk: /dev/sda, /dev/sdb, ... */
+/** The name that the guest gives to the disk: /dev/sda, /dev/sdb, ... */
 const deviceOf = ({ id }: DataDisk) => `$(grep -l ${id.slice(0, 8)} /sys/block/sd*/device/vpd_pg80 | cut -d/ -f4)`;
 
 /** Attaches a new data disk to the running guest, and writes the disk's name into its first and its last sector. */
@@ -191,7 +191,7 @@ test("a guest continues even if its target, which was given up, answers late tha
 test("a guest whose migration is refused while it is paused continues, and moves later", async () => {
   const { id, moving, link } = await prepared(true);
   let asked = 0;
-  // The second question comes while the guest is paused.
+  // The driver calls isWanted the second time while the guest is paused.
   const isWanted = () => ++asked === 2 ? Promise.reject(new Error("not wanted")) : Promise.resolve();
   await expect(source.driver().migrations.send(moving, link, options(isWanted))).rejects.toThrow("not wanted");
   expect(await inGuest(source.driver(), id, "cat /run/mark")).toBe("kept");

@@ -33,7 +33,7 @@ async function open() {
     database: () => Promise.resolve(database),
   });
   external = await openExternalNetwork(site.nodes);
-  // Both nodes see the processes of one machine, so their QEMUs need different users.
+  // Both nodes see the processes of one machine, so the QEMU processes of the nodes need different users.
   await site.killAgent(1);
   const folder = join(site.folderOf(1), "lib/vm/taken");
   await mkdir(folder, { recursive: true });
@@ -86,7 +86,9 @@ async function createGuest(): Promise<void> {
   await tenantctl("floating-ip", "attach", "web", "--nic", nic.id);
 }
 
-/** Counts in memory, and writes each number to the disk before the next one: to a file of its own, and to a list. */
+/**
+ * A shell script that counts in memory. It writes each number to a file and to a list on the disk before it continues.
+ */
 const COUNTER = `#!/bin/sh
 (i=0; while :; do
   i=$((i+1)); echo $i >> /persist/counted; echo $i > /persist/count.new; sync; mv /persist/count.new /persist/count
