@@ -7,6 +7,7 @@ import {
   InvalidArgumentError,
   Option,
 } from "@commander-js/extra-typings";
+import { withSuggestion } from "./unknown-word.ts";
 import { type Front, HELP_NOUN, HELP_OPTION, VERSION_OPTION } from "./front-page.ts";
 
 export type AnyCommand = CommandUnknownOpts;
@@ -153,9 +154,19 @@ const ANSWERED_BY_HELP: ReadonlySet<string> = new Set([
 ]);
 
 function usageMessage({ code, message }: CommanderError, at: AnyCommand): string {
-  const text = message.replace(/^error: /, "");
+  const text = code === "commander.excessArguments"
+    ? excessText(at)
+    : withSuggestion(message.replace(/^error: /, ""), at);
   const isAnswered = !ANSWERED_BY_HELP.has(code) || text.includes("Did you mean");
   return isAnswered ? text : `${text}; see: ${pathOf(at).join(" ")} --help`;
+}
+
+/** Returns `image search takes no arguments, got: ubuntu`. */
+function excessText(at: AnyCommand): string {
+  const [, ...path] = pathOf(at);
+  const count = at.registeredArguments.length;
+  const taken = count === 0 ? "no arguments" : count === 1 ? "one argument" : `at most ${count} arguments`;
+  return `${path.join(" ")} takes ${taken}, got: ${at.args.join(" ")}`;
 }
 
 /** The name of the command in HELP_NOUN. */

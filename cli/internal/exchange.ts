@@ -117,8 +117,17 @@ function answerOf(response: Response, text: string, { is_text }: Call): Answer {
   }
 }
 
+/** Reasons for which each runtime has another text. */
+const REASONS: readonly (readonly [RegExp, string])[] = [
+  [/ECONNREFUSED|ConnectionRefused|connection refused/i, "connection refused"],
+  [/ENOTFOUND|EAI_AGAIN|failed to lookup address|dns error/i, "the host name is not known"],
+  [/ECONNRESET|ConnectionReset|connection reset/i, "connection reset"],
+];
+
 /** Returns the message of the innermost cause, because the outer message of some runtimes is only "fetch failed". */
 function reason(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  return error.cause instanceof Error ? reason(error.cause) : error.message;
+  if (error.cause instanceof Error) return reason(error.cause);
+  const code = "code" in error ? String(error.code) : "";
+  return REASONS.find(([pattern]) => pattern.test(`${code} ${error.message}`))?.[1] ?? error.message;
 }

@@ -23,7 +23,14 @@ export function withIo<R extends unknown[]>(body: (io: Io, ...rest: R) => Promis
     const flags = member.optsWithGlobals() as Globals;
     const { openIo } = await import("./io.ts");
     const open = (environment: Environment) => openIo(environment, flags, `${rootOf(member).name()}/${VERSION}`);
-    await runBody(environmentOf(member), open, { flags, body: (io) => body(io, ...rest) });
+    const hinted = async (io: Io) => {
+      try {
+        await body(io, ...rest);
+      } catch (error) {
+        throw await (await import("./tenant-hint.ts")).withTenantHint(io, error);
+      }
+    };
+    await runBody(environmentOf(member), open, { flags, body: hinted });
   };
 }
 

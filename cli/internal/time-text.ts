@@ -1,4 +1,5 @@
 // Times on the command line: a time of RFC 3339, or its age.
+import { invalidValue } from "../framework.ts";
 import { usageFailure } from "./failure.ts";
 
 /** The forms of a time, in the help of an option. */
@@ -14,6 +15,17 @@ export function durationMs(text: string): number | null {
   const [, ...counts] = text === "" ? [] : DURATION.exec(text) ?? [];
   if (counts.length === 0) return null;
   return UNITS_MS.reduce((sum, unit_ms, at) => sum + Number(counts[at] ?? 0) * unit_ms, 0);
+}
+
+/** Parses whole seconds, or a duration such as 10m, into seconds of at least `min_s`. */
+export function secondsOf(min_s: number): (text: string) => number {
+  return (text) => {
+    const duration_ms = /^\d+$/.test(text) ? Number(text) * 1_000 : durationMs(text);
+    if (duration_ms === null || !Number.isSafeInteger(duration_ms) || duration_ms < min_s * 1_000) {
+      throw invalidValue(`It must be a number of seconds, at least ${min_s}, or a duration such as 90s, 30m or 12h.`);
+    }
+    return duration_ms / 1_000;
+  };
 }
 
 /** Returns the time, or its age in milliseconds. Throws a usage Failure that names the option if the text is neither. */

@@ -1,5 +1,6 @@
 // The columns of usage, in tables and CSV.
 import type { UsedAmounts } from "../../src/contract/usage.ts";
+import { usageFailure } from "./failure.ts";
 import { BYTES_COLUMN, type Column } from "./table.ts";
 
 export const AMOUNT_COLUMNS: readonly Column<UsedAmounts>[] = [
@@ -11,8 +12,21 @@ export const AMOUNT_COLUMNS: readonly Column<UsedAmounts>[] = [
   ["NETWORK_OUT", (of) => of.network_out_bytes, BYTES_COLUMN],
 ];
 
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+
 export const FROM_OPTION = [
   "--from <day>",
   "first day, UTC, such as 2026-09-01; default: the first day of the month of --to",
+  dayOf("--from"),
 ] as const;
-export const TO_OPTION = ["--to <day>", "last day, which counts too; default: today"] as const;
+export const TO_OPTION = ["--to <day>", "last day, which counts too; default: today", dayOf("--to")] as const;
+
+/** Returns a parser that throws a usage Failure unless the text is a day. */
+function dayOf(flag: string): (text: string) => string {
+  return (text) => {
+    const time_ms = DAY.test(text) ? Date.parse(text) : NaN;
+    const is_day = !Number.isNaN(time_ms) && new Date(time_ms).toISOString().startsWith(text);
+    if (!is_day) throw usageFailure(`${flag} ${text} is not a day; write 2026-09-01`);
+    return text;
+  };
+}

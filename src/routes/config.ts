@@ -5,6 +5,7 @@ import { badRequest, type Fault, NOT_FOUND } from "../contract/fault.ts";
 import { isSettingKey, type SettingKey, SETTINGS } from "../contract/settings.ts";
 import { SettingBody, SettingView } from "../contract/setting.ts";
 import { faultResponse } from "../http/fault-status.ts";
+import { schemaRefusal } from "../http/zod-message.ts";
 import { parseOpensshKey } from "../lib/crypto/openssh-key.ts";
 import { answers, jsonBody, rights } from "./answer.ts";
 import type { App, RouteDeps, Writes } from "./deps.ts";
@@ -78,9 +79,7 @@ export function configRoutes(app: App, deps: Deps): void {
 function valueRefusal(key: SettingKey, value: unknown): Fault | null {
   const checked = SETTINGS[key].schema.safeParse(value);
   if (checked.success) return key === "cn.root_authorized_keys" ? keysRefusal(checked.data as string[]) : null;
-  const [issue] = checked.error.issues;
-  const where = ["value", ...(issue?.path ?? [])].join(".");
-  return badRequest(`${where}: ${issue?.message ?? "is not valid"}`);
+  return badRequest(schemaRefusal("value", checked.error.issues).message);
 }
 
 /** Returns the 400 for a key that OpenSSH would not accept, or null. A schema cannot check this. */

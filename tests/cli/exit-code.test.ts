@@ -59,9 +59,15 @@ test.each([
     "Allowed choices are pending, approved, disabled, awaiting_setup, setting_up.",
   ],
   [["cn", "show"], "missing required argument 'node'"],
-  [["cn", "show", "a", "b"], "too many arguments"],
+  [["cn", "show", "a", "b"], "cn show takes one argument, got: a b; see: opsctl cn show --help"],
+  [["cn", "approve", "list", "extra", "--bogus"], "unknown option '--bogus'"],
+  [["config", "list", "now"], "config list takes no arguments, got: now"],
+  [["version"], "unknown command 'version'\n(Did you mean --version?)"],
+  [["nodes"], "unknown command 'nodes'\n(Did you mean cn?)"],
+  [["cn", "delete", "n1"], "unknown command 'delete'\n(Did you mean remove?)"],
+  [["api-key", "revoke", "k"], "unknown command 'revoke'\n(Did you mean delete?)"],
   [["cn", "auto-approve", "open"], "required option '--duration-secs <seconds>' not specified"],
-  [["cn", "auto-approve", "open", "--duration-secs", "0"], "It must be a whole number, at least 1."],
+  [["cn", "auto-approve", "open", "--duration-secs", "0"], "It must be a number of seconds, at least 1, or a duration"],
   [["cn", "reservoir", "set", "n", "--percent", "much"], "It must be 0% to 100%, or a fraction from 0 to 1."],
   [["cn", "reservoir", "set", "n", "--percent", "50"], "Did you mean 50%?"],
   [["config", "set", "reservoir.percent_default", "80"], "Did you mean 80%?"],
@@ -107,7 +113,8 @@ test("after an interrupt during a wait, the command exits 130 and names the comm
         fake.abort();
       }),
   });
-  const argv = ["operation", "wait", "0191b0a2"];
+  const ID = "0191b0a2-7c1e-7d2f-9a3b-5c6d7e8f9012";
+  const argv = ["operation", "wait", ID];
   expect(await runCommand(await buildProgram(argv), argv, fake.environment)).toBe(130);
-  expect(fake.err()).toBe("Operation 0191b0a2 continues; to wait for it, run: opsctl operation wait 0191b0a2\n");
+  expect(fake.err()).toBe(`Operation ${ID} continues; to wait for it, run: opsctl operation wait ${ID}\n`);
 });

@@ -255,7 +255,7 @@ test("`api-key list` prints its columns", async () => {
   const key = { id: "k1", scope: "full", description: "ci", created_at: "t1", expires_at: null, last_used_at: "t2" };
   const ran = await opsctl(["api-key", "list"], answering([key]));
   expect(ran.out()).toBe(
-    "ID  SCOPE  DESCRIPTION  AGE  EXPIRES_AT  LAST_USED\nk1  full   ci           t1   -           t2\n",
+    "ID  SCOPE  DESCRIPTION  AGE  EXPIRES_AT  LAST_USED  TENANT\nk1  full   ci           t1   -           t2         -\n",
   );
 });
 

@@ -30,7 +30,8 @@ test("a tenant's key is created, works only inside the tenant, is listed and del
   const [listed] = await at.json<ApiKeyView[]>("api-key list --tenant acme/default");
   expect(listed).toMatchObject({ description: "for the shop", scope: "full" });
   const table = await at.printed("api-key list --tenant acme/default");
-  expect(table).toMatch(/^ID +SCOPE +DESCRIPTION +AGE +EXPIRES_AT +LAST_USED\n/);
+  expect(table).toMatch(/^ID +SCOPE +DESCRIPTION +AGE +EXPIRES_AT +LAST_USED +TENANT\n/);
+  expect(table).toContain(silo.default_tenant_id);
   expect(table).not.toContain(key);
 
   expect(await at.printed(`api-key delete ${listed!.id} --tenant acme/default`)).toBe(

@@ -135,7 +135,7 @@ test("`cn drain` cordons a node and counts the moved instances; --dry-run change
   const placement = async () => okOf(await t.call("GET", `/v1/cns/${node.id}/placement`));
   expect(await at.printed(`cn drain ${node.hostname} --dry-run`)).toBe("(no instances)\n");
   expect(await placement()).toMatchObject({ cordoned: false });
-  const done = `Moved 0 instances from CN ${node.hostname}; the node is cordoned\n`;
+  const done = `Moved 0 instances from ${node.hostname}; the node is cordoned\n`;
   expect(await at.printed(`cn drain ${node.hostname}`)).toBe(done);
   expect(await placement()).toMatchObject({ cordoned: true, cordoned_reason: "drain" });
 });

@@ -7,6 +7,7 @@ import { parseByteSize } from "../byte-size.ts";
 import { EXIT } from "../exit-code.ts";
 import { Failure, usageFailure } from "../failure.ts";
 import type { Io } from "../io.ts";
+import { nearNames } from "../near-names.ts";
 import { readPlainFile } from "../private-file.ts";
 import { type Entry, entryOf, type Field, type ManifestKind } from "./kind.ts";
 
@@ -74,10 +75,25 @@ async function documentsIn(text: string, source: string): Promise<Record<string,
   });
 }
 
+/** The fields of manifests of Kubernetes. */
+const FOREIGN_LISTS: ReadonlySet<string> = new Set(["apiVersion", "kind", "metadata", "spec"]);
+
+/** Returns the names that an unknown name may mean: `; did you mean memory_bytes?`. */
+function meantText(names: readonly string[], unknown: string): string {
+  const longer = names.filter((name) => name.startsWith(`${unknown}_`));
+  const meant = longer.length > 0 ? longer : nearNames(names, unknown);
+  return meant.length === 0 ? "" : `; did you mean ${meant.join(" or ")}?`;
+}
+
 function knownKind(list: string, source: string, kinds: readonly ManifestKind[]): ManifestKind {
   const kind = kinds.find((each) => each.list === list);
   if (kind !== undefined) return kind;
-  throw usageFailure(`${source}: unknown list ${list}; a manifest has ${kinds.map((each) => each.list).join(", ")}`);
+  const lists = kinds.map((each) => each.list);
+  const own = kinds.find(({ foreign }) => foreign !== true)!;
+  const hint = FOREIGN_LISTS.has(list)
+    ? `; write lists such as ${own.list}: [{ name: … }], not kind: ${own.singular}`
+    : meantText(lists, list);
+  throw usageFailure(`${source}: unknown list ${list}; a manifest has ${lists.join(", ")}${hint}`);
 }
 
 function read(kind: ManifestKind, item: unknown, where: string): Entry {
@@ -85,7 +101,10 @@ function read(kind: ManifestKind, item: unknown, where: string): Entry {
   const { fields } = kind;
   for (const field of Object.keys(item)) {
     if (!Object.hasOwn(fields, field)) {
-      throw usageFailure(`${where}: unknown field ${field}; the fields are ${Object.keys(fields).join(", ")}`);
+      const names = Object.keys(fields);
+      throw usageFailure(
+        `${where}: unknown field ${field}; the fields are ${names.join(", ")}${meantText(names, field)}`,
+      );
     }
   }
   const values: Record<string, unknown> = {};

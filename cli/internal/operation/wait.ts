@@ -1,9 +1,9 @@
 // The verb `operation wait` of opsctl and tenantctl.
-import { wholeNumber } from "../../framework.ts";
 import { EXIT } from "../exit-code.ts";
 import { Failure } from "../failure.ts";
 import type { Io } from "../io.ts";
 import { plainText } from "../plain-text.ts";
+import { secondsOf } from "../time-text.ts";
 import { resolveOperation } from "./find.ts";
 import { endText, follow } from "./follow.ts";
 
@@ -11,8 +11,8 @@ export const WAIT_SUMMARY = "Wait until an operation ends; exit code 1 if it fai
 
 export const TIMEOUT_OPTION = [
   "--timeout <seconds>",
-  "stop waiting after this time; by default wait without a limit",
-  wholeNumber(0),
+  "seconds, or a duration such as 10m, after which to stop waiting; by default wait without a limit",
+  secondsOf(0),
 ] as const;
 
 /** Waits for the end of an operation and prints it. Throws a Failure unless it succeeded. */

@@ -3,6 +3,7 @@ import type { ApiKeyView } from "../../../src/contract/api-key.ts";
 import { resolveKeyId } from "../../internal/api-key-id.ts";
 import { API_KEY_COLUMNS } from "../../internal/api-key-columns.ts";
 import type { Io } from "../../internal/io.ts";
+import { ID_COLUMN } from "../../internal/table.ts";
 import { plainText } from "../../internal/plain-text.ts";
 import type { Changing, Listing } from "../record/kind.ts";
 import { resolveTenant } from "../tenant/tenant.ts";
@@ -23,7 +24,7 @@ export const API_KEYS: Listing<ApiKeyView> = {
   many: "API keys",
   summaries: { list: "List your API keys, or the API keys of a tenant" },
   parent: PARENT,
-  columns: API_KEY_COLUMNS,
+  columns: [...API_KEY_COLUMNS, ["TENANT", ({ tenant_id }) => tenant_id, ID_COLUMN]],
   all: async (io, tenant) => await io.get<ApiKeyView[]>(await keysPath(io, tenant)),
   is_array: true,
   record: (key) => key,

@@ -10,7 +10,7 @@ import { labelFilter } from "../../internal/labels.ts";
 import { resolveNode } from "../node-name.ts";
 import { drainLabel } from "./drain-label.ts";
 import { previewText } from "./drain-preview.ts";
-import { remainingText } from "./remaining-text.ts";
+import { instancesText, remainingText } from "./remaining-text.ts";
 
 export function drain(): AnyCommand {
   return command("drain", "Cordon a node, or the nodes with a label, and move the instances to other nodes", "cn-17")
@@ -42,9 +42,7 @@ export function drain(): AnyCommand {
       const { operation_id } = started;
       if (operation_id === null) return io.print(started, previewText(started));
       if (!wait) {
-        const note = `Operation ${operation_id} drains CN ${
-          plainText(name)
-        }; to wait for it, run: opsctl operation wait`;
+        const note = `Operation ${operation_id} drains ${plainText(name)}; to wait for it, run: opsctl operation wait`;
         return io.print(started, `${note} ${operation_id}\n${previewText(started)}`);
       }
       const ended = await follow(io, { id: operation_id, limit_ms: Infinity });
@@ -53,10 +51,10 @@ export function drain(): AnyCommand {
       const { moved, remaining } = result;
       io.print(
         result,
-        `Moved ${moved} instances from CN ${plainText(name)}; the node is cordoned${remainingText(remaining)}`,
+        `Moved ${instancesText(moved)} from ${plainText(name)}; the node is cordoned${remainingText(remaining)}`,
       );
       if (remaining.length > 0) {
-        throw new Failure(`${remaining.length} instances are still on CN ${plainText(name)}`, EXIT.failure);
+        throw new Failure(`still on ${plainText(name)}: ${instancesText(remaining.length)}`, EXIT.failure);
       }
     }));
 }

@@ -8,7 +8,7 @@ import { plainText } from "../../internal/plain-text.ts";
 import { withIo } from "../../internal/run.ts";
 import { askAbout, NODE_ARGUMENT, resolveNode } from "../node-name.ts";
 import { planText } from "./drain-preview.ts";
-import { remainingText } from "./remaining-text.ts";
+import { instancesText, remainingText } from "./remaining-text.ts";
 
 export function evacuate(): AnyCommand {
   return command("evacuate", "Create the instances of a dead node on other nodes", "cn-17 --dry-run --lose-local-disks")
@@ -48,7 +48,7 @@ export function evacuate(): AnyCommand {
       const { operation_id } = started;
       if (operation_id === null) throw new Failure("the server answered no operation", EXIT.failure);
       if (!wait) {
-        const note = `Operation ${operation_id} evacuates CN ${plainText(name)}; to wait for it, run: ` +
+        const note = `Operation ${operation_id} evacuates ${plainText(name)}; to wait for it, run: ` +
           `opsctl operation wait ${operation_id}`;
         return io.print(started, `${note}\n${evacuationText(started)}`);
       }
@@ -56,10 +56,10 @@ export function evacuate(): AnyCommand {
       if (ended.state !== "succeeded") throw new Failure(endText(ended), EXIT.failure);
       const result = ended.steps.at(-1)?.output as DrainResult;
       const { moved, remaining } = result;
-      const text = `Created ${moved} instances of CN ${plainText(name)} on other nodes; the node is cordoned`;
+      const text = `Created ${instancesText(moved)} of ${plainText(name)} on other nodes; the node is cordoned`;
       io.print(result, `${text}${remainingText(remaining)}`);
       if (remaining.length > 0) {
-        throw new Failure(`${remaining.length} instances remain on CN ${plainText(name)}`, EXIT.failure);
+        throw new Failure(`still on ${plainText(name)}: ${instancesText(remaining.length)}`, EXIT.failure);
       }
     }));
 }

@@ -9,6 +9,11 @@ const COLUMNS: readonly Column<RemainingInstance>[] = [
   ["REMEDY", (row) => row.remedy],
 ];
 
+/** Returns `1 instance` or `2 instances`. */
+export function instancesText(count: number): string {
+  return `${count} ${count === 1 ? "instance" : "instances"}`;
+}
+
 /** Returns the instances that are still on the node as a table after an empty line, or an empty text. */
 export function remainingText(remaining: readonly RemainingInstance[]): string {
   return remaining.length === 0 ? "" : `\n\n${tableText(COLUMNS, remaining)}`;

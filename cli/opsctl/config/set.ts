@@ -1,5 +1,6 @@
 import type { SettingBody } from "../../../src/contract/setting.ts";
 import { type AnyCommand, command } from "../../framework.ts";
+import { Failure, reworded } from "../../internal/failure.ts";
 import { plainText } from "../../internal/plain-text.ts";
 import { withIo } from "../../internal/run.ts";
 import { settingFraction } from "../fraction.ts";
@@ -14,8 +15,19 @@ export function set(): AnyCommand {
     .argument("<value>", "JSON, or a plain string")
     .action(withIo(async (io, key, text) => {
       const body: SettingBody = { value: SHARES.has(key) ? settingFraction(key, text) : valueOf(text) };
-      const setting = await settingOf(io, { method: "PUT", body }, key);
+      const setting = await settingOf(io, { method: "PUT", body }, key).catch((error) => {
+        throw namingSetting(error, key, text);
+      });
       io.print(setting, `Set ${plainText(setting.key)} to ${valueText(setting.value)}`);
       noteEffect(io, setting);
     }));
+}
+
+/** The server names the field of the body, and not the value, which may be secret. */
+const RULE = /^value: (must .*)$/;
+
+/** Returns the failure; a rule about the value names the setting and the value. */
+function namingSetting(error: unknown, key: string, text: string): unknown {
+  const rule = error instanceof Failure ? RULE.exec(error.message)?.[1] : undefined;
+  return error instanceof Failure && rule !== undefined ? reworded(error, `${key} ${rule}, not ${text}`) : error;
 }

@@ -4,10 +4,11 @@ import { parseByteSize } from "../../internal/byte-size.ts";
 import { EXIT } from "../../internal/exit-code.ts";
 import { Failure } from "../../internal/failure.ts";
 import { endText, follow } from "../../internal/operation/follow.ts";
+import { plainText } from "../../internal/plain-text.ts";
 import { titleOf } from "../../internal/record-name.ts";
 import { withIo } from "../../internal/run.ts";
 import { AGE_COLUMN, type Column, ID_COLUMN, STATE_COLUMN, WIDE_COLUMN } from "../../internal/table.ts";
-import { resolveNode } from "../node-name.ts";
+import { findNode, resolveNode } from "../node-name.ts";
 import { findInstance, INSTANCE_ARGUMENT, instancePath } from "./instance.ts";
 
 export function migrate(): AnyCommand {
@@ -39,7 +40,11 @@ export function migrate(): AnyCommand {
       const ended = await follow(io, { id: operation_id, limit_ms: Infinity });
       if (ended.state !== "succeeded") throw new Failure(endText(ended), EXIT.failure);
       const [last] = await io.get<Migration[]>(`/v1/instances/${instance.id}/migrations`);
-      io.print(last, `Instance ${titleOf(instance)} moved to node ${last?.target_server_uuid}`);
+      const node = last === undefined ? null : await findNode(io, last.target_server_uuid).catch(() => null);
+      io.print(
+        last,
+        `Instance ${titleOf(instance)} moved to ${plainText(node?.hostname ?? String(last?.target_server_uuid))}`,
+      );
     }));
 }
 

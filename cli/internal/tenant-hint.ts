@@ -1,0 +1,21 @@
+// The server answers 404 to a tenant's credential that asks for the fleet, so that it does not learn what exists.
+import type { Whoami } from "../../src/contract/api-key.ts";
+import { Failure, reworded } from "./failure.ts";
+import type { Io } from "./io.ts";
+
+/** The server's message for a route or a record that the caller may not see. */
+const HIDDEN = "Not Found";
+
+/** Returns the failure. The message of a 404 names the tenant of the credential, if it has one. */
+export async function withTenantHint(io: Io, error: unknown): Promise<unknown> {
+  if (!(error instanceof Failure) || error.message !== HIDDEN) return error;
+  const who = await io.get<Partial<Whoami> | null>("/v1/auth/whoami").catch(() => null);
+  if (typeof who?.tenant_id !== "string") return error;
+  const { tenant_id, tenant_name, key_id } = who;
+  const credential = typeof key_id === "string" ? "key" : "session";
+  return reworded(
+    error,
+    `${HIDDEN}; this ${credential} belongs to tenant ${tenant_name ?? tenant_id}, ` +
+      "and commands for the fleet need an operator's key",
+  );
+}

@@ -1,0 +1,38 @@
+// Usage errors for a word that the parser does not know, with the word that was probably meant.
+import type { AnyCommand } from "./framework.ts";
+
+/** Words of other programs, and the words here. Only a word that exists at the place is suggested. */
+const SYNONYMS: Readonly<Record<string, readonly string[]>> = {
+  delete: ["remove", "revoke"],
+  destroy: ["delete", "remove"],
+  edit: ["update", "set"],
+  get: ["show"],
+  ls: ["list"],
+  node: ["cn"],
+  nodes: ["cn"],
+  remove: ["delete"],
+  restart: ["reboot"],
+  revoke: ["delete"],
+  rm: ["delete", "remove"],
+  version: ["--version"],
+};
+
+/** Returns the message with another suggestion if one is known. */
+export function withSuggestion(text: string, at: AnyCommand): string {
+  const [, kind, word = ""] = /^unknown (command|option) '([^']*)'/.exec(text) ?? [];
+  if (kind === undefined) return text;
+  const meant = kind === "command" ? synonymOf(word, at) : longerFlagOf(word, at);
+  return meant === null ? text : `unknown ${kind} '${word}'\n(Did you mean ${meant}?)`;
+}
+
+function synonymOf(word: string, at: AnyCommand): string | null {
+  const names = at.createHelp().visibleCommands(at).map((child) => child.name());
+  const flags = at.parent === null ? ["--version"] : [];
+  return SYNONYMS[word]?.find((each) => names.includes(each) || flags.includes(each)) ?? null;
+}
+
+/** Returns the only option whose name ends with the given one: `--public-key-file` for `--file`. */
+function longerFlagOf(flag: string, at: AnyCommand): string | null {
+  const longer = at.options.flatMap(({ long }) => long?.endsWith(flag.slice(1)) === true ? [long] : []);
+  return flag.startsWith("--") && longer.length === 1 ? longer[0]! : null;
+}
