@@ -1,16 +1,19 @@
-// The frames of a serial console on its WebSocket, the same for the browser, tenantctl, the server and the node. Binary
-// frames are bytes of the console. Text frames are control messages in JSON.
+// The frames of a serial console on its WebSocket. The browser, tenantctl, the server and the node use the same frames.
+// Binary frames contain bytes of the console. Text frames are control messages in JSON.
 import { CONSOLE_CONTROL_BYTES_MAX } from "../../contract/limits.ts";
 
 /** The WebSocket subprotocol. The server names it in its answer. */
 export const CONSOLE_PROTOCOL = "berth.console.v1";
-/** A second subprotocol that a client offers carries the ticket: browsers can set no other header of a WebSocket. */
+/**
+ * A client offers a second subprotocol, which contains the ticket. A browser cannot set any other header of a
+ * WebSocket.
+ */
 const TICKET_PREFIX = "berth.ticket.";
 const TICKET = /^[\w-]{16,128}$/;
 
 /** A control message. Unknown types are ignored, so that later versions may add some. */
 export type ConsoleControl =
-  /** The sender has used this many further bytes, so the other end may send as many more. */
+  /** The sender of this message has used this many further bytes, so the other end may send as many more. */
   | { readonly type: "ack"; readonly bytes: number }
   /** The node is connected. `writer` says whether this console may type. */
   | { readonly type: "ready"; readonly writer: boolean }

@@ -1,5 +1,6 @@
-// End-to-end flow control of a console, for each direction. The sender stops while CONSOLE_WINDOW_BYTES of its bytes
-// are not confirmed by the receiver. So a relay in between needs no more memory than that, with any WebSocket library.
+// Controls the flow of a console from end to end, separately for each direction. The sender stops while the receiver
+// has not confirmed CONSOLE_WINDOW_BYTES of its bytes. Therefore a relay in between needs at most this much memory,
+// with any WebSocket library.
 import { CONSOLE_WINDOW_BYTES } from "../../contract/limits.ts";
 
 /** The sender's side. */
@@ -11,7 +12,7 @@ export type SendWindow = {
   confirmed(bytes: number): boolean;
 };
 
-/** Creates the sender's side. No bytes are unconfirmed yet. */
+/** Creates the sender's side, which begins without unconfirmed bytes. */
 export function createSendWindow(window_bytes: number = CONSOLE_WINDOW_BYTES): SendWindow {
   let unconfirmed = 0;
   return {

@@ -8,7 +8,7 @@ export type SegmentStatement = {
   readonly number: number;
   readonly first_seq: number;
   readonly last_seq: number;
-  /** The hash of the event before the first one, and of the last one. */
+  /** The hash of the event before the first one, and the hash of the last event. */
   readonly prev_hash: string;
   readonly last_hash: string;
   /** SHA-256 of the events' texts, each followed by a line feed. */
@@ -17,9 +17,9 @@ export type SegmentStatement = {
 
 /** A statement with its signature. */
 export type SignedSegment = SegmentStatement & {
-  /** Ed25519, in hex. */
+  /** The public key, Ed25519, in hex. */
   readonly public_key: string;
-  /** Of the statement's text, in base64. */
+  /** The signature of the statement's text, in base64. */
   readonly signature: string;
 };
 

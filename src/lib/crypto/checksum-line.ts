@@ -1,5 +1,5 @@
-// Parses the lines of vendors' checksum lists: gnu ("hex  name" or "hex *name") and bsd ("SHA256 (name) = hex"). The
-// code that reads the whole document checks everything else.
+// Parses the lines of vendors' checksum lists: gnu ("hex  name" or "hex *name") and bsd ("SHA256 (name) = hex"). This
+// file checks only single lines; the code that reads the whole document checks the rest.
 import { asDigest, type DigestAlgorithm } from "./digest-hex.ts";
 
 /** The format of a checksum list. `bare`: the document is a single hash. */

@@ -16,7 +16,7 @@ export type OpensshKey = {
 };
 type Refused = { readonly error: string };
 
-/** By key type, one check for each field that follows the type in the blob. Further fields are rejected. */
+/** The checks by key type: one check for each field that follows the type in the blob. Further fields are rejected. */
 const FIELDS: { readonly [type: string]: readonly ((field: Buffer) => string | null)[] } = {
   "ssh-ed25519": [ed25519],
   "ecdsa-sha2-nistp256": [curve("nistp256"), point(32)],
@@ -29,7 +29,7 @@ const FIELDS: { readonly [type: string]: readonly ((field: Buffer) => string | n
 
 /**
  * Parses one key. Removes surrounding white space; rejects options before the type.
- * @returns the key, or the reason; the error text is "invalid openssh public key: " and the reason
+ * @returns the key, or the reason why it is invalid; callers put "invalid openssh public key: " before the reason
  */
 export function parseOpensshKey(text: string): OpensshKey | Refused {
   if (text.length > OPENSSH_KEY_CHARS_MAX) return { error: `it is longer than ${OPENSSH_KEY_CHARS_MAX} characters` };
@@ -48,8 +48,8 @@ export function parseOpensshKey(text: string): OpensshKey | Refused {
 }
 
 /**
- * Splits a blob into its fields, each a length in 4 bytes and then its content. Returns null unless the last field ends
- * at the end of the blob.
+ * Splits a blob into its fields. Each field is a length in 4 bytes, followed by the content. Returns null unless the
+ * last field ends at the end of the blob.
  */
 function fieldsOf(blob: Buffer): Buffer[] | null {
   const fields: Buffer[] = [];

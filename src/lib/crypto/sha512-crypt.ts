@@ -78,8 +78,8 @@ function stretched(bytes: Buffer, length: number): Buffer {
 }
 
 /**
- * Encodes a digest: each triple of bytes as four characters, least significant six bits first. The first 63 bytes are
- * three columns of 21, and a triple takes one byte of each column.
+ * Encodes a digest: each triple of bytes becomes four characters, least significant six bits first. The first 63 bytes
+ * form three columns of 21 bytes, and a triple has one byte of each column.
  */
 function encoded(digest: Buffer): string {
   const COLUMN = 21;

@@ -1,5 +1,5 @@
-// The signature of a delivery to a webhook, in the form of Standard Webhooks: HMAC-SHA256 over the id, the time of the
-// attempt and the body. The key is the base64 text after whsec_.
+// Signs a delivery to a webhook, in the form of Standard Webhooks: HMAC-SHA256 over the id, the time of the attempt and
+// the body. The key is the base64 text after whsec_.
 import { Buffer } from "node:buffer";
 import { createHmac } from "node:crypto";
 

@@ -1,5 +1,5 @@
-// The layout that the layout tool on the node chooses if none is requested. The proposal shows it; an approval always
-// names a layout.
+// The layout that the layout tool on the node chooses if no layout is requested. A proposal shows this layout; an
+// approval always names a layout.
 import type { DiskLayout } from "../../contract/enums.ts";
 import type { Disk } from "./size-classes.ts";
 
@@ -31,8 +31,8 @@ export function defaultLayout(
 }
 
 /**
- * Chooses the layout when the number of spares is fixed. The disks must then divide evenly into stripes, so their
- * number decides.
+ * Chooses the layout when the number of spares is fixed. In this case the disks must divide evenly into stripes, so
+ * their number determines the layout.
  */
 function tiledByParity(available: number): DiskLayout {
   for (let width = 7; width <= 12; width++) if (available % width === 0) return "raidz2";

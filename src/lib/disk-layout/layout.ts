@@ -1,6 +1,6 @@
 // Computes a machine's pool. The layout tool on the node makes the final choice and destroys the data on the disks that
-// it chooses. This computation is used for the proposal and to check an approval. So it must give exactly the tool's
-// result: the same disks in the same roles, and the same error texts.
+// it chooses. The result here is used for the proposal and to check an approval. Therefore it must be exactly the
+// tool's result: the same disks in the same roles, and the same error texts.
 import { DISK_LAYOUTS, type DiskLayout } from "../../contract/enums.ts";
 import { defaultLayout } from "./defaults.ts";
 import { diskRoles } from "./roles.ts";
@@ -13,7 +13,9 @@ export type LayoutOptions = {
   readonly width: number | null;
   readonly spares: number | null;
   readonly cache: boolean;
-  /** Names of disks not to use, in any letter case. Unknown names are ignored, as the tool does. */
+  /**
+   * Names of disks that must not be used, in any letter case. Unknown names are ignored; the tool also ignores them.
+   */
   readonly exclude: readonly string[];
 };
 
@@ -25,12 +27,15 @@ export type PoolLayout = Stripes & {
 };
 
 /**
- * The tool's error text. `logs` and `cache` have the chosen disks if only the stripes are impossible; after any other
- * error they are empty.
+ * The tool's error text. If only the stripes are impossible, `logs` and `cache` contain the chosen disks; after any
+ * other error they are empty.
  */
 export type NoLayout = { readonly error: string; readonly logs: readonly Disk[]; readonly cache: readonly Disk[] };
 
-/** Numbers of storage disks, without the spares, that the tool rejects if the number of spares is fixed: primes. */
+/**
+ * The numbers of storage disks, without the spares, that the tool rejects if the number of spares is fixed. They are
+ * primes.
+ */
 const UNDIVIDABLE = new Set([17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67]);
 
 /**

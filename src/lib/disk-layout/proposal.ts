@@ -1,5 +1,6 @@
-// The layout that the API proposes and checks. It knows only the name and whole GB of each disk, and assumes that every
-// disk is spinning and not removable. It is advisory, because only the node knows its disks exactly.
+// The layout that the API proposes and checks. It is computed from only the name and the size in whole GB of each disk,
+// on the assumption that every disk is spinning and not removable. The proposal is advisory, because only the node
+// knows its disks exactly.
 import { DISK_LAYOUTS } from "../../contract/enums.ts";
 import type { LayoutProposal, SetupApproval } from "../../contract/setup.ts";
 import { layoutOf, layoutOptionError, type LayoutOptions, type PoolLayout } from "./layout.ts";
@@ -7,8 +8,8 @@ import type { Disk } from "./size-classes.ts";
 import type { InventoryDisk } from "./disks.ts";
 
 /**
- * A proposed layout; its lists contain disk names. `width` is null for `single`, so that an approval can send the
- * values back unchanged. `destroys` lists every disk that the layout uses, in the order of the inventory.
+ * A proposed layout. Its lists contain disk names. `width` is null for the layout `single`, so that an approval can
+ * send the values back unchanged. `destroys` lists every disk that the layout uses, in the order of the inventory.
  */
 export type ProposedLayout = NonNullable<LayoutProposal["proposal"]>;
 

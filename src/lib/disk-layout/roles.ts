@@ -1,5 +1,5 @@
-// Assigns a role to each size class of disks. The pool stores data on one class. The smallest solid state class may
-// become the log; all other classes are caches.
+// Assigns a role to each size class of disks. The pool stores data on one class. The smallest of the remaining solid
+// state classes may become the log; all other classes are caches.
 import { type Disk, type SizeClass, sizeClasses } from "./size-classes.ts";
 
 /** Each list is sorted by size, then by name as plain text (c10 before c2). `storage` is empty when no disk is usable. */
@@ -9,7 +9,7 @@ export type DiskRoles = {
   readonly cache: readonly Disk[];
 };
 
-/** Only a solid state class with fewer disks than this becomes the log. */
+/** A solid state class becomes the log only if it has fewer disks than this. */
 const LOG_DISKS_BELOW = 5;
 
 /**

@@ -23,12 +23,12 @@ export type SizeClass = { readonly gb: number; readonly solid_state: boolean; re
 const BYTES_PER_MB = 1e6;
 const MB_PER_GB = 1_000;
 const TOLERANCE = 0.05;
-/** Steps in MB between capacities of disks on the market, coarse steps first. */
+/** Disks on the market have capacities in multiples of these steps, in MB. Coarse steps come first. */
 const MARKET_STEPS_MB = [500_000, 150_000, 80_000, 20_000, 4_500, 1_000] as const;
 
 /**
- * Returns the nominal capacity of a disk: the market capacity near its size. A whole number of GB is always its own
- * nominal capacity.
+ * Returns the nominal capacity of a disk: the market capacity near the disk's size. If the size is a whole number of
+ * GB, the nominal capacity equals the size.
  * @returns GB (10^9 bytes), or 0 for a disk too small to use (below about 0.5 GB)
  */
 export function nominalGb(size_bytes: number): number {
@@ -39,7 +39,7 @@ export function nominalGb(size_bytes: number): number {
     const steps = Math.floor((mb + step / 2) / step);
     const candidateMb = steps * step;
     if (Math.abs(mb - candidateMb) / mb > TOLERANCE) continue;
-    // A capacity with fewer steps is more likely, hence the fourth power.
+    // A capacity with fewer steps is more likely, so the number of steps counts to the fourth power.
     const score = (mb - candidateMb) ** 2 * steps ** 4;
     // As in the tool, a score of 0 also means "no candidate yet", so the next candidate replaces an exact fit.
     if (bestScore === 0 || score < bestScore) {
@@ -68,8 +68,9 @@ export function sizeClasses(disks: readonly Disk[]): SizeClass[] {
 }
 
 /**
- * Merges classes of similar capacity. In each ordered pair within 5 %, the class with more disks absorbs the other
- * class and keeps its own size. If both have equally many disks, the second class absorbs the first.
+ * Merges classes of similar capacity. In each ordered pair of classes that differ by at most 5 %, the class with more
+ * disks absorbs the other class and keeps its own size. If both classes have equally many disks, the second one absorbs
+ * the first one.
  */
 function merged(found: readonly SizeClass[]): SizeClass[] {
   const classes: (SizeClass | null)[] = [...found];

@@ -1,5 +1,6 @@
 // Divides the storage set into stripes. The largest disks become spares, because only they can replace any other disk.
-// The other disks, smallest first, are divided into stripes in order. Error texts are the layout tool's.
+// The other disks, smallest first, are divided into stripes in order. The error texts are the same as in the layout
+// tool.
 import type { DiskLayout } from "../../contract/enums.ts";
 import type { Disk } from "./size-classes.ts";
 
@@ -14,7 +15,7 @@ export type Stripes = {
 };
 /** Values fixed by the caller; null lets the layout choose. 0 `spares` means no spares. */
 export type Fixed = { readonly width: number | null; readonly spares: number | null };
-/** The layout tool's error text for disks that cannot have the layout. */
+/** The layout tool's error text if the disks cannot have the layout. */
 export type Refused = { readonly error: string };
 
 /** @param disks the storage set, smallest first, not empty; fixed spares leave at least two of them */
@@ -71,7 +72,7 @@ type Raidz = {
   readonly parity: number;
   readonly min: number;
   readonly max: number;
-  /** The search begins with one spare for this many disks, at most two spares. */
+  /** The search begins with one spare for each group of this many disks, but with at most two spares. */
   readonly spareEvery: number;
 };
 

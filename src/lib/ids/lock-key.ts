@@ -1,10 +1,11 @@
-// Names of the locks that a commit takes on records. A commit that adds a child to a record takes the record's lock
-// shared; a commit that deletes the record, or must see all its children, takes the lock exclusively. Only this file
-// builds these names, because two different names for one record would not exclude each other.
+// Builds the names of the locks that a commit takes on records. A commit that adds a child to a record takes the
+// record's lock shared. A commit that deletes the record, or must see all its children, takes the lock exclusively.
+// Only this file builds these names: with two different names for one record, two commits would not exclude each other.
 
 /**
- * The kinds of locks. Most names contain the record's id. The exceptions: the name of a NIC tag, the tenant's id for a
- * quota and for "image-uploads", the node's id for "claims", and the project's id for "webhooks".
+ * The kinds of locks. Most lock names contain the record's id. The exceptions: the lock of a NIC tag contains the tag's
+ * name, the locks of a quota and of "image-uploads" contain the tenant's id, "claims" the node's id, and "webhooks" the
+ * project's id.
  */
 export type LockedKind =
   | "claims"

@@ -17,7 +17,7 @@ export type PageCursor = Readonly<Record<string, string | number>>;
  */
 export type IdPage = { readonly after: string | undefined; readonly rows: number };
 
-/** @returns a token of up to a few hundred base64url characters */
+/** @returns a token with at most a few hundred base64url characters */
 export function encodePageToken(cursor: PageCursor): string {
   const bytes = new TextEncoder().encode(JSON.stringify(cursor));
   return btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_").replace(/(?<!=)=+$/, "");

@@ -1,4 +1,4 @@
-// The identity of a machine that registers, derived from its sysinfo.
+// Derives the identity of a machine that registers from its sysinfo.
 import { macsOf } from "../net/sysinfo-macs.ts";
 import { serialOf } from "./sysinfo-serial.ts";
 

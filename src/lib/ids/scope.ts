@@ -27,21 +27,21 @@ export function scopeOf({ scope_kind, silo_id, tenant_id, project_id, user_id }:
   }
 }
 
-/** Returns the scope columns that are not null. All objects in the scope have the same values in them. */
+/** Returns the scope columns that are not null. All objects in the scope have the same values in these columns. */
 export function scopeFilter<Columns extends Partial<ScopeColumns>>(columns: Columns) {
   const set = Object.entries(columns).filter(([, value]) => value !== null);
   return Object.fromEntries(set) as { [Name in keyof Columns]?: NonNullable<Columns[Name]> };
 }
 
 /**
- * Returns the id that an object with these bytes has in a scope: the UUIDv5 of the scope's kind, the scope's id and the
+ * Returns the id of an object with these bytes in a scope: the UUIDv5 of the scope's kind, the scope's id and the
  * digest.
  * @param digest identifies the bytes: the hash of an image, the fingerprint of a key
  */
 export function scopedId(columns: ScopeColumns, digest: string): string {
   const { scope_kind, silo_id, tenant_id, project_id, user_id } = columns;
-  // A key that a user created with a tenant's credential has another id than the same key created with the user's own
-  // credential or another tenant's.
+  // The id of a user's key also depends on the credential that created it: a credential of a tenant, a credential of
+  // another tenant, and the user's own credential give three different ids.
   const through = scope_kind === "user" && tenant_id !== null ? `@${tenant_id}` : "";
   const id = { public: "", silo: silo_id, tenant: tenant_id, project: project_id, user: user_id } satisfies Record<
     ScopeKind,

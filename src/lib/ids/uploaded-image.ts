@@ -1,9 +1,9 @@
-// The source of an uploaded image: `berth:ID`, where ID names the stored bytes. Users cannot give such a source, since
-// theirs must be http or https.
+// The source of an uploaded image: `berth:ID`, where ID names the stored bytes. Users cannot choose such a source,
+// because the sources in their requests must be http or https.
 const SCHEME = "berth:";
 const UPLOADED = /^berth:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
 
-/** Returns the source of the image that this upload became. */
+/** Returns the source of the image that was made from this upload. */
 export function uploadedUrl(id: string): string {
   return `${SCHEME}${id}`;
 }

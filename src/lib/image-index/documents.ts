@@ -1,7 +1,7 @@
-// The documents of an image index as a client reads them (docs/image-index.md). Fields whose set of values may grow are
-// plain strings. A client accepts documents without the optional fields, and keeps fields that it does not know. The
-// builder writes every field: its schemas (index-builder/tree/model.ts) compile only if they have the same fields as
-// these types.
+// The documents of an image index as a client reads them (docs/image-index.md). If later versions may add values to a
+// field, the field is a plain string. A client accepts documents without the optional fields, and keeps fields that it
+// does not know. The builder writes every field: its schemas (index-builder/tree/model.ts) compile only if they have
+// the same fields as these types.
 
 /** A distribution, as v1/index.json lists it. */
 export type DistroSummary = {
@@ -29,7 +29,7 @@ export type Location = {
   readonly kind?: string | null;
   readonly redirects_off_host?: boolean | null;
 };
-/** The vendor's document that lists a hash, and the file's name in it. */
+/** The vendor's document that contains a hash, and the file's name in this document. */
 export type ChecksumSource = { readonly url: string; readonly format: string; readonly filename?: string | null };
 /** A hash of an image file, in lower-case hex. */
 export type Digest = {
@@ -75,7 +75,7 @@ export type Build = {
   readonly osinfo?: OsinfoRef | null;
   readonly artifacts: readonly Artifact[];
 };
-/** Builds of a release, newest first: the content of a release, archive or alias file. */
+/** The content of a release, archive or alias file: the builds of a release, newest first. */
 export type BuildList = { readonly distro: string; readonly release: string; readonly builds: readonly Build[] };
 /** v1/index.json. */
 export type DistroList = { readonly distros: readonly DistroSummary[] };

@@ -1,12 +1,15 @@
-// The use of a machine between two samples of its counters.
+// Computes how much a machine used between two samples of its counters.
 import type { MetricsSample } from "../../contract/instance-metrics.ts";
 
 /** The members of a sample that only grow while the machine runs. */
 export type Counter = Exclude<keyof MetricsSample, "at" | "memory_bytes">;
-/** A sample with the sample before it, which gives the use in between. */
+/** A sample and the sample before it. The difference is the use in between. */
 export type Interval = { readonly from: MetricsSample; readonly to: MetricsSample };
 
-/** Pairs each sample with the one before it. The first sample has none, so it only begins the first interval. */
+/**
+ * Pairs each sample with the one before it. The first sample has no sample before it, so it only begins the first
+ * interval.
+ */
 export function intervalsOf(samples: readonly MetricsSample[]): readonly Interval[] {
   return samples.slice(1).map((to, index) => ({ from: samples[index]!, to }));
 }

@@ -1,11 +1,12 @@
-// The arguments of operators for the kernel of one machine (docs/booting.md, "Kernel arguments and the console").
+// Selects the kernel arguments that operators have set for one machine (docs/booting.md, "Kernel arguments and the
+// console").
 import type { BootArguments, LabelArguments } from "../../contract/boot.ts";
 import type { Labels } from "../../contract/labels.ts";
 
 /**
- * Returns the arguments of the labels that the node has, in the order of the policy, and then the machine's own. The
- * last console counts, so the console of the machine replaces a console of its labels. `labels` is null for a machine
- * that is not a node yet.
+ * Returns the arguments of the labels that the node has, in the order of the policy, followed by the machine's own
+ * arguments. The last console wins, so the console of the machine replaces a console of its labels. `labels` is null
+ * for a machine that is not a node yet.
  */
 export function bootArguments(
   own: BootArguments,

@@ -1,5 +1,5 @@
-// The values of a netboot request: DHCP options 60, 77, 93 and 97. Strangers write them, so a malformed value is left
-// out.
+// The values of a netboot request: DHCP options 60, 77, 93 and 97. Any machine in the network can send such a request,
+// so malformed values are left out.
 import { parseIp } from "./ip-address.ts";
 
 /** The values of a netboot request. `has_boot_file` is false if the booter has no file for the architecture. */
@@ -55,15 +55,15 @@ const ARCHITECTURES: ReadonlyMap<number, string> = new Map([
   [28, "RISC-V 64-bit UEFI HTTP"],
 ]);
 
-/** Returns the name of an architecture; its number if the number has no name here. */
+/** Returns the name of an architecture; the number itself if it has no name here. */
 export function architectureText(arch: number | null): string {
   if (arch === null) return "unknown";
   return ARCHITECTURES.get(arch) ?? `number ${arch}`;
 }
 
 /**
- * Returns the two GUIDs that a machine with this UUID can send: as the UUID is printed, and as SMBIOS stores it, with
- * the first three fields little-endian.
+ * Returns the two GUIDs that a machine with this UUID can send: the UUID as it is printed, and the UUID as SMBIOS
+ * stores it, with the first three fields little-endian.
  */
 export function guidsOfUuid(uuid: string): readonly [string, string] {
   const printed = uuid.toLowerCase().replaceAll("-", "");

@@ -1,11 +1,11 @@
-// Determines the client's address. Any client can send X-Forwarded-For, and each proxy appends to it. So the header is
-// read from the right, and only the part that our own proxies wrote is used; the client may have forged the rest.
-// docs/reliability.md S-35.
+// Determines the client's address. Any client can send X-Forwarded-For, and each proxy appends to this header.
+// Therefore the header is read from the right, and only the part that our own proxies wrote is used; the client may
+// have forged the rest. docs/reliability.md S-35.
 import { type Cidr, formatIp, inCidr, type Ip, networkOf, parseIp } from "./ip-address.ts";
 
 /**
- * The address of a client whose address cannot be parsed: never trusted, never loopback. All such clients share one
- * rate limit.
+ * Replaces an address that cannot be parsed. It is never trusted and never a loopback address. All clients with such an
+ * address share one rate limit.
  */
 const UNKNOWN_ADDRESS = "unknown";
 

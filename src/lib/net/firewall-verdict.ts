@@ -12,21 +12,21 @@ export type Packet = {
   readonly protocol: string;
   /** Null unless the protocol has ports. */
   readonly ports: { readonly source: number; readonly destination: number } | null;
-  /** Null unless it is ICMP. */
+  /** Null unless the protocol is ICMP. */
   readonly icmp: { readonly type: number; readonly code: number } | null;
 };
 
-/** The parts of a first packet that a person names. */
+/** The parts of a first packet that a request contains. */
 export type PacketQuery = Pick<Packet, "source" | "destination"> & {
   readonly protocol: PacketProtocol;
-  /** Null: a port that clients use. Ignored unless the protocol has ports. */
+  /** Null means a port that clients use. Ignored unless the protocol has ports. */
   readonly source_port?: number | null;
   readonly destination_port: number | null;
-  /** Null: an echo request. Ignored unless the protocol is ICMP. */
+  /** Null means an echo request. Ignored unless the protocol is ICMP. */
   readonly icmp?: Packet["icmp"];
 };
 
-/** A port that clients use. A rule for source ports may decide differently for other ports. */
+/** A source port in the range that clients use. A rule for source ports may decide differently for other ports. */
 const CLIENT_PORT = 50_000;
 /** The type of an echo request (RFC 792, RFC 4443). */
 const ECHO_REQUEST = { icmp4: 8, icmp6: 128 } as const;
@@ -57,7 +57,7 @@ export function firstPacket(query: PacketQuery): Packet {
 /** The decision of the firewall about a packet. */
 export type FirewallVerdict = {
   readonly is_allowed: boolean;
-  /** The rule that decided; null if none matches. */
+  /** The rule that decided; null if no rule matches. */
   readonly rule_id: string | null;
 };
 
@@ -92,7 +92,7 @@ function matcherOf(rule: DocumentRule): (packet: Packet, source: Ip, destination
     isOfType(rule.icmp_type_code, packet.icmp);
 }
 
-/** Matches every address if the block is null. */
+/** Returns whether an address is in a block. A null block matches every address. */
 function inBlock(block: string | null): (ip: Ip) => boolean {
   const cidr = block === null ? null : parseCidr(block);
   return (ip) => block === null || (cidr !== null && inCidr(ip, cidr));
@@ -130,7 +130,7 @@ export function orderedRules(
     .toSorted((a, b) => b.priority - a.priority || rank(a) - rank(b));
 }
 
-/** Returns false for a rule that names networks of both families. It matches no packet, and nft refuses it. */
+/** Returns false for a rule that names networks of both families. Such a rule matches no packet, and nft refuses it. */
 function canMatch({ protocol, source_cidr, destination_cidr }: DocumentRule): boolean {
   const families = new Set([source_cidr, destination_cidr].filter((cidr) => cidr !== null).map(familyOf));
   if (protocol === "icmp4") families.add(4);

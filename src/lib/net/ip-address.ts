@@ -1,5 +1,5 @@
-// Parses IP addresses strictly: IPv4 has four decimal octets without leading zeros, IPv6 no zone. A lenient parser
-// could count two spellings of one address as two callers, or read 010.0.0.1 as 8.0.0.1.
+// Parses IP addresses strictly: IPv4 has four decimal octets without leading zeros, and IPv6 has no zone. A lenient
+// parser could count two spellings of one address as two callers, or read 010.0.0.1 as 8.0.0.1.
 
 /** An address as a number of 32 or 128 bits. */
 export type Ip = { readonly family: 4 | 6; readonly value: bigint };

@@ -1,4 +1,4 @@
-// Networks as stored in records, with host bits cleared and in canonical text, and comparisons of two networks.
+// Parses and compares networks. Records store them in canonical text, with host bits cleared.
 import { badRequest, conflict, type Fault } from "../../contract/fault.ts";
 import { type Cidr, formatIp, networkOf, parseCidr } from "./ip-address.ts";
 
@@ -8,7 +8,9 @@ export type Blocks = { readonly ipv4_block: string | null; readonly ipv6_block: 
 /** The blocks in a request body; an absent field is treated as null. */
 export type GivenBlocks = { readonly ipv4_block?: string | null; readonly ipv6_block?: string | null };
 
-/** The end of the error for a text that `parseBlock` cannot parse. The field and the text precede it. */
+/**
+ * The end of the error text if `parseBlock` cannot parse a value. The error text begins with the field and the value.
+ */
 export const NOT_A_BLOCK = "is not an IPv4 or IPv6 network; use for example 10.0.0.0/24";
 
 /**

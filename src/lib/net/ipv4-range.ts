@@ -11,8 +11,8 @@ export type Ipv4RangeFields = {
 };
 
 /**
- * A parsed range. Addresses are numbers, both ends are included; `block` is canonical text; `count` excludes the
- * gateway.
+ * A parsed range. Addresses are numbers, and the range includes both ends. `block` is canonical text. `count` does not
+ * include the gateway.
  */
 export type Ipv4Range = {
   readonly block: string;
@@ -23,11 +23,11 @@ export type Ipv4Range = {
   readonly count: bigint;
 };
 
-/** The longest prefix. With a longer one, a block has no address besides its network and broadcast addresses. */
+/** The longest prefix. A block with a longer prefix has only its network and broadcast addresses. */
 const PREFIX_MAX = 30;
 
 /**
- * Parses the fields. The gateway may be inside the range; allocations skip it.
+ * Parses the fields. The gateway may be inside the range, but is never allocated.
  * @returns the range, or the text of a 400 that begins with the name of the field
  */
 export function parseIpv4Range(fields: Ipv4RangeFields): { readonly range: Ipv4Range } | { readonly error: string } {

@@ -1,5 +1,5 @@
-// The network of a VPC as the database has it in one snapshot, and the document of one node that follows from it
-// (docs/networking.md, "Network documents").
+// The network of a VPC in one snapshot of the database. Derives from it the document for one node (docs/networking.md,
+// "Network documents").
 import type { FirewallRule } from "../../contract/network.ts";
 import { OVERLAY_HEADER_BYTES, VPC_MTU_MAX } from "../../contract/limits.ts";
 import {
@@ -27,7 +27,7 @@ export type ContentHost = {
   readonly underlay_mtu: number;
 };
 
-/** A NIC whose instance has a node. */
+/** A NIC whose instance is on a node. */
 export type ContentNic = Addresses & {
   readonly nic_id: string;
   readonly instance_id: string;
@@ -43,7 +43,7 @@ export type ContentNic = Addresses & {
   readonly floating_ips: readonly string[];
 };
 
-/** A route of a subnet. Routes to the virtual gateway need nothing and are left out. */
+/** A route of a subnet. Routes to the virtual gateway are left out, because the node does nothing for them. */
 export type ContentRoute = {
   readonly destination: string;
   readonly target_kind: "blackhole" | "reject" | "nat_gateway";
@@ -62,7 +62,7 @@ export type NetworkContent = {
     readonly ipv6_block: string | null;
     readonly routes: readonly ContentRoute[];
   }[];
-  /** The NICs whose instance has a node. */
+  /** The NICs whose instance is on a node. */
   readonly nics: readonly ContentNic[];
   readonly nat_gateways: readonly {
     readonly nat_gateway_id: string;
@@ -70,7 +70,7 @@ export type NetworkContent = {
     readonly host_cn_uuid: string;
     readonly port_forwards: readonly DocumentPortForward[];
   }[];
-  /** In the order in which they are evaluated. */
+  /** The rules in the order in which they are evaluated. */
   readonly firewall_rules: readonly (Pick<FirewallRule, Exclude<keyof DocumentRule, "rule_id">> & {
     readonly rule_id: string;
   })[];
@@ -135,8 +135,8 @@ export function hasPart(server_uuid: string, { hosts }: NetworkContent): boolean
 }
 
 /**
- * The MTU is the same on all nodes, so that a guest can move. It is the smallest MTU that the underlay of a node
- * allows.
+ * The MTU is the same on all nodes, so that a guest can move. It is the largest MTU that the underlays of all nodes
+ * allow.
  */
 function mtuOf({ hosts }: NetworkContent): number {
   return Math.min(VPC_MTU_MAX, ...hosts.map(({ underlay_mtu }) => underlay_mtu - OVERLAY_HEADER_BYTES));
@@ -150,7 +150,7 @@ function firstAddress(block: string): string | null {
 function targetOf(route: ContentRoute, underlay: ReadonlyMap<string, string | null>): DocumentRouteTarget {
   if (route.target_kind !== "nat_gateway") return { kind: route.target_kind };
   const underlay_address = route.host_cn_uuid && underlay.get(route.host_cn_uuid);
-  // No node runs the gateway now, so the sender gets an ICMP error.
+  // If no node runs the gateway now, the sender gets an ICMP error.
   return underlay_address ? { kind: "nat_gateway", underlay_address } : { kind: "reject" };
 }
 

@@ -29,7 +29,7 @@ const NOT_PUBLIC = cidrs(
  * IPv6's only range for global unicast. It excludes ::, ::1, fc00::/7, fe80::/10, fec0::/10, ff00::/8 and other ranges.
  */
 const GLOBAL_IPV6 = cidrs("2000::/3")[0]!;
-/** NAT64's range (RFC 6052): such an address is public if the IPv4 address in its last 32 bits is public. */
+/** NAT64's range (RFC 6052). An address in this range is public if the IPv4 address in its last 32 bits is public. */
 const NAT64 = cidrs("64:ff9b::/96")[0]!;
 
 /** Returns whether the address is globally reachable unicast. */
@@ -46,8 +46,8 @@ export function isPublicAddress(text: string): boolean {
 }
 
 /**
- * Returns whether a URL that others supplied may lead to an address: it is public, or in a range that the operator
- * allows.
+ * Returns whether a URL that others supplied may lead to an address. The address must be public, or in a range that the
+ * operator allows.
  */
 export function mayBeFetched(text: string, allowed: readonly Cidr[]): boolean {
   const ip = parseIp(text);
@@ -71,8 +71,8 @@ export const PUBLIC_RULE =
 const LOCAL_NAME = /^(?:.+\.)?localhost\.?$/i;
 
 /**
- * Returns whether the host of a URL can be rejected without resolving a name: it is an address that may not be fetched,
- * or localhost. Other names are checked when they are resolved.
+ * Returns whether the host of a URL can be rejected without resolving a name, because it is localhost or an address
+ * that may not be fetched. Other names are checked when they are resolved.
  */
 export function isLiterallyPrivate(url: URL, allowed: readonly Cidr[]): boolean {
   const literal = literalAddress(url);

@@ -1,8 +1,9 @@
-// The names of a subnet's lock and address pools. An allocation in a subnet needs both.
+// Builds the names of a subnet's lock and of its address pools. An allocation in a subnet needs the lock and a pool.
 import type { AddressFamily } from "../../contract/enums.ts";
 
 /**
- * Returns the name of a subnet's lock: allocations in the subnet take it shared, the removal of the subnet exclusively.
+ * Returns the name of a subnet's lock. Allocations in the subnet take the lock shared; the removal of the subnet takes
+ * it exclusively.
  */
 export function subnetLock(subnet_id: string): string {
   return `subnet:${subnet_id}`;

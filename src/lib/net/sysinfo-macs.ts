@@ -3,7 +3,7 @@
 import { canonicalMac, isMulticastMac } from "./mac.ts";
 import { memberOf, membersOf } from "../text/sysinfo-member.ts";
 
-/** The MAC of unprogrammed and some virtual network cards, which several machines may have. */
+/** The MAC of unprogrammed network cards and of some virtual ones. Several machines may have it. */
 const NO_MAC = "00:00:00:00:00:00";
 
 /** Lists the canonical MACs in the order of the inventory, each once. Never throws. */

@@ -1,4 +1,4 @@
-// Reasons why a machine cannot netboot: docs/booting.md.
+// Finds the reasons why a machine cannot netboot (docs/booting.md).
 import type { BootClient, BootRecord } from "../../contract/boot.ts";
 import type { Finding } from "../../contract/node-diagnosis.ts";
 import { bootFileFindings } from "./boot-request-findings.ts";

@@ -1,4 +1,5 @@
-// Findings from the netboot requests of machines, which their firmware writes: docs/booting.md, "Netboot requests".
+// Findings from the netboot requests of machines (docs/booting.md, "Netboot requests"). A machine's firmware writes its
+// requests.
 import type { BootClient } from "../../contract/boot.ts";
 import type { Finding } from "../../contract/node-diagnosis.ts";
 import { stops, warns } from "./finding.ts";
@@ -13,7 +14,10 @@ export function bootFileFindings(mac: string, client: BootClient | null): Findin
   ];
 }
 
-/** Lists machines that boot with the UUID of a node and are not the node. `macs`: ports that are not the node's. */
+/**
+ * Reports machines that boot with the UUID of a node and are not the node. `macs` are ports that do not belong to the
+ * node.
+ */
 export function strangePortFindings(macs: readonly string[]): Finding[] {
   if (macs.length === 0) return [];
   const text = `another machine sent the UUID of this node in its netboot request (${macs.join(" ")})`;

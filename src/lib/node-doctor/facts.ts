@@ -9,16 +9,19 @@ export type NodeFacts = {
   readonly node: CnView;
   /** Null for a node without placement rules. */
   readonly placement: Pick<CnPlacementRules, "cordoned" | "cordoned_reason" | "reserved"> | null;
-  /** Boot records of its network ports that no other node has, and records bound to it. */
+  /**
+   * The boot records of the node's network ports, without records that are bound to another node, and the records that
+   * are bound to the node.
+   */
   readonly records: readonly BootRecord[];
-  /** Ports that sent the node's UUID in a netboot request and are not the node's. */
+  /** Ports that sent the node's UUID in a netboot request and do not belong to the node. */
   readonly strange_ports: readonly string[];
   /** Announced MACs without a boot record. */
   readonly macs_without_record: readonly string[];
   readonly site: SiteFacts;
-  /** Newest first. */
+  /** The operations, newest first. */
   readonly operations: readonly OperationSummary[];
-  /** Why no disk layout fits a node that waits for setup; null if one fits, and for other nodes. */
+  /** For a node that waits for setup: why no disk layout fits; null if a layout fits. Null for all other nodes. */
   readonly layout_error: string | null;
   /** The time by the database's clock. */
   readonly now: Date;

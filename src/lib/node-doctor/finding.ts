@@ -1,12 +1,12 @@
-// Makes findings. The function's name is the finding's level.
+// Builds findings. The name of each function is the level of its findings.
 import type { Finding } from "../../contract/node-diagnosis.ts";
 
-/** Returns a problem: the machine is not usable until it is fixed. */
+/** Returns a problem: the machine is not usable until the problem is fixed. */
 export function stops(text: string, mend: string | null = null): Finding {
   return { level: "stops", text, mend };
 }
 
-/** Returns a warning: the machine is usable all the same. */
+/** Returns a warning: the machine is usable in spite of it. */
 export function warns(text: string, mend: string | null = null): Finding {
   return { level: "warns", text, mend };
 }

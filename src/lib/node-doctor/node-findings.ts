@@ -1,4 +1,4 @@
-// Reasons why a node cannot run new instances, problems before warnings.
+// Finds the reasons why a node cannot run new instances. Problems come before warnings.
 import { CN_LIVE_S, SETUP_LIMIT_MS } from "../../contract/limits.ts";
 import type { Finding } from "../../contract/node-diagnosis.ts";
 import { enrolledFindings, enrollingFindings, enrolmentFindings } from "./boot-findings.ts";
@@ -6,7 +6,7 @@ import { strangePortFindings } from "./boot-request-findings.ts";
 import type { NodeFacts } from "./facts.ts";
 import { stops, warns } from "./finding.ts";
 
-/** The last_setup_error that a factory reset leaves (docs/nodes.md, "Leaving"). It is not a failure. */
+/** The last_setup_error after a factory reset (docs/nodes.md, "Leaving"). It does not mean that a setup failed. */
 const RESET = "factory reset by operator";
 /** A setup without a report for this long has probably stopped. */
 const SILENT_SETUP_MS = 10 * 60_000;
@@ -142,8 +142,8 @@ function conflictFindings({ node: { conflict, state } }: NodeFacts): Finding[] {
 }
 
 /**
- * Lists the claims that an operator must check. These are a pending node's claims that differ from its record, and
- * every claim of a node that is not pending, because a second machine with the node's identity may have made it.
+ * Lists the claims that an operator must check. If a node is pending, these are the claims that differ from its record.
+ * If it is not pending, these are all its claims, because a second machine with the node's identity may have made them.
  */
 function claimFindings({ node: { claims, state, hostname, server_uuid }, now }: NodeFacts): Finding[] {
   const live = claims.filter(({ claim_code_expires_at: end, differs }) =>

@@ -1,5 +1,5 @@
-// Decides from the stored state what a drain does next. A failed migration is not repeated. The drain waits
-// for an instance that another operation occupies.
+// Decides from the stored state what a drain does next. A failed migration is not repeated. While another operation
+// occupies an instance, the drain waits.
 import type { DrainResult, RemainingInstance } from "../../contract/drain.ts";
 import { DRAIN_TRIES_MAX } from "../../contract/limits.ts";
 import type { NotPlaceableInstance } from "../../contract/placement.ts";
@@ -8,19 +8,19 @@ import type { NotPlaceableInstance } from "../../contract/placement.ts";
 export type Move = {
   readonly instance_id: string;
   readonly instance_name: string;
-  /** Where the preview placed it. */
+  /** The node on which the preview placed the instance. */
   readonly target_cn_uuid: string;
-  /** Whether it is still on the drained node, or its move has not ended. */
+  /** Whether the instance is still on the drained node, or its move has not ended. */
   readonly is_here: boolean;
   readonly is_occupied: boolean;
-  /** Why its migration in this drain failed; null if it has none that failed. */
+  /** Why the migration of the instance in this drain failed; null if no migration failed. */
   readonly failure: string | null;
 };
 
 /** A running drain or evacuation, as the database has it now. */
 export type Drain = {
   readonly operation_id: string;
-  /** Whether the node is dead. Then its instances are created again on other nodes. */
+  /** Whether the node is dead, so that its instances are created again on other nodes. */
   readonly is_evacuation: boolean;
   readonly server_uuid: string;
   readonly moves: readonly Move[];
@@ -39,8 +39,8 @@ export type DrainNext =
   | { readonly next: "end"; readonly result: DrainResult };
 
 /**
- * Returns the instances that can begin to move, in the order of the preview, or the result when nothing is left to wait
- * for.
+ * Returns the instances that can begin to move, in the order of the preview. Returns the result when no instance is
+ * left that can still move.
  */
 export function nextOfDrain(
   moves: readonly Move[],

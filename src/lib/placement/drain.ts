@@ -1,6 +1,6 @@
-// Previews where a node's instances would go if the node were emptied. Each instance that the preview places takes its
-// capacity away from the instances after it, so no capacity is promised twice. The largest instances are placed first,
-// because they have the fewest targets.
+// Previews the nodes to which the instances of a node would move if the node were drained. The preview places one
+// instance after another, and the capacity that one instance takes is not free for the next ones. Therefore no capacity
+// is promised twice. The largest instances are placed first, because they have the fewest targets.
 import type { DrainPreview, ExplainReport, NotPlaceableInstance, PlaceableInstance } from "../../contract/placement.ts";
 import type { CapacityReport } from "../../contract/agent.ts";
 import type { InstanceBrand, InstanceState } from "../../contract/enums.ts";
@@ -27,7 +27,7 @@ export type HostedInstance = {
   readonly group: Group | null;
 };
 
-/** The node to be emptied, and its instances. */
+/** The node to be drained, and its instances. */
 export type Drained = {
   readonly server_uuid: string;
   /** The node's own capacity report, or null. A running instance can move only to a node with compatible hardware. */
@@ -53,7 +53,7 @@ function requestOf(instance: HostedInstance, leaves: string | undefined): Placem
 
 /**
  * Returns the placement request for an instance that moves from this node.
- * @param leaves the node, if it is being emptied: the other instances of a group follow
+ * @param leaves the node, if it is being drained, so that the other instances of a group will also leave it
  */
 export function movingRequest(
   from: Pick<Drained, "capacity">,
@@ -69,13 +69,13 @@ export function previewDrain(drained: Drained, snapshot: Snapshot, profile: Prof
 }
 
 /**
- * Previews the drains of several nodes, one after another. None of the nodes is a target. Each instance leaves less room
- * for the instances of the later nodes too.
+ * Previews the drains of several nodes, one after another. None of these nodes is a target. Each instance also leaves
+ * less room for the instances of later nodes.
  */
 export function previewDrains(drained: readonly Drained[], snapshot: Snapshot, profile: Profile): DrainPreview[] {
   const emptied = new Set(drained.map(({ server_uuid }) => server_uuid));
   let left: Snapshot = { ...snapshot, nodes: snapshot.nodes.filter(({ server_uuid }) => !emptied.has(server_uuid)) };
-  /** Where the preview has put instances that are in a placement group. */
+  /** The nodes on which the preview has placed instances of placement groups. */
   const placed = new Map<string, NodeSnapshot>();
   return drained.map((node) => {
     const planned = placeInstances(node, { targets: left, placed }, profile);
@@ -124,7 +124,7 @@ function placeInstances(
   return { preview, left };
 }
 
-/** Returns the group with the instances where the preview has put them. */
+/** Returns the group as it would be after the preview's moves. */
 function movedGroup(group: Group | null, placed: ReadonlyMap<string, NodeSnapshot>): Group | null {
   if (group === null) return null;
   const members = group.members.map((member) => {
@@ -150,7 +150,7 @@ function larger(a: HostedInstance, b: HostedInstance): number {
   return b.memory_bytes - a.memory_bytes || b.cpu - a.cpu || b.disk_bytes - a.disk_bytes || (a.id < b.id ? -1 : 1);
 }
 
-/** Returns the members that both lists of a preview have. */
+/** Returns the fields that the entries of both lists of a preview have. */
 export function rowOf(instance: HostedInstance) {
   return {
     instance_id: instance.id,
@@ -162,7 +162,7 @@ export function rowOf(instance: HostedInstance) {
   };
 }
 
-/** Says which filters rejected how many of the nodes. */
+/** Returns a text with the filters and the number of nodes that each rejected. */
 export function whyNot(reject_counts: Readonly<Record<string, number>>, nodes: number): string {
   if (nodes === 0) return "there is no other approved node";
   const counts = Object.entries(reject_counts).map(([name, count]) => `${name} ${count}`);
@@ -170,8 +170,8 @@ export function whyNot(reject_counts: Readonly<Record<string, number>>, nodes: n
 }
 
 /**
- * Says what an operator can do so that the instance can move. Some filters apply only to running instances, so a stopped
- * instance may have a target.
+ * Returns a text about what an operator can do so that the instance can move. Some filters apply only to running
+ * instances, so a stopped instance may have a target.
  */
 function remedy({ id, state }: HostedInstance, targetsOf: (state: InstanceState) => ExplainReport): string {
   const [target] = state === "running" ? targetsOf("stopped").per_cn : [];

@@ -1,5 +1,5 @@
-// The filters by name. Every filter runs on every node, even after one rejected it, so that a report shows all reasons
-// at once.
+// The filters by name. Every filter runs on every node, even if another filter has already rejected the node, so that a
+// report shows all reasons at once.
 import type { FilterResult } from "../../contract/placement.ts";
 import { PLACEMENT_FILTERS, type PlacementFilter } from "../../contract/enums.ts";
 import * as capacity from "./capacity-filters.ts";
@@ -36,7 +36,7 @@ const FILTERS: Readonly<Record<PlacementFilter, Filter>> = {
   "cn-zfs-compatible": migration.zfsCompatible,
 };
 
-/** Returns the verdicts of all filters about a node, in the order of PLACEMENT_FILTERS. */
+/** Returns the results of all filters for a node, in the order of PLACEMENT_FILTERS. */
 export function filterResults(node: NodeSnapshot, request: PlacementRequest, now: Date): FilterResult[] {
   return PLACEMENT_FILTERS.map((filter_name) => ({ filter_name, ...FILTERS[filter_name](node, request, now) }));
 }

@@ -1,5 +1,5 @@
-// The placement group of an instance: where its other instances are, and whether a node fits (docs/instances.md,
-// "Placement groups"). The commit checks required groups again (guard_placement_group_allows).
+// Checks whether a node fits the placement group of an instance, given the nodes of the group's other instances
+// (docs/instances.md, "Placement groups"). The commit checks required groups again (guard_placement_group_allows).
 import type { PlacementGroupLevel, PlacementGroupPolicy, PlacementGroupStrictness } from "../../contract/enums.ts";
 import type { NodeSnapshot } from "./snapshot.ts";
 import { ACCEPT, type Filter, reject, SKIP } from "./verdict.ts";
@@ -13,27 +13,27 @@ export type GroupRules = {
   readonly strictness: PlacementGroupStrictness;
 };
 
-/** An instance of a group and a node that has it. An instance that moves has two. */
+/** An instance of a group and the node that it is on. An instance that is moving has two entries. */
 export type GroupMember = {
   readonly instance_id: string;
   readonly server_uuid: string;
   readonly fault_domain: string | null;
 };
 
-/** A placement group with the places of its instances. */
+/** A placement group with the nodes of its instances. */
 export type Group = GroupRules & { readonly members: readonly GroupMember[] };
 
 /** The rules for one instance, and the number of the other instances of its group by node or fault domain. */
 export type WantedGroup = GroupRules & { readonly others: ReadonlyMap<string, number> };
 
-/** The instance that gets a node. */
+/** The instance that is placed. */
 export type GroupMove = {
   readonly instance_id: string | null;
-  /** The node that is being emptied. Its instances do not keep a group together, because they follow. */
+  /** The node that is being drained. With affinity, its instances are not counted, because they will also move. */
   readonly leaves?: string;
 };
 
-/** Returns the rules of the group for the node of one instance. */
+/** Returns the rules of the group that the node of one instance must fit. */
 export function wantedGroup(group: Group | null, { instance_id, leaves }: GroupMove): WantedGroup | null {
   if (group === null) return null;
   const { members, ...rules } = group;
@@ -67,12 +67,12 @@ export const affinityRequired: Filter = (node, { group }) => {
   return ACCEPT;
 };
 
-/** Without a preference, every node gets the same points. */
+/** The points of every node if there is no preference. */
 const NEUTRAL = 0.5;
 
 /**
- * Scores a node for a preferred group. With anti-affinity a node gets more points for fewer instances of the group on
- * it or in its fault domain, and with affinity for more.
+ * Scores a node for a preferred group. The number of the group's instances on the node or in its fault domain counts.
+ * With anti-affinity, fewer instances give more points; with affinity, more instances give more points.
  */
 export function groupScore(node: NodeSnapshot, group: WantedGroup | null | undefined): number {
   if (!group || group.strictness !== "preferred") return NEUTRAL;

@@ -1,4 +1,4 @@
-// Decides from the stored state what a drain by label does next: nodes whose drains begin, or its end.
+// Decides from the stored state what a drain by label does next: it begins the drains of some nodes, or ends.
 import type { DrainResult } from "../../contract/drain.ts";
 import type { OperationState } from "../../contract/enums.ts";
 import type { LabelDrainResult, NotEmptied } from "../../contract/label-drain.ts";
@@ -7,7 +7,7 @@ import type { LabelDrainResult, NotEmptied } from "../../contract/label-drain.ts
 export type DrainedNode = {
   readonly server_uuid: string;
   readonly hostname: string;
-  /** The id of the operation that drains the node, whether it exists yet or not. */
+  /** The id of the operation that drains the node. The operation may not exist yet. */
   readonly operation_id: string;
   /** The operation that drains the node; null before it begins. */
   readonly drain:
@@ -21,9 +21,9 @@ export type LabelDrainNext =
   | { readonly next: "end"; readonly result: LabelDrainResult };
 
 /**
- * Returns the nodes whose drains can begin, or the result when nothing is left to wait for. The result depends only on
- * the arguments, and the nodes begin in their order. So two processes that read the state at different times begin the
- * same nodes, and never more than `max_unavailable` at once.
+ * Returns the nodes whose drains can begin, or the result when no drain is left to begin or to wait for. The answer
+ * depends only on the arguments, and the drains begin in the order of the nodes. Therefore two processes that read the
+ * state at different times begin the same drains, and never run more than `max_unavailable` drains at once.
  * @param refusals why the drain of a node was refused, by node
  */
 export function nextOfLabelDrain(
@@ -50,7 +50,7 @@ function isRunning(state: OperationState): boolean {
   return state === "pending" || state === "running" || state === "unwinding";
 }
 
-/** Returns why the node could not be emptied, or null. */
+/** Returns why the node could not be drained, or null. */
 function notEmptied(node: DrainedNode, refusals: ReadonlyMap<string, string>): NotEmptied | null {
   const { server_uuid, hostname, operation_id, drain } = node;
   const because = (reason: string, remedy: string, remaining: NotEmptied["remaining"] = []): NotEmptied => ({

@@ -32,10 +32,10 @@ export const notReserved: Filter = ({ placement: { reserved, reserved_reason } }
 export const notCordoned: Filter = ({ placement: { cordoned, cordoned_reason } }) =>
   cordoned ? reject(because("it is cordoned", cordoned_reason)) : ACCEPT;
 
-/** The reason of the cordon of a node that is being emptied. */
+/** The cordon reason of a node that is being drained or evacuated. */
 export const DRAIN = "drain";
 
-/** cn-not-evacuating: the node is not being emptied. A node that is being emptied is cordoned with the reason DRAIN. */
+/** cn-not-evacuating: the node is not being drained or evacuated. Such a node is cordoned with the reason DRAIN. */
 export const notEvacuating: Filter = ({ placement: { cordoned, cordoned_reason } }) =>
   cordoned && cordoned_reason === DRAIN ? reject("it is being emptied") : ACCEPT;
 

@@ -1,5 +1,5 @@
-// Ranks the nodes for an instance, best first, and reports why the other nodes were rejected. A pure function: the same
-// snapshot and request always give the same result. The result is a proposal; the commit checks the capacity again
+// Ranks the nodes for an instance, best first, and reports why the other nodes were rejected. The same snapshot and
+// request always give the same result. The result is a proposal; the commit checks the capacity again
 // (guard_cn_has_room).
 import type { ExplainReport, NodeReport, ScorerResult } from "../../contract/placement.ts";
 import { PLACEMENT_SCORERS } from "../../contract/enums.ts";
@@ -41,8 +41,8 @@ export function pick(request: PlacementRequest, snapshot: Snapshot, profile: Pro
 }
 
 /**
- * Returns the candidates of a retry: some of the `among` best nodes, in an order that depends on the instance. So
- * creates that competed for the same nodes do not all try the same nodes next.
+ * Returns the candidates of a retry: some of the `among` best nodes, in an order that depends on the instance.
+ * Therefore new instances that competed for the same nodes do not all try the same nodes next.
  */
 export function drawn({ per_cn, request }: ExplainReport, among: number): string[] {
   const lot = (server_uuid: string) => fraction(`${request.instance_id ?? ""}:${server_uuid}`);
@@ -76,7 +76,8 @@ function scores(node: NodeSnapshot, scene: Scene, { weights }: Profile): ScorerR
 }
 
 /**
- * Compares two nodes for sorting: accepted before rejected, then more points before fewer, then the lower UUID first.
+ * Compares two nodes for sorting: accepted nodes before rejected nodes, then more points before fewer points, then the
+ * lower UUID first.
  */
 function better(a: NodeReport, b: NodeReport): number {
   const points = (b.total_score ?? -1) - (a.total_score ?? -1);

@@ -15,7 +15,7 @@ export type PlacementRequest = Sizes & {
   readonly brand: InstanceBrand;
   /** The stamp of the oldest platform that the image supports. It is compared with the node's stamp as text. */
   readonly min_platform: string | null;
-  /** Null if the request has no tenant; then no node that is pinned to a tenant is accepted. */
+  /** Null if the request has no tenant. Such a request is rejected by every node that is pinned to a tenant. */
   readonly tenant_id: string | null;
   readonly silo_id: string | null;
   readonly instance_id: string | null;
@@ -27,11 +27,11 @@ export type PlacementRequest = Sizes & {
   readonly devices?: readonly Wanted[];
   /** The placement group of the instance. */
   readonly group?: WantedGroup | null;
-  /** Set if the instance moves: describes its present node. */
+  /** Set if the instance moves. Describes the node on which the instance is now. */
   readonly migration?: Migration;
 };
 
-/** Devices of one kind; without `model`, of any model. */
+/** Devices of one kind. Without `model`, devices of any model. */
 export type Wanted = {
   readonly kind: CapacityReport["devices"][number]["kind"];
   readonly model?: string;

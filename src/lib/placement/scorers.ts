@@ -4,7 +4,10 @@ import { groupScore } from "./group.ts";
 import type { PlacementRequest } from "./request.ts";
 import { diskRoom, type NodeSnapshot, ramRoom, type Snapshot } from "./snapshot.ts";
 
-/** The request, and totals over all nodes. `mates`: instances of the request's tenant, by fault domain and in total. */
+/**
+ * The request, and totals over all nodes. `mates` counts the instances of the request's tenant, by fault domain and in
+ * total.
+ */
 export type Scene = {
   readonly request: PlacementRequest;
   readonly mates: { readonly total: number; readonly in: ReadonlyMap<string, number> };
@@ -13,7 +16,7 @@ export type Scene = {
 /** Returns the points of one node, 0 to 1. */
 export type Scorer = (node: NodeSnapshot, scene: Scene) => number;
 
-/** Weight of an instance of the same silo on the node, relative to an instance of the same tenant. */
+/** How much an instance of the same silo on the node counts, relative to an instance of the same tenant. */
 const SILO_NEIGHBOUR = 0.25;
 
 /** Computes the totals over all nodes that the scorers need, once per request. */
@@ -53,8 +56,8 @@ const fewerCotenants: Scorer = ({ neighbours }, { request: { tenant_id, silo_id 
 };
 
 /**
- * Gives more points for a lower current load. Uses the load summary if it is recent, otherwise the capacity report;
- * without either, 0.
+ * Gives more points for a lower current load. Uses the load summary if it is recent, otherwise the capacity report.
+ * Without both, the score is 0.
  */
 const avoidHotNow: Scorer = ({ load, capacity }) => {
   const known = load !== null && !load.stale

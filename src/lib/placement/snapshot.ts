@@ -1,5 +1,5 @@
-// The nodes at one instant, with the free capacity of each. A snapshot may be old: the commit that creates an instance
-// computes the free capacity again (guard_cn_has_room), so no node is overcommitted.
+// The nodes at one instant, with the free capacity of each. A snapshot may be old. Therefore the commit that creates an
+// instance computes the free capacity again (guard_cn_has_room), so that no node is overcommitted.
 import type { CapacityReport } from "../../contract/agent.ts";
 import type { CnPlacementRules } from "../../contract/cn-placement.ts";
 import type { CnRole, CnState } from "../../contract/enums.ts";
@@ -21,7 +21,7 @@ export type NodeSnapshot = {
   readonly traits: Readonly<Record<string, string>>;
   /** The last capacity report; null if the node has sent none. */
   readonly capacity: CapacityReport | null;
-  /** The node's usage counters: what its instances use, whatever their state. */
+  /** The node's usage counters: the resources of all its instances, in any state. */
   readonly used: Sizes & { readonly instances: number };
   /** The part of `used.disk_bytes` that the node has not created yet, so that its report does not include it. */
   readonly unmade_bytes: number;
@@ -32,7 +32,7 @@ export type NodeSnapshot = {
 /** The instances of one tenant on a node. */
 export type Neighbours = { readonly tenant_id: string; readonly silo_id: string; readonly count: number };
 
-/** The last summary of a node's load, as fractions from 0 to 1; null if the summary has no value. */
+/** The last summary of a node's load. Values are fractions from 0 to 1; null if the summary does not have the value. */
 export type Load = {
   readonly stale: boolean;
   readonly cpu_p95_5m: number | null;
@@ -57,7 +57,7 @@ export function cpuRoom(node: NodeSnapshot, { cpu_threads_logical }: CapacityRep
 /**
  * Returns the space for disks in the pool for instances, in bytes; null if the node does not have that pool. There are
  * two limits. The sizes of all disks must fit into the pool, because a thin disk hardly reduces the reported free
- * space. The disks that are not created yet must fit into the present free space, because the pool also stores other
+ * space. The disks that are not created yet must fit into the current free space, because the pool also stores other
  * data.
  */
 export function diskRoom(node: NodeSnapshot, { zpools }: CapacityReport): Room | null {

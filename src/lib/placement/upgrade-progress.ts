@@ -7,7 +7,7 @@ import type { LabelUpgradeResult, NotUpgraded } from "../../contract/label-upgra
 export type UpgradedNode = {
   readonly server_uuid: string;
   readonly hostname: string;
-  /** The id of the operation that upgrades the node, whether it exists yet or not. */
+  /** The id of the operation that upgrades the node. The operation may not exist yet. */
   readonly operation_id: string;
   /** The operation that upgrades the node; null before it begins. */
   readonly upgrade: {
@@ -25,9 +25,9 @@ export type LabelUpgradeNext =
   | { readonly next: "end"; readonly result: LabelUpgradeResult };
 
 /**
- * Returns the nodes whose upgrades can begin, or the result when nothing is left to wait for. As with drains by label,
- * two processes that read the state at different times begin the same nodes, and never more than `max_unavailable` at
- * once.
+ * Returns the nodes whose upgrades can begin, or the result when no upgrade is left to begin or to wait for. As with
+ * drains by label, two processes that read the state at different times begin the same upgrades, and never run more
+ * than `max_unavailable` upgrades at once.
  * @param refusals why the upgrade of a node was refused, by node
  */
 export function nextOfLabelUpgrade(
@@ -54,7 +54,7 @@ function isRunning(state: OperationState): boolean {
 
 const REPEAT = "then upgrade the label again";
 
-/** The remedies after a failed step. The other steps fail with a reason that contains the remedy. */
+/** The remedies by the step that failed. The other steps fail with a reason that contains the remedy. */
 const REMEDIES: Readonly<Record<string, string>> = {
   drain: `move or stop what remains on the node, ${REPEAT}`,
   reboot: `restart the machine by its BMC (booter redfish power-cycle), ${REPEAT}`,
@@ -105,7 +105,7 @@ export type Returning = {
   readonly is_late: boolean;
 };
 
-/** A node's last status report about its boot. Null: the report lacks it. */
+/** The values about a node's boot in its last status report. Null: the report does not have the value. */
 export type Booted = { readonly boot_id: string | null; readonly platform_image: string | null };
 
 /** The next part of the upgrade of one node. */

@@ -1,4 +1,4 @@
-// The result of a filter.
+// Builds the results of filters.
 import type { FilterVerdict } from "../../contract/enums.ts";
 import type { NodeSnapshot } from "./snapshot.ts";
 import type { PlacementRequest } from "./request.ts";
@@ -11,7 +11,7 @@ export type Filter = (node: NodeSnapshot, request: PlacementRequest, now: Date) 
 
 /** The node meets the request. */
 export const ACCEPT: Verdict = { verdict: "accept" };
-/** The request requires nothing that this filter checks, or the node has not reported the data. */
+/** The request has no requirement that this filter checks, or the node has not reported the data. */
 export const SKIP: Verdict = { verdict: "skip" };
 
 /** The node does not meet the request. `reason` is a clause that begins with "it" or a figure. */

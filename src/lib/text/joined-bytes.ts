@@ -1,4 +1,4 @@
-// Joins bytes that arrived in parts.
+// Joins parts of bytes.
 
 /** Concatenates the parts. */
 export function joinedBytes(parts: readonly Uint8Array[]): Uint8Array {

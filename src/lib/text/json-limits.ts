@@ -24,8 +24,8 @@ type Open = { readonly keys: Set<string> | null; keyNext: boolean };
 
 /**
  * Returns the rule that a JSON text violates, or null. Depth counts open arrays and objects; elements are array items
- * and object members, over the whole text. An integer literal must be exact as a double; any other number must be
- * finite.
+ * and object members, over the whole text. An integer literal must be exactly representable as a double; any other
+ * number must be finite.
  */
 export function jsonLimits(text: string): string | null {
   if (!text.isWellFormed()) return SURROGATE_RULE;
@@ -78,7 +78,7 @@ function stringEnd(text: string, start: number): number {
 }
 
 function stringRule(literal: string): string | null {
-  let high = -1; // The end of the last escaped high surrogate; an escaped low one must start there.
+  let high = -1; // The end of the last escaped high surrogate. An escaped low surrogate must start there.
   for (let at = literal.indexOf("\\"); at !== -1; at = literal.indexOf("\\", at)) {
     if (literal[at + 1] !== "u") {
       at += 2;

@@ -2,15 +2,15 @@
 // credential. Our code never reads them from an inventory, so the routes remove them before they store an inventory,
 // and views remove them again before they show one. docs/reliability.md S-16.
 //
-// A member is removed when a segment of its key (split at dots and slashes, trimmed, any letter case, hyphens as
-// underscores) is one of the two names, such as "ROOT_SHADOW", " rabbitmq " and "boot_params.root-shadow". The content
-// of strings is not searched. A machine that sends its whole kernel command line in one string has published it
-// already, and a search would corrupt other strings.
+// A member is removed when a segment of its key is one of the two names. The key is split at dots and slashes, each
+// segment is trimmed, letter case is ignored, and hyphens count as underscores. Examples are "ROOT_SHADOW", " rabbitmq
+// " and "boot_params.root-shadow". The content of strings is not searched. A machine that sends its whole kernel
+// command line in one string has already published the command line, and a search would corrupt other strings.
 const SECRET_NAMES: ReadonlySet<string> = new Set(["root_shadow", "rabbitmq"]);
 
 /**
- * Returns a copy of a JSON value without the secret members, at every depth, also inside arrays. Does not change its
- * input. Is not recursive, so any depth works.
+ * Returns a copy of a JSON value without the secret members, at every depth, including inside arrays. Does not change
+ * its input. Is not recursive, so any depth works.
  */
 export function redactSysinfo(value: unknown): unknown {
   if (!isContainer(value)) return value;

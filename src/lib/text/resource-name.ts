@@ -31,8 +31,8 @@ function brokenRule(name: string): string | null {
 }
 
 /**
- * Returns the 409 for a one-line text that is not a resource name, such as an API key's description, or null. Length,
- * slashes and outer spaces are not checked.
+ * Checks a one-line text that is not a resource name, such as an API key's description. Returns the 409 or null.
+ * Length, slashes and outer spaces are not checked.
  * @param field the name of the text's field, for the error text
  */
 export function lineFault(field: string, text: string): Fault | null {

@@ -1,4 +1,4 @@
-// Reads members of a machine's inventory. The machine may have sent any JSON, so every access checks the type.
+// Reads members of a machine's inventory. The machine may have sent any JSON, so each function checks the type first.
 
 /**
  * Lists the own members of an object, in order; returns an empty list for any other value (null, array, text,
