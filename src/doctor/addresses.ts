@@ -1,5 +1,5 @@
-// INV-7: pools and counters. Each value of a pool has at most one holder, and the free and used values together are the
-// whole pool.
+// INV-7 checks pools and counters. Each value of a pool has at most one holder, and the free and the used values
+// together are the whole pool.
 import { CPU_UNITS_PER_VCPU, POOL_OFFSET_MAX, SUBNET_ADDRESSES_KEPT } from "../contract/limits.ts";
 import { type Check, invariant } from "./check.ts";
 
@@ -38,7 +38,8 @@ const SIZES = `
 export const ADDRESS_CHECKS: readonly Check[] = [
   invariant(
     "INV-7",
-    "a boot record's address is unique, in the network of its gateway, and not the network, broadcast or gateway address",
+    "a boot record's address is unique, in the network of its gateway, and not the network, broadcast or gateway " +
+      "address",
     `
     select format('boot record %s has %s', mac, host(address)) as what from (
       select *, set_masklen(address, (networking->>'prefix_len')::int) as own,
@@ -117,7 +118,7 @@ export const ADDRESS_CHECKS: readonly Check[] = [
   ),
   invariant(
     "INV-7",
-    "a node's counted use equals the sum over its instances and those that migrate or are evacuated",
+    "a node's counted use equals the sum over its instances and the instances that move to or from it",
     `
     select format('node %s: counted %s, in use %s', server_uuid, u.used, w.used) as what
       from (select server_uuid, array[cpu_units, ram_mb, disk_bytes, instances] as used from cn_usage) u

@@ -4,7 +4,7 @@
 export type Check = {
   /** INV-n for an invariant, a short name for a condition. */
   readonly id: string;
-  /** The rule that is checked, as a statement. It is true if the query returns no row. */
+  /** The rule that is checked, as a statement. The statement is true if the query returns no row. */
   readonly title: string;
   /**
    * The status if the query returns a row. fail: an invariant is violated. warn: the system works, but an operator must
@@ -21,5 +21,5 @@ export function invariant(id: string, title: string, query: string): Check {
   return { id, title, severity: "fail", query, fix: null };
 }
 
-/** An invariant that no query can check, with the reason. */
+/** An invariant that no query can check, and the reason. */
 export type Outside = { readonly id: string; readonly title: string; readonly reason: string };

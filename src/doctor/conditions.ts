@@ -1,11 +1,11 @@
-// Conditions of a running system, other than invariants, about which an operator must know: operations, jobs, messages
-// and nodes that are stuck, late or silent.
+// Checks conditions of a running system that are no invariants, but that an operator must know: operations, jobs,
+// messages and nodes that are stuck, late or silent.
 import { CN_LIVE_S } from "../contract/limits.ts";
 import type { Check } from "./check.ts";
 
-/** Background passes run twice a second, so work that has been due for this long is not being done. */
+/** Background passes run twice a second. If work has been due for this long, no process does it. */
 const OVERDUE = "interval '60 seconds'";
-/** Nodes ask for jobs every few seconds, so a node that leaves a job unclaimed for this long does not work. */
+/** Nodes ask for jobs every few seconds. If a node leaves a job unclaimed for this long, the node does not work. */
 const UNCLAIMED = "interval '10 minutes'";
 
 export const CONDITIONS: readonly Check[] = [

@@ -10,8 +10,8 @@ import type { DbClient } from "../db/pool.ts";
 const MAJOR_TESTED = 18;
 const MAJOR_MIN = 15;
 /**
- * The check warns if the clocks differ by at least this. It never fails, because the server decides by the database's
- * clock alone. The difference only confuses operators who compare timestamps.
+ * The check warns if the clocks differ by at least this. The check never fails, because the server uses only the
+ * database's clock for decisions. A difference only confuses operators who compare timestamps.
  */
 const CLOCK_DIFFERENCE_MS_MAX = 2_000;
 
@@ -40,7 +40,7 @@ export async function databaseVersion(client: DbClient): Promise<CheckResult> {
   });
 }
 
-/** The files of this build that a database must have. */
+/** The files of this build that must have been applied to a database. */
 export type SchemaFiles = { readonly migrations: readonly Migration[]; readonly functions: readonly SqlFile[] };
 
 /** Compares the records of applied migrations and functions with the files of this build. */
@@ -54,7 +54,7 @@ export async function migrationsWhole(
   );
   const newest = migrations.at(-1);
   const later = rows.filter(({ number }) => number > (newest?.number ?? 0));
-  // If a newer build has migrated the database, its functions may differ.
+  // If a newer build has migrated the database, the database's functions may differ.
   const found = [...unlike(migrations, rows), ...later.length > 0 ? [] : await changedFunctions(client, functions)];
   if (found.length > 0) {
     return result("migrations", title, {

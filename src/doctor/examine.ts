@@ -1,5 +1,5 @@
-// Runs the doctor: all checks, in one read-only snapshot, so that all see the same state. Each check has its own time
-// limit; a check that exceeds it is reported as skipped, and the others still run.
+// Runs all checks of the doctor in one read-only snapshot, so that all checks see the same state. Each check has its
+// own time limit; a check that exceeds it is reported as skipped, and the others still run.
 import type { CheckResult, DoctorReport } from "../contract/doctor.ts";
 import { readFunctions, readMigrations } from "../db/migration-files.ts";
 import type { Db, DbClient } from "../db/pool.ts";
@@ -19,14 +19,16 @@ export type ExamineOptions = {
   readonly scope: Scope;
 };
 
-/** The most violations that are reported per check, so that the report of a broken system stays readable. */
+/**
+ * The maximum number of violations that are reported per check, so that the report of a broken system stays readable.
+ */
 const FOUND_MAX = 20;
 /** The statement timeout of each check; shorter than the time after which the pool closes the connection. */
 const CHECK_LIMIT_MS = 5_000;
 /** The time limit for all checks together. Checks that have not started by then are skipped. */
 const TOTAL_LIMIT_MS = 60_000;
 
-/** By SQLSTATE, the reason why a check is skipped: a timeout, or a concurrent migration that has locked a table. */
+/** The reasons why a check is skipped, by SQLSTATE: a timeout, or a concurrent migration that has locked a table. */
 const LEFT_OUT: Readonly<Record<string, string>> = {
   "57014": `the check did not finish within ${CHECK_LIMIT_MS / 1_000} s`,
   "55P03": "a migration is changing a table that the check reads",

@@ -1,12 +1,12 @@
-// INV-1 to INV-6, as far as the database can show them: it has the transition log, the actors' rows and the stored
-// replies, but only clients know which replies they received.
+// INV-1 to INV-6, as far as the database can show violations. The database has the transition log, the actors' rows and
+// the stored replies, but only clients know which replies they received.
 import { SEEN_RETENTION_HOURS } from "../contract/limits.ts";
 import { SWEPT_KINDS } from "../db/maintenance.ts";
 import { type Check, invariant } from "./check.ts";
 import { PUBLISHED_STEPS } from "./published.ts";
 import { logIn, type Scope } from "./scope.ts";
 
-/** Excludes denied requests: they are rows of the log, but belong to no actor and have no stored reply. */
+/** Excludes denied requests. They have rows in the log, but belong to no actor and have no stored reply. */
 const OF_ACTORS = "actor_kind <> 'request'";
 
 /**
@@ -81,7 +81,8 @@ const TEXT_KEYS: readonly string[] = ["boot_policy", "boot_record", "boot_roster
 
 /**
  * Returns the checks of INV-2 and INV-6 for the rows of each kind: a row has the state of its last transition, and each
- * change of a row has a transition. In the scope `recent` the log selects the rows, otherwise the rows select the log.
+ * change of a row has a transition. The scope `recent` checks the rows to which the newest part of the log refers; the
+ * scope `all` checks all rows.
  */
 export function rowChecks(kinds: readonly Kind[], scope: Scope): readonly Check[] {
   const named = new Map(kinds.map((kind) => [kind.kind, kind]));

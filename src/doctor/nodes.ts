@@ -8,11 +8,11 @@ import { logIn, type Scope } from "./scope.ts";
 const SETUP_OVER_S = SETUP_LIMIT_MS / 1_000 + 60;
 
 /**
- * SQL that lists the site's transitions and the automatic approvals of nodes, each with the auto-approve window that
- * was open before it. The ids are in the order of openings and approvals, because a commit locks the window's budget
- * row before it writes its transitions. One exception: if a commit contains both approvals and a transition of the site
- * (with the same xid and time), the approvals came first. The query uses no join, because a join of this log timed out
- * when the table had no statistics.
+ * SQL that lists the site's transitions and the automatic approvals of nodes. Each row has the auto-approve window that
+ * was open before the transition or approval. The ids have the order of openings and approvals, because a commit locks
+ * the window's budget row before it writes its transitions. One exception: if a commit contains both approvals and a
+ * transition of the site (with the same xid and time), the approvals came first. The query uses no join, because a join
+ * of this log timed out when the table had no statistics.
  */
 const AUTO_APPROVALS = (scope: Scope) => `
     with logged as (

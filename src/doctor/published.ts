@@ -5,7 +5,7 @@ type Step = readonly [event: string, from: string, to: string];
 
 const EVERY = ["pending", "approved", "disabled", "awaiting_setup", "setting_up"] as const;
 
-/** Events that keep the state of a node. */
+/** Events that do not change the state of a node. */
 const staysWith = (event: string, states: readonly string[] = EVERY): Step[] =>
   states.map((state) => [event, state, state]);
 
@@ -14,7 +14,8 @@ export const PUBLISHED_STEPS: readonly Step[] = [
   ["register", "absent", "approved"],
   ["register", "disabled", "pending"],
   ...staysWith("register", ["pending", "approved", "awaiting_setup", "setting_up"]),
-  // Registrations since claims became separate records. Release 0.1.0 wrote the registrations above.
+  // The transitions of registrations since claims became separate records. The transitions above were written by
+  // release 0.1.0.
   ["join", "absent", "approved"],
   ["claimed", "absent", "pending"],
   ["claimed", "disabled", "pending"],

@@ -1,6 +1,6 @@
-// The part of the transition log that the doctor checks. The log grows with the age of the system, so the checks of the
-// log read only its newest rows, unless the caller asks for all or the log is short. If the doctor runs at least once
-// for each DOCTOR_LOG_ROWS transitions, every row is checked while it is new.
+// The part of the transition log that the doctor checks. The log grows with the age of the system. Therefore the checks
+// of the log read only its newest rows, unless the caller asks for all rows or the log is short. If the doctor runs at
+// least once for each DOCTOR_LOG_ROWS transitions, every row is checked while it is new.
 import type { DoctorScope } from "../contract/enums.ts";
 import { DOCTOR_LOG_ROWS } from "../contract/limits.ts";
 
@@ -16,8 +16,8 @@ export function logIn(scope: Scope): string {
 }
 
 /**
- * SQL of the transitions to compare with. They go back further than `logIn`, because one commit may have written rows
- * inside and outside of it.
+ * SQL of the transitions with which the checked ones are compared. This part of the log begins earlier than `logIn`,
+ * because one commit may have written rows inside and outside of `logIn`.
  */
 export function widerLogIn(scope: Scope): string {
   return scope === "all" ? "transition" : newest("transition", 2 * DOCTOR_LOG_ROWS);
@@ -25,12 +25,15 @@ export function widerLogIn(scope: Scope): string {
 
 type Records = { readonly kind: string; readonly table: string; readonly key: string };
 
-/** SQL of the records to check: in the scope `recent` those with a transition in it. Their keys are UUIDs. */
+/**
+ * SQL of the records to check. In the scope `recent`, these are the records with a transition in that part of the log.
+ * Their keys are UUIDs.
+ */
 export function recordsIn(scope: Scope, { kind, table, key }: Records): string {
   if (scope === "all") return table;
   return `(select r.* from ${table} r
             where r.${key} in (select actor_id::uuid from ${logIn(scope)} l where l.actor_kind = '${kind}'))`;
 }
 
-/** SQL that is true when the log is so short that the scope `recent` would be all of it. */
+/** SQL that is true when the log is so short that the scope `recent` contains the whole log. */
 export const LOG_IS_SHORT = `select coalesce(max(id) - min(id), 0) < ${DOCTOR_LOG_ROWS} as short from transition`;

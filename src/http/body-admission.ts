@@ -1,7 +1,7 @@
 // Limits the memory and the time for request bodies that are being received. The credential is checked before the body
-// is read. Authenticated callers have a budget that all others (strangers) cannot use up; strangers have a smaller
-// budget and less time. In each budget, a source (a caller, or an address) has a limited share (docs/reliability.md,
-// S-50).
+// is read. Authenticated callers have a budget that other callers (strangers) cannot use up. Strangers have a smaller
+// budget and less time. Each source, which is a caller or an address, has a limited share of its budget
+// (docs/reliability.md, S-50).
 import type { Credential, Credentials, Presented } from "../auth/credential.ts";
 import { webSessionToken } from "../auth/web-session-cookie.ts";
 import { shareOf } from "../auth/caller.ts";
@@ -55,7 +55,7 @@ export function createBodyAdmission({ credentials }: { readonly credentials: Cre
     try {
       return { credential: await credentials(presented), at_ms: performance.now() };
     } catch {
-      return undefined; // The authorization checks again and reports the failure.
+      return undefined; // The authorization repeats the check and reports the failure.
     }
   }
 
@@ -63,7 +63,7 @@ export function createBodyAdmission({ credentials }: { readonly credentials: Cre
     const checked = await check({ authorization, cookie: webSessionToken(cookies) });
     const principal = checked?.credential?.principal;
     const is_known = principal?.kind === "user";
-    // A body of unknown length is counted as it arrives.
+    // A body of unknown length is counted while it arrives.
     const weightOf = (bytes: number) => BODY_WEIGHT_MIN_BYTES + Math.min(bytes, BODY_BYTES_MAX);
     const weight = weightOf(length ?? 0);
     const slot = is_known

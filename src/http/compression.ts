@@ -1,6 +1,6 @@
-// Compresses large JSON answers to reads. The size of a compressed answer depends on repetitions in it. If an answer
-// has a secret and a text that a stranger chose, the size would show whether the text contains a part of the secret. So
-// such an answer is not compressed (docs/wire.md, "Compression").
+// Compresses large JSON answers to reads. The size of a compressed answer depends on repetitions in the answer. If an
+// answer contains a secret and a text that a stranger chose, the size would reveal whether the text contains a part of
+// the secret. Therefore such an answer is not compressed (docs/wire.md, "Compression").
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import type { Context } from "hono";
@@ -8,13 +8,13 @@ import { acceptsGzip } from "./accepts-gzip.ts";
 import type { HttpEnv } from "./env.ts";
 
 const gzipBytes = promisify(gzip);
-/** Smaller answers are not compressed, because it does not pay. */
+/** Smaller answers are not compressed, because compression would save only a few bytes. */
 const ZIP_BYTES_MIN = 1_024;
 /**
- * Answers with secrets beside texts of strangers:
- * - keys, user data and passwords for nodes, beside names of tenants
- * - root password hashes for booters, beside inventories of machines
- * - claim codes, beside hostnames that anybody can register
+ * The paths of answers that contain both secrets and texts of strangers:
+ * - keys, user data and passwords for nodes, and names of tenants
+ * - root password hashes for booters, and inventories of machines
+ * - claim codes, and hostnames that anybody can register
  */
 const WITH_SECRETS = /^\/(?:v1\/agent\/|v2\/|v1\/search$|v1\/system\/cns(?:\/|$))/;
 

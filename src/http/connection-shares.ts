@@ -1,7 +1,7 @@
-// Divides the open connections among their sources (docs/reliability.md, S-50). A new connection is a stranger's and
-// counts against the share of its address. A request with a valid credential moves the connection to the caller's share.
-// Strangers can never have all connections: at their limit, a new one replaces the oldest connection of the address
-// that has the most. Trusted proxies are not limited.
+// Divides the open connections among their sources (docs/reliability.md, S-50). A new connection belongs to a stranger
+// and counts against the share of its address. A request with a valid credential moves the connection to the caller's
+// share. Strangers can never have all connections: at their limit, a new connection replaces the oldest connection of
+// the address that has the most connections. Trusted proxies are not limited.
 import type { Socket } from "node:net";
 import { CONNECTIONS_KNOWN_EACH, CONNECTIONS_STRANGER_EACH, CONNECTIONS_STRANGERS } from "../contract/limits.ts";
 import { addressBucket, isOneOf } from "../lib/net/client-address.ts";
@@ -22,7 +22,10 @@ export type ConnectionSharesOptions = {
   readonly trusted: readonly Cidr[];
 };
 
-/** Fraction of all connections that stays free, so that a new one is accepted before another is closed. */
+/**
+ * The fraction of all connections that stays free, so that a new connection can be accepted before another one is
+ * closed.
+ */
 const FREE = 1 / 20;
 
 export function createConnectionShares({ connections_max, trusted }: ConnectionSharesOptions): ConnectionShares {
@@ -55,7 +58,7 @@ export function createConnectionShares({ connections_max, trusted }: ConnectionS
       const entry = open.get(nameOf(socket));
       if (entry === undefined || entry.isKnown || entry.socket.destroyed) return;
       const slot = known.take(caller, 1, () => entry.socket.destroy());
-      if (slot === null) return; // The connection keeps its stranger's slot.
+      if (slot === null) return; // The connection keeps its slot in the share of strangers.
       entry.slot.release();
       entry.slot = slot;
       entry.isKnown = true;

@@ -1,6 +1,6 @@
 // Renders /docs: the OpenAPI document as one static HTML page. It has no scripts and loads nothing, so that it works on
-// a closed network. Its Content-Security-Policy allows only its own style, by hash (docs/reliability.md, S-34). The search
-// is a form: the server answers with a page of the endpoints that match.
+// a closed network. Its Content-Security-Policy allows only its own style, by hash (docs/reliability.md, S-34). The
+// search is a form. The server answers with a page of the endpoints that match.
 import { createHash } from "node:crypto";
 import { SEARCH_CHARS_MAX } from "../contract/limits.ts";
 import { schemaLines, type SchemaObject, schemaRules, schemaType } from "./docs-schema.ts";
@@ -27,8 +27,8 @@ type Entry = { method: string; path: string; anchor: string; operation: Operatio
 const UNTAGGED = "Other";
 
 /**
- * Returns the page and its headers. With a search text, the page has only the endpoints that contain every word of the
- * text in the method, the path, the tag, the summary or the description, in any case.
+ * Returns the page and its headers. With a search text, the page has only the endpoints whose method, path, tag,
+ * summary or description together contain every word of the text. Letter case is ignored.
  */
 export function docsPage(document: OpenApiDocument, search = ""): { html: string; headers: Record<string, string> } {
   const words = search.toLowerCase().split(/\s+/).filter((word) => word !== "");
@@ -107,10 +107,10 @@ function searchResult(groups: Map<string, Entry[]>, search: string): Markup {
   return markup`<p>${found} <b>${search}</b>. <a href="/docs">Show all</a></p>`;
 }
 
-/** Returns text with its parts between backticks as code. */
+/** Returns text in which the parts between backticks are marked as code. */
 function prose(text: string): readonly (Markup | string)[] {
   return text.split("`").map((part, at, parts) => {
-    // A backtick without a partner is text.
+    // A backtick without a second backtick stays text.
     if (at % 2 === 0) return part;
     return at === parts.length - 1 ? `\`${part}` : markup`<code>${part}</code>`;
   });
@@ -146,7 +146,7 @@ function parameterRow({ name, in: place, required, description, schema }: Parame
   return row(name, markup`${schemaType(schema)} in ${place}`, required, schemaRules({ ...schema, description }));
 }
 
-/** Returns one row for each success and one row for all errors, whose meanings the page lists once. */
+/** Returns one row for each success and one row for all errors. The page lists the meanings of errors only once. */
 function responseRows(responses: Operation["responses"]): Markup[] {
   const all = Object.entries(responses);
   const refused = all.filter(([, answer]) => "$ref" in answer).map(([status]) => status);

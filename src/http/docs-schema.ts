@@ -19,7 +19,7 @@ export function schemaType(schema: SchemaObject): Markup {
   return markup`${bareType(schema)}${nothing}`;
 }
 
-/** Returns the fields of an object or of the objects in an array, nested ones with dotted names. */
+/** Returns the fields of an object or of the objects in an array. Nested fields have dotted names. */
 export function schemaLines(schema: SchemaObject, prefix = "", depth = 0): SchemaLine[] {
   if (depth > DEPTH_MAX) return [];
   const items = schema.items as SchemaObject | undefined;

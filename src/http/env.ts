@@ -19,7 +19,10 @@ export type Peer = {
   readonly checked: Checked | undefined;
   /** Reports to the server that the connection belongs to this authenticated caller. */
   readonly known: (caller: string) => void;
-  /** Accepts the request as a WebSocket: the route's answer is then not sent. Undefined if the request asks for none. */
+  /**
+   * Accepts the request as a WebSocket, so that the route's answer is not sent. Undefined if the request does not ask
+   * for a WebSocket.
+   */
   readonly upgrade: ((accepted: SocketAcceptance) => void) | undefined;
 };
 
@@ -28,8 +31,8 @@ export type Keyed = {
   readonly use: KeyUse;
   readonly msg_id: string;
   /**
-   * Whether the message was refused as unavailable and that refusal is stored: the message had no effect and never
-   * will.
+   * Whether the message was refused as unavailable and this refusal is stored. Such a message had no effect and will
+   * never have one.
    */
   unavailable: boolean;
 };
@@ -38,7 +41,10 @@ export type HttpEnv = {
   /** The values that the server that runs the app passes with each request. */
   Bindings: Partial<Peer>;
   Variables: {
-    /** The caller's x-request-id if it is a UUID, else a new one. Echoed, logged, and in every error body. */
+    /**
+     * The caller's x-request-id if it is a UUID, otherwise a new UUID. It is returned in the answer's header, logged,
+     * and part of every error body.
+     */
     requestId: string;
     /** The caller's address behind trusted proxies in canonical form, or "unknown". */
     clientAddress: string;
@@ -48,13 +54,16 @@ export type HttpEnv = {
     keyed: Keyed | undefined;
     /** The result of checking the credential before the body was read; undefined if it was not checked. */
     checked: Checked | undefined;
-    /** True for a long poll: its credential is checked again before it is answered. */
+    /** True for a long poll, whose credential is checked again before the answer. */
     held: boolean | undefined;
     /** Checks the credential and its permissions again and updates `principal`; returns null, or the refusal. */
     checkAgain: (() => Promise<Fault | null>) | undefined;
     /** The scope of the object, on routes with `locate`. */
     resourceScope: ResourceScope | undefined;
-    /** The scope of the object, as in resourceScope; also set for images and SSH keys, which store their own scope. */
+    /**
+     * The scope of the object. Equal to resourceScope, but also set for images and SSH keys, which store their own
+     * scope.
+     */
     recordScope: ResourceScope | RecordScope | undefined;
   };
 };

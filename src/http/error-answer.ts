@@ -22,7 +22,7 @@ export function errorAnswer<S extends ContentfulStatusCode>(c: Context<HttpEnv>,
   return c.json(body, status, headers) as unknown as ErrorAnswer<S>;
 }
 
-/** The answer to an internal error. Callers see no other text about it. */
+/** The answer to an internal error. Callers see no other text about the error. */
 export const INTERNAL = { status: 500, message: "Internal Server Error", error_code: "Internal" } as const;
 
 /** The answer when the database does not respond; whether the request took effect is unknown. */

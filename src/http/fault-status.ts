@@ -22,7 +22,7 @@ export const FAULT_STATUS = {
 
 export type FaultStatus = (typeof FAULT_STATUS)[FaultKind];
 
-/** Answers with the fault's own message, with Retry-After and WWW-Authenticate where they apply. */
+/** Answers with the fault's own message. Adds the headers Retry-After and WWW-Authenticate where they apply. */
 export function faultResponse(c: Context<HttpEnv>, fault: Fault): ErrorAnswer<FaultStatus> {
   const headers: Record<string, string> = {};
   if (fault.retry_after_s !== undefined) headers["retry-after"] = String(Math.max(1, Math.ceil(fault.retry_after_s)));

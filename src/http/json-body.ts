@@ -1,5 +1,5 @@
 // Reads the body of a request up to the size limit and, if it is JSON, checks and parses it once. This runs before the
-// authorization and the rate limits of the route, so refusing must be cheap.
+// authorization and the rate limits of the route, so it must be cheap to refuse a body.
 import type { Context } from "hono";
 import { BODY_BYTES_MAX } from "../contract/limits.ts";
 import { joinedBytes } from "../lib/text/joined-bytes.ts";
@@ -35,7 +35,7 @@ export async function takeBody(c: Context<HttpEnv>, admit?: BodyAdmission): Prom
   const text = utf8(bytes);
   if (text === null) return MALFORMED;
   keep(c, { text: Promise.resolve(text) });
-  // The validator decides whether an empty body is allowed: routes without a body schema accept it.
+  // The validator decides whether an empty body is allowed. Routes without a body schema accept an empty body.
   if (text === "") return null;
   const rule = jsonLimits(text);
   if (rule !== null) return { status: 400, message: `body: ${rule}` };
@@ -46,8 +46,8 @@ export async function takeBody(c: Context<HttpEnv>, admit?: BodyAdmission): Prom
 }
 
 /**
- * Drops the parsed body to free memory, for requests that wait after they have stored it. Later middleware cannot read
- * the body.
+ * Drops the parsed body to free memory. For requests that have stored their body and then wait. Later middleware cannot
+ * read the body.
  */
 export function forgetBody(c: Context<HttpEnv>): void {
   c.req.bodyCache = {};

@@ -1,13 +1,12 @@
-// Prometheus metrics of one process. Labels have a bounded number of values: route patterns, statuses, seven methods
-// and "other".
-// prom-client's default metrics read /proc, which the server's permissions forbid; the process metrics here need no
-// permission.
+// Prometheus metrics of one process. Labels have a limited number of values: route patterns, statuses, seven methods
+// and "other". prom-client's default metrics read /proc, which the server's permissions forbid; the process metrics
+// here need no permission.
 import process from "node:process";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { Observation } from "./shell.ts";
 
 export type Metrics = {
-  /** The registry, to which the process can add further metrics. */
+  /** The registry of metrics. The process can add further metrics to the registry. */
   readonly registry: Registry;
   readonly observe: (seen: Observation) => void;
   /** Returns the exposition text and its content type. */

@@ -11,14 +11,14 @@ import type { BodyAdmission, Checked } from "./body-admission.ts";
 export type Bodies = {
   readonly admitBody: BodyAdmission | undefined;
   readonly trusted: readonly Cidr[];
-  /** Maximum of the bytes of all unfinished bodies together; above it new bytes are refused. */
+  /** The maximum number of bytes of all unfinished bodies together. Above this, new bytes are refused. */
   readonly held_bytes_max: number;
   heldBytes: number;
 };
 
 /**
- * A request whose body is read. `isAsking`: the client waits for 100 Continue. `left`: returns whether it has
- * disconnected.
+ * A request whose body is read. `isAsking` means that the client waits for 100 Continue. `left` returns whether the
+ * client has disconnected.
  */
 type Sending = {
   readonly req: IncomingMessage;
@@ -42,7 +42,7 @@ export async function admittedBody({ req, res, isAsking, left }: Sending, bodies
   const { "content-length": length, "transfer-encoding": coding } = req.headers;
   if (length === undefined && coding === undefined) return { body: new Uint8Array(0) };
   const { admitBody, trusted } = bodies;
-  // With Expect: 100-continue the client waits, so it can be refused before it sends the body.
+  // With Expect: 100-continue, the client waits and can be refused before it sends the body.
   if (tooLong(req) && req.headers.expect !== undefined) return { body: "too large" };
   if (admitBody === undefined || length === "0") {
     if (isAsking) res.writeContinue();
@@ -76,12 +76,12 @@ export async function admittedBody({ req, res, isAsking, left }: Sending, bodies
 }
 
 /**
- * How to read a body. `end` aborts reading and has the reason. `received` returns whether there is room for the bytes
- * so far.
+ * The options for reading a body. The signal `end` aborts reading and has the reason. `received` returns whether there
+ * is room for the bytes that have arrived so far.
  */
 type Reading = { readonly end: AbortSignal; readonly received: (bytes: number) => boolean };
 
-/** Joins the lines of a header as a Request does, so that two Authorization lines are one invalid credential. */
+/** Joins the lines of a header, as a Request does. Two Authorization lines therefore become one invalid credential. */
 function lineOf({ rawHeaders }: IncomingMessage, name: string): string | undefined {
   const lines = rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === name);
   return lines.length === 0 ? undefined : lines.join(", ");

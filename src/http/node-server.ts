@@ -28,8 +28,8 @@ import type { TlsIdentity } from "./tls-files.ts";
 import { answerUpgrade, type Asking, isWebSocket } from "./websocket-node.ts";
 
 /**
- * A handler of requests. The body and the signal are in the peer and not in the Request, which would create streams and
- * copies of them.
+ * A handler of requests. The body and the signal are in the peer and not in the Request, because a Request would create
+ * streams and copies of them.
  */
 export type FetchHandler = (request: Request, peer: Peer) => Response | Promise<Response>;
 
@@ -55,7 +55,7 @@ export type EdgeLimits = {
   body_ms: number;
   idle_ms: number;
   held_bytes_max: number;
-  /** Maximum number of open connections; further ones are closed at once. */
+  /** The maximum number of open connections. Further connections are closed at once. */
   connections_max: number;
 };
 
@@ -67,7 +67,7 @@ export type NodeServer = {
   close(graceMs: number): Promise<void>;
 };
 
-/** A request and its response. `isAsking`: the client waits for 100 Continue. */
+/** A request and its response. `isAsking` means that the client waits for 100 Continue. */
 type Exchange = { readonly req: IncomingMessage; readonly res: ServerResponse; readonly isAsking?: boolean };
 type Site = {
   readonly options: NodeServerOptions;
@@ -76,14 +76,14 @@ type Site = {
   readonly answering: WeakMap<Socket, number>;
   readonly connections: ConnectionShares | null;
   readonly bodies: Bodies;
-  /** Connections that became WebSockets. The server's own functions no longer close them. */
+  /** The connections that became WebSockets. The functions of node:http no longer close such connections. */
   readonly upgraded: Set<Duplex>;
   draining: boolean;
 };
 
 const logger = getLogger(["berth", "http"]);
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
-/** Maximum of the bytes of all unfinished bodies together; above it new bytes are refused. */
+/** The maximum number of bytes of all unfinished bodies together. Above this, new bytes are refused. */
 const HELD_BYTES_MAX = 128 * BODY_BYTES_MAX;
 /** A placeholder for the host in a request's URL, which no handler reads. */
 const ORIGIN = "http://localhost";
@@ -186,7 +186,7 @@ async function take(exchange: Exchange, site: Site): Promise<void> {
     left = !res.writableFinished;
     if (left) leaving?.abort();
   });
-  req.on("error", () => {}); // The client disconnected; "close" on the response reports that, too.
+  req.on("error", () => {}); // The client disconnected. The event "close" of the response also reports this.
   try {
     const refused = refusal(req);
     if (refused) return refuse(exchange, refused);
@@ -246,9 +246,10 @@ async function write({ req, res }: Exchange, response: Response, site: Site): Pr
   // `response.body` is not used, because it would create a stream.
   const body = new Uint8Array(await response.arrayBuffer());
   const headers: string[] = [];
-  // forEach takes a third of the time that an iterator takes.
+  // forEach needs a third of the time that an iterator needs.
   response.headers.forEach((value, name) => {
-    // The length is computed here. Only an answer to HEAD keeps its length header, because it has no body to measure.
+    // The length is computed here. Only an answer to HEAD keeps its length header, because such an answer has no body
+    // to measure.
     if (name !== "content-length" || req.method === "HEAD") headers.push(name, value);
   });
   if (req.method !== "HEAD" && response.status !== 204 && response.status !== 304) {
@@ -272,7 +273,7 @@ function refuse({ req, res }: Exchange, answer: EdgeAnswer): void {
 function refuseSocket(error: NodeJS.ErrnoException, socket: Socket, site: Site): void {
   // Without a completed TLS handshake no answer can be sent.
   if (site.options.tls && !/^(?:HPE|ERR_HTTP)_/.test(error.code ?? "")) return void socket.destroy();
-  // While a request is in progress, the client would read these bytes as its answer.
+  // While a request is in progress, the client would read these bytes as the answer to that request.
   if (error.code === "ECONNRESET" || !socket.writable || (site.answering.get(socket) ?? 0) > 0) {
     return void socket.destroy();
   }

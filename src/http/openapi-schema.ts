@@ -1,11 +1,11 @@
-// Converts zod schemas to OpenAPI 3.0 schema objects. A schema can have two forms: what requests may send (input) and
-// what answers contain (output). In the input form, fields with defaults are optional and transforms are not applied. A
-// named schema whose forms differ becomes Name and NameInput.
+// Converts zod schemas to OpenAPI 3.0 schema objects. A schema can have two forms: the input form describes values that
+// requests may send, the output form describes values in answers. In the input form, fields with defaults are optional
+// and transforms are not applied. A named schema whose forms differ becomes Name and NameInput.
 import { z } from "zod";
 
 type Json = { [key: string]: unknown };
 type Io = "input" | "output";
-/** A schema that a route uses, and in which direction. */
+/** A schema that a route uses, and the direction: input or output. */
 export type Use = { readonly schema: z.ZodType; readonly io: Io };
 /** Both forms of every schema, by the schema's id. */
 type Forms = Record<Io, Record<string, Json>>;
@@ -14,7 +14,7 @@ export type SchemaSet = {
   readonly components: Record<string, Json>;
   /** Returns a $ref for a named schema, else the schema object. */
   of(schema: z.ZodType, io: Io): Json;
-  /** Returns the schema object, also for a named schema. */
+  /** Returns the schema object itself, even for a named schema. */
   inline(schema: z.ZodType, io: Io): Json;
 };
 
@@ -73,7 +73,7 @@ function generate(idOf: Map<z.ZodType, string>, io: Io, isNamed: (id: string) =>
   const whole = Object.fromEntries(
     Object.entries(schemas).map(([id, { $id: _, ...json }]) => [id, finished(json as Json) as Json]),
   );
-  // Only named schemas are components; references to others are replaced by their content.
+  // Only named schemas are components. References to other schemas are replaced by their content.
   const expand = (json: Json): Json =>
     rewriteRefs(json, (id) => (isNamed(id) ? { $ref: REF + id } : expand(whole[id]!)));
   return Object.fromEntries(Object.entries(whole).map(([id, json]) => [id, expand(json)]));
@@ -89,7 +89,10 @@ function tidy(schema: z.core.$ZodType, json: Json, io: Io): void {
   if (def.type === "union" && def.discriminator !== undefined) json["x-discriminator"] = def.discriminator;
 }
 
-/** Completes schemas once references are resolved: discriminators need named members, nullable enums must list null. */
+/**
+ * Completes schemas after references are resolved: discriminators need named members, and nullable enums must list
+ * null.
+ */
 function finished(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(finished);
   if (typeof value !== "object" || value === null) return value;
@@ -102,7 +105,7 @@ function finished(value: unknown): unknown {
   return json;
 }
 
-/** Returns the named schemas that the routes use in one direction, directly or through others. */
+/** Returns the named schemas that the routes use in one direction, directly or through other schemas. */
 function reach(io: Io, used: readonly Use[], idOf: Map<z.ZodType, string>, forms: Forms): Set<string> {
   const seen = new Set<string>();
   const visit = (id: string): void => {

@@ -1,7 +1,7 @@
-// Builds the OpenAPI 3.0.3 document from the routes and their schemas. Every named schema becomes one component, found
-// by identity. The schema objects come from zod's generator, because the one in @hono/zod-openapi names only schemas
-// that were created after it was loaded, makes a component nullable when it is first used with `.nullable()`, and
-// prints `format: ip`.
+// Builds the OpenAPI 3.0.3 document from the routes and their schemas. Every named schema becomes one component, which
+// is found by the identity of the schema. The schema objects come from zod's generator. The generator of
+// @hono/zod-openapi names only schemas that were created after it was loaded, makes a component nullable if the
+// component is first used with `.nullable()`, and prints `format: ip`.
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { z } from "zod";
 import type { HttpEnv } from "./env.ts";
@@ -61,7 +61,7 @@ const IDEMPOTENCY_KEY: OpenApiObject = {
 
 /**
  * Builds the document.
- * @param app with all its routes; `x-rights` of a route is shown in the docs, `security: []` marks an anonymous one
+ * @param app with all its routes. The docs show `x-rights` of a route; `security: []` marks a route that needs no credential
  * @param described.schemas the named schemas
  * @throws Error when the parameters of a route are not one z.object
  */

@@ -1,5 +1,5 @@
 // Pages of lists. A request without `limit` gets the whole list, or an error if the list has more than SCAN_ROWS_MAX
-// rows: cutting it silently would hide rows (docs/wire.md, "Lists").
+// rows, because a list that was cut silently would hide rows (docs/wire.md, "Lists").
 import type { Page } from "../contract/common.ts";
 import { type Fault, fault } from "../contract/fault.ts";
 import { SCAN_ROWS_MAX } from "../contract/limits.ts";
@@ -16,7 +16,10 @@ export type PageOutcome<T> = { readonly ok: true; readonly page: Page<T> } | {
   readonly fault: Fault;
 };
 
-/** Returns the rows to fetch for `resultsPage`: one above the limit, which shows whether there are more. */
+/**
+ * Returns the number of rows to fetch for `resultsPage`. It is one more than the limit, so that the last row shows
+ * whether there are more.
+ */
 export function rowsToFetch(limit: number | undefined): number {
   return (limit ?? SCAN_ROWS_MAX) + 1;
 }

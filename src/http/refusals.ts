@@ -38,7 +38,10 @@ const DESCRIPTIONS = {
 
 export type RefusalStatus = keyof typeof DESCRIPTIONS;
 
-/** The error statuses of every route: from the shell, from the authorization with its rate limit, and from failures. */
+/**
+ * The error statuses of every route. They come from the shell, from the authorization with its rate limit, and from
+ * failures.
+ */
 const OF_ALL: readonly RefusalStatus[] = [400, 401, 414, 429, 500, 503];
 /** The error statuses of every route whose method is not GET, unless the route's `x-never` lists them. */
 const OF_WRITES: readonly RefusalStatus[] = [408, 409, 413, 422];
@@ -57,7 +60,7 @@ export function refusalStatuses(route: RouteFacts): RefusalStatus[] {
   if (method !== "get") { for (const status of OF_WRITES) all.add(status); }
   if (request?.body?.required === true) all.add(415);
   if (path.includes("{")) all.add(404);
-  // A route that can answer 202 otherwise waits for a node, which can fail.
+  // A route that can answer 202 waits for a node if the client does not prefer the 202, and the node can fail.
   if ("202" in responses) all.add(502);
   for (const status of route["x-never"] ?? []) all.delete(status);
   return [...all].sort((a, b) => a - b);

@@ -1,6 +1,6 @@
-// Divides a limited resource (connections, bodies, long polls) among its sources, so that a slow or busy source only
-// limits itself. A source has at most `each_max`. When everything is taken, a new request takes over the oldest slot of
-// the largest source, unless the requesting source would then be the largest.
+// Divides a limited resource (connections, bodies, long polls) among its sources, so that a slow or busy source limits
+// only itself. A source has at most `each_max`. When the whole resource is taken, a new request takes over the oldest
+// slot of the largest source, unless the source of the new request would then be the largest.
 
 export type Slot = {
   /** Raises the weight of the slot to this value. Returns false when the source has reached its share. */
@@ -11,7 +11,7 @@ export type Slot = {
 export type Shares = {
   /**
    * Takes a slot of this weight. Returns null when the source has reached its share.
-   * @param evict called when another source takes over the slot; the slot is already released then
+   * @param evict called when another source takes over the slot; the slot is already released when it is called
    */
   take(source: string, weight: number, evict: () => void): Slot | null;
 };
@@ -21,7 +21,9 @@ type Held = { weight: number; readonly evict: () => void };
 type Source = { weight: number; readonly slots: Set<Held> };
 
 export type SharesOptions = {
-  /** Maximum weight of all slots together: a number of slots, or bytes. A function if the maximum changes. */
+  /**
+   * The maximum weight of all slots together, as a number of slots or bytes. It is a function if the maximum changes.
+   */
   readonly total_max: number | (() => number);
   readonly each_max: number;
 };
@@ -39,7 +41,10 @@ export function createShares({ total_max, each_max }: SharesOptions): Shares {
     if (source.slots.size === 0) sources.delete(name);
   }
 
-  /** Returns the source with the most weight. Visits every source, so it is called only when everything is taken. */
+  /**
+   * Returns the source with the most weight. Visits every source, so it is called only when the whole resource is
+   * taken.
+   */
   function largest(): [string, Source] | null {
     let found: [string, Source] | null = null;
     for (const entry of sources) if (found === null || entry[1].weight > found[1].weight) found = entry;

@@ -1,5 +1,6 @@
-// The shell around every route: request id, client address, limits of URI and body, one error body, security headers.
-// Credentials, permissions and rate limits belong to the routes; the shell refuses only what no route could accept.
+// The shell around every route sets the request id and the client address, limits the URI and the body, and gives every
+// answer the security headers and every error the same body. Credentials, permissions and rate limits belong to the
+// routes. The shell refuses only requests that no route could accept.
 import { getLogger } from "@logtape/logtape";
 import { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
@@ -29,7 +30,9 @@ export type ShellOptions = {
   /** Called before a body is read, unless the server has read it already. */
   readonly admitBody?: BodyAdmission;
   readonly observe?: (seen: Observation) => void;
-  /** Returns whether an error means that the database does not respond: then the answer is 503 instead of 500. */
+  /**
+   * Returns whether an error means that the database does not respond. In this case the answer is 503 instead of 500.
+   */
   readonly unavailable?: (error: unknown) => boolean;
 };
 
@@ -84,7 +87,7 @@ function uriRefusal(c: Context<HttpEnv>): Refusal | null {
   if (url.length > URI_BYTES_MAX) {
     return { status: 414, message: `the URI must not be longer than ${URI_BYTES_MAX} bytes` };
   }
-  // PostgreSQL text cannot hold a NUL, and no name has one.
+  // PostgreSQL's type text cannot contain a NUL, and no name contains one.
   if (url.includes("%00")) return { status: 400, message: "the URI must not contain a NUL character" };
   const queryAt = url.indexOf("?");
   if (queryAt === -1) return null;

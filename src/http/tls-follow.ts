@@ -1,6 +1,7 @@
 // Reads the certificate and key again while the server runs, so that a renewed certificate needs no restart. It polls
-// the files, because a file watcher does not see changed symbolic links, which certificate managers use. If only one of
-// the two files has been written yet, they do not match. Then both are ignored (docs/reliability.md, S-32).
+// the files, because a file watcher does not see changed symbolic links, which certificate managers use. While only one
+// of the two files has been replaced, the certificate and the key do not match, and both are ignored
+// (docs/reliability.md, S-32).
 import { TLS_FILES_READ_MS } from "../contract/limits.ts";
 import { readTls, type TlsFiles, type TlsIdentity } from "./tls-files.ts";
 
@@ -17,7 +18,7 @@ export type TlsFollowing = {
   readonly every_ms?: number;
 };
 
-/** Polls the files until stop() is called. Unusable files change nothing; each reason is logged once. */
+/** Polls the files until stop() is called. Unusable files are ignored, and each reason is logged once. */
 export function followTls(files: TlsFiles, { first, use, log, every_ms = TLS_FILES_READ_MS }: TlsFollowing) {
   let current = first;
   let warned: string | null = null;

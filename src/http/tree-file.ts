@@ -1,5 +1,6 @@
-// Serves the files of a published directory tree: strong ETag, Last-Modified, conditional and HEAD requests, gzip.
-// Headers are computed from the bytes that were read, so that an ETag never covers a mixture of two publications.
+// Serves the files of a published directory tree, with strong ETags, Last-Modified, conditional requests, HEAD requests
+// and gzip. Headers are computed from the bytes that were read, so that an ETag never covers a mixture of two
+// publications.
 import { createHash } from "node:crypto";
 import { open, realpath, stat } from "node:fs/promises";
 import { join, sep } from "node:path";
@@ -14,7 +15,7 @@ type TreeFile = {
   readonly zipped: Uint8Array<ArrayBuffer> | null;
   readonly etag: string;
   readonly modified: Date;
-  /** Identifies the file as it was read: a changed or replaced file has another stamp. */
+  /** Identifies the version of the file that was read. A changed or replaced file has another stamp. */
   readonly stamp: string;
 };
 
@@ -23,18 +24,21 @@ const gzipBytes = promisify(gzip);
 const ZIP_BYTES_MIN = 1_024;
 /** Larger files are not part of an index, so they are not served. */
 const FILE_BYTES_MAX = 64 * 1024 * 1024;
-/** Bytes of files, plain and compressed, that a process keeps in memory. */
+/** The maximum number of bytes of files, plain and compressed, that a process keeps in memory. */
 const KEPT_BYTES_MAX = 64 * 1024 * 1024;
 /** The form of a path segment in the tree. */
 const SEGMENT = /^(?!\.)[A-Za-z0-9._+-]{1,128}$/;
 
-/** The most attempts per request. An attempt is repeated if a publication moved the root link meanwhile. */
+/**
+ * The maximum number of attempts per request. An attempt is repeated if a publication moved the root link during the
+ * attempt.
+ */
 const SWITCHES_MAX = 20;
 
 /**
  * Returns a function that serves files below `root`; it returns null for missing files and bad names. `root` may be a
- * symbolic link that each publication moves. Every path is opened through `root`, since the process has permission to
- * read that name and not the link's target.
+ * symbolic link that each publication moves. Every path is opened through `root`, because the process has permission to
+ * read below `root` but not below the link's target.
  */
 export function createTreeFiles(root: string) {
   const kept = new Map<string, TreeFile>();
@@ -129,8 +133,8 @@ function weight(file: TreeFile | undefined): number {
 }
 
 /**
- * Returns whether the client already has the file. If-None-Match has precedence over If-Modified-Since, which has whole
- * seconds (RFC 9110).
+ * Returns whether the client already has the file. If-None-Match has precedence over If-Modified-Since, which is
+ * precise only to the second (RFC 9110).
  */
 function isUnchanged(c: Context<HttpEnv>, file: TreeFile, etag: string): boolean {
   const match = c.req.header("if-none-match");

@@ -9,8 +9,8 @@ import {
 } from "./websocket.ts";
 
 /**
- * Answers a request of Deno.serve, which may ask for a WebSocket.
- * @param ask calls the handler with a peer that has this `upgrade`, which is undefined if no WebSocket is asked for
+ * Answers a request of Deno.serve. The request may ask for a WebSocket.
+ * @param ask calls the handler with a peer that has this `upgrade`; it is undefined if the request does not ask for a WebSocket
  */
 export async function answerDeno(
   request: Request,

@@ -36,7 +36,8 @@ export function isWebSocket(req: IncomingMessage): boolean {
 export type Asking = Pick<Peer, "body" | "checked" | "gone" | "upgrade">;
 
 /**
- * Asks the handler, completes the handshake if it accepts, and otherwise sends its answer and closes the connection.
+ * Calls the handler. If the handler accepts the WebSocket, completes the handshake; otherwise sends the handler's
+ * answer and closes the connection.
  * @param ask the handler, or the answer to a malformed request
  */
 export async function answerUpgrade(
@@ -65,9 +66,9 @@ export async function answerUpgrade(
   }
 }
 
-/** Completes the handshake. A malformed one gets a 400. */
+/** Completes the handshake. A malformed handshake gets a 400. */
 function acceptSocket({ req, socket, head }: Handshake, { protocol, opened }: SocketAcceptance): void {
-  // The library would otherwise choose the first offered protocol itself, which may be the ticket.
+  // Without this, the library itself would choose the first offered protocol, which may be the ticket.
   req.headers["sec-websocket-protocol"] = protocol;
   sockets.handleUpgrade(req, socket, head, (webSocket) => opened(serverSocket(webSocket)));
 }
@@ -81,7 +82,7 @@ function serverSocket(webSocket: WebSocket): ServerSocket {
     webSocket.ping();
   }, SOCKET_PING_MS);
   webSocket.on("pong", () => alive = true);
-  webSocket.on("error", () => {}); // "close" follows.
+  webSocket.on("error", () => {}); // The event "close" follows.
   webSocket.on("message", (data, isBinary) => {
     alive = true;
     const bytes = bytesOf(data);

@@ -1,11 +1,11 @@
-// WebSockets for routes. A route that accepts one calls `upgrade` of its peer. The server that received the request then
-// completes the handshake with its own library, and passes the socket to the route as a ServerSocket.
+// WebSockets for routes. A route that accepts a WebSocket calls `upgrade` of its peer. The server that received the
+// request then completes the handshake with its own library, and passes the socket to the route as a ServerSocket.
 import { CONSOLE_PING_MS } from "../contract/limits.ts";
 
 export type SocketListener = {
   readonly onData: (bytes: Uint8Array) => void;
   readonly onText: (text: string) => void;
-  /** Called once, however the socket ended. */
+  /** Called once, in whatever way the socket ends. */
   readonly onClose: () => void;
 };
 
@@ -16,7 +16,10 @@ export type ServerSocket = {
   buffered(): number;
   /** Starts the closing handshake. `reason` has at most 123 bytes of UTF-8. */
   close(code: number, reason: string): void;
-  /** Sets the listener, instead of an earlier one. Call it when the socket arrives: frames without a listener are lost. */
+  /**
+   * Sets the listener and replaces an earlier one. Call this when the socket arrives, because frames that arrive
+   * without a listener are lost.
+   */
   listen(listener: SocketListener): void;
 };
 
@@ -26,7 +29,10 @@ export type SocketAcceptance = {
   readonly opened: (socket: ServerSocket) => void;
 };
 
-/** Status codes of RFC 6455, 7.4.1, and one of our own for a console that ended for the reason in its last message. */
+/**
+ * Status codes of RFC 6455, 7.4.1, and one of our own. It means that a console ended for the reason in its last
+ * message.
+ */
 export const SOCKET_CLOSE = { normal: 1_000, going_away: 1_001, policy: 1_008, ended: 4_000 } as const;
 
 /** The interval of pings. If the other end does not answer a ping before the next one, the socket is closed. */

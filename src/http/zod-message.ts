@@ -35,8 +35,8 @@ export function schemaRefusal(target: string, issues: readonly Issue[]): Refusal
 }
 
 /**
- * Returns the issues of the union's member that was probably meant: a union reports one list of issues per member, and
- * this is the shortest.
+ * Returns the issues for that member of a union that was probably meant. A union reports one list of issues for each
+ * member; the shortest list is returned.
  */
 function unfold(issue: Issue): Issue[] {
   if (issue.code !== "invalid_union" || issue.errors.length === 0) return [issue];
@@ -82,7 +82,7 @@ function ruleText(issue: Issue): string {
     case "invalid_value":
       return `must be ${issue.values.length > 1 ? "one of " : ""}${issue.values.map(String).join(", ")}`;
     case "invalid_format":
-      // The schema's own message is used if it has one; the library's texts begin with "Invalid".
+      // Uses the schema's own message if the schema has one. Messages that begin with "Invalid" are from the library.
       if (!issue.message.startsWith("Invalid")) return issue.message;
       return FORMATS[issue.format] ? `must be ${FORMATS[issue.format]}` : "does not have the required form";
     case "invalid_union":

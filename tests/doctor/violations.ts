@@ -50,7 +50,7 @@ export const BROKEN: Readonly<Record<string, string>> = {
   "every node has applied its network documents":
     `insert into vpc_realization (vpc_id, server_uuid, generation, status, message, reported_at)
      select id, gen_random_uuid(), 1, 'failed', 'no such device', berth_now() from vpc`,
-  "a node's counted use equals the sum over its instances and those that migrate or are evacuated":
+  "a node's counted use equals the sum over its instances and the instances that move to or from it":
     "update cn_usage set ram_mb = ram_mb + 1",
   "a node's counted instances of a tenant are those that it hosts":
     "update cn_tenant_usage set instances = instances + 1",
