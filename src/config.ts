@@ -1,4 +1,5 @@
-// Reads and validates the configuration in the environment, once. The server does not start with an invalid value.
+// Reads and validates the configuration in the environment once, at the start. The server does not start with an
+// invalid value.
 import type { Cidr } from "./lib/net/ip-address.ts";
 import { parseCidr } from "./lib/net/ip-address.ts";
 import { databaseUrls } from "./db/database-hosts.ts";
@@ -23,12 +24,15 @@ export type Config = {
   readonly port: number;
   /** The URL of the database; null: use the embedded PostgreSQL in dataDir. */
   readonly databaseUrl: string | null;
-  /** The URL of the database itself, if databaseUrl names a pooler; null if it does not. */
+  /** The URL of the database itself, if databaseUrl is the URL of a pooler; otherwise null. */
   readonly directUrl: string | null;
   /** The database URL of the user that runs migrations, if the user of DATABASE_URL may not run them. */
   readonly ownerUrl: string | null;
   readonly dataDir: string;
-  /** The directory of a published image index that the server serves in addition to the API; null: none. */
+  /**
+   * The directory of a published image index that the server serves in addition to the API; null: the server serves no
+   * index.
+   */
   readonly indexSite: string | null;
   readonly rootKey: string | null;
   readonly lab: boolean;
@@ -68,7 +72,7 @@ export function readConfig(env: Environment): Config {
   }
   const lab = flag(env, "BERTH_LAB");
   return {
-    // The name is replaced by its address, because Deno's permission to listen on a name covers all ports.
+    // A host name is replaced by its address, because Deno's permission to listen on a name covers all ports.
     host: (env["HOST"] || "localhost").replace(/^localhost$/, "127.0.0.1"),
     port: whole(env, "PORT", { standard: 8080, low: 0, high: 65_535 }),
     databaseUrl: databaseUrl(env, "DATABASE_URL"),
@@ -134,8 +138,8 @@ function whole(env: Environment, name: string, rule: { standard: number; low: nu
 }
 
 /**
- * Reads the identity service, or returns null. Its audience is required: otherwise tokens that it issued for other
- * services would be accepted.
+ * Reads the identity service, or returns null. The audience is required: otherwise the server would accept tokens that
+ * the identity service issued for other services.
  */
 function identityService(env: Environment): IdentityService | null {
   const issuer = issuerUrl(env, "BERTH_IDENTITY_ISSUER");

@@ -1,5 +1,6 @@
-// The secrets that start.ts passes to the server in the first line of its standard input, so that they are in neither
-// its arguments nor its environment. start.ts keeps the input open: when it closes, start.ts has exited.
+// The secrets that start.ts passes to the server in the first line of the server's standard input, so that they are in
+// neither the arguments nor the environment of the server. start.ts keeps the input open: when the input ends, start.ts
+// has exited.
 import process from "node:process";
 import { createInterface } from "node:readline";
 import type { Environment } from "./config.ts";
@@ -29,7 +30,7 @@ export type Handed = Handover & {
   readonly ended: Promise<void>;
 };
 
-/** Reads the handover. Returns null without HANDOVER_FLAG: then the server runs without start.ts. */
+/** Reads the handover. Returns null if HANDOVER_FLAG is missing, because the server then runs without start.ts. */
 export async function readHandover(): Promise<Handed | null> {
   if (!process.argv.includes(HANDOVER_FLAG)) return null;
   const lines = createInterface({ input: process.stdin });
@@ -44,8 +45,8 @@ export async function readHandover(): Promise<Handed | null> {
 }
 
 /**
- * Returns the environment, overridden by the handover. The result reads variables one by one, because the server has no
- * permission to read the whole environment.
+ * Returns the environment, overridden by the handover. Reading a property of the result reads one variable, because the
+ * server has no permission to read the whole environment.
  */
 export function withHandover(env: Environment, handed: Handover | null): Environment {
   if (handed === null) return env;

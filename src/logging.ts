@@ -1,4 +1,4 @@
-// Logs one JSON object per line on stderr. Values are escaped by JSON. Callers must not log secrets.
+// Logs one JSON object per line on stderr. Values are escaped as in JSON. Callers must not log secrets.
 import { configure, getJsonLinesFormatter, type LogRecord } from "@logtape/logtape";
 import { Buffer } from "node:buffer";
 import process from "node:process";
@@ -31,7 +31,7 @@ export function logLine(record: LogRecord): string {
   return Buffer.byteLength(line) > LINE_BYTES_MAX ? cut(record) : line;
 }
 
-/** Escapes characters as JSON does, with one escape for each half of a surrogate pair. */
+/** Escapes characters as in JSON, with one escape for each half of a surrogate pair. */
 function escaped(text: string): string {
   return text.split("").map((half) => `\\u${half.charCodeAt(0).toString(16).padStart(4, "0")}`).join("");
 }

@@ -9,7 +9,10 @@ import { type ControlPlane, openControlPlane } from "./wiring.ts";
 
 let opening: Promise<ControlPlane> | undefined;
 
-/** Returns the control plane. The first request opens it; after a failure the next request tries again. */
+/**
+ * Returns the control plane. The first request opens the control plane. After a failure, the next request tries again
+ * to open it.
+ */
 function controlPlane(): Promise<ControlPlane> {
   return opening ??= open().catch((error) => {
     opening = undefined;
@@ -27,7 +30,7 @@ async function open(): Promise<ControlPlane> {
   return opened;
 }
 
-/** Returns a 503; the next request tries again. The reason is only logged. */
+/** Returns a 503. The reason is only logged. */
 function notOpen(error: unknown): Response {
   console.error(`berth: cannot open the control plane: ${error instanceof Error ? error.message : String(error)}`);
   const { status, headers, body } = edgeAnswer(503, "Service Unavailable");

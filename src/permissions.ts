@@ -1,11 +1,11 @@
-// The permissions of the processes of `task start`, as flags for `deno run`: allow lists, each as short as the
-// configuration permits (docs/reliability.md, S-38).
+// Computes the permissions of the processes of `task start`, as flags for `deno run`. The flags are allow lists, each
+// as short as the configuration permits (docs/reliability.md, S-38).
 // - The server (serve.ts) handles requests. It connects only to its own address, its database, the outbound process and
 //   the bucket of uploaded images,
 //   starts no program, and writes no file except uploaded images (BERTH_IMAGE_DIR).
 // - The outbound process (outbound/process.ts) may connect anywhere, since tenants choose the issuers of their tokens.
 //   It has no other permission.
-// - start.ts starts both, and PostgreSQL if DATABASE_URL is not set. It handles no request.
+// - start.ts starts both processes, and PostgreSQL if DATABASE_URL is not set. It handles no request.
 // `task start` runs this file and starts start.ts with the flags that it prints.
 import { existsSync } from "node:fs";
 import process from "node:process";
@@ -35,7 +35,7 @@ const VARIABLES = [
   "PG*",
   "USER",
   "USERNAME",
-  // They keep the package ws from looking for its native parts (src/http/ws-without-addons.ts).
+  // With these variables, the package ws does not look for its native parts (src/http/ws-without-addons.ts).
   "WS_NO_BUFFER_UTIL",
   "WS_NO_UTF_8_VALIDATE",
 ];
@@ -46,7 +46,7 @@ const HTTPS_PORT = 443;
 const ROOT = fileURLToPath(new URL("../", import.meta.url));
 
 export type ServerSurroundings = {
-  /** The port of the outbound process on 127.0.0.1. Null: the server cannot read the keys of issuers. */
+  /** The port of the outbound process on 127.0.0.1. If it is null, the server cannot read the keys of issuers. */
   readonly fetcher_port: number | null;
 };
 
@@ -81,11 +81,11 @@ export function serverPermissions(
   ];
 }
 
-/** Tools that the start of PostgreSQL needs in addition to PostgreSQL's own programs. */
+/** The tools that are needed to start PostgreSQL, in addition to PostgreSQL's own programs. */
 const TOOLS = ["sh", "id", "unshare", "chown"];
 
 /**
- * Returns the flags of start.ts. It may run this Deno and, with an embedded PostgreSQL, PostgreSQL's programs and
+ * Returns the flags of start.ts. start.ts may run this Deno and, with an embedded PostgreSQL, PostgreSQL's programs and
  * `TOOLS`. It listens only to find a free port.
  */
 export function starterPermissions(env: Environment): string[] {

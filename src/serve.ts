@@ -1,6 +1,6 @@
-// The server process: listens, and drains on SIGTERM. Under `task start`, start.ts is its parent and starts PostgreSQL
-// (when DATABASE_URL is unset) and the outbound process. Run alone, the server does both itself and needs every
-// permission.
+// The server process listens for requests, and drains on SIGTERM. With `task start`, start.ts is its parent and starts
+// the outbound process and, when DATABASE_URL is unset, PostgreSQL. Without start.ts, the server itself starts
+// PostgreSQL and fetches documents, and needs every permission.
 import { getLogger } from "@logtape/logtape";
 import process from "node:process";
 import { readConfig } from "./config.ts";
@@ -16,7 +16,7 @@ import { configureLogging } from "./logging.ts";
 import { isLoopback } from "./lib/net/client-address.ts";
 import { openControlPlane } from "./wiring.ts";
 
-/** Time that running requests have to finish after SIGTERM. */
+/** The time in which running requests must finish after SIGTERM. */
 const DRAIN_MS = 10_000;
 
 const logger = getLogger(["berth"]);

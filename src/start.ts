@@ -1,7 +1,7 @@
-// `task start`: the parent of the server process. It starts the outbound process, then PostgreSQL if DATABASE_URL is
-// not set, then the server with exactly the permissions that the server needs. It forwards signals, listens on no port
-// and reads no request. It passes secrets to the server on standard input, since other processes can read arguments and
-// variables.
+// The program of `task start`, the parent of the server process. It starts the outbound process, then PostgreSQL if
+// DATABASE_URL is not set, then the server with exactly the permissions that the server needs. It forwards signals,
+// serves no port and reads no request. It passes secrets to the server on standard input, because other processes can
+// read arguments and environment variables.
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
@@ -14,13 +14,19 @@ import { type Handover, HANDOVER_FLAG, STOP_LINE } from "./handover.ts";
 import { HEAP_FLAG, serverPermissions } from "./permissions.ts";
 
 const SECRET_BYTES = 32;
-/** Pause before the outbound process is restarted, so that a process that fails at once does not use a whole core. */
+/**
+ * The pause before the outbound process is restarted. Without a pause, a process that always fails at once would use a
+ * whole core.
+ */
 const RESTART_MS = 1_000;
 /** Matches the variables that Deno itself reads. The outbound process gets only these, and no secret. */
 const RUNTIME_VARIABLES =
   /^(?:PATH|HOME|XDG_CACHE_HOME|DENO_(?:DIR|CERT|TLS_CA_STORE|NO_UPDATE_CHECK|AUDIT_PERMISSIONS)|SSL_CERT_.*|NODE_EXTRA_CA_CERTS|NO_COLOR|LANG|LC_.*|TZ)$/;
 
-/** Variables that are passed on standard input instead, since simulated nodes inherit the server's environment. */
+/**
+ * The variables that are passed on standard input instead of in the environment, because simulated nodes inherit the
+ * server's environment.
+ */
 const SECRET_VARIABLES = [
   "BERTH_ROOT_KEY",
   "BERTH_SECRET_KEY",
@@ -121,7 +127,7 @@ async function startServer(config: Config, { flags, embedded, fetcher }: Parts):
   const argv = ["run", ...flags, HEAP_FLAG, ...granted, "src/serve.ts", HANDOVER_FLAG];
   const server = spawn(process.execPath, argv, { env: inherited, stdio: ["pipe", "inherit", "inherit"] });
   server.stdin!.on("error", () => {}); // It exited before reading; the exit handler reports that.
-  // Kept open: when this process is killed, the server sees the end of its input and drains.
+  // The input stays open. When this process is killed, the server sees the end of its input and drains.
   server.stdin!.write(`${JSON.stringify(handover)}\n`);
   return server;
 }

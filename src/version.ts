@@ -1,2 +1,2 @@
-/** The version of this build, as package.json has it; a test compares them. */
+/** The version of this build. A test compares it with the version in package.json. */
 export const VERSION = "0.1.0";

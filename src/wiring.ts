@@ -1,4 +1,4 @@
-// Builds one control plane from its configuration and a database URL. This is the only place that constructs ports.
+// Builds one control plane from its configuration and a database URL. Only this file constructs ports.
 import { fileURLToPath } from "node:url";
 import { getLogger } from "@logtape/logtape";
 import { createEngine } from "../actors/engine/engine.ts";
@@ -74,9 +74,9 @@ const WEB_CONSOLE_FOLDER = fileURLToPath(new URL("../console/dist", import.meta.
 
 export type ControlPlane = {
   readonly fetch: (request: Request, peer?: Partial<Peer>) => Response | Promise<Response>;
-  /** Admits the body of a request. Servers that read bodies themselves call it; otherwise `fetch` does. */
+  /** Admits the body of a request. Servers that read bodies themselves call this; otherwise `fetch` calls it. */
   readonly admitBody: BodyAdmission;
-  /** Runs the background work once. Hosts with a schedule call it. */
+  /** Runs one pass of the background work. Hosts with a schedule call this. */
   readonly pass: () => Promise<void>;
   /** Answers all long polls and ends all consoles, so that a drain does not wait for them. */
   readonly release: () => void;
@@ -183,7 +183,7 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
     trustedProxies: config.trustedProxies,
     admitBody,
     observe: metrics.observe,
-    // A constraint violation without a fault is a bug: a repeated request would fail again.
+    // A constraint violation without a fault is a bug, and a repeated request would fail again.
     unavailable: (error) =>
       error instanceof CommitError
         ? error.reason !== "constraint"

@@ -1,5 +1,5 @@
-// A simulated bare machine. It calls the API as a booter would for a real machine: it is seen, announces its hardware,
-// and installs itself when its setup is approved.
+// A simulated bare machine. It calls the API as a booter would for a real machine: it reports that the machine was
+// seen, announces its hardware, and installs the machine when its setup is approved.
 import { bareSysinfo } from "./bare-sysinfo.ts";
 
 export type BareMachine = {

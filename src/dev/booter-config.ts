@@ -2,13 +2,13 @@
 
 export type LoopbackParts = {
   readonly server_url: string;
-  /** Text after the configuration: more blocks. */
+  /** Text that is added after the configuration, such as more blocks. */
   readonly more: string;
-  /** Text before the configuration: settings outside of all blocks. */
+  /** Text that is added before the configuration, such as settings outside of all blocks. */
   readonly top?: string;
 };
 
-/** Returns a configuration whose files are in `folder` and whose key is in `folder`/key. */
+/** Returns a configuration of a booter that keeps its files in `folder` and its key in `folder`/key. */
 export function loopbackConfig(folder: string, { server_url, more, top = "" }: LoopbackParts): string {
   return `${top}state_dir = "${folder}/state"
 files_dir = "${folder}/files"

@@ -1,4 +1,4 @@
-// A booter for the dev environment: runs the real program on loopback, with a folder of files to serve.
+// Runs a booter for the dev environment: the real program on loopback, with a folder of files that it serves.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";

@@ -10,7 +10,9 @@ export function newestSource(root: string): number {
   return Math.max(...SOURCES.map((source) => newestFile(join(root, source))));
 }
 
-/** Returns the modification time of the oldest executable, in milliseconds since 1970; 0 when one is missing. */
+/**
+ * Returns the modification time of the oldest executable, in milliseconds since 1970; 0 if an executable is missing.
+ */
 export function oldestExecutable(root: string): number {
   return Math.min(...EXECUTABLES.map((name) => {
     const found = statSync(join(root, "dist", name), { throwIfNoEntry: false });

@@ -50,7 +50,7 @@ export async function startDevEnvironment(options: EnvironmentOptions): Promise<
       BERTH_FETCH_ALLOWED_PRIVATE: '["127.0.0.0/8"]',
       BERTH_LAB_NODES: String(options.nodes),
     },
-    // The server gets no Ctrl-C from the terminal: only this process does, and it signals the server once.
+    // The server gets no Ctrl-C from the terminal. Only this process gets it, and sends the server one signal.
     detached: true,
     stdio: ["ignore", "inherit", "pipe"],
   });
@@ -62,7 +62,7 @@ export async function startDevEnvironment(options: EnvironmentOptions): Promise<
     stop: async () => {
       if (server.exitCode !== null || server.signalCode !== null) return;
       const ended = once(server, "exit");
-      // Not server.kill: Deno then reports the signal instead of the exit code.
+      // Does not use server.kill, because Deno would then report the signal instead of the exit code.
       process.kill(server.pid!, "SIGTERM");
       await ended;
     },
@@ -98,7 +98,7 @@ function logEntry(line: string): { readonly message?: string; readonly level?: s
   try {
     return JSON.parse(line);
   } catch {
-    return null; // Not a log line.
+    return null; // The line is not a log line.
   }
 }
 

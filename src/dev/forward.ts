@@ -1,4 +1,4 @@
-// Forwards TCP connections, between the loopback addresses of this machine and of a network namespace. Usage in a
+// Forwards TCP connections between the loopback addresses of this machine and of a network namespace. Usage in a
 // namespace: `forward.ts FROM_HOST TO_HOST PORT...`.
 import { once } from "node:events";
 import { connect, createServer, type Server } from "node:net";

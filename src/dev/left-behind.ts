@@ -1,4 +1,4 @@
-// Finds rows that a removed tenant left in the database. An empty list means that nothing was left.
+// Finds rows that remain in the database after a tenant was removed. An empty list means that no row remains.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { openClient } from "../db/pool.ts";

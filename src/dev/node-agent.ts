@@ -17,7 +17,10 @@ export type Agent = ReturnType<typeof startAgent>;
 
 export type AgentPlace = {
   readonly hostname: string;
-  /** The arguments before a command that run it in the node's network namespace, and the node's address in it. */
+  /**
+   * The arguments that run a command in the node's network namespace if they are put before it, and the node's address
+   * in this namespace.
+   */
   readonly enter: readonly string[];
   readonly address?: string;
 };
@@ -30,14 +33,15 @@ export function startAgent(
   const argv = [
     ...["run", "--endpoint", endpoint, "--state-dir", stateDir, "--hostname", hostname],
     ...address === undefined ? [] : ["--underlay-address", address, "--migration-address", address],
-    // Real machines where QEMU runs. Their folders are the demo's own, and so is the node's identity.
+    // If QEMU runs here, the machines are real. The demo has its own folders for them, and its own identity of the
+    // node.
     ...["--driver", "auto", "--server-uuid", crypto.randomUUID()],
     ...["--machine-dir", machineDir(stateDir), "--run-dir", `${stateDir}-run`],
   ];
   const [program = "", ...rest] = [...enter, join(ROOT, "dist/nodeagent"), ...argv];
   const child = spawn(program, [...rest, "--heartbeat-ms", String(HEARTBEAT_MS)], {
     stdio: ["ignore", "pipe", "pipe"],
-    // The demo must not write authorized keys of this machine's root.
+    // The demo must not write the authorized keys of root on this machine.
     env: { ...process.env, HOME: stateDir },
   });
   const printed: string[] = [];
@@ -70,7 +74,7 @@ export function startAgent(
   const enrolled = printedLine(/(?:approved|enrolled)/i);
   driver.catch(() => {});
   claimCode.catch(() => {});
-  enrolled.catch(() => {}); // Prevents unhandled rejections: the scenario waits for these promises one after the other.
+  enrolled.catch(() => {}); // Prevents unhandled rejections, because the scenario waits for these promises one after another.
   return {
     /** The agent's driver: `qemu`, or `simulated` with the reason. */
     driver,
@@ -86,12 +90,15 @@ export function startAgent(
   };
 }
 
-/** Returns the machines' folder. It is beside the agent's directory, because the machines' users cannot enter that one. */
+/**
+ * Returns the machines' folder. It is next to the agent's directory, because the machines' users cannot enter the
+ * agent's directory.
+ */
 function machineDir(stateDir: string): string {
   return `${stateDir}-machines`;
 }
 
-/** Ends the machines that a failed scenario left: they survive their agent. */
+/** Ends the machines that still run after a failed scenario. Machines continue to run when their agent ends. */
 async function endMachines(machine_dir: string): Promise<void> {
   const store = await openVmStore({ machine_dir, run_dir: machine_dir }, () => {}).catch(() => null);
   for (const vm of store?.all() ?? []) {

@@ -1,5 +1,5 @@
-// Two nodes on this machine, each with its own network devices and its own processes, on a bridge that carries the packets
-// between them. A service on this machine's loopback address has the same address in both. Needs root.
+// Two nodes on this machine, each with its own network devices and its own processes, on a bridge that carries the
+// packets between them. A service on this machine's loopback address has the same address in both nodes. Needs root.
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { once } from "node:events";
@@ -11,7 +11,7 @@ import { forward } from "./forward.ts";
 
 const FORWARD = fileURLToPath(new URL("forward.ts", import.meta.url));
 const LOOPBACK = "127.0.0.1";
-/** Host numbers on the bridge: this machine's, and the first node's. */
+/** The host numbers of this machine and of the first node on the bridge. */
 const OWN_HOST = 1;
 const FIRST_NODE_HOST = 11;
 const NODES = 2;
@@ -19,7 +19,7 @@ const NODES = 2;
 const run = promisify(execFile);
 const ip = (...words: readonly string[]) => run("ip", words);
 
-/** Returns the first program that a namespace needs and that PATH does not have; null if all are there. */
+/** Returns the first program that a namespace needs and that is not in PATH; null if all programs are there. */
 export async function missingProgram(): Promise<string | null> {
   for (const name of ["ip", "nsenter", "unshare"]) {
     if (await run(name, ["-V"]).then(() => false, () => true)) return name;
@@ -29,7 +29,7 @@ export async function missingProgram(): Promise<string | null> {
 
 export type NodeNamespace = {
   readonly address: string;
-  /** The arguments before a command that run the command in the namespace. */
+  /** The arguments that run a command in the namespace if they are put before it. */
   readonly enter: readonly string[];
 };
 
@@ -77,8 +77,9 @@ export async function openNodeNamespaces(ports: readonly number[]): Promise<Node
 }
 
 /**
- * Opens a namespace with its own names of network namespaces. Its processes end with the returned one. An agent finds the
- * QEMU of a VM among all processes that it sees, so it must not see the QEMU of the other node.
+ * Opens a namespace that has its own names of network namespaces. When the returned process ends, all processes of the
+ * namespace end. An agent finds the QEMU of a VM among all processes that it sees, so it must not see the QEMU of the
+ * other node.
  */
 async function openNamespace(): Promise<ChildProcess> {
   // /sys shows the devices of the namespace in which it was mounted.

@@ -17,7 +17,7 @@ export type DevNodesOptions = {
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
-/** Starts `count` agents; they stop with this process or with stop(). */
+/** Starts `count` agents. They stop when stop() is called or this process ends. */
 export function startDevNodes({ count, endpoint, dataDir, quiet }: DevNodesOptions): DevNodes {
   const children = Array.from({ length: count }, (_, index) => {
     const name = `lab-node-${index + 1}`;
@@ -33,7 +33,10 @@ export function startDevNodes({ count, endpoint, dataDir, quiet }: DevNodesOptio
   return { stop: () => children.forEach((child) => child.kill("SIGTERM")) };
 }
 
-/** Returns the command that starts the compiled agent if it exists, otherwise the agent's source with this Deno. */
+/**
+ * Returns the command that starts the agent: the compiled agent if it exists, otherwise the agent's source with this
+ * Deno.
+ */
 function agentCommand(argv: readonly string[]): [string, string[]] {
   const compiled = join(ROOT, "dist", "nodeagent");
   if (existsSync(compiled)) return [compiled, [...argv]];

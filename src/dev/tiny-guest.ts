@@ -1,5 +1,5 @@
-// A guest of one sector: it prints a line on its serial console, and turns itself off at the power button. It boots in a
-// second without KVM, so a scenario can run a real machine without an operating system.
+// A guest that fits into one sector. It prints a line on its serial console, and turns itself off when the power button
+// is pressed. It boots in a second without KVM, so a scenario can run a real machine without an operating system.
 
 const SECTOR_BYTES = 512;
 const SIGNATURE_AT = 510;
@@ -10,7 +10,7 @@ const CONSOLE = 0x3f8;
 const POWER_STATUS = 0x600;
 const POWER_ENABLE = 0x602;
 const POWER_CONTROL = 0x604;
-/** The power button in the status and in the mask; the command to turn off. */
+/** The bit of the power button in the status and in the mask, and the command to turn off. */
 const POWER_BUTTON = 0x100;
 const TURN_OFF = 0x2000;
 
@@ -21,7 +21,7 @@ export const TINY_GUEST_LINE = "The machine runs. It has no operating system.";
 export function tinyGuest(disk_bytes: number): Uint8Array {
   const disk = new Uint8Array(disk_bytes);
   const text = new TextEncoder().encode(`${TINY_GUEST_LINE}\r\n\0`);
-  // The text follows the code; the length of the code does not depend on the text's address.
+  // The text is behind the code. The length of the code does not depend on the text's address.
   const code = codeWith(ORIGIN + codeWith(0).length);
   disk.set(code);
   disk.set(text, code.length);

@@ -1,24 +1,24 @@
-// Stores uploaded images in an S3-compatible bucket: one object for each part, `ID/PART`. So each part needs one
-// request. Multipart uploads are not used, because a bucket keeps and charges for interrupted ones but does not list
-// them.
+// Stores uploaded images in an S3-compatible bucket: one object for each part, `ID/PART`. Therefore each part needs
+// only one request. Multipart uploads are not used, because a bucket keeps and charges for interrupted multipart
+// uploads but does not list them.
 import { AwsClient } from "aws4fetch";
 import { isEqual } from "./folder.ts";
 import type { BucketConfig, ImageStore, StoredImage } from "./store.ts";
 
 const REQUEST_LIMIT_MS = 30_000;
-/** Attempts after the first one, for answers 5xx and 429. */
+/** The number of attempts after the first one if the answer is 5xx or 429. */
 const RETRIES = 3;
 const PART_DIGITS = 8;
 /** Objects that are deleted at the same time. */
 const DELETES_AT_ONCE = 8;
-/** Statuses of a bucket that has the object: it exists, or another request creates it at this moment. */
+/** The statuses if the bucket already has the object, or if another request creates the object at this moment. */
 const EXISTS = [412, 409];
 const OBJECT = "<Contents>";
 const KEY = /<Key>(?:[^<]*\/)?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\/([0-9]{8})<\/Key>/;
 const MODIFIED = /<LastModified>([^<]+)<\/LastModified>/;
 const NEXT = /<NextContinuationToken>([^<]+)<\/NextContinuationToken>/;
 
-/** The error of an answer that was not expected. It has no text of the answer, which may name the key. */
+/** The error for an answer that was not expected. It does not contain the answer's text, which may contain the key. */
 function refused({ status }: Response, method: string): Error {
   return new Error(`the bucket of uploaded images answered ${status} to ${method}`);
 }
@@ -49,7 +49,7 @@ export function openBucketStore({ url, region, key_id, secret }: BucketConfig): 
     return await client.fetch(at, { method, headers, signal, redirect: "manual", ...(body !== undefined && { body }) });
   }
 
-  /** Returns the answer. Throws an Error without the answer's text, which may name the key. */
+  /** Returns the answer. Throws an Error that does not contain the answer's text, which may contain the key. */
   async function must(method: string, at: string, body?: Uint8Array<ArrayBuffer>): Promise<Response> {
     const answer = await ask(method, at, body);
     if (answer.ok) return answer;
@@ -84,7 +84,7 @@ export function openBucketStore({ url, region, key_id, secret }: BucketConfig): 
 
   return {
     write: async (id, part, bytes) => {
-      // A bucket that does not know this header replaces the part.
+      // A bucket that does not support this header replaces the part.
       const answer = await ask("PUT", partUrl(id, part), bytes, { "if-none-match": "*" });
       await answer.body?.cancel();
       if (answer.ok) return true;

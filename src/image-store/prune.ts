@@ -4,7 +4,7 @@ import { findNeededUploads } from "../../actors/image-upload/reads.ts";
 import type { Db } from "../db/pool.ts";
 import type { ImageStore } from "./store.ts";
 
-/** Bytes that changed within this time stay: their record may not be committed yet. */
+/** Bytes that changed within this time stay, because their record may not be committed yet. */
 const UNNEEDED_MS = 60 * 60 * 1_000;
 
 /** Returns the number of stored images that were deleted. */

@@ -1,5 +1,5 @@
-// Where the bytes of uploaded images are: a folder or a bucket. An image is stored in parts of IMAGE_PART_BYTES; the last
-// one may be shorter. The database decides which parts count.
+// The store of the bytes of uploaded images: a folder or a bucket. An image is stored in parts of IMAGE_PART_BYTES; the
+// last part may be shorter. The database contains the number of valid bytes, so parts after them do not count.
 
 /** `url` ends with the name of the bucket, or with its name and a prefix for the keys. */
 export type BucketConfig = {
@@ -18,13 +18,13 @@ export type StoredImage = { readonly id: string; readonly changed_at_ms: number 
 
 export type ImageStore = {
   /**
-   * Stores a part. It is durable when this resolves, and never changes: returns false if the part is stored already
-   * with other bytes, for example by a second program that uploads to the same record.
+   * Stores a part. The part is durable when the promise resolves, and never changes. Returns false if the part is
+   * already stored with other bytes, for example because a second program uploads to the same record.
    */
   write(id: string, part: number, bytes: Uint8Array<ArrayBuffer>): Promise<boolean>;
   /** Returns a part, or null if it is missing. */
   read(id: string, part: number): Promise<Uint8Array<ArrayBuffer> | null>;
   remove(id: string): Promise<void>;
-  /** Lists the stored images, complete or not. */
+  /** Lists the stored images, including incomplete ones. */
   list(): Promise<StoredImage[]>;
 };

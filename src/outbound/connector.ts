@@ -1,7 +1,7 @@
-// The only code that fetches URLs which others supplied: a tenant's image, a URL in an image index, the keys of an
-// issuer. It resolves the host name, checks every address, and connects to exactly the checked address; the name is
-// still used for SNI, certificate verification and the Host header. It does not follow redirects: a caller that follows
-// them must call it for each target. docs/reliability.md S-25 and S-47.
+// This is the only code that fetches URLs which others supplied: a tenant's image, a URL in an image index, the keys of
+// an issuer. It resolves the host name, checks every address, and connects to exactly the checked address. The name is
+// still used for SNI, certificate verification and the Host header. The code does not follow redirects: a caller that
+// follows redirects must call it for each target. docs/reliability.md S-25 and S-47.
 import { lookup } from "node:dns/promises";
 import http from "node:http";
 import https from "node:https";
@@ -14,14 +14,15 @@ export type Reach = {
   /** The ranges in the setting `fetch.allowed_private`. */
   readonly allowed: readonly Cidr[];
   /**
-   * Origins in the caller's own arguments or configuration, such as the index on a command line. They may be private.
+   * Origins in the caller's own arguments or configuration, such as the index on a command line. Their addresses may be
+   * private.
    */
   readonly named?: NamedOrigins;
 };
 
 /**
- * Origins, each with the addresses to which its name first resolved, or null before that. If the name resolves to other
- * private addresses later, they are rejected.
+ * Origins, each with the addresses to which its name first resolved; null before the name was resolved. If the name
+ * later resolves to other private addresses, they are rejected.
  */
 export type NamedOrigins = Map<string, readonly string[] | null>;
 
@@ -40,14 +41,14 @@ export class FetchRefused extends Error {
   override readonly name = "FetchRefused";
 }
 
-/** The most redirects that a caller may follow per fetch (S-25). */
+/** The maximum number of redirects that a caller may follow per fetch (S-25). */
 export const REDIRECTS_MAX = 3;
 export const REDIRECT_STATUSES: readonly number[] = [301, 302, 303, 307, 308];
 
 const REMEDY = "the setting fetch.allowed_private, or the variable BERTH_FETCH_ALLOWED_PRIVATE, can allow its network";
 /** The time limit for connecting, including TLS, in milliseconds: long enough to retransmit a lost packet twice. */
 const CONNECT_MS = 10_000;
-/** The most addresses to try per name. */
+/** The maximum number of addresses that are tried per name. */
 const ADDRESSES_TRIED = 3;
 /** The maximum size of a response's headers in bytes. */
 const HEADER_BYTES_MAX = 64 * 1024;
@@ -60,8 +61,9 @@ export function namedOrigins(urls: readonly string[]): NamedOrigins {
 }
 
 /**
- * Sends one request without redirects, cookies or decompression, and with no headers but the caller's. Throws FetchRefused for an address that must
- * not be fetched. If no response arrives for another reason, throws the network's error or the reason of `signal`.
+ * Sends one request without redirects, cookies or decompression, and with only the caller's headers. Throws
+ * FetchRefused for an address that must not be fetched. If no response arrives for another reason, throws the network's
+ * error or the reason of `signal`.
  */
 export async function fetchOutbound(text: string, outbound: Outbound): Promise<Response> {
   const url = readUrl(text);

@@ -1,6 +1,6 @@
-// Fetches a small document from another server: an issuer's discovery document, its keys, or the token for a code. Also
-// sends events to webhooks. The fetch runs in this process (fetchDocumentHere) or in a separate one (process.ts,
-// remote.ts).
+// Fetches a small document from another server: an issuer's discovery document, an issuer's keys, or the token for a
+// code. Also sends events to webhooks. The fetch runs in this process (fetchDocumentHere) or in a separate one
+// (process.ts, remote.ts).
 import { joinedBytes } from "../lib/text/joined-bytes.ts";
 import { readRanges } from "../lib/net/public-address.ts";
 import { fetchOutbound, namedOrigins } from "./connector.ts";

@@ -1,5 +1,5 @@
-// The kind of failure of a fetch, for callers that must not show the error itself: it may contain addresses that only
-// this site's resolver knows.
+// Determines the kind of failure of a fetch. Callers that must not show the error itself use the kind, because the
+// error may contain addresses that only this site's resolver knows.
 import { FetchRefused, NotConnected } from "./connector.ts";
 
 export const FETCH_FAILURES = ["refused", "no_name", "not_connected", "tls", "timeout", "not_http", "broken"] as const;

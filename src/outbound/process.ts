@@ -1,5 +1,5 @@
-// The process that fetches documents for the server. Only this process may connect to any address, and it has no other
-// permission: it cannot read files or environment variables or start programs, and it keeps no credentials. It reads
+// The process that fetches documents for the server. Only this process may connect to any address. It has no other
+// permission: it cannot read files or environment variables or start programs. It keeps no credentials. It reads
 // `{secret, port}` from the first line of standard input, prints the port on which it listens, and exits when standard
 // input ends.
 import { Buffer } from "node:buffer";

@@ -1,13 +1,16 @@
-// The server's client of the fetching process (process.ts): one request per document, over loopback, with a secret that
-// the child process got on standard input. It uses node:http, because fetch would use a proxy that is set in the
-// environment.
+// The server's client of the fetching process (process.ts). It sends one request per document, over loopback, with a
+// secret that the fetching process got on standard input. It uses node:http, because the function fetch would use a
+// proxy that is set in the environment.
 import http from "node:http";
 import type { DocumentFetch, FetchedDocument } from "./document.ts";
 import { type FetchFailure, RemoteFailure } from "./failure.ts";
 
 export type FetcherAddress = { readonly port: number; readonly secret: string };
 
-/** Time in milliseconds to wait beyond the document's time limit, so that the fetching process can report the error. */
+/**
+ * The time in milliseconds that the client waits after the document's time limit, so that the fetching process can
+ * report the error.
+ */
 const MARGIN_MS = 2_000;
 
 /**

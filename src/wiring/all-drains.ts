@@ -1,4 +1,4 @@
-// The background work of drains of single nodes, of drains by label, and of upgrades.
+// Connects the background workers for drains of single nodes, for drains by label, and for upgrades.
 import type { Engine } from "../../actors/engine/engine.ts";
 import type { Ports } from "../../actors/engine/ports.ts";
 import type { RouteDeps } from "../routes/deps.ts";

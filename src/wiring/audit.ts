@@ -1,4 +1,4 @@
-// The audit chain for routes: reading it, and recording refusals for which no message is sent.
+// The audit chain for routes. Routes read the chain, and record refusals for which no message is sent.
 import { auditActor } from "../auth/authorize.ts";
 import { recordDenial } from "../db/audit-denial.ts";
 import { getEvent, listEvents, searchEvents } from "../db/audit-read.ts";
@@ -28,8 +28,8 @@ export function createAudit(db: Db, { newId, public_key }: AuditOptions): RouteD
         ...byCaller(c),
         action: "cn_approve",
         resource: null,
-        // Failed approvals are counted separately per prefix. APPROVE_FAILURES_PER_HOUR limits the failures of the
-        // whole site.
+        // Failed approvals are counted separately for each prefix of a claim code. APPROVE_FAILURES_PER_HOUR limits the
+        // failures of the whole site.
         apart: prefix,
         outcome: { kind: "client_error", code: "NotFound", message: "Not Found" },
         payload: { code_prefix: prefix },

@@ -8,8 +8,8 @@ import { type Fault, fault } from "../contract/fault.ts";
 import { RATES_READ_MS } from "../contract/limits.ts";
 
 /**
- * Requests per minute, and how many of them may use a method other than GET and HEAD. A bucket holds the tokens of one
- * minute.
+ * The number of requests per minute, and how many of them may use a method other than GET and HEAD. A full bucket has
+ * the tokens of one minute.
  */
 export type CallerRates = { readonly requests: number; readonly writes: number };
 
@@ -20,12 +20,12 @@ export type CallerRateOptions = {
 
 const logger = getLogger(["berth"]);
 const MINUTE_MS = 60_000;
-/** The least number of buckets at which full buckets are dropped. */
+/** Full buckets are dropped when there are at least this many buckets. */
 const BUCKETS_SWEPT = 10_000;
 
 export type CallerRate = (principal: KnownPrincipal, method: string) => Fault | null;
 
-/** Creates the limiter. Reads the rates once before it returns; later reads run in the background. */
+/** Creates the limiter. Reads the rates once before it returns. Later reads run in the background. */
 export async function createCallerRate({ read, now_ms }: CallerRateOptions): Promise<CallerRate> {
   /** The time at which each bucket is full again, by `now_ms`. A missing bucket is full. */
   const full_at_ms = new Map<string, number>();

@@ -1,5 +1,5 @@
-// The consoles of this process. A commit that changes an instance sends a hint. The instance's consoles are then checked
-// at once.
+// The consoles of this process. When a commit changes an instance, it sends a hint, and this process checks the
+// instance's consoles at once.
 import { createCredentialReferences } from "../auth/credential-reference.ts";
 import { CONSOLES_EACH_MAX, CONSOLES_MAX } from "../contract/limits.ts";
 import type { Hints } from "../db/hints.ts";

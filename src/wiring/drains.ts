@@ -1,5 +1,5 @@
-// Connects the drains and evacuations of nodes to the database and the engine: reads the running ones, and begins their
-// migrations.
+// Connects the drains and evacuations of nodes to the database and the engine. Reads the running drains and
+// evacuations, and begins their migrations.
 import { type Kysely, sql } from "kysely";
 import type { Engine } from "../../actors/engine/engine.ts";
 import type { Ports } from "../../actors/engine/ports.ts";
@@ -90,8 +90,8 @@ function migrationId(drain_id: string, instance_id: string): string {
 }
 
 /**
- * Builds the message that starts a migration of a drain. The first try asks for the node that the preview chose. If that
- * fails, and on later tries, placement chooses the node.
+ * Builds the message that starts a migration of a drain. The first try requests the node that the preview chose. If
+ * that node cannot take the instance, and on later tries, placement chooses the node.
  */
 async function drainMigration(
   deps: Deps,
@@ -109,8 +109,8 @@ async function drainMigration(
 }
 
 /**
- * Builds the message that creates an instance of a dead node elsewhere. The target of the preview is not used: placement
- * chooses the node now.
+ * Builds the message that creates an instance of a dead node on another node. Does not use the target of the preview,
+ * because placement now chooses the node.
  */
 async function evacuation(
   deps: Deps,

@@ -1,4 +1,4 @@
-// Creates the users of other issuers.
+// Creates records for the users of other issuers.
 import type { createEngine } from "../../actors/engine/engine.ts";
 import { IssuerUnavailable } from "../auth/issuer-document.ts";
 import type { Federated } from "../auth/issuer-credential.ts";
@@ -7,8 +7,8 @@ import type { Mint } from "../auth/mint.ts";
 type FederationPorts = { readonly engine: Pick<ReturnType<typeof createEngine>, "send">; readonly mint: Mint };
 
 /**
- * Returns the function that creates a user at the user's first token. The id is derived from the subject, so that
- * concurrent tokens create only one user.
+ * Returns the function that creates a user when the user's first token arrives. The id is derived from the subject, so
+ * that concurrent tokens create only one user.
  */
 export function createFederation({ engine, mint }: FederationPorts) {
   return async function federate(user: Federated): Promise<string | null> {

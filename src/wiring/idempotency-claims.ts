@@ -1,7 +1,7 @@
 // Turns requests into messages. Each request claims a message id. A repeated request with the same Idempotency-Key gets
 // the id of the first request, and therefore the stored reply. When a request is refused with 503, its key is released,
-// so that the repeated request becomes a new message. When the outcome is unknown (the database did not answer), the
-// key stays claimed: otherwise the request could take effect twice.
+// so that the repeated request becomes a new message. When the outcome is unknown because the database did not answer,
+// the key stays claimed. Otherwise the request could take effect twice.
 import { type createEngine, OVERLOADED } from "../../actors/engine/engine.ts";
 import type { Outcome } from "../../actors/engine/types.ts";
 import type { Messages } from "../../actors/registry.ts";
@@ -25,8 +25,8 @@ type ClaimPorts = {
 
 type IdempotencyClaims = Pick<RouteDeps, "idempotency" | "send" | "sendOnce"> & {
   /**
-   * Returns the scope saved with this caller's Idempotency-Key if an earlier request with the key was answered, else
-   * null.
+   * If an earlier request with this caller's Idempotency-Key was answered, returns the scope that was saved with it;
+   * otherwise null.
    */
   readonly savedScope: (c: Ctx, principal: Principal) => Promise<ResourceScope | RecordScope | null>;
   /** Called before the answer is sent. Releases the key of a request that had no effect. */
@@ -38,7 +38,8 @@ export function createIdempotencyClaims({ db, engine, mint, newId }: ClaimPorts)
     return {
       principal: claimantOf(principal),
       method: c.req.method,
-      // Includes the query: its selectors name the parent of the record, which other routes name in the path.
+      // Includes the query, because its selectors name the parent of the record. Other routes name the parent in the
+      // path.
       path: c.req.path + new URL(c.req.url).search,
       key,
       body_sha256: mint.bodyDigest(await c.req.text()),
@@ -103,8 +104,8 @@ export function createIdempotencyClaims({ db, engine, mint, newId }: ClaimPorts)
 }
 
 /**
- * Returns whether the refusal is stored. OVERLOADED is not stored: an earlier message with the same id may have
- * committed.
+ * Returns whether the refusal is stored. OVERLOADED is not stored, and an earlier message with the same id may have
+ * been committed.
  */
 function isStoredUnavailability(outcome: Outcome): boolean {
   return !outcome.ok && outcome.fault.kind === "unavailable" && outcome.fault !== OVERLOADED;

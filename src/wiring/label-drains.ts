@@ -1,5 +1,5 @@
-// Connects the drains of nodes by label to the database and the engine: reads the running ones, and begins the drains of
-// their nodes.
+// Connects the drains of nodes by label to the database and the engine. Reads the running drains by label, and begins
+// the drains of their nodes.
 import { type Kysely, sql } from "kysely";
 import type { Engine } from "../../actors/engine/engine.ts";
 import type { Ports } from "../../actors/engine/ports.ts";

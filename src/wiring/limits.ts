@@ -22,8 +22,8 @@ export function createLimits(db: Db, config: Config): RouteDeps["limits"] {
 }
 
 /**
- * Returns the bucket of an account. Its name is a hash, because user names may be long and people type passwords into
- * the name field by mistake.
+ * Returns the name of the bucket of an account. The name is a hash, because user names may be long, and because people
+ * type passwords into the name field by mistake.
  */
 function ofAccount(username: string, per_minute: number): Bucket {
   const name = createHash("sha256").update(username).digest("hex");

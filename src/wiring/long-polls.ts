@@ -1,5 +1,5 @@
-// The long polls of the server. A commit of this process answers the polls that wait for what it wrote. A hint
-// names the actors that changed. The polls that depend on actors of these kinds then check at once.
+// The long polls of the server. A commit of this process answers the polls that wait for the written values. A hint
+// contains the actors that changed; the polls that depend on actors of these kinds then check at once.
 import { findRegistered, type Registered } from "../../actors/cn/reads.ts";
 import { findNodesWithWork, findNodesWork, type NodeWork } from "../../actors/job/reads.ts";
 import { findDecided, findEnded } from "../../actors/saga/reads.ts";
@@ -18,11 +18,11 @@ import type { Settings } from "../services/settings.ts";
 import { createPollInterval } from "./poll-interval.ts";
 
 /**
- * Maximum number of long polls of one kind in one process, about 22 kB each: ten thousand nodes, and some that
- * reconnected before their earlier poll timed out.
+ * The maximum number of long polls of one kind in one process, about 22 kB each. It is enough for ten thousand nodes,
+ * and for some nodes that have reconnected before their earlier polls timed out.
  */
 export const HELD_MAX = 12_000;
-/** The number of kinds of long polls. Each kind can have HELD_MAX. */
+/** The number of kinds of long polls. Each kind can have HELD_MAX polls. */
 const KINDS = 8;
 
 type HoldPorts = {
@@ -82,7 +82,7 @@ export function createLongPollsOfServer({ db, hints, report, settings }: HoldPor
       polls.endings.answer(id, { ended: true });
       polls.outcomes.answer(id, { ended: true });
     } else if (state === "unwinding" || typeof row["job_id"] === "string") {
-      // The sweep knows whether a node still has to undo its part.
+      // This is left to the sweep, which knows whether a node must still undo its part.
       polls.outcomes.nudge();
     }
   }
@@ -93,7 +93,7 @@ export function createLongPollsOfServer({ db, hints, report, settings }: HoldPor
     changes.close();
   }
 
-  /** Looks up the work of nodes in batches: many nodes ask at the same time, and most of them have no work. */
+  /** Looks up the work of nodes in batches, because many nodes ask at the same time, and most of them have no work. */
   const workOf = createLookup<NodeWork>((nodes) => findNodesWork(byKey.kysely, nodes));
 
   const holdShares = {

@@ -1,4 +1,5 @@
-// The network documents of this process: polls of nodes, their reports, and what the nodes have applied.
+// The network documents in this process. Answers the polls of nodes, stores their reports, and returns how far the
+// nodes have applied the documents.
 import { findApplied, findRealized } from "../../actors/vpc/reads.ts";
 import { UNDERLAY_MTU_DEFAULT } from "../contract/limits.ts";
 import type { NetworkPollView } from "../contract/network-document.ts";
@@ -29,11 +30,11 @@ import { documentFor, type DocumentSettings, hasPart, type NetworkContent } from
 type Asked = { readonly server_uuid: string; readonly have: Have; readonly answers_traces: boolean };
 type Current = { readonly vpc_id: string; readonly generation: number; readonly content: NetworkContent };
 
-/** VPCs whose content one process keeps, about 1 kB for 4 NICs. */
+/** The maximum number of VPCs whose content one process keeps, about 1 kB for 4 NICs. */
 const CONTENTS_MAX = 1_000;
 /** Periodic work on the tables of network documents. */
 export const NETWORK_MAINTENANCE = [foldChanges, pruneTraces] as const;
-/** Kinds whose commits change documents, or the nodes that get them. */
+/** The kinds of actors whose commits change documents, or change the nodes that get documents. */
 const KINDS = new Set([
   ...[
     "vpc",
@@ -100,7 +101,8 @@ export function createNetworks({ db, hints, held_max, report, settings: readSett
     const traces = asked.answers_traces ? await listQuestions(db, server_uuid) : [];
     const hosted = vpcs.filter(({ generation }) => generation !== null);
     const unoffered = hosted.filter(({ is_offered }) => !is_offered).map(({ vpc_id }) => vpc_id);
-    // Before the documents are read: a reader that sees no row knows that the node has no document.
+    // Creates the rows before the documents are read. If a reader sees no row, it can therefore be sure that the node
+    // has no document.
     if (unoffered.length > 0) await offerDocuments(db, server_uuid, unoffered);
     const found = await Promise.all(hosted.map(({ vpc_id }) => networkOf(vpc_id)));
     const current = found.filter((each) => each !== null && hasPart(server_uuid, each.content)) as Current[];
@@ -163,7 +165,7 @@ export function createNetworks({ db, hints, held_max, report, settings: readSett
   };
 }
 
-/** Returns what the choice of nodes for NAT gateways reads and sends. */
+/** Returns the ports of the worker that chooses the nodes of NAT gateways. */
 export function natGatewayPorts(db: Db, engine: Pick<Engine, "send">): Omit<NatGatewayHostsOptions, "ports"> {
   return {
     unfit: (live_s, rows_max) => listUnfit(db, live_s, rows_max),

@@ -1,4 +1,5 @@
-// The interval in which nodes poll. It grows with the number of nodes, so that their polls together stay below a rate.
+// Computes the interval in which nodes poll. It grows with the number of nodes, so that the rate of all polls together
+// is limited.
 import {
   AGENT_POLL_S_MAX,
   AGENT_POLL_S_MIN,
@@ -8,9 +9,15 @@ import {
 } from "../contract/limits.ts";
 import type { Db } from "../db/pool.ts";
 
-/** The time for which the number of nodes is kept. Nodes are approved one by one, or some hundred in a minute. */
+/**
+ * The number of nodes is kept for this time. It changes slowly: nodes are approved one by one, or some hundred in a
+ * minute.
+ */
 const COUNTED_MS = 10_000;
-/** Heartbeats of a node that may be lost in a row while it stays live, and one that arrives. */
+/**
+ * The number of polls in the time for which a node stays live without a heartbeat. A node stays live if one of these
+ * polls arrives.
+ */
 const POLLS_PER_LIVE = 3;
 
 type Ports = {
@@ -37,7 +44,7 @@ export function createPollInterval({ db, leaseS, now_ms }: Ports): () => Promise
   return () => {
     if (known !== null && now_ms() < until_ms) return known;
     const reading = read();
-    // A failure is not kept.
+    // The result of a failed query is not kept.
     reading.catch(() => {
       if (known === reading) known = null;
     });

@@ -1,4 +1,4 @@
-// Whether this process can serve requests.
+// Checks whether this process can serve requests.
 import type { Db } from "../db/pool.ts";
 
 /** Returns a function that asks whether the database answers, and reports its error. */

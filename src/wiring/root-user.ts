@@ -13,7 +13,7 @@ type RootPorts = {
   readonly show: (line: string) => void;
 };
 
-/** Returns the id of the root operator. Without `BERTH_ROOT_KEY` the first start makes a key and shows it once. */
+/** Returns the id of the root operator. Without `BERTH_ROOT_KEY`, the first start creates a key and shows it once. */
 export async function ensureRootUser({ db, engine, newId, config, show }: RootPorts): Promise<string> {
   return await ensureRootOperator({
     db,

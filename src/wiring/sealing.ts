@@ -3,7 +3,7 @@
 import type { Mint } from "../auth/mint.ts";
 import type { Db } from "../db/pool.ts";
 
-/** A row holds at most 64 KiB, so a batch of this size finishes within the statement timeout. */
+/** A row has at most 64 KiB, so a batch of this size finishes within the statement timeout. */
 const BATCH_ROWS = 100;
 
 const BATCH = `select instance_id, plain from sealed_user_data where plain is not null
@@ -12,8 +12,8 @@ const SEAL = `update sealed_user_data d set plain = null, sealed = v.sealed
   from unnest($1::uuid[], $2::text[]) as v(instance_id, sealed) where d.instance_id = v.instance_id`;
 
 /**
- * Seals the user data of instances that release 0.1.0 created. Each batch is a transaction, so after a crash the next
- * start continues with the remaining rows. Rows that another process has locked are skipped.
+ * Seals the user data of instances that release 0.1.0 created. Each batch is a separate transaction, so that after a
+ * crash the next start continues with the remaining rows. Rows that another process has locked are skipped.
  */
 export async function sealPlainUserData(db: Db, { sealUserData }: Pick<Mint, "sealUserData">): Promise<void> {
   for (let sealed = BATCH_ROWS; sealed === BATCH_ROWS;) {

@@ -1,4 +1,5 @@
-// Connects the upgrades of nodes to the database and the engine: reads the running ones, and begins and ends their parts.
+// Connects the upgrades of nodes to the database and the engine. Reads the running upgrades, and begins and ends their
+// parts.
 import { type Kysely, sql } from "kysely";
 import type { Engine } from "../../actors/engine/engine.ts";
 import type { Ports } from "../../actors/engine/ports.ts";
@@ -49,7 +50,7 @@ export function createUpgradesOfServer(deps: Deps, engine: Pick<Engine, "send">,
   });
 }
 
-/** The id of the drain that an upgrade of a node begins. */
+/** Returns the id of the drain that the upgrade of a node begins. */
 function drainId(upgrade_id: string, server_uuid: string): string {
   return stepId(upgrade_id, CN_UPGRADE.drain, server_uuid);
 }
@@ -59,7 +60,10 @@ async function labelParams(db: Db, id: string): Promise<LabelUpgradeParams> {
   return rows[0]!.params;
 }
 
-/** Returns the nodes that running upgrades by label upgrade, and whose upgrades have not succeeded. */
+/**
+ * Finds the upgrade by label to which the upgrade of a node belongs. Returns its nodes whose upgrades have not
+ * succeeded.
+ */
 async function laterNodes(db: Db, upgrade_id: string): Promise<ReadonlySet<string>> {
   const labels = await runningLabelUpgrades(db);
   const own = labels.find(({ nodes }) => nodes.some(({ operation_id }) => operation_id === upgrade_id));

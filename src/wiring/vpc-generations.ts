@@ -1,5 +1,5 @@
-// Counts the VPCs that processes of release 0.1.0 created during an upgrade. That release does not have generations, so
-// a node would not fetch the documents of such a VPC.
+// Gives a generation to VPCs that processes of release 0.1.0 created during an upgrade. That release does not have
+// generations, and a node would not fetch the documents of a VPC without a generation.
 import type { Db } from "../db/pool.ts";
 
 const COUNT = `insert into vpc_change (vpc_id) select id from vpc v
@@ -7,8 +7,9 @@ const COUNT = `insert into vpc_change (vpc_id) select id from vpc v
     and not exists (select from vpc_generation g where g.vpc_id = v.id)`;
 
 /**
- * Gives each VPC without a generation its first one. Every process does this before it serves requests. Two processes
- * that start together may count a VPC twice, which only makes nodes fetch its documents again.
+ * Gives each VPC without a generation its first generation. Every process does this before it serves requests. Two
+ * processes that start together may raise the generation twice. This only makes nodes fetch the documents of the VPC
+ * again.
  */
 export async function countVpcs(db: Db): Promise<void> {
   await db.query(COUNT);

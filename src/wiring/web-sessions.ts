@@ -9,7 +9,10 @@ type TouchPorts = {
   readonly report: (message: string, error: unknown) => void;
 };
 
-/** Returns the function that records the use of a session. A failure is only reported: the next request tries again. */
+/**
+ * Returns the function that records the use of a session. A failure is only reported, because the next request of the
+ * session records the use again.
+ */
 export function createWebSessionTouch({ engine, settings, report }: TouchPorts): (session_id: string) => void {
   const touching = new Set<string>();
 

@@ -4,7 +4,7 @@ import { createLookup } from "../db/lookup.ts";
 import type { Db } from "../db/pool.ts";
 import { type NodesToPlace, nodesToPlace } from "../services/placement-snapshot.ts";
 
-/** The key of a look-up that reads the whole table. There is only one. */
+/** The only key of a look-up that reads the whole table. */
 const ALL = "all";
 
 export function createWholeReads(db: Db) {

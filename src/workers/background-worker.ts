@@ -1,8 +1,8 @@
-// Background work: delivers tells, runs timers and sagas, extends the audit chain, does maintenance. Work that a commit
-// of this process makes due begins at once (follow). A pass does all work that is due: timers, and the work that a
-// crash, an error or another process left. Every pass is idempotent, so any number of processes may run it. Two things
-// start a pass: the loop of a running process, and a call from outside (the cron entry of a host that stops idle
-// processes).
+// Background work: delivers tells, runs timers and sagas, extends the audit chain, does maintenance. If a commit of
+// this process makes work due, the work begins at once (follow). A pass does all work that is due: timers, and work
+// that was not done because of a crash or an error, or because another process ended. Every pass is idempotent, so any
+// number of processes may run passes. A pass is started by the loop of a running process, or by a call from outside,
+// such as the cron entry of a host that stops idle processes.
 import type { Engine } from "../../actors/engine/engine.ts";
 import type { Committed } from "../../actors/engine/options.ts";
 import type { Ports } from "../../actors/engine/ports.ts";
@@ -17,9 +17,9 @@ export type BackgroundWorkerOptions = {
   readonly timed: readonly string[];
   /** Returns whether this build has the saga. An unknown saga waits for a build that has it. */
   readonly knowsSaga: (name: string) => boolean;
-  /** Appends pending events to the audit chain. */
+  /** Appends events that are pending to the audit chain. */
   readonly chain: () => Promise<unknown>;
-  /** Maintenance that runs rarely: partitions, old rows. */
+  /** Maintenance that runs rarely: creates partitions, deletes old rows. */
   readonly maintain: () => Promise<unknown>;
   readonly every_ms?: number;
   readonly maintenance_every_ms?: number;
@@ -30,10 +30,10 @@ export type BackgroundWorker = ReturnType<typeof createBackgroundWorker>;
 /** Rows per batch. If a batch is full, another batch follows in this pass or in the next one. */
 const BATCH_ROWS = 200;
 const EVERY_MS = 500;
-/** Minimum pause between two passes. */
+/** The shortest pause between two passes. */
 const GAP_MS = 25;
 const MAINTENANCE_EVERY_MS = 60_000;
-/** The least time between two deletes of delivered outbox rows. */
+/** The shortest time between two statements that delete delivered outbox rows. */
 const FORGET_MS = 50;
 
 /** Creates the background worker of one process. */
@@ -44,14 +44,14 @@ export function createBackgroundWorker(options: BackgroundWorkerOptions) {
   let wanted = false;
   let passing: Promise<void> | null = null;
   let wake: (() => void) | null = null;
-  /** The outbox rows that this process is delivering, until they are deleted. A pass omits them. */
+  /** The outbox rows that this process is delivering, until they are deleted. A pass skips these rows. */
   const delivering = new Set<string>();
-  /** Delivered tells to delete. */
+  /** The ids of delivered tells, which can be deleted. */
   const heard: string[] = [];
   let forgetting: Promise<void> | null = null;
-  /** Sagas that run after a commit, and whether another commit made them due meanwhile. */
+  /** The sagas that run because a commit made them due, and whether another commit has made them due again since. */
   const advancing = new Map<string, { again: boolean }>();
-  /** The work that commits of this process have started and that has not ended. */
+  /** The work that was started after commits of this process and has not ended. */
   const following = new Set<Promise<void>>();
 
   /** Runs one pass over all due work. An error in one part does not stop the others. */
@@ -79,8 +79,8 @@ export function createBackgroundWorker(options: BackgroundWorkerOptions) {
   }
 
   /**
-   * Delivers tells, then deletes them. A tell may be delivered twice, but its message id lets it take effect only once.
-   * Returns the number of delivered tells.
+   * Delivers tells, then deletes them. A tell may be delivered twice, but takes effect only once because of its message
+   * id. Returns the number of delivered tells.
    */
   async function send(tells: readonly OutboxRow[], forget: Store["delivered"]): Promise<number> {
     for (const { id } of tells) delivering.add(id);
@@ -94,7 +94,7 @@ export function createBackgroundWorker(options: BackgroundWorkerOptions) {
     }
   }
 
-  /** Deletes delivered outbox rows, at most once in FORGET_MS. */
+  /** Deletes delivered outbox rows, at most once every FORGET_MS. */
   async function forgetLater(ids: readonly string[]): Promise<void> {
     heard.push(...ids);
     forgetting ??= ports.sleep(FORGET_MS).then(() => {
@@ -129,7 +129,7 @@ export function createBackgroundWorker(options: BackgroundWorkerOptions) {
     }
   }
 
-  /** Does at once what a commit of this process made due: its tells, its sagas and its other timers. */
+  /** Does the work at once that a commit of this process made due: its tells, its sagas and its other timers. */
   function follow({ tells, due }: Committed): void {
     if (stopped) return;
     if (tells === null) nudge();
@@ -144,7 +144,10 @@ export function createBackgroundWorker(options: BackgroundWorkerOptions) {
 
   const ticked = (ref: ActorRef) => engine.send(ref, { type: "tick" });
 
-  /** Runs a saga. If it is running already, it is run again afterwards: the commit may be later than its last load. */
+  /**
+   * Runs a saga. If the saga is already running, runs it once more afterwards, because it may have been loaded before
+   * the latest commit.
+   */
   async function advanceOnce(ref: ActorRef): Promise<void> {
     const key = refKey(ref);
     const running = advancing.get(key);
@@ -211,8 +214,8 @@ function isDue(saga: NonNullable<LoadedActor["state"]>, now: Date): boolean {
 }
 
 /**
- * Returns whether the receiver has processed the tell. A rejection counts as processed; a full queue does not, so the
- * next pass repeats the tell.
+ * Returns whether the receiver has processed the tell. A rejected tell counts as processed. A tell that a full queue
+ * refused does not, so the next pass repeats it.
  */
 function wasHeard(sent: PromiseSettledResult<Outcome> | undefined): boolean {
   return sent?.status === "fulfilled" && (sent.value.ok || sent.value.fault.kind !== "unavailable");

@@ -1,6 +1,6 @@
-// Continues the drains of nodes. Every process does it. All progress is in the database, so a drain continues after a
-// crash. An instance never moves twice at once: its own record refuses a second migration, and the id of a drain's
-// migration depends only on the drain and the instance.
+// Continues the drains of nodes. Every process does this. All progress is in the database, so a drain continues after a
+// crash. An instance never has two migrations at once, because its actor refuses a second one, and because the id of a
+// drain's migration depends only on the drain and the instance.
 import type { Outcome } from "../../actors/engine/types.ts";
 import type { Ports } from "../../actors/engine/ports.ts";
 import { DRAIN_MIGRATIONS_MAX } from "../contract/limits.ts";
@@ -20,14 +20,15 @@ export type DrainsOptions = {
 const EVERY_MS = 1_000;
 
 export function createDrains({ running, begin, end, ports }: DrainsOptions) {
-  /** Refused migrations that this process saw, by drain and instance. After a crash the drain counts from 0. */
+  /** The refused migrations that this process has seen, by drain and instance. After a crash, the count begins at 0. */
   let refused = new Map<string, Map<string, Refusal>>();
 
   async function pass(): Promise<void> {
     try {
       const drains = await running();
       refused = new Map(drains.map(({ operation_id: id }) => [id, refused.get(id) ?? new Map<string, Refusal>()]));
-      // At the same time: with 100 drains a pass begins up to 400 migrations. A drain that fails stops no other.
+      // Continues all drains at the same time: with 100 drains, a pass begins up to 400 migrations. If one drain fails,
+      // the others still continue.
       const ends = drains.map((drain) => advance(drain, refused.get(drain.operation_id)!).catch(failed));
       await Promise.all(ends);
     } catch (error) {
@@ -46,7 +47,7 @@ export function createDrains({ running, begin, end, ports }: DrainsOptions) {
     for (const move of decided.moves.slice(0, room)) {
       const tries = refusals.get(move.instance_id)?.tries ?? 0;
       const outcome = await begin(drain, move, tries);
-      // A full queue is no reason to give up.
+      // A full queue does not count as a refused migration.
       if (outcome.ok || (outcome.fault.kind === "unavailable" && outcome.fault.error_code === undefined)) continue;
       refusals.set(move.instance_id, { tries: tries + 1, reason: outcome.fault.message });
     }

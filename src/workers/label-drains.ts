@@ -1,5 +1,6 @@
-// Continues the drains of nodes by label. Every process does it. All progress is in the database, so the operation
-// continues after a crash. The id of a node's drain depends only on the operation and the node, so it begins once.
+// Continues the drains of nodes by label. Every process does this. All progress is in the database, so the operation
+// continues after a crash. The id of a node's drain depends only on the operation and the node, so the drain begins
+// only once.
 import type { Outcome } from "../../actors/engine/types.ts";
 import type { Ports } from "../../actors/engine/ports.ts";
 import type { LabelDrainResult } from "../contract/label-drain.ts";
@@ -25,7 +26,10 @@ export type LabelDrainsOptions = {
 const EVERY_MS = 1_000;
 
 export function createLabelDrains({ running, begin, end, ports }: LabelDrainsOptions) {
-  /** Refused drains that this process saw, by operation and node. After a crash the drain of the node begins once more. */
+  /**
+   * The refused drains that this process has seen, by operation and node. After a crash, the process tries once more to
+   * begin the drain.
+   */
   let refused = new Map<string, Map<string, string>>();
 
   async function pass(): Promise<void> {
@@ -43,8 +47,8 @@ export function createLabelDrains({ running, begin, end, ports }: LabelDrainsOpt
     if (decided.next === "end") return void await end(drain.operation_id, decided.result);
     for (const node of decided.nodes) {
       const outcome = await begin(drain, node);
-      // An overloaded server accepts the message later. If another process began this drain, the next pass sees it, and
-      // the refusal does not count.
+      // An overloaded server accepts the message later. If another process has begun this drain, the next pass sees the
+      // drain, and the refusal does not count.
       if (outcome.ok) continue;
       if (outcome.fault.kind !== "unavailable") refusals.set(node.server_uuid, outcome.fault.message);
       return;

@@ -1,17 +1,17 @@
 // Summarizes the nodes' capacity reports for placement. Every process tries to do this in each interval. The database
-// lets only one of them do the work.
+// lets only one process do the work.
 import type { Ports } from "../../actors/engine/ports.ts";
 
 export type LoadMaterializer = {
-  /** Runs one pass, unless a process ran one within half the interval. */
+  /** Runs one pass, unless a process has run a pass within half of the interval. */
   pass(): Promise<void>;
-  /** Runs a pass in each interval, the first one after one interval. */
+  /** Runs a pass in each interval. The first pass runs after one interval. */
   start(): void;
   stop(): Promise<void>;
 };
 
 export type LoadOptions = {
-  /** Summarizes the nodes' last reports, unless a process has done so within half the interval. */
+  /** Summarizes the nodes' last reports, unless a process has done this within half of the interval. */
   readonly materialize: (interval_s: number) => Promise<unknown>;
   readonly ports: Pick<Ports, "report">;
   readonly interval_s: () => Promise<number>;
@@ -59,5 +59,5 @@ export function createLoadMaterializer({ materialize, ports, interval_s }: LoadO
   };
 }
 
-/** The pause while the interval cannot be read from the database. */
+/** The pause between two passes while the interval cannot be read from the database. */
 const RETRY_S = 5;

@@ -1,5 +1,5 @@
 // Chooses the node of each NAT gateway. Every process does this. If another process was first, the message is stale,
-// and the gateway's table ignores it. A gateway never has two nodes (docs/networking.md, "Where NAT gateways run").
+// and the gateway's actor ignores it. A gateway never has two nodes (docs/networking.md, "Where NAT gateways run").
 import type { Ports } from "../../actors/engine/ports.ts";
 import { CN_LIVE_S, NAT_GATEWAY_FENCE_S } from "../contract/limits.ts";
 import { type Candidate, type Homeless, isOff, type Unfit } from "../lib/placement/nat-gateway-host.ts";
@@ -23,13 +23,16 @@ export type NatGatewayHostsOptions = {
   readonly ports: Pick<Ports, "report">;
 };
 
-/** Gateways per pass. */
+/** The maximum number of gateways per pass. */
 const ROWS_MAX = 500;
 /** The pause between two passes: the time that a new gateway waits for its node. */
 const EVERY_MS = 1_000;
 
 export function createNatGatewayHosts({ unfit, homeless, candidates, send, ports }: NatGatewayHostsOptions) {
-  /** The first generation without a node that this process saw, by gateway and time of leaving. */
+  /**
+   * The first generation that this process saw in which the gateway has no node. The key is the gateway and the time at
+   * which it left its last node.
+   */
   let without = new Map<string, number>();
 
   async function pass(): Promise<void> {

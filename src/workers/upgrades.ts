@@ -1,6 +1,6 @@
-// Continues the upgrades of nodes by label, and the upgrades of their nodes. Every process does it. All progress is in the
-// database, so they continue after a crash. The ids of the operations of a node depend only on the operation that begins
-// them, so each begins once.
+// Continues the upgrades of nodes by label, and the upgrades of single nodes that they consist of. Every process does
+// this. All progress is in the database, so the upgrades continue after a crash. The id of an operation of a node
+// depends only on the node and on the operation that begins it, so each operation begins only once.
 import type { Outcome } from "../../actors/engine/types.ts";
 import type { Ports } from "../../actors/engine/ports.ts";
 import type { LabelUpgradeResult } from "../contract/label-upgrade.ts";
@@ -49,7 +49,10 @@ export type UpgradesOptions = {
 const EVERY_MS = 1_000;
 
 export function createUpgrades({ labels, nodes, begin, drain, endStep, end, ports }: UpgradesOptions) {
-  /** Refusals that this process saw, by operation and node. After a crash the refused message is sent once more. */
+  /**
+   * The refusals that this process has seen, by operation and node. After a crash, the refused message is sent once
+   * more.
+   */
   let refused = new Map<string, Map<string, string>>();
 
   async function pass(): Promise<void> {
@@ -93,8 +96,8 @@ export function createUpgrades({ labels, nodes, begin, drain, endStep, end, port
 }
 
 /**
- * Notes why a message was refused, and returns whether it was accepted. An overloaded server accepts the message later. If
- * another process sent it before, the next pass sees its effect, and the refusal does not count.
+ * Notes why a message was refused, and returns whether it was accepted. An overloaded server accepts the message later.
+ * If another process has sent the message before, the next pass sees its effect, and the refusal does not count.
  */
 function noted(outcome: Outcome, server_uuid: string, refusals: Map<string, string>): boolean {
   if (!outcome.ok && outcome.fault.kind !== "unavailable") refusals.set(server_uuid, outcome.fault.message);

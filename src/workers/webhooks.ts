@@ -1,15 +1,15 @@
-// Sends the deliveries of webhooks. Every process does it. A process claims a webhook, sends what waits, oldest first,
-// and records each attempt. If the process dies before the record, its claim expires and another process sends the
-// delivery again. So a receiver gets each event at least once (docs/webhooks.md).
+// Sends the deliveries of webhooks. Every process does this. A process claims a webhook, sends its deliveries, oldest
+// first, and records each attempt. If the process dies before it records an attempt, its claim expires and another
+// process sends the delivery again. Therefore a receiver gets each event at least once (docs/webhooks.md).
 import type { Ports } from "../../actors/engine/ports.ts";
 import { WEBHOOK_PAUSE_S_FIRST, WEBHOOK_PAUSE_S_MAX, WEBHOOKS_AT_ONCE } from "../contract/limits.ts";
 import { createLoop } from "./loop.ts";
 
-/** The parts of a claimed webhook and of its oldest waiting delivery that this file needs. */
+/** The parts that this file needs of a claimed webhook and of its oldest delivery that waits. */
 type Claimed = {
   readonly claim: string;
   readonly tenant_id: string;
-  /** Earlier attempts. */
+  /** The number of earlier attempts. */
   readonly attempts: number;
 };
 
@@ -24,7 +24,7 @@ export type AttemptEnd = Sent & {
 };
 
 export type WebhooksOptions<Attempt extends Claimed> = {
-  /** Makes deliveries of new events. Returns whether there may be more. */
+  /** Creates deliveries for new events. Returns whether there may be more new events. */
   readonly follow: () => Promise<boolean>;
   readonly take: (rows_max: number, busy: readonly string[]) => Promise<readonly Attempt[]>;
   readonly send: (attempt: Attempt) => Promise<Sent>;
@@ -36,7 +36,7 @@ export type WebhooksOptions<Attempt extends Claimed> = {
 
 /** The pause between two passes: the time that an event waits before it is sent. */
 const EVERY_MS = 1_000;
-/** The most deliveries that a process sends to a webhook before it serves another webhook. */
+/** The maximum number of deliveries that a process sends to a webhook before it serves another webhook. */
 const IN_A_ROW = 100;
 
 export function createWebhooks<Attempt extends Claimed>(
@@ -45,7 +45,10 @@ export function createWebhooks<Attempt extends Claimed>(
   const active = new Map<string, { readonly tenant_id: string; readonly done: Promise<void> }>();
   let stopping = false;
 
-  /** Begins to send what is due, and does not wait for the end: a slow receiver must not hold up the others. */
+  /**
+   * Begins to send the deliveries that are due, and does not wait for the end, because a slow receiver must not delay
+   * the others.
+   */
   async function begin(): Promise<void> {
     try {
       while (await follow());
@@ -74,7 +77,7 @@ export function createWebhooks<Attempt extends Claimed>(
         });
       }
     } catch (error) {
-      // The claim ends by itself, and the delivery is repeated.
+      // The claim expires, and the delivery is then repeated.
       ports.report("background work failed: webhooks", error);
     }
   }
@@ -83,7 +86,7 @@ export function createWebhooks<Attempt extends Claimed>(
   const loop = createLoop(begin, EVERY_MS);
   return {
     start: loop.start,
-    /** Sends what is due and waits for the end, for hosts that stop idle processes. */
+    /** Sends the deliveries that are due and waits for the end. For hosts that stop idle processes. */
     pass: async () => {
       await begin();
       await ended();
@@ -96,7 +99,7 @@ export function createWebhooks<Attempt extends Claimed>(
   };
 }
 
-/** Returns the pause before the next attempt in seconds. It doubles each time, and half of it is random. */
+/** Returns the pause before the next attempt in seconds. The pause doubles each time, and half of it is random. */
 export function pauseAfter(attempts: number, chance: number): number {
   const whole = Math.min(WEBHOOK_PAUSE_S_FIRST * 2 ** Math.min(attempts, 30), WEBHOOK_PAUSE_S_MAX);
   return whole * (1 + chance) / 2;

@@ -9,7 +9,7 @@ export type BareQemu = {
   readonly kvm: boolean;
   /** The file of the serial console. */
   readonly console: string;
-  /** The files of the disks, by the names that the disks have as serial numbers. */
+  /** The files of the disks. Each key is the serial number of a disk. */
   readonly disks: Readonly<Record<string, string>>;
 };
 

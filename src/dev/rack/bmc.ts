@@ -50,7 +50,7 @@ function on(): void {
   child.once("close", ended);
 }
 
-/** Cuts the power. */
+/** Switches the machine off at once. */
 async function off(): Promise<void> {
   const child = machine;
   if (child === null) return;
@@ -142,5 +142,5 @@ const server = createServer(tls, (request, response) => {
     });
 });
 server.listen(settings.port, settings.address);
-// The machine ends with its BMC, because nothing else can switch it off.
+// The machine ends together with its BMC, because no other process can switch it off.
 process.once("SIGTERM", () => void off().then(() => process.exit(0)));

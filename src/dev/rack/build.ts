@@ -13,7 +13,10 @@ import { must } from "./processes.ts";
 const SOURCES = ["actors", "booter", "cli", "console", "index-builder", "migrations", "nodeagent", "src", "deno.lock"];
 const KEY = join(BUILD_FOLDER, "release.key");
 
-/** Returns the key that signs the rack's release, and makes it if needed. Its time is before every signature. */
+/**
+ * Returns the key that signs the rack's release, and creates the key if needed. The key's creation time is before every
+ * signature.
+ */
 async function signingKey(): Promise<string> {
   const present = await stat(KEY).then(() => true, () => false);
   if (present) return KEY;

@@ -1,4 +1,4 @@
-// opsctl and tenantctl of the packages, as their users run them on this machine.
+// Runs opsctl and tenantctl of the packages on this machine, as their users do.
 import { opsctl } from "./control-plane.ts";
 import { check } from "./report.ts";
 

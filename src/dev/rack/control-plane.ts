@@ -1,5 +1,5 @@
-// The control plane of the rack as an operator installs it: PostgreSQL, three processes of the package behind nginx, and
-// the image index. docs/guides/install.md and docs/guides/proxy.md say the same in commands.
+// The control plane of the rack as an operator installs it: PostgreSQL, three processes of the package behind nginx,
+// and the image index. docs/guides/install.md and docs/guides/proxy.md describe the same installation with commands.
 import { randomBytes } from "node:crypto";
 import { cp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ const ENV_FILE = "etc/berth/control-plane.env";
 const KEYS_FILE = "etc/berth/control-plane.keys";
 const CACHE = "/var/cache/berth-control-plane";
 const STATE = "/var/lib/berth-control-plane";
-/** The unit's Environment=, and its two files, which only root may read. */
+/** Sets the same variables as the unit's Environment= and its two files, which only root may read. */
 const START = `set -eu
 set -a; . /${ENV_FILE}; . /${KEYS_FILE}; set +a
 export DENO_DIR=${CACHE} DENO_NO_UPDATE_CHECK=1 NO_COLOR=1 PORT="$1" BERTH_RELAY_URL="$2"
@@ -20,7 +20,7 @@ umask 077
 exec setpriv --reuid berth --regid berth --init-groups --no-new-privs --bounding-set=-all /usr/lib/berth/bin/start`;
 const LIMIT_MS = 180_000;
 
-/** The certificate of the proxy, as a file of the rack's folder and of its Debian. */
+/** The file of the proxy's certificate, in the rack's folder and in the rack's Debian. */
 export const CERTIFICATE = at("proxy.pem");
 
 const AS_POSTGRES = { space: "control", user: "postgres" } as const;
@@ -31,7 +31,7 @@ export async function startPostgres(): Promise<void> {
   await must([`${POSTGRES}/initdb`, "-D", DATABASE, ...auth], AS_POSTGRES);
   await servePostgres();
   const [owner, user] = [randomBytes(16).toString("hex"), randomBytes(16).toString("hex")];
-  // Over the standard input, so that no password is in a command line.
+  // Passes the statements on standard input, so that no command line contains a password.
   await must(["psql", "-h", "/tmp", "-q", "-v", "ON_ERROR_STOP=1"], {
     ...AS_POSTGRES,
     input: `create role berth_app nologin noinherit;
@@ -61,7 +61,10 @@ export async function servePostgres(): Promise<void> {
   });
 }
 
-/** Sets variables of the package's settings file. A variable that is a comment there becomes a setting. */
+/**
+ * Sets variables in the package's settings file. If a variable is commented out there, its line is replaced by the
+ * setting.
+ */
 async function configure(settings: Readonly<Record<string, string>>): Promise<void> {
   const path = join(DEBIAN, ENV_FILE);
   let text = await readFile(path, "utf8");
@@ -75,17 +78,17 @@ async function configure(settings: Readonly<Record<string, string>>): Promise<vo
 
 const relayUrl = (port: number) => `http://${SITE.control}:${port}`;
 
-/** Starts the process of one port, and waits until it is ready. */
+/** Starts the server process of one port, and waits until it is ready. */
 export async function startProcess(port: number): Promise<void> {
   const argv = ["sh", "-c", START, "sh", String(port), relayUrl(port)];
   await daemon(processName(port), argv, { space: "control", user: "root" });
   await ready(relayUrl(port), processName(port));
 }
 
-/** The daemon's name of the process of one port. */
+/** Returns the name of the daemon that serves one port. */
 export const processName = (port: number): string => `control-plane-${port}`;
 
-/** Waits until an address answers that it is ready. */
+/** Waits until the server at an address answers that it is ready. */
 export async function ready(url: string, log: string): Promise<void> {
   await until(`${url} is ready`, LIMIT_MS, async () => {
     const answer = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(LIMIT_MS) }).catch(() => null);
@@ -93,7 +96,7 @@ export async function ready(url: string, log: string): Promise<void> {
   }, async () => (await readFile(at("log", `${log}.log`), "utf8").catch(() => "")).slice(-LOG_CHARS));
 }
 
-/** The part of a log in an error. */
+/** The number of characters of a log that an error contains. */
 const LOG_CHARS = 4_000;
 
 export async function startControlPlane(): Promise<void> {

@@ -1,6 +1,6 @@
-// A Debian in the rack's folder, with PostgreSQL, nginx and iPXE from Debian's archive and Berth's packages as
-// released. Nothing is installed on this machine. The packages are installed and not only unpacked, because their
-// maintainer scripts create users and keys.
+// Installs a Debian in the rack's folder, with PostgreSQL, nginx and iPXE from Debian's archive and with Berth's
+// packages as released. This does not install any package on this machine itself. The packages are installed and not
+// only unpacked, because their maintainer scripts create users and keys.
 import { existsSync } from "node:fs";
 import { cp, mkdir, rename, statfs, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -15,7 +15,10 @@ const SOURCE = (suite: string, archive: string) =>
 
 /** The file system of Debian without Berth. It is kept for the next rack. */
 const ARCHIVE = join(BUILD_FOLDER, `debian-${SUITE}.tar`);
-/** dpkg waits for the disk very often, so the installation is in memory if there is room. */
+/**
+ * dpkg waits for the disk very often, so the file system is in memory during the installation if there is enough
+ * memory.
+ */
 const MEMORY_FOLDER = "/dev/shm";
 const ROOM_BYTES = 2 * 2 ** 30;
 

@@ -1,5 +1,5 @@
-// The image index of the rack: built by the packaged builder from recorded answers of a vendor, and signed. The control
-// plane serves it.
+// The image index of the rack. The packaged builder builds it from recorded answers of a vendor and signs it. The
+// control plane serves it.
 import { createHash } from "node:crypto";
 import { cp, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -25,7 +25,10 @@ export async function publishIndex(): Promise<void> {
   await must(["index-builder", "verify", `${HOME}/site`], { user: USER });
 }
 
-/** Returns whether the served list of images has the digest that the served and signed list of digests names. */
+/**
+ * Returns whether the digest of the served list of images is the one in the signed list of digests, which is also
+ * served.
+ */
 export async function isSignedIndex(): Promise<boolean> {
   const [sums = "", signature = "", images = ""] = await Promise.all(
     ["SHA256SUMS", "SHA256SUMS.asc", "images.json"].map(async (name) => (await fetch(`${API_URL}/v1/${name}`)).text()),

@@ -125,7 +125,7 @@ async function forever(): Promise<void> {
 
 let stopping = false;
 
-/** Ctrl-C removes a rack that this command started. */
+/** Makes Ctrl-C remove the rack that this command started. */
 function stopOnSignals(): void {
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.on(name, () => {

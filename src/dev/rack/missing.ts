@@ -1,4 +1,4 @@
-// Says what this machine lacks for a rack, and how to install it.
+// Finds the programs and devices for a rack that are missing on this machine, and how to install them.
 import { accessSync, constants, existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import process from "node:process";
@@ -19,7 +19,7 @@ const NEEDED: readonly { readonly name: string; readonly package: string; readon
   { name: "mke2fs", package: "e2fsprogs" },
 ];
 
-/** Returns what is missing, as a text for a person; null if nothing is. */
+/** Returns a text for a person with the missing programs and devices; null if none is missing. */
 export function whatIsMissing(): string | null {
   if (process.platform !== "linux") return "a rack needs Linux, because it consists of network namespaces";
   if (process.arch !== "x64") return "a rack needs a machine with an x86-64 processor, because its nodes have one";
@@ -51,5 +51,5 @@ function isProgram(name: string): boolean {
   });
 }
 
-// The names of the missing packages, for `.ci/run`.
+// Prints the names of the missing packages, for `.ci/run`.
 if (import.meta.main) console.log(packagesOf(absentOf(NEEDED)));

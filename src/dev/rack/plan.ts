@@ -4,7 +4,7 @@ import { ROOT } from "../environment.ts";
 
 /** Network namespaces of the rack. All its processes run in them, so that `--down` finds every process. */
 export const SPACES = {
-  /** The switch with the bridges. The bare machines and their BMCs are connected here. */
+  /** The switch, which has the bridges. The bare machines and their BMCs are connected here. */
   switch: "berth-rack-switch",
   control: "berth-rack-control",
   booter: "berth-rack-booter",
@@ -28,8 +28,8 @@ export const ADMIN = {
   provision_end: "10.78.0.99",
 } as const;
 /**
- * The external network. It shares the machines' port with the admin network, untagged, because not every kernel has
- * VLANs. The block is the one from which floating IPs come.
+ * The external network. It uses the same port of the machines as the admin network, untagged, because not every kernel
+ * supports VLANs. Floating IPs are allocated from its block.
  */
 export const EXTERNAL = {
   tag: "external",
@@ -59,7 +59,10 @@ export const MACHINES: readonly BareMachine[] = [1, 2].map((number) => ({
   bmc: `10.78.1.2${number}`,
 }));
 
-/** While a machine boots, it has the image in memory twice: as a download, and unpacked by the kernel. */
+/**
+ * While a machine boots, it has the image in memory twice: the downloaded file, and the files that the kernel unpacked
+ * from it.
+ */
 export const MEMORY_MIB = 3_072;
 /** The pool must have twice the memory. */
 export const DISK_BYTES = 9 * 2 ** 30;

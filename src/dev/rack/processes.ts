@@ -1,4 +1,5 @@
-// Runs programs in the rack: in one of its network namespaces, and in its Debian or on this machine.
+// Runs programs in the rack. A program runs in one of the rack's network namespaces, and with the files of the rack's
+// Debian or of this machine.
 import { spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
@@ -8,9 +9,9 @@ import { at, DEBIAN, type Space, SPACES } from "./plan.ts";
 export type Ended = { readonly code: number; readonly stdout: string; readonly stderr: string };
 
 export type Place = {
-  /** The network namespace; without it the network of this machine. */
+  /** The network namespace. Without it, the program uses the network of this machine. */
   readonly space?: Space;
-  /** The user in the rack's Debian. Without it the program is this machine's. */
+  /** The user in the rack's Debian. Without it, the program is one of this machine. */
   readonly user?: string;
   readonly env?: Readonly<Record<string, string>>;
   /** Text for the standard input. */
@@ -20,8 +21,8 @@ export type Place = {
 /** PATH in the rack's Debian. */
 const INSIDE_PATH = "/usr/sbin:/usr/bin:/sbin:/bin";
 /**
- * Enters the Debian in $1 as the user $2. The mounts are in a namespace that ends with the program. The program has its
- * own shared memory, so a killed PostgreSQL leaves none on this machine.
+ * Enters the Debian in $1 as the user $2. The mounts are in a namespace that ends together with the program. The
+ * program has its own shared memory, so a killed PostgreSQL leaves no shared memory on this machine.
  */
 const ENTER = `set -eu
 root=$1 user=$2; shift 2
@@ -38,7 +39,7 @@ export function wordsOf(argv: readonly string[], { space, user }: Place): readon
 }
 
 function environmentOf({ user, env = {} }: Place): Record<string, string> {
-  // A program of the rack's Debian gets none of this machine's variables, as a service does.
+  // A program of the rack's Debian gets none of this machine's environment variables, as if it were a service.
   const own = user === undefined
     ? process.env as Record<string, string>
     : { PATH: `${INSIDE_PATH}:${process.env["PATH"] ?? ""}`, HOME: "/root", LANG: "C.UTF-8" };
@@ -75,7 +76,8 @@ export async function daemon(name: string, argv: readonly string[], place: Place
   for (const folder of ["log", "pids"]) await mkdir(at(folder), { recursive: true });
   const log = openSync(at("log", `${name}.log`), "a");
   const [program = "", ...rest] = wordsOf(argv, place);
-  // A session of its own: Ctrl-C in the terminal reaches only this program, which then ends the daemons in order.
+  // The daemon has its own session, so that Ctrl-C in the terminal reaches only this program, which then ends the
+  // daemons in order.
   const child = spawn(program, rest, { env: environmentOf(place), stdio: ["ignore", log, log], detached: true });
   closeSync(log);
   child.once("error", (error) => console.error(`${name}: ${error.message}`));

@@ -1,4 +1,4 @@
-// Prints what the rack does, with the time since the start, and checks each step.
+// Prints the steps of the rack, with the time since the start, and checks each step.
 const started_ms = performance.now();
 let checks = 0;
 
@@ -10,7 +10,7 @@ export function say(text: string): void {
   console.log(`${seconds()} s  ${text}`);
 }
 
-/** Counts a step that holds, and throws an Error with what was seen if it does not. */
+/** Counts a step whose claim is true. If the claim is not true, throws an Error with the values that were seen. */
 export function check(claim: string, holds: boolean, seen: unknown = ""): void {
   if (!holds) throw new Error(`not true: ${claim}\n${typeof seen === "string" ? seen : JSON.stringify(seen)}`);
   checks += 1;

@@ -20,7 +20,7 @@ export async function presentSpaces(): Promise<readonly string[]> {
   return Object.values(SPACES).filter((name) => names.includes(name));
 }
 
-/** Makes a cable between a namespace and a bridge of the switch. */
+/** Creates a link between a namespace and a bridge of the switch. */
 async function cable(space: Space, device: string, bridge: string): Promise<void> {
   const port = `${space}-${device}`.slice(-DEVICE_CHARS_MAX);
   await ip(`-n ${SPACES.switch} link add ${port} type veth peer name ${device} netns ${SPACES[space]}`);
@@ -80,7 +80,7 @@ function signal(pids: readonly number[], name: "SIGTERM" | "SIGKILL"): void {
   }
 }
 
-/** Ends every process of the rack, and removes its networks. Processes with a request in progress may finish it. */
+/** Ends every process of the rack, and removes the rack's networks. Processes have time to finish their requests. */
 export async function closeSpaces(): Promise<void> {
   const names = await presentSpaces();
   const left = async () => (await Promise.all(names.map(processesIn))).flat();

@@ -1,4 +1,4 @@
-// The tenant of the rack: tenantctl of the package on this machine, and ssh from the internet.
+// Acts as the tenant of the rack: runs tenantctl of the package on this machine, and ssh from the internet.
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { CONSOLE_URL, DEBIAN, EXTERNAL } from "./plan.ts";
@@ -31,7 +31,7 @@ export async function saveKey(key: string): Promise<void> {
   await writeFile(join(DEBIAN, TENANT_KEY), key, { mode: 0o600 });
 }
 
-/** Makes the tenant's SSH key. Returns the path of its public half. */
+/** Creates the tenant's SSH key. Returns the path of the public key. */
 export async function makeSshKey(): Promise<string> {
   await must(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", SSH_KEY], { user: "root" });
   return `${SSH_KEY}.pub`;
@@ -60,7 +60,7 @@ export async function sshUntil(address: string, command: string, pattern: RegExp
   }, () => Promise.resolve(last));
 }
 
-/** Waits until an instance is in a state. Throws at once if it failed. */
+/** Waits until an instance is in a state. Throws at once if the instance is in the state failed. */
 export async function waitFor(name: string, state: string, limit_ms: number): Promise<void> {
   let last = "";
   await until(`${name} is ${state}`, limit_ms, async () => {

@@ -7,15 +7,17 @@ import { check, type Run, say } from "../stage.ts";
 import { TINY_GUEST_LINE } from "../tiny-guest.ts";
 
 export type Place = {
-  /** The URLs of the control plane and of the image's server, both on the loopback address. */
+  /** The URLs of the control plane and of the image server, both on the loopback address. */
   readonly endpoint: string;
   readonly image_server: string;
-  /** For the state of the agents. */
+  /** A folder for the state of the agents. */
   readonly folder: string;
 };
 
 const NODES = ["demo-node-2", "demo-node-3"] as const;
-/** Tries, and the pause between them, until a node is ready or a guest has written its line. */
+/**
+ * The maximum number of tries, and the pause between two tries, until a node is ready or a guest has written its line.
+ */
 const TRIES_MAX = 60;
 const PAUSE_MS = 500;
 

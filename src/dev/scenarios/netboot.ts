@@ -59,8 +59,8 @@ export async function netboot(opsctl: Run, endpoint: string, folder: string): Pr
       await booter.line(/ announce\.accepted .*state=awaiting_setup/);
       check("the plan names its disks", /c0t1d0/.test(await opsctl("cn", "setup", "plan", SYSINFO.Hostname)));
       const approved = opsctl("cn", "setup", "approve", SYSINFO.Hostname, "--layout", "mirror", "--yes", "--wait");
-      // Publishes the inventory repeatedly, as an agent does every minute until its machine is set up: the booter then
-      // notices the node's changed state.
+      // Publishes the inventory repeatedly, as an agent does every minute until its machine is set up. Each time, the
+      // booter reads the node's state and can notice a change.
       const repeated = setInterval(publish, 200);
       const { key: request, content } = await agent.next().finally(() => clearInterval(repeated));
       check("the setup script arrived", request.startsWith(`ur.execute.${SYSINFO.UUID}.setup-`));

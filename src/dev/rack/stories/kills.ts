@@ -1,5 +1,5 @@
-// The story "kills": each process of the site is killed in turn, and the rack serves its nodes and operators afterwards. In
-// place of systemd, the story starts a killed process again.
+// The story "kills": the story kills each process of the site in turn, and checks that the rack serves its nodes and
+// operators afterwards. The story itself starts a killed process again, because the rack has no systemd.
 import { checkOpsctl, operate } from "../command-line.ts";
 import { serveBooter } from "../booter.ts";
 import { opsctl, processName, ready, servePostgres, serveProxy, startProcess } from "../control-plane.ts";
@@ -23,7 +23,7 @@ export async function kills(): Promise<void> {
   await checkOpsctl("the audit chain is intact", "audit", "verify");
 }
 
-/** The other two processes answer instead of the killed one. */
+/** Kills a server process. The other two processes must answer instead. */
 async function processes(): Promise<void> {
   for (const port of PORTS.processes) {
     await kill(processName(port));
@@ -45,7 +45,7 @@ async function proxy(): Promise<void> {
   await checkOpsctl("after its restart the proxy serves again", "cn", "list");
 }
 
-/** A server process stays and connects to the database again. */
+/** Kills the database. The server processes must continue to run and connect to the database again. */
 async function database(): Promise<void> {
   await kill("postgres");
   const answer = await until("the servers see that the database is away", RETURN_LIMIT_MS, async () => {

@@ -56,7 +56,7 @@ export async function usable(machine: BareMachine, limit_ms = BOOT_LIMIT_MS): Pr
   );
 }
 
-/** One machine, from its power button to a usable node. */
+/** Switches on one machine, and makes it a usable node. */
 async function joined(machine: BareMachine): Promise<void> {
   const { hostname, uuid, mac } = machine;
   await mustRedfish(machine, "set-onetime-boot", "--target", "pxe");

@@ -1,7 +1,7 @@
-// The names of the stories, in the order in which they run. Each one needs `nodes`, and `move` and `power-cut` need
-// `tenant`.
+// The names of the stories, in the order in which they run. Each other story needs `nodes`, and `move` and `power-cut`
+// also need `tenant`.
 export const STORIES = ["nodes", "tenant", "move", "power-cut", "kills"] as const;
-/** The stories that run by default without KVM, where each boot of a virtual machine on a node is emulated twice. */
+/** The stories that run by default without KVM. Without KVM, each virtual machine on a node is emulated twice. */
 export const EMULATED = ["nodes", "kills"] as const satisfies readonly (typeof STORIES)[number][];
 export type Story = (typeof STORIES)[number];
 

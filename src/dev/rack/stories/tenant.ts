@@ -16,7 +16,7 @@ const PLACE_LIMIT_MS = 300_000;
 const GUEST_MEMORY = "160MiB";
 const [FIRST, SECOND] = MACHINES.map(({ hostname }) => hostname) as [string, string];
 
-/** Counts on the disk, so that a later story sees whether the guest lost something. */
+/** The guest counts on its disk, so that a later story sees whether the guest has lost data. */
 const COUNTER = `#!/bin/sh
 (i=0; while :; do i=$((i+1)); echo $i > /persist/count.new; sync; mv /persist/count.new /persist/count; sleep 1; done) &
 `;
@@ -70,7 +70,7 @@ async function network(): Promise<void> {
   check("the tenant has a VPC with rules, and a NAT gateway for its default route", true);
 }
 
-/** Uploads the guest's image, and creates an instance on each node. The other node is cordoned meanwhile. */
+/** Uploads the guest's image, and creates an instance on each node. The other node is cordoned during the creation. */
 async function instances(): Promise<void> {
   const guest = await builtGuest();
   await cp(guest, join(DEBIAN, "root/guest.qcow2"));
@@ -110,7 +110,9 @@ async function publicAddress(): Promise<string> {
   return address;
 }
 
-/** Reaches the first guest from the internet, the second one from the first, and the internet from both. */
+/**
+ * Reaches the first guest from the internet, the second guest from the first guest, and the internet from both guests.
+ */
 async function reach(address: string): Promise<void> {
   const name = await sshUntil(address, "hostname", /^web1\n$/, GUEST_LIMIT_MS);
   check("ssh from the internet with the tenant's key reaches web1", name === "web1\n", name);
