@@ -137,7 +137,7 @@ export function rightsOf(action: Action): string {
   const rest = `${observers}key scopes: ${rule.scopes.join(", ")}${others}`;
   switch (rule.who) {
     case "anyone":
-      return "anyone, also without a credential";
+      return "anyone, even without a credential";
     case "user":
       return `any user; ${rest}`;
     case "root":

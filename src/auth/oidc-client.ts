@@ -50,8 +50,8 @@ export function createOidcClients(web: IssuerWeb) {
   }
 
   /**
-   * Exchanges a code for an ID token, which is not checked yet. Returns null if the issuer refuses the code, or if `iss`
-   * shows that another issuer sent it. Throws IssuerUnavailable.
+   * Exchanges a code for an ID token, which is not checked yet. Returns null if the issuer refuses the code, or if
+   * `iss` shows that another issuer sent it. Throws IssuerUnavailable.
    */
   async function idTokenOf(
     client: OidcClient,

@@ -1,6 +1,6 @@
 // The cookie of a session of the web console, and the check that a page of this server sent the request. A browser adds
-// the cookie to requests by itself, so a request that writes must show that no other site caused it (docs/web-console.md,
-// "Sessions").
+// the cookie to requests by itself, so a request that writes must show that no other site caused it
+// (docs/web-console.md, "Sessions").
 import type { Context } from "hono";
 import { type Fault, fault } from "../contract/fault.ts";
 import type { HttpEnv } from "../http/env.ts";
@@ -36,7 +36,9 @@ export function foreignWrite(c: Context<HttpEnv>): Fault | null {
   return reads || (!isForm && senderOf(c) === "own") ? null : FOREIGN;
 }
 
-/** Returns the refusal if a page of another site sent the request. A program, which sends no such header, is accepted. */
+/**
+ * Returns the refusal if a page of another site sent the request. A program, which sends no such header, is accepted.
+ */
 export function foreignPage(c: Context<HttpEnv>): Fault | null {
   return senderOf(c) === "other" ? FOREIGN : null;
 }

@@ -5,7 +5,7 @@ import { ERROR_CODE_NAMES, ERROR_CODES_TEXT } from "./error-codes.ts";
 /** A timestamp: RFC 3339 in UTC, fractional seconds allowed. */
 export const Timestamp = z.iso.datetime({ offset: true }).describe("RFC 3339 timestamp, UTC");
 
-/** Any UUID, also the nil and the all-ones UUID. Endpoints that refuse these two check for them. */
+/** Any UUID, including the nil and the all-ones UUID. Endpoints that refuse these two UUIDs check for them. */
 export const Uuid = z.guid().transform((value) => value.toLowerCase()).pipe(z.string());
 
 /** The body of every 4xx and 5xx answer. */

@@ -7,7 +7,7 @@ import { DOCTOR_LOG_ROWS } from "./limits.ts";
 /** The result of one check: what it found, and how to fix it. */
 export const CheckResult = z.object({
   id: z.string().describe("INV-1 to INV-20 for an invariant, a name for other conditions"),
-  title: z.string().describe("The statement that holds when the check finds nothing"),
+  title: z.string().describe("The statement that is true when the check finds no problem"),
   status: z.enum(CHECK_STATUSES).describe("skip means that the check did not run; `facts` has the reason"),
   found: z.array(z.string()).describe("The first problems"),
   more: z.boolean().describe("True when there are more problems than `found` lists"),

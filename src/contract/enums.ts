@@ -222,7 +222,9 @@ export const JOB_KINDS = [
   "reboot",
 ] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
-/** The ways to restart the machine of a node that is upgraded: by the node's agent, or by an operator through its BMC. */
+/**
+ * The ways to restart the machine of a node that is upgraded: by the node's agent, or by an operator through its BMC.
+ */
 export const UPGRADE_REBOOTS = ["agent", "operator"] as const;
 export type UpgradeReboot = (typeof UPGRADE_REBOOTS)[number];
 /** The states of a migration of an instance; only `running` is not final. */

@@ -19,7 +19,7 @@ export type Labels = z.infer<typeof Labels>;
 /** The labels of a new object. */
 export const NewLabels = z.record(Key, Value).describe(RULE);
 
-/** A change of labels. Null removes a label; labels that are not named stay. */
+/** A change of labels. Null removes a label; labels that are not in the change stay. */
 export const LabelsPatch = z.record(Key, Value.nullable()).describe(
   `Sets these labels and keeps the others; null removes a label. ${RULE}`,
 );

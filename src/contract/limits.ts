@@ -388,7 +388,10 @@ export const LABEL_DRAIN_NODES_MAX = 200;
 export const LABEL_DRAIN_LIMIT_MS = 30 * 24 * 60 * 60 * 1_000;
 /** A node must claim and end the job that restarts it within this time. The job ends before the machine restarts. */
 export const REBOOT_JOB_LIMIT_MS = 10 * 60 * 1_000;
-/** A node that its agent restarted must report again within this time. Servers with much memory need 15 minutes to start. */
+/**
+ * A node that its agent restarted must report again within this time. Servers with much memory need 15 minutes to
+ * start.
+ */
 export const REBOOT_LIMIT_MS = 30 * 60 * 1_000;
 /** A node that an operator restarts must report again within a day, because the operator may be away. */
 export const REBOOT_BY_OPERATOR_LIMIT_MS = 24 * 60 * 60 * 1_000;
@@ -504,8 +507,8 @@ export const CONSOLE_REDIAL_MS = 250;
 /** Bytes of a serial console that a node keeps for each instance. */
 export const CONSOLE_LOG_BYTES_MAX = 2 ** 20;
 /**
- * Bytes that one end of a console may send before the other end has confirmed them, per direction. They limit the memory
- * of every process in between. With a round trip of 50 ms, 1.3 MB/s are still possible.
+ * Bytes that one end of a console may send before the other end has confirmed them, per direction. They limit the
+ * memory of every process in between. With a round trip of 50 ms, 1.3 MB/s are still possible.
  */
 export const CONSOLE_WINDOW_BYTES = 65_536;
 /** Bytes of one frame of a console, so that confirmations are not held up. */
@@ -548,7 +551,9 @@ export const NETWORK_VPCS_MAX = 4_096;
  * its next polls.
  */
 export const RULE_COUNTS_MAX = 4_096;
-/** Nodes in `realizations` of one object. A VPC can have thousands of nodes, and each report takes 150 bytes or more. */
+/**
+ * Nodes in `realizations` of one object. A VPC can have thousands of nodes, and each report takes 150 bytes or more.
+ */
 export const REALIZATIONS_MAX = 100;
 /** Nodes in `realizations` of each item of a list, so that a page of 1,000 items has 1 to 2 MB. */
 export const REALIZATIONS_IN_LIST_MAX = 10;

@@ -97,11 +97,17 @@ export type AuditSearch = {
   readonly until?: string;
   /** Only events of this tenant: the events of its users and keys, and permitted changes of its objects. */
   readonly tenant_id?: string;
-  /** Only events of this project and its objects. An event that names no project is found only while the VPC of its object exists. */
+  /**
+   * Only events of this project and its objects. An event that names no project is found only while the VPC of its
+   * object exists.
+   */
   readonly project?: string;
 };
 
-/** SQL that lists events. LIVE: the events of a range in the table. ARCHIVED: the archived events that are passed as parameters. */
+/**
+ * SQL that lists events. LIVE: the events of a range in the table. ARCHIVED: the archived events that are passed as
+ * parameters.
+ */
 const LIVE = "select seq, canonical, hash, canonical::jsonb as event from audit_event where seq >= $1 and seq < $2";
 const ARCHIVED = `
   select seq, canonical, hash, canonical::jsonb from unnest($13::bigint[], $14::text[], $15::text[])

@@ -12,11 +12,13 @@ export type LongPollsOptions<K, V> = {
 };
 
 export type LongPolls<K, V> = {
-  /** Returns the answer; null when `hold_ms` has passed or the signal was aborted; "full" when too many requests wait. */
+  /**
+   * Returns the answer; null when `hold_ms` has passed or the signal was aborted; "full" when too many requests wait.
+   */
   wait(key: K, hold_ms: number, signal: AbortSignal): Promise<V | null | "full">;
   /**
-   * Answers the requests that wait for this key, without a sweep. If no request waits, the next one within EARLY_MS gets
-   * the answer, because it may have read the database before the change.
+   * Answers the requests that wait for this key, without a sweep. If no request waits, the next one within EARLY_MS
+   * gets the answer, because it may have read the database before the change.
    */
   answer(key: K, answer: V): void;
   /**
@@ -35,7 +37,9 @@ type Waiter<V> = (answer: V | null) => void;
 const EVERY_MS = 250;
 /** The shortest time between two sweeps. */
 const REST_MS = 10;
-/** A request that begins to wait within this time of a hint may have read the database before the change of the hint. */
+/**
+ * A request that begins to wait within this time of a hint may have read the database before the change of the hint.
+ */
 const HINT_AGE_MS = 100;
 /**
  * How long an answer is kept for a request that begins to wait later. A sweep serves every request before this time is

@@ -16,7 +16,9 @@ export async function readFunctionRecord(client: Connection): Promise<readonly R
   return rows;
 }
 
-/** Returns the files to apply: those whose checksum differs from the record, unless a later release wrote the record. */
+/**
+ * Returns the files to apply: those whose checksum differs from the record, unless a later release wrote the record.
+ */
 export function changedFunctions(
   files: readonly SqlFile[],
   record: readonly RecordedFunction[],

@@ -21,8 +21,8 @@ export type Signals = {
   status(server_uuid: string, payload: unknown, timing?: TimedStatus): Promise<Fault | null>;
   capacity(server_uuid: string, report: unknown): Promise<Fault | null>;
   /**
-   * Stores a sample of each instance that is on this node, and counts its traffic. Ignores other instances. `made_at` is
-   * as in TimedStatus.
+   * Stores a sample of each instance that is on this node, and counts its traffic. Ignores other instances. `made_at`
+   * is as in TimedStatus.
    */
   metrics(server_uuid: string, samples: readonly ReportedMetrics[], made_at?: string | null): Promise<Fault | null>;
   /** Renews the leases of these jobs. Ignores jobs that this node has not claimed. */

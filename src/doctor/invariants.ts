@@ -12,8 +12,8 @@ import { TENANCY_CHECKS } from "./tenancy.ts";
 export type ActorTable = Parameters<typeof rowChecks>[0][number];
 
 /**
- * Lists the checks by number. `kinds` are the actor kinds of this build, each with the table of its rows. `scope` is the
- * part of the log that they read.
+ * Lists the checks by number. `kinds` are the actor kinds of this build, each with the table of its rows. `scope` is
+ * the part of the log that they read.
  */
 export function invariants(kinds: readonly ActorTable[], scope: Scope = "all"): readonly Check[] {
   const all = [

@@ -61,7 +61,8 @@ const IDEMPOTENCY_KEY: OpenApiObject = {
 
 /**
  * Builds the document.
- * @param app with all its routes. The docs show `x-rights` of a route; `security: []` marks a route that needs no credential
+ * @param app with all its routes. The docs show `x-rights` of a route; `security: []` marks a route that needs no
+ *   credential
  * @param described.schemas the named schemas
  * @throws Error when the parameters of a route are not one z.object
  */

@@ -87,13 +87,13 @@ export function booterRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Announce a bare machine",
     description:
-      "A new machine gets a record that awaits setup. If auto_enroll is off, this needs an open auto-approve " +
-      "window. For a machine that already awaits setup, the server replaces the inventory. For other nodes only " +
-      "last_seen changes. The server refuses the announcement, and shows it as a conflict on the node, if no " +
-      "announced network port is a known port of the node. The server does the same if `mac` is not a known " +
-      "port of the node; the machine logs in to the AMQP broker with `mac`. Discovered boot records of the " +
-      "announced ports enroll if a service_tag entry matches the serial number. With `started`, a setup run whose " +
-      "bundle was already fetched ends as failed: the machine restarted before the run ended.",
+      "A new machine gets a record that awaits setup. If auto_enroll is off, the server accepts a new machine only " +
+      "while an auto-approve window is open. For a machine that already awaits setup, the server replaces the " +
+      "inventory. For other nodes only last_seen changes. The server refuses the announcement, and shows it as a " +
+      "conflict on the node, if no announced network port is a known port of the node. The server does the same if " +
+      "`mac` is not a known port of the node; the machine logs in to the AMQP broker with `mac`. Discovered boot " +
+      "records of the announced ports enroll if a service_tag entry matches the serial number. With `started`, a " +
+      "setup run whose bundle was already fetched ends as failed: the machine restarted before the run ended.",
     ...rights(deps, "CnAnnounce"),
     ...REPEATABLE,
     request: { body: jsonBody(AnnounceBody.extend({ mac: Mac.nullish() })) },

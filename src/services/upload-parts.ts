@@ -53,7 +53,9 @@ export function uploadParts(deps: Pick<RouteDeps, "kysely" | "send">, store: Ima
     return row === undefined ? NOT_FOUND : imageUploadView(row);
   }
 
-  /** Returns the SHA-256 of all bytes. Returns a Fault if bytes are missing, or if the digest is not the expected one. */
+  /**
+   * Returns the SHA-256 of all bytes. Returns a Fault if bytes are missing, or if the digest is not the expected one.
+   */
   async function digest(upload: Stored, expected: string | null): Promise<string | Fault> {
     const { id, size_bytes, received_bytes } = upload;
     if (received_bytes < size_bytes) return conflict(`the upload has ${received_bytes} of ${size_bytes} bytes`);

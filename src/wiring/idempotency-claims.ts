@@ -38,8 +38,7 @@ export function createIdempotencyClaims({ db, engine, mint, newId }: ClaimPorts)
     return {
       principal: claimantOf(principal),
       method: c.req.method,
-      // Includes the query, because its selectors name the parent of the record. Other routes name the parent in the
-      // path.
+      // Includes the query, because its selectors name the parent of the record if the path does not.
       path: c.req.path + new URL(c.req.url).search,
       key,
       body_sha256: mint.bodyDigest(await c.req.text()),
@@ -111,10 +110,7 @@ function isStoredUnavailability(outcome: Outcome): boolean {
   return !outcome.ok && outcome.fault.kind === "unavailable" && outcome.fault !== OVERLOADED;
 }
 
-/**
- * Returns the name of the caller who owns a claim. Keys of one user that are bound to different tenants have separate
- * claims.
- */
+/** Returns the owner of a claim. Keys of one user that are bound to different tenants have separate claims. */
 function claimantOf(principal: Principal): string {
   if (principal.kind === "anonymous") return "anonymous";
   const { user_id, key_tenant_id } = principal;

@@ -1,5 +1,5 @@
-// Records the use of sessions of the web console, so that an idle session ends. The request does not wait for the write,
-// and requests that arrive together cause one write.
+// Records the use of sessions of the web console, so that an idle session ends. The request does not wait for the
+// write, and requests that arrive together cause one write.
 import type { createEngine } from "../../actors/engine/engine.ts";
 import type { Settings } from "../services/settings.ts";
 

@@ -1,4 +1,5 @@
-// The plan of the rack: its names, addresses and sizes. One machine has one rack at a time, because the names are fixed.
+// The plan of the rack: its names, addresses and sizes. One machine has one rack at a time, because the names are
+// fixed.
 import { join } from "node:path";
 import { ROOT } from "../environment.ts";
 

@@ -1,5 +1,5 @@
-// Verifies the seal of a segment of the audit archive: its signature and the digest of its content. The caller checks the
-// chain of its events.
+// Verifies the seal of a segment of the audit archive: its signature and the digest of its content. The caller checks
+// the chain of its events.
 import { createHash, createPublicKey, verify } from "node:crypto";
 import { canonicalJson } from "../text/canonical-json.ts";
 

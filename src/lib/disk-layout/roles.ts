@@ -2,7 +2,9 @@
 // state classes may become the log; all other classes are caches.
 import { type Disk, type SizeClass, sizeClasses } from "./size-classes.ts";
 
-/** Each list is sorted by size, then by name as plain text (c10 before c2). `storage` is empty when no disk is usable. */
+/**
+ * Each list is sorted by size, then by name as plain text (c10 before c2). `storage` is empty when no disk is usable.
+ */
 export type DiskRoles = {
   readonly storage: readonly Disk[];
   readonly logs: readonly Disk[];

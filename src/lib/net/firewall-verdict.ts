@@ -1,5 +1,5 @@
-// Decides what the firewall of a VPC does with the first packet of a connection. The kernel decides by the nftables rules
-// of nodeagent/network/firewall.ts; a property test compares the two.
+// Decides what the firewall of a VPC does with the first packet of a connection. The kernel decides by the nftables
+// rules of nodeagent/network/firewall.ts; a property test compares the two.
 import type { PacketProtocol } from "../../contract/enums.ts";
 import type { DocumentRule, NetworkDocument } from "../../contract/network-document.ts";
 import { inCidr, type Ip, parseCidr, parseIp } from "./ip-address.ts";
@@ -120,7 +120,9 @@ function isOfType(wanted: DocumentRule["icmp_type_code"], icmp: Packet["icmp"]):
   return wanted === null || (icmp !== null && icmp.type === wanted.type && icmp.code === wanted.code);
 }
 
-/** Returns the rules of one direction in the order of their evaluation: higher priority first, then deny before allow. */
+/**
+ * Returns the rules of one direction in the order of their evaluation: higher priority first, then deny before allow.
+ */
 export function orderedRules(
   rules: readonly DocumentRule[],
   direction: DocumentRule["direction"],
