@@ -1,4 +1,4 @@
-// The reports of node agents (docs/nodes.md).
+// Tests the reports of node agents (docs/nodes.md).
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { AGENT_VERSION_CHARS_MAX } from "../../src/contract/limits.ts";

@@ -1,4 +1,4 @@
-// API keys and Idempotency-Key (docs/tenancy.md, "Credentials"; docs/wire.md, "Repeating a request").
+// Tests API keys and the header Idempotency-Key (docs/tenancy.md, "Credentials"; docs/wire.md, "Repeating a request").
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { KEY_SCOPES } from "../../src/contract/enums.ts";

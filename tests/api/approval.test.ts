@@ -1,4 +1,4 @@
-// Approval by claim code (docs/nodes.md, "The claim-code path").
+// Tests the approval of nodes by claim code (docs/nodes.md, "The claim-code path").
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Answer, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 

@@ -1,4 +1,4 @@
-// The search of the audit chain, with filters and with the newest event first.
+// Tests the search of the audit chain: the filters, and lists with the newest event first.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { opsctlAt } from "../cli/at-control-plane.ts";

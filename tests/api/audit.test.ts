@@ -1,4 +1,4 @@
-// The audit chain through the API (docs/reliability.md, S-39 and S-40).
+// Tests the audit chain through the API (docs/reliability.md, S-39 and S-40).
 import { createHash, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { okOf, openTestControlPlane, ROOT_KEY, type TestControlPlane } from "../support/control-plane.ts";

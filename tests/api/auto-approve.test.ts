@@ -1,4 +1,4 @@
-// The auto-approve window (docs/nodes.md, "The claim-code path").
+// Tests the auto-approve window (docs/nodes.md, "The claim-code path").
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { openTestControlPlane, ROOT_KEY, type TestControlPlane } from "../support/control-plane.ts";

@@ -1,5 +1,5 @@
-// Valid request bodies. Tests make a body invalid by changing one field. A body is the example of the API description,
-// plus some optional fields, and with unique values where the API requires them.
+// Returns valid request bodies. Tests make a body invalid by changing one field. A body is the example of the API
+// description with some optional fields added. Its values are unique where the API requires this.
 import { randomBytes } from "node:crypto";
 import { BODY_EXAMPLES } from "../../src/contract/body-examples.ts";
 import { newPublicKey } from "../compute/public-key.ts";
@@ -126,8 +126,8 @@ const CHANGES: Readonly<Record<string, (of?: Objects) => Fields>> = {
 };
 
 /**
- * Functions that return a valid body, or one item if the body is an array, by route. `of` has the ids of the objects
- * that the body names.
+ * Functions by route. Each returns a valid body, or one valid item if the body is an array. `of` has the ids of the
+ * objects that the body names.
  */
 export const acceptedBodies: Readonly<Record<string, (of?: Objects) => Fields>> = Object.fromEntries(
   Object.entries(BODY_EXAMPLES).map(([route, example]) => {

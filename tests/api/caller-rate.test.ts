@@ -1,4 +1,4 @@
-// The request rate of an authenticated caller. Additional keys do not raise it (docs/reliability.md, S-48).
+// Tests the request rate of an authenticated caller. Additional keys do not raise the rate (docs/reliability.md, S-48).
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";

@@ -1,4 +1,4 @@
-// The routes that show the capacity and load of the fleet and of one node.
+// Tests the routes that show the capacity and load of the fleet and of one node.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ComputeFixture, GIB, openComputeFixture } from "../compute/compute-fixture.ts";
 import { okOf } from "../support/control-plane.ts";

@@ -1,4 +1,4 @@
-// The feed of changes: which changes each caller gets, and how soon (docs/web-console.md, "Changes").
+// Tests the feed of changes: which changes each caller gets, and how soon (docs/web-console.md, "Changes").
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { okOf, openTestControlPlane, ROOT_KEY, type TestControlPlane } from "../support/control-plane.ts";

@@ -1,4 +1,4 @@
-// The cluster settings, and the environment variables that override them.
+// Tests the cluster settings, and the environment variables that override them.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readConfig } from "../../src/config.ts";
 import { openTestControlPlane, ROOT_KEY, type TestControlPlane } from "../support/control-plane.ts";

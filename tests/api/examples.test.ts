@@ -67,7 +67,7 @@ let routes: readonly RouteDescription[];
 let document: any;
 /** One record from an answer for each schema, by the schema's name. */
 const answered = new Map<string, Fields>();
-/** The id of the object that each route created, by route. */
+/** The ids of created objects, by the route that created the object. */
 const made = new Map<string, string>();
 
 const exampleOf = (route: string) => BODY_EXAMPLES[route] as Fields;

@@ -1,4 +1,4 @@
-// The list of nodes that the console shows in parts (windows), and the summary of the fleet.
+// Tests the list of nodes, which the console shows in parts (windows), and the summary of the fleet.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { CN_LIVE_S } from "../../src/contract/limits.ts";

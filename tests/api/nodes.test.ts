@@ -1,4 +1,4 @@
-// Reading and administering compute nodes (docs/nodes.md).
+// Tests how operators read and administer compute nodes (docs/nodes.md).
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CN_STATES } from "../../src/contract/enums.ts";

@@ -1,5 +1,5 @@
-// Operations. Some tests insert operations of another build, because such operations remain after an upgrade or a
-// downgrade.
+// Tests the routes of operations. Some tests insert operations of another build, because such operations remain after
+// an upgrade or a downgrade.
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";

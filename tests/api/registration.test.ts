@@ -1,4 +1,4 @@
-// The registration of a node whose record is in each state (docs/nodes.md, "The claim-code path").
+// Tests the registration of a node, for each state of the node's record (docs/nodes.md, "The claim-code path").
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";

@@ -1,6 +1,5 @@
-// Requests that are repeated with the same Idempotency-Key after their object was deleted. A caller that still has
-// permission gets the first answer. Any other caller gets the answer for a missing object (docs/wire.md, "Repeating a
-// request").
+// Repeats requests with the same Idempotency-Key after their object was deleted. A caller that still has permission
+// gets the first answer. Any other caller gets the answer for a missing object (docs/wire.md, "Repeating a request").
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ComputeFixture, openComputeFixture } from "../compute/compute-fixture.ts";

@@ -24,7 +24,7 @@ const UPLOAD_ROUTES = [
 // number, both get this status. The columns are the callers:
 //
 // - anon: no credential.
-// - query: the root key, only in the query.
+// - query: the root key in the query, and no other credential.
 // - bad: each credential of BAD.
 // - root: the root operator's full key.
 // - read, audit, agent, booter, enroll: the root operator's key with that scope. The agent key is bound to no node.
@@ -669,7 +669,10 @@ async function targetOf(route: string, objects: Objects, column: string): Promis
 const answered = new Set<string>();
 const shared = new Map<string, Promise<Target>>();
 
-/** Returns the request for an object that several cells share. Their callers only read it or are refused. */
+/**
+ * Returns the request for an object that several cells share. The callers of these cells only read the object, or are
+ * refused.
+ */
 function sharedTarget(route: string, objects: Objects): Promise<Target> {
   const key = `${route} ${objects}`;
   const target = shared.get(key) ?? targetOf(route, objects, "root");

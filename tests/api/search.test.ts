@@ -1,4 +1,4 @@
-// The search across all kinds of objects, and which objects each caller finds.
+// Tests the search across all kinds of objects, and which objects each caller finds.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { SearchHit } from "../../src/contract/search.ts";

@@ -1,4 +1,4 @@
-// Health, readiness, metrics, the API description, and the dev clock.
+// Tests health, readiness, metrics, the API description, and the dev clock.
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { VERSION } from "../../src/version.ts";

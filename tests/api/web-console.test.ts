@@ -1,4 +1,4 @@
-// The answers at the server's root path, and the files of the web console.
+// Tests the answers at the server's root path, and the files of the web console.
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

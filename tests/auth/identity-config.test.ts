@@ -1,4 +1,4 @@
-// The configuration of the identity service, and errors in it that stop the start.
+// Tests the configuration of the identity service. An error in the configuration stops the start.
 import { expect, test } from "vitest";
 import { readConfig } from "../../src/config.ts";
 

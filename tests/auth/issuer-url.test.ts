@@ -1,4 +1,4 @@
-// The allowed URLs of issuers and of their keys (docs/reliability.md, S-25; OpenID Connect Discovery, 3).
+// Tests which URLs of issuers and of their keys are allowed (docs/reliability.md, S-25; OpenID Connect Discovery, 3).
 import { expect, test } from "vitest";
 import { isIssuerUrl, mayFollow } from "../../src/auth/issuer-url.ts";
 

@@ -1,4 +1,5 @@
-// An OpenID issuer on a loopback address. It answers discovery, has keys of every accepted algorithm, and signs tokens.
+// Starts an OpenID issuer on a loopback address. The issuer answers discovery, has keys of every accepted algorithm,
+// and signs tokens.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK, type JWTPayload, SignJWT } from "jose";

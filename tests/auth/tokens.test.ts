@@ -1,4 +1,5 @@
-// Invalid credentials (docs/reliability.md, S-10). Every invalid token gets the same 401, independent of its claims.
+// Sends invalid credentials (docs/reliability.md, S-10). Every invalid token gets the same 401, independent of its
+// claims.
 import { Buffer } from "node:buffer";
 import { createHmac, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -54,7 +55,7 @@ const ask = (authorization: string) =>
 const encode = (value: unknown) =>
   Buffer.from(typeof value === "string" ? value : JSON.stringify(value)).toString("base64url");
 const claimsOf = (token: string) => JSON.parse(Buffer.from(token.split(".")[1]!, "base64url").toString());
-/** Returns the key of the server's own tokens. The server derives its key in the same way. */
+/** Derives the key of the server's own tokens in the same way as the server. */
 const ownKey = () => derive(Buffer.from(SECRET_KEY, "hex"), { purpose: "session-token", id: "" }, 32);
 
 /** Returns a token that is signed with HMAC. Objects are encoded as JSON. */

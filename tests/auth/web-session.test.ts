@@ -1,5 +1,5 @@
-// Sessions of the web console: the cookie, the requests that may use it, and the end of a session (docs/web-console.md,
-// "Sessions").
+// Tests sessions of the web console: the cookie, the requests that may use it, and the end of a session
+// (docs/web-console.md, "Sessions").
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   SESSION_LIFETIME_S_DEFAULT,

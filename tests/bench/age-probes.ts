@@ -1,5 +1,5 @@
-// The actions whose costs are measured with each number of rows: lists, claims, commits, sweeps of background work, and
-// the checks of the doctor.
+// Builds the actions whose costs are measured with each number of rows: lists, claims, commits, sweeps of background
+// work, and the checks of the doctor.
 import { randomBytes } from "node:crypto";
 import { behaviors, timedKinds } from "../../actors/registry.ts";
 import { createAuditSigner } from "../../src/auth/audit-signature.ts";

@@ -1,4 +1,4 @@
-// A control plane in this process with its own database. One node, one VPC and one image are created through the API.
+// Opens a control plane in this process with its own database. Creates one node, one VPC and one image through the API.
 // Then age-fill.ts adds the rows of years of use. Background work runs only if a probe runs it.
 import { randomBytes } from "node:crypto";
 import type { Vpc } from "../../src/contract/network.ts";

@@ -1,5 +1,5 @@
-// Many machines return at the same time, as a rack does after a power failure. Each machine registers with its key,
-// reads its configuration and sends its first poll. All machines start within 10 s.
+// Simulates many machines that return at the same time, as a rack does after a power failure. Each machine registers
+// with its key, reads its configuration and sends its first poll. All machines start within 10 s.
 import type { AgentPollBody } from "../../src/contract/agent-poll.ts";
 import type { Registration } from "../../src/contract/agent.ts";
 import { openWire, type WireCall } from "./agents-wire.ts";

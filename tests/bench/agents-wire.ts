@@ -1,5 +1,5 @@
-// An HTTP/1.1 client with one keep-alive connection and one request at a time. It uses little memory, because ten
-// thousand simulated agents and the measured server share a machine.
+// Opens an HTTP/1.1 client with one keep-alive connection and one request at a time. The client uses little memory,
+// because ten thousand simulated agents and the measured server share a machine.
 import { Buffer } from "node:buffer";
 
 export type WireCall = {

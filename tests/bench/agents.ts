@@ -309,14 +309,14 @@ export function printAgents(report: AgentsReport): void {
     ["cores: agents", cores(agents_cores)],
     ["server's memory, MB", (server_bytes / 1e6).toFixed(0)],
     ["grown for each agent, KB", (bytes_per_agent / 1e3).toFixed(1)],
-    ["heartbeat: p50 and p99 ms", times(report.heartbeat)],
-    ["a read of others: p50 and p99 ms", times(read)],
-    ["a write of others: p50 and p99 ms", times(write)],
+    ["heartbeat: p50, p99 ms", times(report.heartbeat)],
+    ["another caller's read: p50, p99 ms", times(read)],
+    ["another caller's write: p50, p99 ms", times(write)],
     ["calls of agents that failed", report.failed],
     ["heartbeats over one-time connections", report.beats_once],
     ...(storm === null ? [] : [
-      ["machines that came back, and failures", `${storm.machines} ${storm.failed}`],
-      ["come back: p50 and p99 ms", times(storm)],
+      ["machines that returned, and failures", `${storm.machines} ${storm.failed}`],
+      ["return of a machine: p50, p99 ms", times(storm)],
     ] as const),
   ];
   for (const [name, value] of lines) console.log(`${name.padEnd(37)} ${value}`);
@@ -325,7 +325,10 @@ export function printAgents(report: AgentsReport): void {
   const aims = [
     [`less than ${CORES_MAX} core`, whole && server_cores !== null && server_cores < CORES_MAX],
     [`less than ${AGENT_BYTES_MAX / 1e3} KB for each agent`, whole && bytes_per_agent < AGENT_BYTES_MAX],
-    [`a p99 of others below ${OTHER_P99_MS_MAX} ms`, whole && Math.max(read.p99_ms, write.p99_ms) < OTHER_P99_MS_MAX],
+    [
+      `a p99 of other callers below ${OTHER_P99_MS_MAX} ms`,
+      whole && Math.max(read.p99_ms, write.p99_ms) < OTHER_P99_MS_MAX,
+    ],
   ] as const;
   if (!whole) console.log("the machine is too slow or too busy for so many agents");
   for (const [aim, met] of aims) console.log(`aim: ${aim}: ${met ? "met" : "missed"}`);

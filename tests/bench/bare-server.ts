@@ -1,6 +1,6 @@
-// The yardstick for reads: a server that uses only Hono and pg. `GET /v1/system/cns/ID` is one SELECT of the node's
-// row, without credential, permissions, validation or metrics. `GET /v1/health` has a constant answer. The server
-// prints its port.
+// Starts the yardstick for reads: a server that uses only Hono and pg. `GET /v1/system/cns/ID` is one SELECT of the
+// node's row, without credential, permissions, validation or metrics. `GET /v1/health` has a constant answer. The
+// server prints its port.
 import { Hono } from "hono";
 import pg from "pg";
 import process from "node:process";

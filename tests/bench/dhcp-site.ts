@@ -1,5 +1,6 @@
-// Two connected network namespaces. The DHCP server is in the first, and perfdhcp acts as a relay in the second. The
-// booter uses a real control plane that has a boot record for every machine. Kea has a reservation for every machine.
+// Creates two connected network namespaces. The DHCP server is in the first, and perfdhcp acts as a relay in the
+// second. The booter uses a real control plane that has a boot record for every machine. Kea has a reservation for
+// every machine.
 import { execFile, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";

@@ -1,6 +1,6 @@
-// A control plane with its own database, one tenant, a VPC with very many routes and firewall rules, and other VPCs.
-// The insertions alternate between the VPCs. So the rows of each VPC are spread over the whole table, as after years of
-// use.
+// Opens a control plane with its own database, one tenant, a VPC with very many routes and firewall rules, and other
+// VPCs. The insertions alternate between the VPCs. So the rows of each VPC are spread over the whole table, as after
+// years of use.
 import { randomBytes } from "node:crypto";
 import type { Vpc } from "../../src/contract/network.ts";
 import { KEY_LOOKUP_CHARS, KEY_SECRET_CHARS } from "../../src/contract/limits.ts";

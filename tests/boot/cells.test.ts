@@ -1,4 +1,4 @@
-// Every cell of the boot record's transition table. docs/booting.md, "Boot records".
+// Runs every cell of the boot record's transition table (docs/booting.md, "Boot records").
 import { expect, test } from "vitest";
 import type { BootRecordMessage } from "../../actors/boot-record/messages.ts";
 import type { BootRecordState } from "../../actors/boot-record/state.ts";

@@ -1,5 +1,5 @@
-// Concurrent messages in one process. The process can commit several messages in one database call. The call checks all
-// conditions before it writes the first row. So messages that exclude each other must not share a call.
+// Sends concurrent messages in one process. The process can commit several messages in one database call. The call
+// checks all conditions before it writes the first row. So messages that exclude each other must not share a call.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Outcome } from "../../actors/engine/types.ts";
 import { expectInvariants } from "../setup/invariants.ts";

@@ -1,4 +1,4 @@
-// The site's boot policy (docs/booting.md, "Boot policy"; docs/reliability.md, S-22).
+// Tests the site's boot policy (docs/booting.md, "Boot policy"; docs/reliability.md, S-22).
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { expectInvariants } from "../setup/invariants.ts";

@@ -1,5 +1,5 @@
-// Racks behind DHCP relays. The relay of a request selects the network of the machine (docs/booting.md, "Racks behind
-// relays").
+// Tests racks behind DHCP relays. The relay of a request selects the network of the machine (docs/booting.md, "Racks
+// behind relays").
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { expectInvariants } from "../setup/invariants.ts";

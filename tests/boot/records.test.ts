@@ -1,4 +1,4 @@
-// The calls with which operators show and change boot records (docs/booting.md, "Boot records").
+// Tests the calls with which operators show and change boot records (docs/booting.md, "Boot records").
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { expectInvariants } from "../setup/invariants.ts";

@@ -1,4 +1,4 @@
-// The access rights of every route of booting and setup. tests/api tests all routes with all kinds of callers.
+// Tests who may call each route of booting and setup. tests/api tests all routes with all kinds of callers.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";

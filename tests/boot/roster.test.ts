@@ -1,4 +1,4 @@
-// The roster in which operators declare machines, its effect on boot records, and staged platform images.
+// Tests the roster in which operators declare machines, its effect on boot records, and staged platform images.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { expectInvariants } from "../setup/invariants.ts";

@@ -1,4 +1,5 @@
-// Machines that a booter reports as seen, and machines that an operator authorizes. docs/booting.md, "Boot records".
+// Tests machines that a booter reports as seen, and machines that an operator authorizes (docs/booting.md, "Boot
+// records").
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";

@@ -1,4 +1,4 @@
-// Runs opsctl command lines against the test's control plane. The verbs and the server are real, but there are no
+// Runs opsctl command lines against the test's control plane. The commands and the server are real, but there are no
 // sockets.
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";

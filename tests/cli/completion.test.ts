@@ -16,7 +16,7 @@ async function complete(argv: string[], options: FakeOptions = {}): Promise<stri
   return ran.out().split("\n").filter((line) => line !== "").map((line) => line.split("\t")[0]!);
 }
 
-test("nouns and verbs are completed, but hidden verbs are not", async () => {
+test("groups and commands are completed, but hidden commands are not", async () => {
   expect(await complete([""])).toContain("operation");
   expect(await complete([""])).not.toContain("__complete");
   expect(await complete(["cn", "a"])).toEqual(["approve", "auto-approve"]);

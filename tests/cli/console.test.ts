@@ -1,5 +1,5 @@
-// Parts of the console client: the escape character ~, and the conversion of a guest's output to text that is safe to
-// print.
+// Tests parts of the console client: the escape character ~, and the conversion of a guest's output to text that is
+// safe to print.
 import { describe, expect, test } from "vitest";
 import { createConsoleText } from "../../cli/internal/console-text.ts";
 import { createEscape } from "../../cli/internal/console-escape.ts";

@@ -1,4 +1,4 @@
-// `describe` and `events` of nodes and instances, in both programs.
+// Tests `describe` and `events` of nodes and instances, in both programs.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runTenantctl } from "../../cli/tenantctl/program.ts";
 import { type ComputeFixture, openComputeFixture } from "../compute/compute-fixture.ts";

@@ -1,4 +1,4 @@
-// opsctl cn doctor against a control plane. tests/lib/node-findings.test.ts tests every finding.
+// Runs `opsctl cn doctor` against a control plane. tests/lib/node-findings.test.ts tests every finding.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ComputeFixture, openComputeFixture } from "../compute/compute-fixture.ts";
 import { okOf } from "../support/control-plane.ts";

@@ -1,4 +1,4 @@
-// Help and man pages show one example of every verb. These tests parse each example with the program's own parser.
+// Help and man pages show one example of every command. These tests parse each example with the program's own parser.
 import { describe, expect, test } from "vitest";
 import { buildBooter } from "../../booter/program.ts";
 import { type AnyCommand, describe as treeOf, parse } from "../../cli/framework.ts";
@@ -18,7 +18,7 @@ const PROGRAMS = [
   ["index-builder", () => Promise.resolve(buildIndexBuilder())],
 ] as const;
 
-/** Returns the verbs that help shows. */
+/** Returns the commands that help shows. */
 function verbs(member: AnyCommand): AnyCommand[] {
   const shown = member.createHelp().visibleCommands(member).filter((child) => child.name() !== "help");
   return shown.flatMap((child) => child.commands.length > 0 ? verbs(child) : [child]);
@@ -29,7 +29,7 @@ function wordsOf(line: string): string[] {
 }
 
 describe.each(PROGRAMS)("the examples of %s", (name, build) => {
-  test("are accepted by the parser, and each example runs the verb that it belongs to", async () => {
+  test("are accepted by the parser, and each example runs the command that it belongs to", async () => {
     const every = verbs(await build());
     expect(every.length).toBeGreaterThan(0);
     const refused: string[] = [];
@@ -49,7 +49,7 @@ describe.each(PROGRAMS)("the examples of %s", (name, build) => {
     expect(refused).toEqual([]);
   });
 
-  test("have an argument after the verb if the verb requires one", async () => {
+  test("have an argument after the command if the command requires one", async () => {
     const bare = verbs(await build()).filter((verb) => {
       const { args, options, example, name } = treeOf(verb);
       const needsWords = args.some(({ required }) => required) || options.some(({ mandatory }) => mandatory);

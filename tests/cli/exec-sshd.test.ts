@@ -1,4 +1,4 @@
-// `cn exec` against a real sshd. A machine without sshd skips these tests.
+// Runs `cn exec` against a real sshd. A machine without sshd skips these tests.
 import { existsSync, mkdtempSync, readdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

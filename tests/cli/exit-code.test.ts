@@ -83,7 +83,7 @@ test("a usage error with --json is JSON", async () => {
   expect(JSON.parse(ran.err()).error).toMatchObject({ exit_code: 2, status: null });
 });
 
-test("a group without a verb prints its help on stderr and exits 2", async () => {
+test("a group without a command prints its help on stderr and exits 2", async () => {
   const ran = await opsctl(["cn"]);
   expect(ran.code).toBe(2);
   expect(ran.out()).toBe("");

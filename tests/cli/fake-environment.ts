@@ -1,5 +1,5 @@
-// A fake environment for one command: a fake control plane, virtual time for waits, a fake terminal and a new home
-// folder. Requests to an image index or a vendor use the real network.
+// Creates a fake environment for one command: a fake control plane, virtual time for waits, a fake terminal and a new
+// home folder. Requests to an image index or a vendor use the real network.
 import { fetchOutbound } from "../../src/outbound/connector.ts";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";

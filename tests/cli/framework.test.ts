@@ -52,7 +52,7 @@ test("every opsctl command prints its recorded help", async () => {
   expect(pages.join("\n")).toMatchSnapshot();
 });
 
-test("the command `help` prints the same text for a verb as the verb's option --help", async () => {
+test("`help` prints the same text for a command as the command's option --help", async () => {
   const verb = await helpOf(["cn", "approve", "--help"]);
   expect(verb).toContain("Usage: opsctl cn approve ");
   for (const words of [["help", "cn", "approve"], ["cn", "help", "approve"]]) {
@@ -65,14 +65,14 @@ test("every nodeagent command prints its recorded help", () => {
   expect(everyHelp(describe(buildAgent()), "nodeagent").join("\n")).toMatchSnapshot();
 });
 
-test("the program's help is the same whether or not its verbs are loaded", async () => {
+test("the program's help is the same whether or not its commands are loaded", async () => {
   const all = describe(await buildProgram("all"));
   const none = describe(await buildProgram(["--help"]));
   expect(none.children.map(({ name, summary }) => [name, summary]))
     .toEqual(all.children.map(({ name, summary }) => [name, summary]));
 });
 
-test("a start with --help loads no verb", async () => {
+test("a start with --help loads no command", async () => {
   const root = describe(await buildProgram(["--help"]));
   for (const noun of NOUNS) {
     const child = root.children.find(({ name }) => name === noun.name)!;

@@ -55,7 +55,7 @@ describe.each(PROGRAMS)("$front.name", ({ front, build }) => {
     },
   );
 
-  test("the start loads only a fixed list of files, which contains neither the parser nor a verb", () => {
+  test("the start loads only a fixed list of files, which contains neither the parser nor a command", () => {
     const loaded = loadedAtOnce(`cli/${front.name}/main.ts`);
     expect(loaded.packages).toEqual(["node:fs", "node:os", "node:process"]);
     const own = [`cli/${front.name}/front.ts`, `cli/${front.name}/main.ts`, `cli/${front.name}/nouns.ts`];

@@ -1,4 +1,4 @@
-// The table of a list, and the columns that a narrow terminal shows.
+// Tests the table of a list, and the columns that a narrow terminal shows.
 import { expect, test } from "vitest";
 import { listTable } from "../../cli/internal/output/list-table.ts";
 import type { Column } from "../../cli/internal/table.ts";

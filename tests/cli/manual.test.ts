@@ -1,4 +1,4 @@
-// The man pages and completion scripts of every executable, compared with their command trees.
+// Compares the man pages and completion scripts of every executable with the executable's command tree.
 import { spawnSync } from "node:child_process";
 import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -57,7 +57,7 @@ describe.each(MANUALS)("$name", ({ manual }) => {
     }
   });
 
-  test("the program's page lists every noun, and every referenced page exists", () => {
+  test("the program's page lists every top-level command, and every referenced page exists", () => {
     const { lines } = pages[0]!;
     for (const { name } of listed(manual.tree)) expect(lines.join("\n")).toMatch(new RegExp(`\\b${name}\\b`));
     const own = lines.slice(lines.indexOf('"SEE ALSO"')).join(" ").matchAll(

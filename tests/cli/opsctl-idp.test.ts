@@ -1,4 +1,4 @@
-// The verbs for a tenant's identity provider (docs/tenancy.md, "Credentials").
+// Tests the commands for a tenant's identity provider (docs/tenancy.md, "Credentials").
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Idp } from "../../src/contract/identity.ts";
 import { openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";

@@ -1,4 +1,5 @@
-// Operators find instances of all tenants by name, address, tenant and host, and change them.
+// Tests how operators find instances of all tenants by name, address, tenant and host, and how they start, stop and
+// delete these instances.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ComputeFixture, openComputeFixture } from "../compute/compute-fixture.ts";
 import { okOf } from "../support/control-plane.ts";

@@ -1,4 +1,4 @@
-// opsctl apply, diff and export of a site's manifest against a real control plane.
+// Runs `opsctl apply`, `diff` and `export` of a site's manifest against a real control plane.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parse } from "yaml";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";

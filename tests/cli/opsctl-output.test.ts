@@ -1,4 +1,4 @@
-// Outputs of opsctl that scripts read.
+// Tests outputs of opsctl that scripts read.
 import { expect, test } from "vitest";
 import { type Server } from "./fake-environment.ts";
 import { opsctl } from "./opsctl.ts";

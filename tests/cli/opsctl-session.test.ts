@@ -1,5 +1,5 @@
-// Users and password logins. opsctl saves the tokens of a login, renews them before they expire, and ends the session
-// with logout (docs/tenancy.md, "Credentials").
+// Tests users and password logins. opsctl saves the tokens of a login, renews them before they expire, and ends the
+// session with logout (docs/tenancy.md, "Credentials").
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";

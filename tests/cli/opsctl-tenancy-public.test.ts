@@ -1,4 +1,4 @@
-// The verbs for public addresses: NIC tags, external subnets and network pools (docs/networking.md).
+// Tests the commands for public addresses: NIC tags, external subnets and network pools (docs/networking.md).
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ExternalSubnet, NetworkPool, NicTag } from "../../src/contract/external-network.ts";
 import type { Silo } from "../../src/contract/tenancy.ts";

@@ -1,4 +1,4 @@
-// The verbs for silos, tenants, projects and quotas, which users find by name (docs/tenancy.md).
+// Tests the commands for silos, tenants, projects and quotas, all of which users find by name (docs/tenancy.md).
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import type { Project, Quota, Silo, Tenant } from "../../src/contract/tenancy.ts";

@@ -1,4 +1,4 @@
-// The verbs for API keys of tenants (docs/tenancy.md, "Credentials").
+// Tests the commands for API keys of tenants (docs/tenancy.md, "Credentials").
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ApiKeyView } from "../../src/contract/api-key.ts";
 import type { Silo } from "../../src/contract/tenancy.ts";

@@ -1,4 +1,4 @@
-// The formats, filters and tables of lists.
+// Tests the formats, filters and tables of lists.
 import { describe, expect, test } from "vitest";
 import { textWidth } from "../../cli/internal/table.ts";
 import { opsctl } from "./opsctl.ts";

@@ -1,5 +1,5 @@
-// The verbs for sessions, the capacity of the fleet, and the audit events of a tenant. The web console shows the same
-// data.
+// Tests the commands for sessions, the capacity of the fleet, and the audit events of a tenant. The web console shows
+// the same data.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ComputeFixture, openComputeFixture } from "../compute/compute-fixture.ts";

@@ -1,4 +1,4 @@
-// The placement verbs of opsctl against a control plane.
+// Tests the placement commands of opsctl against a control plane.
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { PlacementExplanation } from "../../src/contract/placement.ts";
 import { GIB, openNode, placeInstance } from "../compute/placed.ts";

@@ -1,4 +1,4 @@
-// The verb `api` sends one request to a route. The error about a mistyped name offers similar names.
+// The command `api` sends one request to a route. The error about a mistyped name offers similar names.
 import { expect, test } from "vitest";
 import { opsctl } from "./opsctl.ts";
 import { KEY_ENV, tenantctl } from "./tenantctl/run.ts";

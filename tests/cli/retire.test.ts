@@ -1,4 +1,4 @@
-// Irreversible verbs, and the verbs for a node's root password and traits.
+// Tests irreversible commands, and the commands for a node's root password and traits.
 import { expect, test } from "vitest";
 import type { FakeOptions, Server } from "./fake-environment.ts";
 import { opsctl } from "./opsctl.ts";

@@ -16,7 +16,7 @@ const DISKS = [
 
 type Round = { readonly state?: string; readonly progress?: Partial<SetupProgress>; readonly error?: string };
 
-/** Returns a control plane that moves the operation to its next round at each request for the operation. */
+/** Returns a control plane. Each request for the operation moves the operation to the next of `rounds`. */
 function setup(rounds: readonly Round[] = [], disks = DISKS, state: CnView["state"] = "setting_up"): FakeOptions {
   const left = [...rounds];
   let now: Round = {};

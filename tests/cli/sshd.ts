@@ -1,5 +1,5 @@
-// Debian's sshd on the loopback interface with its own keys, run as the current user. It does not read or change the
-// configuration of the machine or the user.
+// Starts Debian's sshd on the loopback interface with its own keys, as the current user. This sshd does not read or
+// change the configuration of the machine or the user.
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { connect, createServer } from "node:net";

@@ -1,4 +1,4 @@
-// The commands for usage, load and audit with a real control plane. The test acts as the node.
+// Tests the commands for usage, load and audit with a real control plane. The test acts as the node.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ComputeFixture, GIB, openComputeFixture } from "../compute/compute-fixture.ts";

@@ -1,4 +1,4 @@
-// The option --watch with a real control plane.
+// Tests the option --watch with a real control plane.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { ROOT_KEY } from "../support/control-plane.ts";

@@ -1,5 +1,5 @@
-// The poll of node agents: one long poll that replaces heartbeat, reports, claim and network poll (docs/nodes.md,
-// "Reports of a node"). It must have the same effects as the single calls.
+// Tests the poll of node agents: one long poll that replaces heartbeat, reports, claim and network poll (docs/nodes.md,
+// "Reports of a node"). The poll must have the same effects as the single calls.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { type AgentPollBody, AgentPollView } from "../../src/contract/agent-poll.ts";
@@ -17,7 +17,7 @@ import { enqueue, type JobNode, nodeCalls, showJob, takeAway } from "./jobs.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
 
-/** The pause after which a request is surely waiting. */
+/** After this pause, a request has certainly reached the server and waits there. */
 const HELD_MS = 300;
 const WORK = { known_consoles: [] };
 

@@ -1,5 +1,5 @@
-// Callers for tests of resource scopes. Two tenants are in the same silo, and a third tenant is in another silo. Each
-// tenant has an API key that is bound to it. Users in and outside these tenants have full API keys.
+// Creates callers for tests of resource scopes. Two tenants are in the same silo, and a third tenant is in another
+// silo. Each tenant has an API key that is bound to it. Users in and outside these tenants have full API keys.
 import { randomUUID } from "node:crypto";
 import { okOf, type TestControlPlane } from "../support/control-plane.ts";
 

@@ -1,4 +1,5 @@
-// A tenant with a network and an image, and nodes that can run instances. A test acts as the agents of the nodes.
+// Creates a tenant with a network and an image, and nodes that can run instances. A test acts as the agents of the
+// nodes.
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
 import type { Instance } from "../../src/contract/instance.ts";

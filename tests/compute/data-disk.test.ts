@@ -1,4 +1,4 @@
-// Data disks of instances (docs/instances.md, "Data disks").
+// Tests data disks of instances (docs/instances.md, "Data disks").
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Disk } from "../../src/contract/instance.ts";

@@ -1,4 +1,4 @@
-// Disks are resized (docs/instances.md).
+// Tests how disks are resized (docs/instances.md).
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Disk } from "../../src/contract/instance.ts";

@@ -1,4 +1,4 @@
-// Drains between two real agents of simulated machines (docs/nodes.md, "Drain").
+// Tests drains between two real agents of simulated machines (docs/nodes.md, "Drain").
 import { randomBytes } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import type { DrainResult } from "../../src/contract/drain.ts";

@@ -1,5 +1,5 @@
-// The image commands of opsctl and tenantctl, with a real control plane and with an image index and a vendor on this
-// machine.
+// Tests the image commands of opsctl and tenantctl, with a real control plane and with an image index and a vendor on
+// this machine.
 import { randomUUID } from "node:crypto";
 import { Buffer } from "node:buffer";
 import { execFileSync } from "node:child_process";

@@ -1,4 +1,4 @@
-// An HTTP server for one file. It supports range requests and can interrupt a response.
+// Starts an HTTP server for one file. The server supports range requests and can interrupt a response.
 import { createHash } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

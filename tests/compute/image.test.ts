@@ -1,4 +1,5 @@
-// Images: the stored fields, rejected requests, and the protection of images in use (docs/instances.md, "Images").
+// Tests images: the stored fields, rejected requests, and the protection of images in use (docs/instances.md,
+// "Images").
 import { createHash, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";

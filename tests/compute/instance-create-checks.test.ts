@@ -1,4 +1,4 @@
-// The checks of a request to create an instance: fields, names, visible objects, room, quota and addresses
+// Tests the checks of a request to create an instance: fields, names, visible objects, room, quota and addresses
 // (docs/instances.md).
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

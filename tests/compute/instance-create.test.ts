@@ -1,4 +1,4 @@
-// Instances are created: the new records, the rollback, and requests that do not wait or are repeated
+// Tests the creation of instances: the new records, the rollback, and requests that do not wait or are repeated
 // (docs/instances.md).
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

@@ -1,4 +1,4 @@
-// Instances are started, stopped, restarted, reset, retried and deleted (docs/instances.md).
+// Tests how instances are started, stopped, restarted, reset, retried and deleted (docs/instances.md).
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { JOB_LEASE_S } from "../../src/contract/limits.ts";

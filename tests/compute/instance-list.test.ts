@@ -1,4 +1,5 @@
-// Lists of instances, NICs and disks: their query selectors, and the objects that a tenant sees (docs/instances.md).
+// Tests lists of instances, NICs and disks: their query selectors, and the objects that a tenant sees
+// (docs/instances.md).
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Instance, Nic } from "../../src/contract/instance.ts";

@@ -1,4 +1,5 @@
-// The metrics of instances. Nodes report them with their status, and tenants read them (docs/instances.md, "Metrics").
+// Tests the metrics of instances. Nodes report the metrics with their status, and tenants read the metrics
+// (docs/instances.md, "Metrics").
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { InstanceMetrics } from "../../src/contract/instance-metrics.ts";
 import { okOf } from "../support/control-plane.ts";

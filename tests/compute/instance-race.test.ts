@@ -50,7 +50,7 @@ test("of 20 create requests through two processes on three nodes with 15 slots, 
   for (const key of ["mac", "primary_ipv4", "primary_ipv6"]) {
     expect(new Set(nics.map((nic: Record<string, string>) => nic[key])).size).toBe(15);
   }
-  // The lowest addresses are reserved without a gap, so the rejected creates reserved none.
+  // The lowest addresses are reserved without a gap, so the rejected requests reserved no address.
   expect(
     nics.map((nic: { primary_ipv4: string }) => Number(nic.primary_ipv4.split(".")[3])).sort(
       (x: number, y: number) => x - y,

@@ -1,4 +1,4 @@
-// The status reports of nodes, and their effect on the recorded state of instances (docs/instances.md).
+// Tests the status reports of nodes, and their effect on the recorded state of instances (docs/instances.md).
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { okOf } from "../support/control-plane.ts";
 import { type ComputeFixture, openComputeFixture } from "./compute-fixture.ts";

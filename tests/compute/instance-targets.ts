@@ -1,6 +1,7 @@
-// The requests of tests/api/rights-matrix.test.ts to the routes of instances, disks and NICs. All cells of the matrix
-// share one instance, whose state must not change. So a request that would change the state passes the permission check
-// and is then refused: an operation that never ends occupies the instance, or a field of the body is invalid.
+// Builds the requests of tests/api/rights-matrix.test.ts to the routes of instances, disks and NICs. All cells of the
+// matrix share one instance, whose state must not change. So a request that would change the state passes the
+// permission check and is then refused: an operation that never ends occupies the instance, or a field of the body is
+// invalid.
 import { randomUUID } from "node:crypto";
 import { acceptedBodies } from "../api/bodies.ts";
 import { fill, makeObjects } from "../api/objects.ts";

@@ -1,4 +1,4 @@
-// An instance is changed: its name, labels, protection and size (docs/instances.md, "Change").
+// Tests changes of an instance: its name, labels, protection and size (docs/instances.md, "Change").
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { conflictWith, expectRefused } from "../network/public-addresses.ts";
 import { okOf } from "../support/control-plane.ts";

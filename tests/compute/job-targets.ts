@@ -1,5 +1,5 @@
-// The requests of tests/api/rights-matrix.test.ts to the routes of jobs. Each cell of the matrix has its own job. The
-// calling node has claimed this job.
+// Builds the requests of tests/api/rights-matrix.test.ts to the routes of jobs. Each cell of the matrix has its own
+// job. The calling node has claimed this job.
 import { randomUUID } from "node:crypto";
 import { acceptedBodies } from "../api/bodies.ts";
 import type { TestControlPlane } from "../support/control-plane.ts";

@@ -1,4 +1,4 @@
-// The job protocol between the control plane and node agents (docs/instances.md, "Jobs").
+// Tests the job protocol between the control plane and node agents (docs/instances.md, "Jobs").
 import { randomBytes, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { JOB_LEASE_S, TOMBSTONES_PER_CLAIM } from "../../src/contract/limits.ts";

@@ -1,4 +1,4 @@
-// Drains by label. The agents are real, and their machines are simulated (docs/nodes.md, "Drain by label").
+// Tests drains by label. The agents are real, and their machines are simulated (docs/nodes.md, "Drain by label").
 import { randomBytes } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import type { LabelDrainResult, LabelDrainStarted } from "../../src/contract/label-drain.ts";

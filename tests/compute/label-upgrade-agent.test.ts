@@ -1,4 +1,4 @@
-// Upgrades by label. The agents are real, and their machines are simulated (docs/nodes.md, "Upgrade by label").
+// Tests upgrades by label. The agents are real, and their machines are simulated (docs/nodes.md, "Upgrade by label").
 import { randomBytes, randomUUID } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";

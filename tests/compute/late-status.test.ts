@@ -1,5 +1,5 @@
-// The server ignores a status of a node that is repeated or arrives after a newer status. It compares the timestamps
-// that the node set (docs/reliability.md, R-30).
+// The server ignores a node's status that is repeated, or that arrives after a newer status. The server compares the
+// timestamps that the node set (docs/reliability.md, R-30).
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type Answer, okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { openTenant, type TestTenant } from "../tenancy/tenant.ts";

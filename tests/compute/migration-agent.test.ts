@@ -1,6 +1,6 @@
-// Migrations between two real agents of simulated machines. Each node loses power at each of its steps, or a step
-// fails. In the end exactly one copy of the machine runs, and the control plane knows its node (docs/reliability.md,
-// "Migration of instances").
+// Tests migrations between two real agents of simulated machines. Each node loses power at each of its steps, or a step
+// fails. In the end exactly one copy of the machine runs, and the control plane names the node of this copy
+// (docs/reliability.md, "Migration of instances").
 import { randomBytes } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Migration } from "../../src/contract/migration.ts";
@@ -86,7 +86,7 @@ async function ended(operation_id: string, state: string): Promise<void> {
   await expect.poll(async () => (await operation(operation_id)).state, PATIENCE).toBe(state);
 }
 
-/** Expects that the node has the only copy, and that its reports do not change the instance. */
+/** Expects that the node has the only copy, and that the node's reports do not change the instance. */
 async function expectAlone(id: string, node: string, state: "running" | "stopped"): Promise<void> {
   const copies = async () =>
     (await Promise.all([...machines.keys()].map(async (each) => {

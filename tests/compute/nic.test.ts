@@ -1,4 +1,4 @@
-// NICs are added to an instance, changed and removed (docs/instances.md, "NICs").
+// Tests how NICs are added to an instance, changed and removed (docs/instances.md, "NICs").
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ADDITIONAL_IPS_MAX, ALLOWED_CIDRS_MAX, EXTRA_NICS_MAX } from "../../src/contract/limits.ts";

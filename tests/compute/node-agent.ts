@@ -1,5 +1,5 @@
-// A real node agent of a simulated machine in this process. It uses the real clock, reaches the control plane without
-// sockets, and fetches images over the network.
+// Starts a real node agent of a simulated machine in this process. The agent uses the real clock, reaches the control
+// plane without sockets, and fetches images over the network.
 import { randomUUID } from "node:crypto";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// Nodes with instances, for tests of placement.
+// Creates nodes with instances, for tests of placement.
 import { randomUUID } from "node:crypto";
 import type { CapacityReport } from "../../src/contract/agent.ts";
 import type { InstanceBrand, InstanceState } from "../../src/contract/enums.ts";

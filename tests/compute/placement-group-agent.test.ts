@@ -1,4 +1,4 @@
-// Placement groups of instances on real agents of simulated machines (docs/instances.md, "Placement groups").
+// Tests placement groups of instances on real agents of simulated machines (docs/instances.md, "Placement groups").
 import { randomBytes, randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import type { DrainResult } from "../../src/contract/drain.ts";

@@ -1,4 +1,4 @@
-// Placement in the API: the placement settings of nodes, explanations, and drain previews (docs/instances.md,
+// Tests placement in the API: the placement settings of nodes, explanations, and drain previews (docs/instances.md,
 // "Placement").
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";

@@ -1,4 +1,4 @@
-// Instances are rebuilt (docs/instances.md, "Rebuild").
+// Tests how instances are rebuilt (docs/instances.md, "Rebuild").
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { brokenInvariants } from "../doctor/broken.ts";

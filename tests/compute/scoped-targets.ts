@@ -1,5 +1,5 @@
-// The requests of tests/api/rights-matrix.test.ts to the routes of images and SSH keys. Each cell of the matrix has its
-// own public image or key. visibility.test.ts tests the other scopes.
+// Builds the requests of tests/api/rights-matrix.test.ts to the routes of images and SSH keys. Each cell of the matrix
+// has its own public image or key. visibility.test.ts tests the other scopes.
 import { randomUUID } from "node:crypto";
 import { acceptedBodies } from "../api/bodies.ts";
 import { okOf, type TestControlPlane } from "../support/control-plane.ts";

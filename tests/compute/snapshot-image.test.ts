@@ -1,5 +1,5 @@
-// Images are made from snapshots. In some tests, the node fails or reports wrong values (docs/instances.md, "Images
-// from snapshots").
+// Tests images that are made from snapshots. In some tests, the node fails or reports wrong values (docs/instances.md,
+// "Images from snapshots").
 import { createHash, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Job } from "../../src/contract/job.ts";

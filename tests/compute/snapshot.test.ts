@@ -1,4 +1,4 @@
-// Snapshots of disks, and disks that are created from snapshots and images (docs/instances.md, "Snapshots").
+// Tests snapshots of disks, and disks that are created from snapshots and images (docs/instances.md, "Snapshots").
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Disk } from "../../src/contract/instance.ts";
@@ -55,7 +55,7 @@ test("a snapshot is created, restored into a disk and deleted, and uses quota un
   expect(okOf(await a.call("GET", `/v1/snapshots/${snapshot.id}`))).toEqual(snapshot);
   expect(okOf(await a.call("GET", `/v1/snapshots${a.selectors}`)).items).toEqual([snapshot]);
   expect(await usedBytes()).toBe(none + size_bytes);
-  // The routes of disks do not know snapshots.
+  // The routes of disks do not list a snapshot, and answer 404 for its id.
   expect(await a.disksOf(id)).toHaveLength(1);
   notFound(await a.call("GET", `/v1/disks/${snapshot.id}`));
   notFound(await a.call("POST", `/v1/disks/${snapshot.id}/attach`));

@@ -1,4 +1,4 @@
-// The ssh-key commands of tenantctl with a real control plane.
+// Tests the ssh-key commands of tenantctl with a real control plane.
 import { randomUUID } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

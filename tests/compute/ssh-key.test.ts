@@ -1,4 +1,4 @@
-// SSH keys: the stored fields, rejected requests, and ownership (docs/tenancy.md).
+// Tests SSH keys: the stored fields, rejected requests, and ownership (docs/tenancy.md).
 import { execFileSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";

@@ -1,5 +1,5 @@
-// The audit archive and the retention of the transition log: the events that move, the rows that are kept, and the
-// result of a later verification.
+// Tests the audit archive and the retention of the transition log: the events that move, the rows that are kept, and
+// the result of a later verification.
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { behaviors } from "../../actors/registry.ts";
@@ -43,7 +43,8 @@ afterAll(async () => {
 });
 
 /**
- * Adds audited transitions of denied requests. `from` to `to` are the numbers in their payloads, `days` is their age.
+ * Adds audited transitions of denied requests. Their payloads have the numbers from `from` to `to`. Their age is
+ * `days`.
  */
 async function denied(from: number, to: number, days = OLD_DAYS): Promise<void> {
   await app.query(

@@ -1,4 +1,4 @@
-// The changes that a server process keeps in memory for the feed of changes.
+// Tests the changes that a server process keeps in memory for the feed of changes.
 import { expect, test } from "vitest";
 import type { ActorRef } from "../../actors/engine/types.ts";
 import { createChanges } from "../../src/db/changes.ts";

@@ -1,5 +1,5 @@
-// The upgrade from release 0.1.0. In that release, the row of a pending node contained the node's claim code and token.
-// Now claims have their own rows.
+// Tests the upgrade from release 0.1.0. In that release, the row of a pending node contained the node's claim code and
+// token. Now claims have their own rows.
 import { Buffer } from "node:buffer";
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";

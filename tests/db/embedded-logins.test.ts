@@ -1,5 +1,5 @@
-// The logins of the embedded PostgreSQL: the login that `task start` uses, and the upgrade from release 0.1.0. That
-// release used the superuser.
+// Tests the logins of the embedded PostgreSQL: the login that `task start` uses, and the upgrade from release 0.1.0.
+// That release logged in as the superuser.
 import { readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";

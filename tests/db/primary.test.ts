@@ -1,6 +1,6 @@
-// With several servers in DATABASE_URL, connections go to the server that accepts writes. They move if another server
-// gets this role. The standby of these tests is a server that forbids writes. tests/stress/failover.ts has a real
-// standby.
+// With several servers in DATABASE_URL, connections go to the server that accepts writes. If another server becomes the
+// one that accepts writes, the connections move to this server. The standby of these tests is a server that forbids
+// writes. tests/stress/failover.ts has a real standby.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openListener } from "../../src/db/listener.ts";
 import { migrate } from "../../src/db/migrate.ts";

@@ -19,7 +19,7 @@ let t: TestControlPlane;
 beforeAll(async () => {
   t = await openTestControlPlane();
   await makeObjects(t);
-  // makeObjects leaves the instance with an operation that does not exist. This removes the operation from the
+  // makeObjects leaves the instance with an operation that does not exist. The statement removes the operation from the
   // instance.
   await t.db.query(
     "update instance set state = 'running', operation_id = null, operation_kind = null, version = version - 1",

@@ -1,5 +1,5 @@
-// The check of INV-14 for all auto-approve windows in the transition log, with correct and forged openings, ends and
-// approvals.
+// Tests the check of INV-14 for all auto-approve windows in the transition log, with correct and forged openings, ends
+// and approvals.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { AUTO_APPROVE_SECS_MAX } from "../../src/contract/limits.ts";
 import type { DbClient } from "../../src/db/pool.ts";

@@ -1,5 +1,5 @@
-// The child rows of a commit call. One statement writes rows of several units, and the writes of each unit keep their
-// order. The database also accepts the form that processes of the previous release send.
+// Tests the child rows of a commit call. One statement writes rows of several units, and the writes of each unit keep
+// their order. The database also accepts the form that processes of the previous release send.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createEngine, type Engine } from "../../actors/engine/engine.ts";

@@ -1,5 +1,5 @@
-// A kind of actor for tests of the engine: a lamp that is created, switched on and off, and removed. Its decisions use
-// every kind of part that a decision can have.
+// Defines a kind of actor for tests of the engine: a lamp that is created, switched on and off, and removed. Its
+// decisions use every kind of part that a decision can have.
 import { conflict, fault } from "../../src/contract/fault.ts";
 import {
   allocate,

@@ -1,5 +1,5 @@
-// The same tests for the in-memory store and for the PostgreSQL store with printed and with composed statements. All
-// these stores must behave in the way that the engine requires.
+// Runs the same tests for the in-memory store and for the PostgreSQL store with printed and with composed statements.
+// All these stores must behave in the way that the engine requires.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createEngine } from "../../actors/engine/engine.ts";

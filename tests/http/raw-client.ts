@@ -1,4 +1,4 @@
-// A client that sends exactly the given bytes, to test a server with bytes that no proper client sends.
+// Opens a client that sends exactly the given bytes, to test a server with bytes that no proper client sends.
 import { connect, type Socket } from "node:net";
 
 export type RawClient = {

@@ -1,4 +1,4 @@
-// The share of slots that each source of requests may have (docs/reliability.md, S-50).
+// Tests the share of slots that each source of requests may have (docs/reliability.md, S-50).
 // tests/security/edge-shares.test.ts tests the shares in a running server.
 import { expect, test } from "vitest";
 import { createShares } from "../../src/http/shares.ts";

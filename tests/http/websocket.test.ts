@@ -1,4 +1,4 @@
-// WebSockets of both servers: node:http with the package ws, and Deno.serve.
+// Tests WebSockets of both servers: node:http with the package ws, and Deno.serve.
 import { afterEach, describe, expect, test } from "vitest";
 import { CONSOLE_FRAME_BYTES_MAX } from "../../src/contract/limits.ts";
 import type { Peer } from "../../src/http/env.ts";

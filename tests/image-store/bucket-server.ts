@@ -1,5 +1,5 @@
-// A test server with an S3 bucket in memory. It computes the signature of every request itself (AWS Signature Version 4)
-// and compares it with the signature that the client sent.
+// Starts a test server with an S3 bucket in memory. The server computes the signature of every request itself (AWS
+// Signature Version 4) and compares it with the signature that the client sent.
 import { createHash, createHmac } from "node:crypto";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";

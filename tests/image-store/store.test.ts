@@ -1,4 +1,4 @@
-// The stores of uploaded images: a folder and a bucket behave alike.
+// Tests the stores of uploaded images: a folder and a bucket behave alike.
 import { randomBytes, randomUUID } from "node:crypto";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";

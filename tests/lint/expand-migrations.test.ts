@@ -1,6 +1,6 @@
-// Migrations expand: a process of the previous version continues on the newer schema (docs/guides/upgrade.md, "Go back").
-// tests/processes/rolling-upgrade.test.ts runs an older version on this schema; this test names the statements that
-// cannot work.
+// Checks that migrations expand the schema: a process of the previous version continues on the newer schema
+// (docs/guides/upgrade.md, "Go back"). tests/processes/rolling-upgrade.test.ts runs an older version on this schema;
+// this test names the statements that cannot work.
 import { expect, test } from "vitest";
 import { filesBelow, readText } from "./sources.ts";
 

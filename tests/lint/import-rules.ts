@@ -1,4 +1,5 @@
-// The import rules. The first rule whose `of` matches a file applies to it; a file without a rule may import anything.
+// Lists the import rules. The first rule whose `of` matches a file applies to it; a file without a rule may import
+// anything.
 import type { Import } from "./sources.ts";
 
 export type ImportRule = {

@@ -1,4 +1,4 @@
-// Refused phrases and names, each with its replacement.
+// Lists refused phrases and names, each with its replacement.
 
 export type Pattern = {
   readonly pattern: RegExp;

@@ -1,4 +1,4 @@
-// The source files of the project and their imports.
+// Reads the source files of the project and their imports.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";

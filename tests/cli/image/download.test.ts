@@ -1,5 +1,5 @@
-// Downloads of images. The client gives a file its final name only after the file matches the listed hash, or with
-// --no-verify.
+// Downloads images. The client gives a file its final name only after the file matched the listed hash, or if
+// --no-verify is passed.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";

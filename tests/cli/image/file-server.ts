@@ -1,4 +1,5 @@
-// A vendor's server on the loopback interface. It serves files and ranges (RFC 9110), with faults that a test injects.
+// Starts a vendor's server on the loopback interface. The server serves files and ranges (RFC 9110), with faults that a
+// test injects.
 import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -1,4 +1,4 @@
-// The search of an index, and the selection of one file by a user's reference.
+// Tests the search of an index, and the selection of one file by a user's reference.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";

@@ -1,4 +1,4 @@
-// Transfers over unreliable connections, and partial downloads.
+// Tests transfers over unreliable connections, and partial downloads.
 import { spawn } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";

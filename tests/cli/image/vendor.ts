@@ -1,4 +1,5 @@
-// A vendor and its index on one server. They have two distributions, three image files, and unsigned lists of hashes.
+// Starts one server that publishes a vendor's files and an index of these files: two distributions, three image files,
+// and unsigned lists of hashes.
 import { createHash } from "node:crypto";
 import type { Artifact, Image } from "../../../cli/image/model.ts";
 import { artifactOf, buildOf, documentsOf, primary, releaseOf } from "../../../src/dev/image-tree.ts";

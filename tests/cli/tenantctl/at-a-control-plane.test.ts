@@ -1,4 +1,4 @@
-// The networking nouns and the logins of tenantctl with a real control plane.
+// Tests the networking commands and the logins of tenantctl with a real control plane.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openTestControlPlane, ROOT_KEY, type TestControlPlane } from "../../support/control-plane.ts";

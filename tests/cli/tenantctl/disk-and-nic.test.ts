@@ -1,4 +1,4 @@
-// The nouns disk and nic of tenantctl.
+// Tests the commands `tenantctl disk` and `tenantctl nic`.
 import { expect, test } from "vitest";
 import { DISK, INSTANCE, PRIMARY_NIC, PROJECT, SUBNET, TENANT, VPC } from "./records.ts";
 import { requestsOf, serving, tenantctl, TOKEN_ENV } from "./run.ts";

@@ -1,4 +1,4 @@
-// `firewall-rule edit` with a real control plane. The editor is a shell command.
+// Tests `firewall-rule edit` with a real control plane. The editor is a shell command.
 import { randomUUID } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";

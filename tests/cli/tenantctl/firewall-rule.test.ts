@@ -1,4 +1,4 @@
-// The verbs of `tenantctl firewall-rule` that other nouns do not have.
+// Tests `tenantctl firewall-rule`: conditions, `check`, `set` and `--wait`.
 import { describe, expect, test } from "vitest";
 import { FirewallRuleSetBody } from "../../../src/contract/firewall.ts";
 import { PREFER_WAIT_S_MAX } from "../../../src/contract/limits.ts";

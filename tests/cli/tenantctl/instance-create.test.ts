@@ -1,4 +1,4 @@
-// `instance create`: its flags, names and user data, and commands that fail before any request.
+// Tests `instance create`: its flags, names and user data, and commands that fail before any request.
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";

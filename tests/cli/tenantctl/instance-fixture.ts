@@ -1,4 +1,4 @@
-// A fake project with one instance, for the tests of the noun instance.
+// Returns a fake project with one instance, for the tests of `tenantctl instance`.
 import { IMAGE_ID, INSTANCE, PRIMARY_NIC, PROJECT, SUBNET, TENANT, VPC } from "./records.ts";
 import { serving, tenantctl, TOKEN_ENV } from "./run.ts";
 

@@ -1,4 +1,4 @@
-// `instance list`: its selectors, columns and notes.
+// Tests `instance list`: its selectors, columns and notes.
 import { describe, expect, test } from "vitest";
 import {
   ANSWERS,

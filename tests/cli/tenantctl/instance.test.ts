@@ -1,4 +1,4 @@
-// The noun instance: the requests and the output of all verbs except list and create.
+// Tests `tenantctl instance`: the requests and the output of all commands except `list` and `create`.
 import { describe, expect, test } from "vitest";
 import { ANSWERS, BY_ID, IN_PROJECT, run, SCOPED, server, SHOWN } from "./instance-fixture.ts";
 import { IMAGE_ID, INSTANCE } from "./records.ts";

@@ -1,4 +1,4 @@
-// The nouns instance, disk and nic with a real control plane. The test acts as the node.
+// Tests the commands for instances, disks and NICs with a real control plane. The test acts as the node.
 import { randomUUID } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";

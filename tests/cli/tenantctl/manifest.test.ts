@@ -1,4 +1,4 @@
-// `apply`, `diff` and `export` of a manifest with a real control plane. The test acts as the node.
+// Tests `apply`, `diff` and `export` of a manifest with a real control plane. The test acts as the node.
 import { randomUUID } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// The networking nouns: the requests, columns and lines of every verb.
+// Tests the networking commands: the requests, columns and lines of every command.
 import { describe, expect, test } from "vitest";
 import {
   FIREWALL_RULE,

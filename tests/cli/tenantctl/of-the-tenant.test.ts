@@ -1,4 +1,4 @@
-// A tenant's own projects, API keys, images and operations, with a real control plane.
+// Tests the commands for a tenant's own projects, API keys, images and operations, with a real control plane.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ApiKeyView } from "../../../src/contract/api-key.ts";

@@ -1,4 +1,4 @@
-// Profiles of tenantctl. A profile is one of several saved logins on a machine.
+// Tests the profiles of tenantctl. A profile is one of several saved logins on a machine.
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";

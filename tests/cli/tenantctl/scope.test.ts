@@ -1,4 +1,4 @@
-// How tenantctl selects the tenant and project of a request, and how it finds records by name.
+// Tests how tenantctl selects the tenant and project of a request, and how it finds records by name.
 import { expect, test } from "vitest";
 import { FLOATING_IP, NAT_GATEWAY, PROJECT, ROUTE, ROUTE_TABLE, SUBNET, TENANT, VPC } from "./records.ts";
 import type { Server } from "../fake-environment.ts";
@@ -242,7 +242,7 @@ test("a name without --vpc is looked up in the project's only VPC, and a note na
   expect([data.code, data.err()]).toEqual([0, ""]);
 });
 
-test("a verb without --vpc uses the project's only VPC, and a note names the VPC", async () => {
+test("a command without --vpc uses the project's only VPC, and a note names the VPC", async () => {
   const only = serving({
     "GET /v1/vpcs": { items: [VPC] },
     "POST /v1/subnets": SUBNET,

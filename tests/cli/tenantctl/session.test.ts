@@ -1,4 +1,4 @@
-// Password logins: tenantctl saves the tokens, renews them, and deletes them at logout.
+// Tests password logins: tenantctl saves the tokens, renews them, and deletes them at logout.
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";

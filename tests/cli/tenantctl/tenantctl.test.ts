@@ -1,4 +1,4 @@
-// The global flags, output formats and credentials of tenantctl.
+// Tests the global flags, output formats and credentials of tenantctl.
 import { spawnSync } from "node:child_process";
 import { Buffer } from "node:buffer";
 import { chmod, mkdir, readFile, stat, writeFile } from "node:fs/promises";
@@ -173,7 +173,7 @@ test("every tenantctl command prints its recorded help", async () => {
   expect(everyHelp(tree(await buildProgram("all")), "tenantctl").join("\n")).toMatchSnapshot();
 });
 
-test("a start with --help loads no verb, and the program's help lists the same commands as the whole tree", async () => {
+test("a start with --help loads no command, and the program's help lists the same commands as the whole tree", async () => {
   const root = tree(await buildProgram(["--help"]));
   for (const { name } of NOUNS) {
     const child = root.children.find((each) => each.name === name)!;
@@ -183,7 +183,7 @@ test("a start with --help loads no verb, and the program's help lists the same c
   expect(shown(root)).toEqual(shown(tree(await buildProgram("all"))));
 });
 
-test("completion offers verbs, flags and formats, and its scripts call tenantctl", async () => {
+test("completion offers commands, flags and formats, and its scripts call tenantctl", async () => {
   const complete = async (...argv: string[]) =>
     (await tenantctl(["__complete", "--", ...argv])).out().split("\n").map((line) => line.split("\t")[0]);
   expect(await complete("image", "d")).toContain("download");

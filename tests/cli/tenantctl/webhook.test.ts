@@ -1,4 +1,4 @@
-// The noun webhook: the deliveries and secrets of webhooks.
+// Tests `tenantctl webhook`: the deliveries and secrets of webhooks.
 import { expect, test } from "vitest";
 import { opsctl } from "../opsctl.ts";
 import { requestsOf, serving, tenantctl } from "./run.ts";
