@@ -13,7 +13,7 @@ export type Fleet = {
    * work if it has reported and waits for jobs.
    */
   atWork(limit_ms: number): Promise<number>;
-  /** Waits like `atWork`. Throws if some agents are not at work at the limit. */
+  /** Waits like `atWork`. Throws if not all agents are at work when the limit has passed. */
   allAtWork(limit_ms: number): Promise<void>;
   stop(): Promise<void>;
 };

@@ -17,13 +17,13 @@ export type Pace = {
   readonly error_retry_ms: number;
   readonly capacity_ms: number;
   /**
-   * The interval of the checks whether the status changed, and the longest time between two reports. Null means that
-   * the agent sends no status reports.
+   * `check_ms` is the interval at which the agent checks whether its status changed. `full_ms` is the longest time
+   * between two reports. Null means that the agent sends no status reports.
    */
   readonly status: { readonly check_ms: number; readonly full_ms: number } | null;
   /**
-   * Whether the agent polls, as the current nodeagent does. The polls contain its heartbeats and reports, and ask for
-   * network documents. An agent that does not poll uses the single calls of older agents.
+   * Whether the agent polls, as the current nodeagent does. The polls contain the agent's heartbeats and reports, and
+   * ask for network documents. An agent that does not poll uses the single calls of older agents.
    */
   readonly polls?: boolean;
   /** Whether an agent that does not poll also asks for network documents. */

@@ -14,8 +14,8 @@ export type WireAnswer = { readonly status: number; readonly body: unknown };
 
 export type Wire = {
   /**
-   * Sends a request. Returns null if no reply comes in time, or if the connection is refused or cut. After this, the
-   * next call connects to the next server.
+   * Sends a request. Returns null if no reply comes in time, or if the connection is refused or cut. After such a
+   * failure, the next call connects to the next server.
    */
   ask(call: WireCall): Promise<WireAnswer | null>;
   close(): void;

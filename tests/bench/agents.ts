@@ -1,9 +1,9 @@
-// Measures servers with ten thousand node agents. Each agent always has a poll open. The poll is its heartbeat and
-// contains its reports. With --single-calls the agents use single calls, as older agents do. The agents run in their
-// own processes, so that their processor time and memory are measured separately from the servers and the database.
-// Single run: `deno run -A tests/bench/agents.ts`, with --json, --agents=N, --seconds=N, --servers=N, --single-calls,
-// --storm=N (this number of machines returns within 10 s) and --profile (prints the functions that use most time of the
-// first server's thread).
+// Measures servers with ten thousand node agents. Each agent always has a poll open. The poll is the agent's heartbeat
+// and contains the agent's reports. With --single-calls the agents use single calls, as older agents do. The agents run
+// in their own processes, so that their processor time and memory are measured separately from the servers and the
+// database. Single run: `deno run -A tests/bench/agents.ts`, with --json, --agents=N, --seconds=N, --servers=N,
+// --single-calls, --storm=N (this number of machines returns within 10 s) and --profile (prints the functions that use
+// most time of the first server's thread).
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import process from "node:process";
@@ -45,7 +45,8 @@ const OTHER_P99_MS_MAX = 100;
 const PROCESSES = 4;
 /**
  * The number of open files that a process needs in addition to the agents' connections. An older agent has three
- * connections. If the limit of open files is too low for them, some agents open a new connection for each heartbeat.
+ * connections. If the limit of open files is too low for these connections, some agents open a new connection for each
+ * heartbeat.
  */
 const OTHER_FILES = 300;
 const ONE_TIME_CONNECTIONS = 150;
@@ -55,7 +56,7 @@ const START_LIMIT_MS = 180_000;
 /** After this time, every long poll has ended at least once. */
 const WARM_UP_MS = (CLAIM_WAIT_S_MAX + 5) * 1_000;
 const WARM_UP_REQUESTS = 500;
-/** The interval between two other requests of the same kind. */
+/** The interval between two requests of the same kind from other callers than agents. */
 const OTHER_EVERY_MS = 50;
 /** The number of functions of a profile that are printed. */
 const PROFILE_LINES = 30;
@@ -78,7 +79,7 @@ export type AgentsReport = {
   readonly heartbeats_per_s: number;
   readonly claims_per_s: number;
   readonly heartbeat: Quantiles;
-  /** The durations of other requests during the measurement: a read of a node, and a change of a node's role. */
+  /** The durations of requests from other callers than agents: a read of a node, and a change of a node's role. */
   readonly read: Quantiles;
   readonly write: Quantiles;
   /** The number of calls of agents that got no successful reply. */

@@ -1,6 +1,6 @@
 // Measures the start of the server. The server runs as `task start` runs it, on a database that is already migrated.
-// The times end when the server is ready, and when it has answered the first request. Single run:
-// `deno run -A tests/bench/cold-start.ts`, with --runs=N.
+// The first time is the time until the server is ready. The second time is the time from then until the first answer.
+// Single run: `deno run -A tests/bench/cold-start.ts`, with --runs=N.
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { temporaryFolder } from "../support/temporary-folder.ts";

@@ -1,4 +1,4 @@
-// Records in which functions the thread of a server process spends its time. It uses V8's sampling profiler through the
+// Records in which functions the thread of a server process spends its time. Uses V8's sampling profiler through the
 // inspector.
 import { createServer } from "node:net";
 

@@ -1,5 +1,5 @@
-// A client that creates one instance. It repeats the request with the same Idempotency-Key at running servers until it
-// knows the outcome.
+// Creates one instance. Repeats the request with the same Idempotency-Key at running servers until the outcome is
+// known.
 import type { Instance } from "../../src/contract/instance.ts";
 import type { CreateCall } from "./creates-site.ts";
 

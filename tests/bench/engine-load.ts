@@ -10,7 +10,7 @@ export type EngineLoadOptions = {
   readonly engine: Engine;
   readonly subject: Subject;
   readonly ids: readonly string[];
-  /** The number of messages that each actor got in earlier runs. Each run updates it. */
+  /** The number of messages that each actor got in earlier runs. Each run updates this map. */
   readonly sent: Map<string, number>;
   /** The number of senders for each actor, which is also the number of the actor's outstanding messages. */
   readonly senders: number;

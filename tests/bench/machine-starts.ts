@@ -121,7 +121,7 @@ async function startWithBerth(site: Site, key: string, ssh_key_id: string): Prom
   return { first_line_ms, ssh_ms, answer_ms, control_plane_ms: answer_ms - node_ms };
 }
 
-/** Starts QEMU without Berth on a copy of the image, with a seed volume of the same form. */
+/** Starts QEMU without Berth on a copy of the image, with a seed volume in the form that Berth uses. */
 async function startPlain(site: Site, key: string, public_key: string): Promise<Start> {
   const guest = await builtGuest();
   const [disk, seed] = [join(site.folder, "plain.qcow2"), join(site.folder, "plain-seed.img")];

@@ -1,6 +1,6 @@
 // Measures the time from a tenant's request for a firewall rule until packets pass, and from the delete of the rule
-// until packets stop. A complete control plane serves the network loops of two node agents. Their routers are in the
-// kernel. A guest on one node sends a datagram every 5 ms to a guest on the other node. Single run:
+// until packets stop. A complete control plane serves the network loops of two node agents. The routers of these nodes
+// are in the kernel. A guest on one node sends a datagram every 5 ms to a guest on the other node. Single run:
 // `deno run -A tests/bench/network-latency.ts`, with --json, --rounds=N. Needs root, iproute2, nftables, conntrack and
 // python3.
 import process from "node:process";

@@ -1,5 +1,5 @@
-// Makes one table of all rates that have a yardstick: commits in process, requests over HTTP, and creates of instances.
-// Each row has the processor time of the server and of the database for each message, request or create.
+// Makes one table of all rates that have a yardstick: commits in process, requests over HTTP, and created instances.
+// Each row has the processor time of the server and of the database for each message, request or created instance.
 import type { CreatesLine } from "./creates.ts";
 import type { Summary } from "./report.ts";
 import type { RequestsLine } from "./requests.ts";

@@ -76,7 +76,7 @@ test("the canonical text of a network is parsed to the same network", () => {
 test("a block contains another block exactly when it contains the first and the last address of the other block", () => {
   const last = (each: Cidr) => each.network + addressesOf(each) - 1n;
   fc.assert(fc.property(anyBlock, anyBlock, fc.nat(128), (outer, other, cut) => {
-    // In half of the cases the inner block is a part of the outer one, because two random blocks rarely overlap.
+    // In half of the cases the inner block is a part of the outer block, because two random blocks rarely overlap.
     const inner = cut > 64 ? other : { ...outer, prefix: Math.min(outer.prefix + cut, outer.family === 4 ? 32 : 128) };
     const expected = outer.family === inner.family && inner.network >= outer.network && last(inner) <= last(outer);
     expect(containsBlock(outer, inner)).toBe(expected);

@@ -101,7 +101,7 @@ test("the step return ends when the node reports another boot: it succeeds with 
   };
   expect(nextOfNodeUpgrade(at, OLD)).toEqual({ next: "wait" });
   expect(nextOfNodeUpgrade(at, { boot_id: null, platform_image: null })).toEqual({ next: "wait" });
-  // The same boot proves nothing, whatever image it names.
+  // A report of the same boot does not end the step, whatever image the report names.
   expect(nextOfNodeUpgrade(at, { boot_id: "boot-1", platform_image: "new" })).toEqual({ next: "wait" });
   expect(nextOfNodeUpgrade(at, { boot_id: "boot-2", platform_image: "new" })).toEqual({
     next: "completed",

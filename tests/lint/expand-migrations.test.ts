@@ -4,13 +4,19 @@
 import { expect, test } from "vitest";
 import { filesBelow, readText } from "./sources.ts";
 
-/** The rule applies to later migrations. Release 0.1.0 had 35; 0037 renames a table that 0.1.0 uses. */
+/**
+ * The rule applies to later migrations. Release 0.1.0 had 35 migrations, and migration 0037 renames a table that
+ * release 0.1.0 uses.
+ */
 const LAST_WITHOUT_RULE = 62;
-/** A migration that removes what no supported version uses has this name, and a comment that names the version. */
+/**
+ * A migration may remove something that no supported version uses. Such a migration has this name, and a comment that
+ * names the version.
+ */
 const CONTRACTS = /^\d{4}_contract_/;
 const NAMES_VERSION = /^-- No process since \d+\.\d+\.\d+ uses /m;
 
-/** Statements that break a process that does not know them. */
+/** Statements that break a process of the previous version. */
 const BREAKS: Readonly<Record<string, RegExp>> = {
   "drops a table": /\bdrop table\b/i,
   "drops a column": /\bdrop column\b/i,

@@ -1,5 +1,5 @@
 // Checks that tests find optional programs only with tests/support/optional-programs.ts. A test that looks for a
-// program by itself, or starts one without looking, fails on a machine with only Node and npm.
+// program by itself, or that starts a program without a check, fails on a machine with only Node and npm.
 import { expect, test } from "vitest";
 import { OPTIONAL } from "../support/optional-programs.ts";
 import { optionalUsers } from "../support/optional-users.ts";

@@ -31,7 +31,7 @@ describe("names", () => {
 
 describe("sizes", () => {
   const LINES_MAX = 300;
-  /** Files that may be longer, each with the reason why it is one subject. */
+  /** Files that may be longer, each with the reason why the file is not split. */
   const LONGER: Readonly<Record<string, string>> = {
     "src/contract/enums.ts": "every list of words of the contract, once, so that the programs may import them",
     "src/contract/limits.ts": "every number of the contract, once; docs/limits.md is printed from this file",
