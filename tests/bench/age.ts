@@ -24,7 +24,7 @@ const MEASURE_MS = 400;
 const WARMING_RUNS = 6;
 /** A probe that takes this long is measured once. */
 const SLOW_MS = 3_000;
-/** A check of a million rows takes longer than the server's own limit. */
+/** The statement timeout. A check of a million rows takes longer than the server's own limit. */
 const STATEMENT_LIMIT_MS = 120_000;
 
 type Cost = { readonly cpu_ms: number; readonly elapsed_ms: number };

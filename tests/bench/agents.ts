@@ -35,8 +35,8 @@ import { inventory } from "./subjects.ts";
 
 export const AGENTS = 10_000;
 /**
- * The targets: the server uses at most one core and 60 KB for each agent, and the p99 of other requests is at most 100
- * ms.
+ * The targets: the server uses less than one core, and less than 60 KB of memory for each agent. The p99 of requests
+ * from other callers is less than 100 ms.
  */
 const CORES_MAX = 1;
 const AGENT_BYTES_MAX = 60_000;

@@ -25,7 +25,7 @@ export async function freePort(): Promise<number> {
   await new Promise((resolve) => server.once("listening", resolve));
   const address = server.address();
   await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === "string") throw new Error("the system gave no port");
+  if (address === null || typeof address === "string") throw new Error("the system assigned no port");
   return address.port;
 }
 

@@ -127,7 +127,7 @@ function readReport(text: string, cpu_ms: number): Result {
   const sent = figure(offers, "sent packets");
   const completed = figure(acks, "received packets");
   const loss_percent = 100 * (1 - completed / sent);
-  if (!Number.isFinite(loss_percent)) throw new Error(`perfdhcp said:\n${text}`);
+  if (!Number.isFinite(loss_percent)) throw new Error(`perfdhcp printed:\n${text}`);
   return { loss_percent, delay_ms: figure(offers, "avg delay"), cpu_us: 1_000 * cpu_ms / completed };
 }
 

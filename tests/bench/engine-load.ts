@@ -84,7 +84,7 @@ export async function countRows(db: DbClient): Promise<RowCounts> {
     `select (select count(distinct msg_id) from transition) as transitions, (select count(*) from seen) as replies`,
   );
   const [counts] = rows;
-  if (counts === undefined) throw new Error("a count without a row");
+  if (counts === undefined) throw new Error("the count query returned no row");
   return counts;
 }
 

@@ -106,7 +106,7 @@ function endOf(received: Buffer): number {
   const head = received.toString("latin1", 0, head_bytes);
   const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1];
   if (!head.startsWith("HTTP/1.1 200 ") || length === undefined) {
-    throw new Error(`not a 200 with a length: ${received.toString().slice(0, 500)}`);
+    throw new Error(`the answer is not a 200 with a Content-Length: ${received.toString().slice(0, 500)}`);
   }
   return head_bytes + 4 + Number(length);
 }

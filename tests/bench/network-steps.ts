@@ -57,12 +57,12 @@ export function recordSteps(site: NetworkSite): readonly Step[] {
     return [
       step("the first page", () => expectStatus(200, "GET", firstPage(site, table))),
       step("a page in the middle", () => expectStatus(200, "GET", pageAfter(site, table, middle))),
-      step("the whole list, refused for its length", () => expectStatus(400, "GET", list)),
+      step("the whole list, which is refused because it is too long", () => expectStatus(400, "GET", list)),
       step("one record", () => expectStatus(200, "GET", `${RECORDS[table]}/${middle}`)),
-      step("make", async () => {
+      step("create", async () => {
         id = (await made<Record>(site.call, list, bodyOf(table, 1))).id;
       }),
-      step("make with a name or destination that is taken", () => expectStatus(409, "POST", list, bodyOf(table, 1))),
+      step("create with a name or destination that is in use", () => expectStatus(409, "POST", list, bodyOf(table, 1))),
       step("rename", () => expectStatus(200, "PATCH", `${RECORDS[table]}/${id}`, { name: "renamed" })),
       step("delete", () => expectStatus(204, "DELETE", `${RECORDS[table]}/${id}`)),
     ];
@@ -83,7 +83,7 @@ export function guardSteps(site: NetworkSite): readonly Step[] {
     made<Record>(call, `/v1/routes?route_table=${table}`, { ...bodyOf("route", 0), ...fields });
   return [
     {
-      name: "make a second route table and a route in it",
+      name: "create a second route table and a route in this table",
       reads: [],
       run: async () => {
         await keep("table", made(call, `/v1/route-tables?vpc=${vpc_id}`, { name: "second" }));
@@ -91,7 +91,7 @@ export function guardSteps(site: NetworkSite): readonly Step[] {
       },
     },
     {
-      name: "delete a route table, refused for a route",
+      name: "delete a route table, which is refused because of a route",
       reads: ["route"],
       run: () => expectStatus(409, "DELETE", `/v1/route-tables/${held.table}`),
     },
@@ -104,7 +104,7 @@ export function guardSteps(site: NetworkSite): readonly Step[] {
       },
     },
     {
-      name: "make a NAT gateway and a route to it",
+      name: "create a NAT gateway and a route to this gateway",
       reads: [],
       run: async () => {
         await keep("gateway", made(call, `/v1/nat-gateways?vpc=${vpc_id}`, { name: "gateway" }));
@@ -113,7 +113,7 @@ export function guardSteps(site: NetworkSite): readonly Step[] {
       },
     },
     {
-      name: "delete a NAT gateway, refused for a route",
+      name: "delete a NAT gateway, which is refused because of a route",
       reads: ["route"],
       run: () => expectStatus(409, "DELETE", `/v1/nat-gateways/${held.gateway}`),
     },
@@ -126,7 +126,7 @@ export function guardSteps(site: NetworkSite): readonly Step[] {
       },
     },
     {
-      name: "delete a VPC, refused for a firewall rule",
+      name: "delete a VPC, which is refused because of a firewall rule",
       reads: ["firewall_rule"],
       run: () => expectStatus(409, "DELETE", `/v1/vpcs/${vpc_id}`),
     },
@@ -140,7 +140,7 @@ export function guardSteps(site: NetworkSite): readonly Step[] {
       },
     },
     {
-      name: "delete the project, refused for a VPC",
+      name: "delete the project, which is refused because of a VPC",
       reads: [],
       run: () => expecting(site.asRoot)(409, "DELETE", `/v1/tenants/${tenant_id}/projects/${project_id}`),
     },

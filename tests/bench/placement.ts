@@ -105,7 +105,9 @@ async function measure(nodes: number): Promise<void> {
     const parsed = performance.now();
     const { candidates } = pick(REQUEST, snapshot, profile);
     const picked = performance.now();
-    if (candidates.length === 0 || snapshot.nodes.length !== nodes) throw new Error("the nodes take no instance");
+    if (candidates.length === 0 || snapshot.nodes.length !== nodes) {
+      throw new Error("placement found no node for the instance");
+    }
     if (run < 0) continue;
     times.query.push(read - started);
     times.snapshot.push(parsed - read);
