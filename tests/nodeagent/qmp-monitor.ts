@@ -1,4 +1,4 @@
-// Opens a fake QEMU monitor: a Unix socket that greets its first client and answers each command.
+// Opens a fake QEMU monitor: a Unix socket that greets its first client and answers commands as the test decides.
 import { mkdtemp, rm } from "node:fs/promises";
 import { createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
