@@ -41,6 +41,9 @@ export type Replies = {
     readonly approve_setup: CnView;
     /** The rest of the bundle is secret: the route reads it from the record. */
     readonly take_bundle: Pick<SetupBundle, "epoch">;
+    readonly setup_delivered: CnView;
+    /** As of take_bundle. */
+    readonly hand_over_bundle: Pick<SetupBundle, "epoch">;
     readonly setup_progressed: CnView;
     readonly setup_completed: CnView;
     readonly setup_failed: CnView;

@@ -988,7 +988,7 @@ begin
         claim_code_expires_at, registration_id, poll_token_sha256, bound_api_key_id, pending_credential,
         ticket_keys, last_setup_error, setup_progress, disk_layout, macs, conflict, setup_epoch,
         setup_operation_id, bundle_taken, root_password_hash, unproven, announced_sysinfo, announced_macs, serial,
-        underlay_address, underlay_mtu, underlay_address_set, underlay_mtu_set)
+        underlay_address, underlay_mtu, underlay_address_set, underlay_mtu_set, setup_delivery)
     select r.server_uuid, r.incarnation, r.version, r.wake_at, r.state, r.hostname, r.role, r.admin_ip, r.sysinfo,
         r.console_listen_port, r.console_tls_spki_sha256_hex, r.registered_at, r.approved_at, r.claim_code,
         r.claim_code_expires_at, r.registration_id, r.poll_token_sha256, r.bound_api_key_id, r.pending_credential,
@@ -997,7 +997,7 @@ begin
         case when e ? 'bundle_taken' then r.bundle_taken else false end, r.root_password_hash,
         case when e ? 'unproven' then r.unproven else false end, r.announced_sysinfo,
         case when e ? 'announced_macs' then r.announced_macs else '{}'::text[] end, r.serial, r.underlay_address,
-        r.underlay_mtu, r.underlay_address_set, r.underlay_mtu_set
+        r.underlay_mtu, r.underlay_address_set, r.underlay_mtu_set, r.setup_delivery
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::cn, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'console_session' then
@@ -1548,7 +1548,8 @@ begin
         underlay_address = case when e ? 'underlay_address' then r.underlay_address else t.underlay_address end,
         underlay_mtu = case when e ? 'underlay_mtu' then r.underlay_mtu else t.underlay_mtu end,
         underlay_address_set = case when e ? 'underlay_address_set' then r.underlay_address_set else t.underlay_address_set end,
-        underlay_mtu_set = case when e ? 'underlay_mtu_set' then r.underlay_mtu_set else t.underlay_mtu_set end
+        underlay_mtu_set = case when e ? 'underlay_mtu_set' then r.underlay_mtu_set else t.underlay_mtu_set end,
+        setup_delivery = case when e ? 'setup_delivery' then r.setup_delivery else t.setup_delivery end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::cn, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.server_uuid = (e->>'$id')::uuid;
   when 'console_session' then
@@ -4121,12 +4122,14 @@ create table cn (
   underlay_mtu integer,
   underlay_address_set inet,
   underlay_mtu_set integer,
+  setup_delivery jsonb,
   constraint cn_check CHECK (((claim_code IS NULL) = (claim_code_expires_at IS NULL))),
   constraint cn_check1 CHECK (((claim_code IS NULL) OR (state = 'pending'::text))),
   constraint cn_check2 CHECK (((state <> 'approved'::text) OR (bound_api_key_id IS NOT NULL))),
   constraint cn_console_listen_port_check CHECK (((console_listen_port >= 1) AND (console_listen_port <= 65535))),
   constraint cn_pkey PRIMARY KEY (server_uuid),
   constraint cn_role_check CHECK ((role = ANY (ARRAY['tenant'::text, 'edge'::text, 'both'::text]))),
+  constraint cn_setup_delivery_check CHECK ((jsonb_typeof(setup_delivery) = 'object'::text)),
   constraint cn_setup_run CHECK (((state = 'setting_up'::text) = (setup_epoch IS NOT NULL))),
   constraint cn_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'approved'::text, 'disabled'::text, 'awaiting_setup'::text, 'setting_up'::text]))),
   constraint cn_underlay_address_check CHECK ((family(underlay_address) = 4)),
@@ -5712,6 +5715,7 @@ CREATE UNIQUE INDEX cn_claim_code ON public.cn USING btree (claim_code) WHERE (c
 CREATE INDEX cn_due ON public.cn USING btree (wake_at) WHERE (wake_at IS NOT NULL);
 CREATE INDEX cn_in_order ON public.cn USING btree (registered_at, server_uuid);
 CREATE UNIQUE INDEX cn_poll_token ON public.cn USING btree (poll_token_sha256) WHERE (poll_token_sha256 IS NOT NULL);
+CREATE INDEX cn_setup_token ON public.cn USING btree (((setup_delivery ->> 'token_sha256'::text))) WHERE (setup_delivery IS NOT NULL);
 CREATE UNIQUE INDEX cn_underlay_address ON public.cn USING btree (COALESCE(underlay_address_set, underlay_address)) WHERE (state <> 'pending'::text);
 CREATE INDEX cn_unproven ON public.cn USING btree (server_uuid) WHERE unproven;
 CREATE INDEX cn_load_hour_age ON public.cn_load_hour USING btree (hour);
@@ -5879,6 +5883,7 @@ create view cn_loaded as
     cn.underlay_mtu,
     cn.underlay_address_set,
     cn.underlay_mtu_set,
+    cn.setup_delivery,
     s.last_seen,
     s.last_status,
     p.reservoir_enabled,

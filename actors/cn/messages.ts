@@ -3,7 +3,7 @@ import type { Identified, ReportedIdentity } from "../../src/lib/ids/registratio
 import type { CnRole, UpgradeReboot } from "../../src/contract/enums.ts";
 import type { CnPlacementPatch } from "../../src/contract/cn-placement.ts";
 import type { DrainPreview } from "../../src/contract/placement.ts";
-import type { SetupApproval } from "../../src/contract/setup.ts";
+import type { DeliveredScript, SetupApproval } from "../../src/contract/setup.ts";
 import type { Admitted } from "../boot-record/messages.ts";
 import type { NewTicket } from "../enrolment-claim/messages.ts";
 import type { Of } from "../engine/table.ts";
@@ -124,6 +124,10 @@ export type CnMessage =
     readonly operation_id: string;
   }
   | { readonly type: "take_bundle"; readonly key: NewNodeKey }
+  /** A booter is about to send the setup script to the machine. */
+  | DeliveredScript & { readonly type: "setup_delivered" }
+  /** The machine asked a booter that did not send its script for the values of the run. */
+  | { readonly type: "hand_over_bundle"; readonly epoch: number; readonly token_sha256: string }
   | {
     readonly type: "setup_progressed";
     readonly epoch: number;

@@ -3,6 +3,7 @@ import { type Kysely, sql } from "kysely";
 import type { CnState } from "../../src/contract/enums.ts";
 import type { CnLoaded, Database } from "../../src/db/tables.ts";
 import type { NodeHardware } from "../../src/contract/hardware.ts";
+import type { SetupScript } from "../../src/contract/setup.ts";
 import { toRfc3339 } from "../../src/lib/text/instant.ts";
 import type { LabelFilter, Labels } from "../../src/contract/labels.ts";
 import { finder, hasLabels } from "../record/reads.ts";
@@ -206,6 +207,18 @@ export async function findSysinfoByMac(db: Db, mac: string): Promise<unknown> {
 export async function nextSetupEpoch(db: Db): Promise<number> {
   const { rows } = await sql<{ epoch: number }>`select nextval('setup_epoch') as epoch`.execute(db);
   return rows[0]!.epoch;
+}
+
+/** Finds the run of a setup script: in progress, or succeeded before its deadline. */
+export async function findSetupScript(db: Db, token_sha256: string): Promise<SetupScript | null> {
+  const row = await db.selectFrom("cn_loaded").select(["server_uuid", "state", "setup_epoch", "setup_delivery"])
+    .where(sql<boolean>`setup_delivery->>'token_sha256' = ${token_sha256}`).executeTakeFirst();
+  const { server_uuid, state, setup_epoch, setup_delivery: delivery } = row ?? {};
+  if (server_uuid === undefined || !delivery) return null;
+  const { epoch, mac, address, completed } = delivery;
+  // A process of the previous release keeps the script of a run that it ends.
+  const is_current = completed ? state === "approved" : setup_epoch === epoch;
+  return is_current ? { server_uuid, epoch, mac, address, completed } : null;
 }
 
 /**

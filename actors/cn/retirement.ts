@@ -26,6 +26,7 @@ export function disable(s: On<"pending"> | On<"approved"> | On<"disabled">): Out
     unproven: false,
     claims: [],
     pending_credential: null,
+    setup_delivery: null,
   };
   return go(
     next,
@@ -75,6 +76,7 @@ export function factoryReset(s: On<"approved"> | On<"disabled">, m: Confirmed): 
     setup_epoch: null,
     setup_operation_id: null,
     bundle_taken: false,
+    setup_delivery: null,
     last_setup_error: "factory reset by operator",
   };
   return go(

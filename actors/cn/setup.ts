@@ -12,6 +12,7 @@ import { audit, go, refuse, reply, tell, withActor } from "../engine/effects.ts"
 import { waitId } from "../engine/saga.ts";
 import type { Out, Part } from "../engine/types.ts";
 import { bindKey, dropKey } from "./credential.ts";
+import { completedDelivery, STALE } from "./handover.ts";
 import type { Msg } from "./messages.ts";
 import { type CnState, type On, resource } from "./state.ts";
 
@@ -34,6 +35,7 @@ export function approveSetup(s: On<"awaiting_setup">, m: Msg<"approve_setup">, n
     setup_epoch: m.epoch,
     setup_operation_id: m.operation_id,
     bundle_taken: false,
+    setup_delivery: null,
   };
   return go(
     next,
@@ -105,6 +107,7 @@ export function complete(s: On<"setting_up">, m: Msg<"setup_completed">): Out<Cn
       pending_credential: null,
       setup_epoch: null,
       last_setup_error: null,
+      setup_delivery: completedDelivery(s),
     },
     ...s.announced_macs.map((mac) => withActor({ kind: "boot-record", id: mac }, enroll)),
     tellSaga(s, { outcome: "completed", result: { server_uuid } }),
@@ -130,8 +133,8 @@ export function expireSetup(s: On<"setting_up">, _m: Msg<"tick">, now: Date): Ou
   return revert(s, SETUP_EXPIRED, audit("cn_setup_expired", resource(s), { server_uuid: s.server_uuid }));
 }
 
-/** Returns the time at which the tick that expires the setup is due. */
-export function setupDeadline(s: On<"setting_up">): Date {
+/** Returns the time at which the tick that expires the setup, or forgets its script, is due. */
+export function setupDeadline(s: On<"setting_up"> | On<"approved">): Date {
   return addMs(s.approved_at, SETUP_LIMIT_MS + 1);
 }
 
@@ -148,14 +151,12 @@ export function revert(s: On<"setting_up">, reason: string, ...parts: readonly P
     setup_epoch: null,
     setup_operation_id,
     bundle_taken: false,
+    setup_delivery: null,
     last_setup_error: reason,
   };
   const dropped = s.bound_api_key_id === null ? [] : [dropKey(s.bound_api_key_id)];
   return go(next, ...dropped, tellSaga(s, { outcome: "failed", reason }), ...parts);
 }
-
-/** 409: the report belongs to a run that is over. */
-const STALE = conflict("the report belongs to another setup run (stale epoch)");
 
 function tellSaga(
   s: On<"setting_up">,

@@ -4,7 +4,7 @@ import type { At } from "../engine/table.ts";
 import type { CnRole } from "../../src/contract/enums.ts";
 import type { CnConflict, SetupProgress } from "../../src/contract/cn.ts";
 import { type CnPlacementRules, UNRESTRICTED } from "../../src/contract/cn-placement.ts";
-import type { SetupApproval } from "../../src/contract/setup.ts";
+import type { SetupApproval, SetupDelivery } from "../../src/contract/setup.ts";
 
 type CnBase = {
   readonly server_uuid: string;
@@ -38,6 +38,8 @@ type CnBase = {
   readonly root_password_hash: string | null;
   readonly setup_operation_id: string | null;
   readonly bundle_taken: boolean;
+  /** The setup script of the current run, until the run fails or its deadline passes; otherwise null. */
+  readonly setup_delivery: SetupDelivery | null;
   // The view cn_loaded joins the fields below.
   readonly last_seen: Date | null;
   readonly last_status: unknown;
@@ -137,6 +139,7 @@ export const BLANK = {
   setup_epoch: null,
   setup_operation_id: null,
   bundle_taken: false,
+  setup_delivery: null,
   last_seen: null,
   last_status: null,
   agent_version: null,

@@ -1,6 +1,6 @@
 // The states of a compute node (docs/nodes.md, "States"). In the table, each row is a message and each column is a
-// state. The cells are in registration.ts (claim-code path), announce.ts and setup.ts (netboot path), retirement.ts
-// (disable, reset, remove), drain.ts, upgrade.ts, settings.ts, placement.ts and underlay.ts.
+// state. The cells are in registration.ts (claim-code path), announce.ts, setup.ts and handover.ts (netboot path),
+// retirement.ts (disable, reset, remove), drain.ts, upgrade.ts, settings.ts, placement.ts and underlay.ts.
 import { runTable, type Table } from "../engine/table.ts";
 import type { Behavior } from "../engine/types.ts";
 import type { CnMessage } from "./messages.ts";
@@ -18,6 +18,7 @@ import {
 } from "./registration.ts";
 import { announceAgain, announceDuringSetup, announceKnown, announcePending, appear } from "./announce.ts";
 import { drain, evacuate } from "./drain.ts";
+import { forgetDelivery, handOverBundle, setupDelivered } from "./handover.ts";
 import { upgrade } from "./upgrade.ts";
 import { disable, enable, factoryReset, forgetKey, removeNode } from "./retirement.ts";
 import { setPlacement } from "./placement.ts";
@@ -53,6 +54,14 @@ const NOT_UPGRADED = "cn is <STATE>; only an approved node can be upgraded";
 const NOT_EVACUATED = "cn is <STATE>; only an approved node can be evacuated";
 const NOT_AWAITING = "cn is <STATE>; only a node that is awaiting setup can be approved for setup";
 const NOT_SETTING_UP = "cn is <STATE>; no setup is running on it";
+/** The cells of the messages of a setup run in all states without a run. */
+const NO_RUN = {
+  absent: "missing",
+  pending: NOT_SETTING_UP,
+  approved: NOT_SETTING_UP,
+  disabled: NOT_SETTING_UP,
+  awaiting_setup: NOT_SETTING_UP,
+} as const;
 
 export const cnTable: Table<CnState, CnMessage> = {
   join: {
@@ -127,38 +136,12 @@ export const cnTable: Table<CnState, CnMessage> = {
     awaiting_setup: approveSetup,
     setting_up: NOT_AWAITING,
   },
-  take_bundle: {
-    absent: "missing",
-    pending: NOT_SETTING_UP,
-    approved: NOT_SETTING_UP,
-    disabled: NOT_SETTING_UP,
-    awaiting_setup: NOT_SETTING_UP,
-    setting_up: takeBundle,
-  },
-  setup_progressed: {
-    absent: "missing",
-    pending: NOT_SETTING_UP,
-    approved: NOT_SETTING_UP,
-    disabled: NOT_SETTING_UP,
-    awaiting_setup: NOT_SETTING_UP,
-    setting_up: progress,
-  },
-  setup_completed: {
-    absent: "missing",
-    pending: NOT_SETTING_UP,
-    approved: NOT_SETTING_UP,
-    disabled: NOT_SETTING_UP,
-    awaiting_setup: NOT_SETTING_UP,
-    setting_up: complete,
-  },
-  setup_failed: {
-    absent: "missing",
-    pending: NOT_SETTING_UP,
-    approved: NOT_SETTING_UP,
-    disabled: NOT_SETTING_UP,
-    awaiting_setup: NOT_SETTING_UP,
-    setting_up: fail,
-  },
+  take_bundle: { ...NO_RUN, setting_up: takeBundle },
+  setup_delivered: { ...NO_RUN, setting_up: setupDelivered },
+  hand_over_bundle: { ...NO_RUN, setting_up: handOverBundle },
+  setup_progressed: { ...NO_RUN, setting_up: progress },
+  setup_completed: { ...NO_RUN, setting_up: complete },
+  setup_failed: { ...NO_RUN, setting_up: fail },
   revert_setup: {
     absent: "ignore",
     pending: "ignore",
@@ -275,7 +258,7 @@ export const cnTable: Table<CnState, CnMessage> = {
   tick: {
     absent: "ignore",
     pending: "ignore",
-    approved: "ignore",
+    approved: forgetDelivery,
     disabled: "ignore",
     awaiting_setup: "ignore",
     setting_up: expireSetup,
@@ -288,7 +271,10 @@ export const cn: Behavior<CnState, CnMessage> = {
   key: "server_uuid",
   from: "cn_loaded",
   step: (s, m, now) => runTable(cnTable, s, m, now),
-  deadline: (s) => (s.state === "setting_up" ? setupDeadline(s) : null),
+  deadline: (s) => {
+    if (s.state === "setting_up") return setupDeadline(s);
+    return s.state === "approved" && s.setup_delivery !== null ? setupDeadline(s) : null;
+  },
   view: cnView,
   constraints: { cn_underlay_address: conflict("another node has this underlay address") },
 };

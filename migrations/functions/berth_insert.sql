@@ -41,7 +41,7 @@ begin
         claim_code_expires_at, registration_id, poll_token_sha256, bound_api_key_id, pending_credential,
         ticket_keys, last_setup_error, setup_progress, disk_layout, macs, conflict, setup_epoch,
         setup_operation_id, bundle_taken, root_password_hash, unproven, announced_sysinfo, announced_macs, serial,
-        underlay_address, underlay_mtu, underlay_address_set, underlay_mtu_set)
+        underlay_address, underlay_mtu, underlay_address_set, underlay_mtu_set, setup_delivery)
     select r.server_uuid, r.incarnation, r.version, r.wake_at, r.state, r.hostname, r.role, r.admin_ip, r.sysinfo,
         r.console_listen_port, r.console_tls_spki_sha256_hex, r.registered_at, r.approved_at, r.claim_code,
         r.claim_code_expires_at, r.registration_id, r.poll_token_sha256, r.bound_api_key_id, r.pending_credential,
@@ -50,7 +50,7 @@ begin
         case when e ? 'bundle_taken' then r.bundle_taken else false end, r.root_password_hash,
         case when e ? 'unproven' then r.unproven else false end, r.announced_sysinfo,
         case when e ? 'announced_macs' then r.announced_macs else '{}'::text[] end, r.serial, r.underlay_address,
-        r.underlay_mtu, r.underlay_address_set, r.underlay_mtu_set
+        r.underlay_mtu, r.underlay_address_set, r.underlay_mtu_set, r.setup_delivery
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::cn, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'console_session' then

@@ -100,7 +100,8 @@ begin
         underlay_address = case when e ? 'underlay_address' then r.underlay_address else t.underlay_address end,
         underlay_mtu = case when e ? 'underlay_mtu' then r.underlay_mtu else t.underlay_mtu end,
         underlay_address_set = case when e ? 'underlay_address_set' then r.underlay_address_set else t.underlay_address_set end,
-        underlay_mtu_set = case when e ? 'underlay_mtu_set' then r.underlay_mtu_set else t.underlay_mtu_set end
+        underlay_mtu_set = case when e ? 'underlay_mtu_set' then r.underlay_mtu_set else t.underlay_mtu_set end,
+        setup_delivery = case when e ? 'setup_delivery' then r.setup_delivery else t.setup_delivery end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::cn, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.server_uuid = (e->>'$id')::uuid;
   when 'console_session' then

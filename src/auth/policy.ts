@@ -96,6 +96,7 @@ export const POLICY = {
   CnAnnounce: { who: "root", scopes: ANNOUNCE, denied: "forbid" },
   BooterBundle: { who: "root", scopes: BOOTER, denied: "forbid" },
   BooterHardware: { who: "root", scopes: BOOTER, denied: "forbid" },
+  BooterHandover: { who: "root", scopes: BOOTER, denied: "forbid" },
   BooterReport: { who: "root", scopes: BOOTER, denied: "forbid" },
   AutoApproveGet: { who: "system-read", scopes: READ, denied: "forbid" },
   AutoApproveSet: { who: "root", scopes: FULL, denied: "forbid" },

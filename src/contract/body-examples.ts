@@ -5,6 +5,7 @@ import { HARDWARE_EXAMPLE } from "./hardware.ts";
 const ID = "7f1c2a34-5b6d-4e8f-9a0b-1c2d3e4f5a6b";
 const MAC = "02:be:57:00:00:01";
 const STAMP = "20260901T000000Z";
+const HASH = "ab".repeat(32);
 const PASSWORD = "a long enough password";
 const MIB = 2 ** 20;
 const GIB = 2 ** 30;
@@ -42,7 +43,7 @@ export const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
     admin_ip: "10.20.0.17",
     sysinfo: { "CPU Count": 32, "MiB of Memory": 262_144 },
     console_listen_port: 9_101,
-    console_tls_spki_sha256_hex: "ab".repeat(32),
+    console_tls_spki_sha256_hex: HASH,
     underlay_address: "10.30.0.17",
     underlay_mtu: 9_000,
   },
@@ -137,6 +138,8 @@ export const BODY_EXAMPLES: Readonly<Record<string, unknown>> = {
   "POST /v2/booter/cns/{server_uuid}/setup-progress": { epoch: 1, step: "pool", message: "zones made", percent: 40 },
   "POST /v2/booter/cns/{server_uuid}/setup-complete": { epoch: 1, mac: MAC },
   "POST /v2/booter/cns/{server_uuid}/setup-failed": { epoch: 1, reason: "no disks were found" },
+  "PUT /v2/booter/cns/{server_uuid}/setup-script": { epoch: 1, token_sha256: HASH, mac: MAC, address: "10.20.0.10" },
+  "POST /v2/booter/cns/{server_uuid}/setup-script/bundle": { epoch: 1, token: "3f".repeat(24) },
   "PUT /v2/booter/cns/{server_uuid}/hardware": HARDWARE_EXAMPLE,
   "PUT /v2/cn-boot/{mac}/arguments": { kernel_args: ["-v"], console: { port: "ttyb", speed: 115_200 } },
   "POST /v2/cn-boot/{mac}/assign": { platform_image: STAMP },

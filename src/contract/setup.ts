@@ -79,6 +79,44 @@ export const SetupBundle = z.object({
 export type SetupBundle = z.infer<typeof SetupBundle>;
 
 const epoch = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
+
+/** A SHA-256 in lower-case hex. */
+export const Sha256 = z.string().regex(/^[0-9a-f]{64}$/, "must be 64 lower-case hex digits");
+
+/** The body that stores the setup script that a booter is about to send to a machine. */
+export const DeliveredScript = z.object({
+  epoch,
+  token_sha256: Sha256.describe("The SHA-256 of the token that the script sends with its calls"),
+  address: z.ipv4().describe("The machine's IP address. The script's calls are accepted only from this address"),
+});
+/** A setup script that a booter is about to send to the machine that booted from the port `mac`. */
+export type DeliveredScript = z.infer<typeof DeliveredScript> & { readonly mac: string };
+
+/** The setup script of the current run, as the record of the node stores it. */
+export type SetupDelivery = DeliveredScript & {
+  /** Another booter got the bundle for this script. */
+  readonly handed_over: boolean;
+  /** The run has ended, and the node is approved. */
+  readonly completed: boolean;
+};
+
+/** The setup run of a token, for a booter that did not send the script. */
+export const SetupScript = z.object({
+  server_uuid: z.string(),
+  epoch,
+  mac: z.string().describe("The network port that the machine booted from"),
+  address: z.string(),
+  completed: z.boolean().describe("True if the run succeeded. The script may repeat its last report"),
+});
+export type SetupScript = z.infer<typeof SetupScript>;
+
+/** The body with which a booter that did not send the script gets the bundle of the run. */
+export const BundleHandover = z.object({
+  epoch,
+  token: z.string().regex(/^[0-9a-f]{48}$/, "must be 48 lower-case hex digits")
+    .describe("The script's token, which proves that the request comes from the machine"),
+});
+
 /** The body that reports the progress of a setup; percent is 0 to 100. */
 export const SetupProgressReport = z.object({
   epoch,

@@ -23,7 +23,7 @@ import type { Labels } from "../contract/labels.ts";
 import type { Reference } from "../contract/operation.ts";
 import type { CnConflict, SetupProgress } from "../contract/cn.ts";
 import type { CnPlacementRules } from "../contract/cn-placement.ts";
-import type { SetupApproval } from "../contract/setup.ts";
+import type { SetupApproval, SetupDelivery } from "../contract/setup.ts";
 import type { BootClientFacts } from "../lib/net/boot-client.ts";
 import type { ClaimSummary } from "../../actors/cn/state.ts";
 import type { ConsoleSessionState } from "../../actors/console-session/state.ts";
@@ -151,6 +151,7 @@ export type CnLoaded = {
   setup_epoch: number | null;
   setup_operation_id: string | null;
   bundle_taken: boolean;
+  setup_delivery: SetupDelivery | null;
   root_password_hash: string | null;
   traits: Record<string, string>;
   placement: CnPlacementRules;

@@ -3,7 +3,7 @@
 import { createRoute } from "@hono/zod-openapi";
 import { findPolicy } from "../../actors/boot-policy/reads.ts";
 import { findBootPort } from "../../actors/boot-roster/reads.ts";
-import { findAdminAddress, findBundle, findRootPasswordHash } from "../../actors/cn/reads.ts";
+import { findAdminAddress, findRootPasswordHash } from "../../actors/cn/reads.ts";
 import { withoutClaims } from "../../actors/cn/view.ts";
 import type { CnMessage } from "../../actors/cn/messages.ts";
 import { SeenBody, SeenRecord } from "../contract/boot.ts";
@@ -23,6 +23,7 @@ import { redactSysinfo } from "../lib/text/redact-sysinfo.ts";
 import { answers, jsonBody, REPEATABLE, rights } from "./answer.ts";
 import { findBootArguments } from "../services/boot-arguments.ts";
 import { admittedBy, lookUp } from "../services/boot-lookup.ts";
+import { openSetupBundle } from "../services/setup-bundle.ts";
 import { Mac, provenanceOf, underPolicy } from "./cn-boot.ts";
 import type { App, Ctx, RouteDeps, Writes } from "./deps.ts";
 import { isNoIdentity, NO_IDENTITY_RULE } from "./identity.ts";
@@ -143,19 +144,8 @@ export function booterRoutes(app: App, deps: Deps): void {
     if (!outcome.ok) return faultResponse(c, outcome.fault);
     const { epoch } = outcome.reply;
     // Reads the stored bundle, because an earlier request with the same Idempotency-Key may have stored another key.
-    const bundle = await findBundle(deps.kysely, server_uuid, epoch);
-    if (bundle === null) return faultResponse(c, TAKEN);
-    return c.json({
-      epoch,
-      server_uuid,
-      api_key: deps.mint.openNodeKey(server_uuid, bundle.pending_credential),
-      ...deps.mint.openTickets(server_uuid, bundle.ticket_keys),
-      layout: bundle.disk_layout,
-      hostname: bundle.hostname,
-      root_password_hash: bundle.root_password_hash,
-      root_authorized_keys: await deps.settings.rootAuthorizedKeys(),
-      macs: bundle.macs,
-    }, 200);
+    const bundle = await openSetupBundle(deps, { server_uuid, epoch });
+    return bundle === null ? faultResponse(c, TAKEN) : c.json(bundle, 200);
   });
 
   const progressRoute = createRoute({

@@ -9,6 +9,7 @@ import { apiKeyRoutes } from "./api-keys.ts";
 import { auditRoutes } from "./audit.ts";
 import { bootPolicyRoutes } from "./boot-policy.ts";
 import { booterRoutes } from "./booter.ts";
+import { booterHandoverRoutes } from "./booter-handover.ts";
 import { capacityRoutes } from "./capacity.ts";
 import { changeRoutes } from "./changes.ts";
 import { cnApprovalRoutes } from "./cn-approvals.ts";
@@ -91,6 +92,7 @@ const ROUTES: readonly ((app: App, deps: RouteDeps) => void)[] = [
   cnHardwareRoutes,
   bootPolicyRoutes,
   booterRoutes,
+  booterHandoverRoutes,
   registrationRoutes,
   agentRoutes,
   agentJobRoutes,

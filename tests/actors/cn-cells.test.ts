@@ -23,6 +23,8 @@ key_deleted        ignore             ignore       409                go:disable
 announce           go:awaiting_setup  go:pending   go:approved        go:disabled        go:awaiting_setup  go:setting_up
 approve_setup      404                409          409                409                go:setting_up      409
 take_bundle        404                409          409                409                409                go:setting_up
+setup_delivered    404                409          409                409                409                409
+hand_over_bundle   404                409          409                409                409                409
 setup_progressed   404                409          409                409                409                go:setting_up
 setup_completed    404                409          409                409                409                go:approved
 setup_failed       404                409          409                409                409                go:awaiting_setup
@@ -85,6 +87,7 @@ const BASE = {
   root_password_hash: "$6$kept$hash",
   setup_operation_id: null,
   bundle_taken: false,
+  setup_delivery: null,
   console_listen_port: null,
   console_tls_spki_sha256_hex: null,
   underlay_address: null,
@@ -229,6 +232,14 @@ const MESSAGES: { [T in CnMessage["type"]]: Extract<CnMessage, { type: T }> } = 
     operation_id: "aaaaaaaa-0000-7000-8000-000000000007",
   },
   take_bundle: { type: "take_bundle", key: KEY },
+  setup_delivered: {
+    type: "setup_delivered",
+    epoch: EPOCH,
+    token_sha256: "ef".repeat(32),
+    mac: "02:00:00:00:00:01",
+    address: "10.20.0.10",
+  },
+  hand_over_bundle: { type: "hand_over_bundle", epoch: EPOCH, token_sha256: "ef".repeat(32) },
   setup_progressed: { type: "setup_progressed", epoch: EPOCH, step: "pool", message: null, percent: 10 },
   setup_completed: { type: "setup_completed", epoch: EPOCH, enrollment_pi: "stamp", admin_ip: null },
   setup_failed: { type: "setup_failed", epoch: EPOCH, reason: "no disks" },

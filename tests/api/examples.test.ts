@@ -1,6 +1,6 @@
 // Tests every example of the API description. A control plane must accept the body of each request. Each example of a
 // record must fit its schema and have the fields of a real answer.
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { z } from "zod";
 import { ANSWER_EXAMPLES } from "../../src/contract/answer-examples.ts";
@@ -179,6 +179,15 @@ const STAGES: Readonly<Record<string, () => Stage | Promise<Stage>>> = {
   "POST /v1/cns/{server_uuid}/approve-setup": async () => ({
     objects: { server_uuid: await bareMachine(t, "awaiting_setup") },
   }),
+  "PUT /v2/booter/cns/{server_uuid}/setup-script": settingUp,
+  "POST /v2/booter/cns/{server_uuid}/setup-script/bundle": async () => {
+    const stage = await settingUp();
+    const { token } = exampleOf("POST /v2/booter/cns/{server_uuid}/setup-script/bundle") as { readonly token: string };
+    const token_sha256 = createHash("sha256").update(token).digest("hex");
+    const script = { ...exampleOf("PUT /v2/booter/cns/{server_uuid}/setup-script"), ...stage.fields, token_sha256 };
+    okOf(await t.call("PUT", `/v2/booter/cns/${stage.objects?.server_uuid}/setup-script`, { body: script }));
+    return stage;
+  },
   "POST /v2/booter/cns/{server_uuid}/setup-progress": settingUp,
   "POST /v2/booter/cns/{server_uuid}/setup-complete": settingUp,
   "POST /v2/booter/cns/{server_uuid}/setup-failed": settingUp,

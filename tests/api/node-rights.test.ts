@@ -75,6 +75,8 @@ POST /v2/cn-boot/{mac}/decommission        403 403 403             403 403 403
 POST /v2/booter/seen                       403 403 403             403 403 403
 POST /v2/booter/announce                   403 403 403             403 403 403
 POST /v2/booter/cns/{server_uuid}/bundle   403 403 403             403 403 403
+PUT /v2/booter/cns/{server_uuid}/setup-script  403 403 403         403 403 403
+POST /v2/booter/cns/{server_uuid}/setup-script/bundle  403 403 403  403 403 403
 POST /v2/booter/cns/{server_uuid}/setup-progress  403 403 403      403 403 403
 POST /v2/booter/cns/{server_uuid}/setup-complete  403 403 403      403 403 403
 POST /v2/booter/cns/{server_uuid}/setup-failed    403 403 403      403 403 403

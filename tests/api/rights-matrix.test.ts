@@ -3,6 +3,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { okOf, openTestControlPlane, ROOT_KEY, type TestControlPlane } from "../support/control-plane.ts";
+import { bareMachine } from "./bare-machine.ts";
 import { addUser } from "./user.ts";
 import { addUpload } from "../compute/upload.ts";
 import { acceptedBodies } from "./bodies.ts";
@@ -148,6 +149,12 @@ PUT /v2/platform-images               401   401   401     200     403     403   
 POST /v2/booter/seen                  401   401   401     200     403     403   403    200    403     403     403     403
 POST /v2/booter/announce              401   401   401     200     403     403   403    200    200     403     403     403
 POST /v2/booter/cns/{server_uuid}/bundle
+                                      401   401   401 409/404     403     403   403 409/404   403     403     403     403
+PUT /v2/booter/cns/{server_uuid}/setup-script
+                                      401   401   401 409/404     403     403   403 409/404   403     403     403     403
+GET /v2/booter/setup-scripts/{token_sha256}
+                                      401   401   401 200/404     403     403   403 200/404   403     403     403     403
+POST /v2/booter/cns/{server_uuid}/setup-script/bundle
                                       401   401   401 409/404     403     403   403 409/404   403     403     403     403
 PUT /v2/booter/cns/{server_uuid}/hardware
                                       401   401   401 200/404     403     403   403 200/404   403     403     403     403
@@ -536,6 +543,9 @@ const TARGETS: Record<string, (objects: Objects, column: string) => Promise<Targ
     path: "/v2/booter/announce",
     body: { server_uuid: await node(objects), hostname: "n", sysinfo: {} },
   }),
+  "GET /v2/booter/setup-scripts/{token_sha256}": async (objects) => ({
+    path: `/v2/booter/setup-scripts/${await scriptToken(objects)}`,
+  }),
   ...networkTargets(() => t),
   ...jobTargets(() => t, nodes),
   ...instanceTargets(() => t),
@@ -588,6 +598,18 @@ async function mac(objects: Objects): Promise<string> {
   const address = `02${randomBytes(5).toString("hex")}`.replace(/..(?=.)/g, "$&:");
   if (objects === "existing") okOf(await t.call("POST", "/v2/booter/seen", { body: { mac: address } }));
   return address;
+}
+
+/** Returns a new token's SHA-256. For an existing object, it also starts a setup whose script has this token. */
+async function scriptToken(objects: Objects): Promise<string> {
+  const token_sha256 = randomBytes(32).toString("hex");
+  if (objects === "existing") {
+    const path = `/v2/booter/cns/${await bareMachine(t, "setting_up")}`;
+    const { epoch } = okOf(await t.call("POST", `${path}/bundle`));
+    const body = { epoch, token_sha256, mac: "02:be:57:00:00:01", address: "10.20.0.10" };
+    okOf(await t.call("PUT", `${path}/setup-script`, { body }));
+  }
+  return token_sha256;
 }
 
 function setting(objects: Objects): Target {

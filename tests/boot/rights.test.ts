@@ -36,6 +36,9 @@ PUT /v2/platform-images                             401  400  403   403   403   
 POST /v2/booter/seen                                401  400  403   403   403    400    403
 POST /v2/booter/announce                            401  400  403   403   403    400    400
 POST /v2/booter/cns/{uuid}/bundle                   401  404  403   403   403    404    403
+PUT /v2/booter/cns/{uuid}/setup-script              401  404  403   403   403    404    403
+POST /v2/booter/cns/{uuid}/setup-script/bundle      401  404  403   403   403    404    403
+GET /v2/booter/setup-scripts/{token_sha256}         401  404  403   403   403    404    403
 POST /v2/booter/cns/{uuid}/setup-progress           401  404  403   403   403    404    403
 POST /v2/booter/cns/{uuid}/setup-complete           401  404  403   403   403    404    403
 POST /v2/booter/cns/{uuid}/setup-failed             401  404  403   403   403    404    403
@@ -60,6 +63,13 @@ const BODIES: Record<string, unknown> = {
   "POST /v2/booter/seen": { mac: "no" },
   "POST /v2/booter/announce": { server_uuid: "00000000-0000-0000-0000-000000000000", sysinfo: {} },
   "PUT /v2/booter/cns/{uuid}/hardware": {},
+  "PUT /v2/booter/cns/{uuid}/setup-script": {
+    epoch: 1,
+    token_sha256: "ab".repeat(32),
+    mac: newMac(),
+    address: "10.20.0.10",
+  },
+  "POST /v2/booter/cns/{uuid}/setup-script/bundle": { epoch: 1, token: "ab".repeat(24) },
   "POST /v2/booter/cns/{uuid}/setup-progress": { epoch: 1, step: "s" },
   "POST /v2/booter/cns/{uuid}/setup-complete": { epoch: 1 },
   "POST /v2/booter/cns/{uuid}/setup-failed": { epoch: 1, reason: "r" },
@@ -83,7 +93,8 @@ afterAll(() => t.close());
 
 test.each(CELLS)("$call", async ({ call, expected }) => {
   const [method = "", pattern = ""] = call.split(" ");
-  const path = pattern.replace("{uuid}", randomUUID()).replace("{mac}", newMac());
+  const path = pattern.replace("{uuid}", randomUUID()).replace("{mac}", newMac())
+    .replace("{token_sha256}", "ab".repeat(32));
   const found: number[] = [];
   for (const column of COLUMNS) {
     const answer = await t.call(method, path, { key: keys.get(column), body: BODIES[call] });

@@ -13,6 +13,8 @@ message            absent             pending      approved           disabled  
 announce           go:awaiting_setup  go:pending   go:approved        go:disabled        go:awaiting_setup  go:setting_up
 approve_setup      404                409          409                409                go:setting_up      409
 take_bundle        404                409          409                409                409                409
+setup_delivered    404                409          409                409                409                go:setting_up
+hand_over_bundle   404                409          409                409                409                409
 setup_progressed   404                409          409                409                409                go:setting_up
 setup_completed    404                409          409                409                409                go:approved
 setup_failed       404                409          409                409                409                go:awaiting_setup

@@ -218,7 +218,7 @@ function isTenancy({ path, parameters }: RouteDescription): boolean {
   if (path.startsWith("/v1/system/") || path.startsWith("/lab/")) return false;
   // A sign-in names a tenant and needs no credential.
   if (path.startsWith("/v1/auth/oidc/")) return false;
-  return /\{(?!(?:server_uuid|cn_id|mac|id|key|seq|job_id|session_id|upload_id)\})\w+\}/.test(path) ||
+  return /\{(?!(?:server_uuid|cn_id|mac|id|key|seq|job_id|session_id|upload_id|token_sha256)\})\w+\}/.test(path) ||
     parameters.some(({ name }) => ["tenant", "vpc", "route_table", "instance", "subnet", "disk"].includes(name));
 }
 

@@ -1,0 +1,69 @@
+// The handover of a live setup run to another booter (docs/booting.md, "Two booters on one network"). The booter that
+// sends the setup script stores whose calls are accepted. If it ends, the script calls another booter, which finds the
+// run by the SHA-256 of the script's token.
+//
+// At most one script of a run may change the machine. So a booter may replace the script only until the machine got the
+// values of the run: a report, or a bundle that was handed over, ends that time.
+import { conflict } from "../../src/contract/fault.ts";
+import { SETUP_LIMIT_MS } from "../../src/contract/limits.ts";
+import type { SetupDelivery } from "../../src/contract/setup.ts";
+import { addMs } from "../../src/lib/text/instant.ts";
+import { audit, go, refuse, reply } from "../engine/effects.ts";
+import type { Out } from "../engine/types.ts";
+import type { Msg } from "./messages.ts";
+import { type CnState, type On, resource } from "./state.ts";
+
+/** 409: the message belongs to a run that is over. */
+export const STALE = conflict("the report belongs to another setup run (stale epoch)");
+
+/** Stores the script that a booter is about to send. A later script of the same run replaces it. */
+export function setupDelivered(s: On<"setting_up">, m: Msg<"setup_delivered">): Out<CnState> {
+  const { epoch, token_sha256, mac, address } = m;
+  if (epoch !== s.setup_epoch) return refuse(STALE);
+  const before = liveDelivery(s);
+  if (before?.token_sha256 === token_sha256) return { out: "ignore" };
+  if (!s.bundle_taken) return refuse(conflict("the setup bundle of this run was never fetched"));
+  if (s.pending_credential === null || before?.handed_over === true) return refuse(RUNNING);
+  const known = [...s.announced_macs, ...s.macs];
+  if (known.length > 0 && !known.includes(mac)) return refuse(conflict(`${mac} is not a port of the node`));
+  return go({ ...s, setup_delivery: { epoch, token_sha256, mac, address, handed_over: false, completed: false } });
+}
+
+/** 409: another script would run at the same time. */
+const RUNNING = conflict("the machine already runs the setup script of this run; it must not get another one");
+
+/** Lets another booter read the bundle for the script that has this token, until the first report of the run. */
+export function handOverBundle(s: On<"setting_up">, m: Msg<"hand_over_bundle">): Out<CnState> {
+  const delivery = liveDelivery(s);
+  if (m.epoch !== s.setup_epoch || delivery?.token_sha256 !== m.token_sha256) return refuse(STALE);
+  if (s.pending_credential === null) {
+    return refuse(
+      conflict("the machine already has the values of this run; they can be fetched only before its first report"),
+    );
+  }
+  return go(
+    { ...s, setup_delivery: { ...delivery, handed_over: true } },
+    audit("booter_bundle_handover", resource(s), { server_uuid: s.server_uuid, epoch: m.epoch, mac: delivery.mac }),
+    reply({ epoch: m.epoch }),
+  );
+}
+
+/** Returns the script of the current run. A process of an earlier release keeps the script of an ended run. */
+function liveDelivery(s: On<"setting_up">): SetupDelivery | null {
+  return s.setup_delivery?.epoch === s.setup_epoch ? s.setup_delivery : null;
+}
+
+/**
+ * Returns the script of a run that just succeeded. It is kept until the run's deadline: if the answer to the script's
+ * last report was lost, the script repeats the report, and any booter can then confirm that the run succeeded.
+ */
+export function completedDelivery(s: On<"setting_up">): SetupDelivery | null {
+  const delivery = liveDelivery(s);
+  return delivery === null ? null : { ...delivery, completed: true };
+}
+
+/** Forgets the script of a run that succeeded, after the run's deadline. */
+export function forgetDelivery(s: On<"approved">, _m: Msg<"tick">, now: Date): Out<CnState> {
+  if (s.setup_delivery === null || now <= addMs(s.approved_at, SETUP_LIMIT_MS)) return { out: "ignore" };
+  return go({ ...s, setup_delivery: null });
+}
