@@ -1,5 +1,5 @@
 // Determines the file that a machine loads next, and the booter's address from which the machine loads the file.
-import type { BooterConfig } from "./config.ts";
+import { type BooterConfig, peerOrigin } from "./config.ts";
 import type { BootFileQuestion } from "./dhcp/server.ts";
 import { ARM64_PROGRAM, BIOS_PROGRAM, type Files, SECURE_PROGRAMS, UEFI_PROGRAM } from "./files.ts";
 import type { Architecture } from "./decision.ts";
@@ -14,6 +14,19 @@ export function serverFor({ segment }: Pick<BooterConfig, "segment">, address: s
   const value = ipv4Number(address) ?? 0;
   const near = segment.find((each) => sameNetwork(ipv4Number(each.address) ?? 0, value, each.prefix_len));
   return (near ?? segment[0])!.address;
+}
+
+/**
+ * Returns the origins of the other booters that this machine can reach: those in its own network, and those outside of
+ * this booter's networks.
+ */
+export function peersFor({ segment, ur }: Pick<BooterConfig, "segment" | "ur">, address: string): readonly string[] {
+  const server = serverFor({ segment }, address);
+  return (ur?.peers ?? []).filter((peer) => {
+    const value = ipv4Number(peer.address) ?? 0;
+    const near = segment.filter((each) => sameNetwork(ipv4Number(each.address) ?? 0, value, each.prefix_len));
+    return near.length === 0 || near.some((each) => each.address === server);
+  }).map(peerOrigin);
 }
 
 export type BootFileParts = {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { openAmqp } from "./amqp/listener.ts";
 import { amqpLogin, macOfLogin } from "./amqp/rights.ts";
 import type { BooterConfig } from "./config.ts";
-import { bootFile, serverFor } from "./boot-file.ts";
+import { bootFile, peersFor, serverFor } from "./boot-file.ts";
 import { type Counters, newCounters } from "./counters.ts";
 import type { BootSettings } from "./decision.ts";
 import type { DhcpRules } from "./dhcp/answer.ts";
@@ -27,6 +27,7 @@ import { ownSecret, readSecretLine, readTls } from "./private-file.ts";
 import { every, type Repeated } from "./repeat.ts";
 import { openScriptUses } from "./script-uses.ts";
 import { type Enrolment, openEnrolment } from "./setup/enrolment.ts";
+import { withHandover } from "./setup/handover.ts";
 import { openLedger } from "./setup/ledger.ts";
 import { setupRoutes } from "./setup/routes.ts";
 import { openTftp } from "./tftp/server.ts";
@@ -119,11 +120,10 @@ export async function openBooter({ config, log, api: given }: BooterOptions): Pr
 
   try {
     const ledger = await openLedger(config.state_dir);
-    const enrolment = openEnrolment({
+    const setup_ports = {
       api,
-      ledger,
       setup: config.ur?.setup ?? null,
-      async consoleOf(address) {
+      async consoleOf(address: string) {
         const mac = records.macOf(address);
         const facts = mac === null ? null : (await records.find(mac, {})).facts;
         return facts?.boot_arguments.console?.port ?? config.console;
@@ -131,9 +131,12 @@ export async function openBooter({ config, log, api: given }: BooterOptions): Pr
       originFor,
       counters,
       log: quiet,
-    });
+    };
+    const enrolment = openEnrolment({ ...setup_ports, ledger, peersFor: (address) => peersFor(config, address) });
+    const macOf = (address: string) => records.macOf(address);
+    const calls = withHandover({ ...setup_ports, own: enrolment, macOf, now: () => performance.now() });
     const mirror = await mirrorOf(config, log);
-    const more = [setupRoutes({ enrolment, files, mayBoot: mayBootFrom }), ...(mirror === null ? [] : [mirror.handle])];
+    const more = [setupRoutes({ calls, files, mayBoot: mayBootFrom }), ...(mirror === null ? [] : [mirror.handle])];
     const handler: HttpHandler = bootHandler({
       secret,
       records,

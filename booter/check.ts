@@ -5,6 +5,7 @@ import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { fail, type Finding, ok, warn } from "./check-finding.ts";
+import { peerFindings } from "./check-peers.ts";
 import { portFindings } from "./check-ports.ts";
 import { tlsFindings } from "./check-tls.ts";
 import type { BooterConfig } from "./config.ts";
@@ -44,6 +45,7 @@ export async function check(options: CheckOptions): Promise<Finding[]> {
   );
   for (const [stamp, reason] of files.refused()) findings.push(fail(`os/${stamp}: ${reason}`));
   findings.push(...await portFindings(config));
+  findings.push(...await peerFindings(config));
   findings.push(...await setupFindings(config, files));
   findings.push(...await channelFindings(config));
   const answers = await apiFindings(options);

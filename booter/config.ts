@@ -3,7 +3,7 @@ import { parse } from "smol-toml";
 import { z } from "zod";
 import { isStamp } from "../src/lib/ids/stamp.ts";
 import { ipv4Number, maskOf } from "./ipv4.ts";
-import { CACHE_AGE_HOURS_DEFAULT } from "./limits.ts";
+import { CACHE_AGE_HOURS_DEFAULT, PEERS_MAX } from "./limits.ts";
 import { BOOT_CONSOLES } from "../src/contract/enums.ts";
 
 const port = z.number().int().min(1).max(65_535);
@@ -27,6 +27,15 @@ const sha256 = z.string().regex(/^[0-9a-f]{64}$/, "must be 64 lower-case hex dig
 const stamp = z.string().refine(isStamp, "must be 1 to 64 letters, digits, dots, underscores or hyphens");
 const path = z.string().min(1).refine((text) => !text.includes("\0"), "must be a path without NUL");
 const host = z.string().regex(/^[A-Za-z0-9]([A-Za-z0-9.-]{0,252}[A-Za-z0-9])?$/, "must be a host name or an address");
+
+const peer = z.string().transform((text, context) => {
+  const [, host = "", port = "80"] = /^http:\/\/([0-9.]+)(?::([0-9]{1,5}))?\/?$/.exec(text) ?? [];
+  if (ipv4Number(host) !== null && Number(port) >= 1 && Number(port) <= 65_535) {
+    return { address: host, port: Number(port) };
+  }
+  context.addIssue({ code: "custom", message: "must be http://ADDRESS or http://ADDRESS:PORT, with an IPv4 address" });
+  return z.NEVER;
+});
 
 const Setup = z.strictObject({
   install_sh_url: webAddress,
@@ -74,10 +83,16 @@ export const BooterConfig = z.strictObject({
   /** Without this block UEFI firmware loads its first program by HTTP. */
   https: z.strictObject({ port: listenPort.default(443), certificate_file: path, key_file: path }).optional(),
   metrics: z.strictObject({ port: listenPort.default(9_169) }).prefault({}),
-  ur: z.strictObject({ port: port.or(z.literal(0)).default(5_672), setup: Setup.optional() }).optional(),
+  ur: z.strictObject({
+    port: port.or(z.literal(0)).default(5_672),
+    /** The other booters of the site, to which a setup script turns if this booter does not answer. */
+    peers: z.array(peer).max(PEERS_MAX).default([]),
+    setup: Setup.optional(),
+  }).optional(),
 });
 export type BooterConfig = z.output<typeof BooterConfig>;
 export type SetupConfig = z.output<typeof Setup>;
+export type Peer = z.output<typeof peer>;
 
 /** The configuration file of an installed booter. */
 export const CONFIG_PATH = "/etc/berth/booter.toml";
@@ -110,7 +125,27 @@ export function readBooterConfig(text: string, name: string): BooterConfig {
     all.findIndex((each) => each.address === one) < at
   );
   if (twice !== undefined) throw new ConfigFault(`${name}: segment: ${twice.address} is listed twice`);
+  const wrong = wrongPeer(read.data);
+  if (wrong !== null) throw new ConfigFault(`${name}: ur.peers: ${wrong}`);
   return read.data;
+}
+
+function wrongPeer({ ur, segment, http }: BooterConfig): string | null {
+  const peers = ur?.peers ?? [];
+  for (const [at, { address, port }] of peers.entries()) {
+    if (peers.findIndex((each) => each.address === address && each.port === port) < at) {
+      return `${peerOrigin({ address, port })} is listed twice`;
+    }
+    if (port === http.port && segment.some((each) => each.address === address)) {
+      return `${peerOrigin({ address, port })} is this booter; list only the other booters`;
+    }
+  }
+  return null;
+}
+
+/** Returns the origin of the URLs of another booter. */
+export function peerOrigin({ address, port }: Peer): string {
+  return port === 80 ? `http://${address}` : `http://${address}:${port}`;
 }
 
 function isWebAddress(text: string): boolean {

@@ -87,5 +87,20 @@ export const ANNOUNCE_MS = 10_000;
  * late announcement cannot end a run that began after another restart.
  */
 export const JUST_STARTED_MS = 5_000;
+/**
+ * The largest number of other booters to which a setup script turns. The script tries each of them for up to 5 seconds,
+ * so more of them would delay its calls.
+ */
+export const PEERS_MAX = 8;
+/**
+ * The largest number of lookups at the control plane, at the same time, for setup scripts that another booter sent. The
+ * script repeats a call that was not looked up.
+ */
+export const HANDOVERS_PENDING_MAX = 16;
+/**
+ * After a lookup that found no run for an IP address, the next lookup for this address waits this long. Setup scripts
+ * repeat a refused call after 2 seconds.
+ */
+export const HANDOVER_PAUSE_MS = 1_000;
 /** The largest setup report of a machine. */
 export const REPORT_BYTES_MAX = 8_192;

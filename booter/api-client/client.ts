@@ -3,7 +3,7 @@
 import { Buffer } from "node:buffer";
 import type { CnState } from "../../src/contract/enums.ts";
 import type { Hardware } from "../../src/contract/hardware.ts";
-import type { AnnounceBody, SetupBundle } from "../../src/contract/setup.ts";
+import type { AnnounceBody, DeliveredScript, SetupBundle, SetupScript } from "../../src/contract/setup.ts";
 import { ANSWER_BYTES_MAX, CALL_MS, LOOKUP_LATE_MS } from "../limits.ts";
 import { type BootFacts, bootFacts, type PolicyFacts, policyFacts } from "./wire.ts";
 
@@ -37,6 +37,12 @@ export type ApiClient = {
   /** Fetches a setup bundle. The same idempotency key gets the same bundle until the machine's first report. */
   bundle(server_uuid: string, idempotency_key: string): Promise<SetupBundle>;
   report(server_uuid: string, epoch: number, report: SetupReport): Promise<void>;
+  /** Stores the script that this booter is about to send, so that another booter accepts its calls. */
+  delivered(server_uuid: string, script: DeliveredScript): Promise<void>;
+  /** Finds the run of a script that another booter sent. Returns null for an unknown token. */
+  script(token_sha256: string): Promise<SetupScript | null>;
+  /** Fetches the bundle for a script that another booter sent. */
+  handOver(script: Pick<SetupScript, "server_uuid" | "epoch">, token: string): Promise<SetupBundle>;
 };
 
 /** A failed call to the control plane. `status` is the HTTP status, or null if no answer came. */
@@ -115,6 +121,20 @@ export function openApiClient({ url, key, fetch: ask = fetch }: ApiOptions): Api
     async report(server_uuid, epoch, { kind, ...fields }) {
       await call("POST", `/v2/booter/cns/${server_uuid}/setup-${kind}`, { body: { epoch, ...fields } });
     },
+    delivered: async (server_uuid, body) =>
+      void await call("PUT", `/v2/booter/cns/${server_uuid}/setup-script`, { body }),
+    async script(token_sha256) {
+      try {
+        return await call("GET", `/v2/booter/setup-scripts/${token_sha256}`) as SetupScript;
+      } catch (error) {
+        if (error instanceof ApiFault && error.status === 404) return null;
+        throw error;
+      }
+    },
+    handOver: async ({ server_uuid, epoch }, token) =>
+      await call("POST", `/v2/booter/cns/${server_uuid}/setup-script/bundle`, {
+        body: { epoch, token },
+      }) as SetupBundle,
   };
 }
 
@@ -153,6 +173,11 @@ function messageOf(text: string): string {
   } catch {
     return "";
   }
+}
+
+/** Returns whether the control plane refused a call for good, so that repeating it has no effect. */
+export function isRefusal(error: unknown): error is ApiFault {
+  return error instanceof ApiFault && error.status !== null && error.status < 500 && error.status !== 429;
 }
 
 /** Returns the reason of a failed call for a counter: the status of the answer, or that no answer came. */

@@ -4,6 +4,7 @@
 // token is valid. So if an earlier script did arrive, it gets no values and changes nothing.
 import { createHash, randomBytes } from "node:crypto";
 import type { AmqpPeer } from "../amqp/listener.ts";
+import { type ApiClient, isRefusal } from "../api-client/client.ts";
 import type { Delivered, Run } from "./ledger.ts";
 
 export type Sending = { readonly run: Run; readonly delivered: Delivered; readonly token: string };
@@ -34,6 +35,25 @@ export function newSending(run: Run, epoch: number, { address, mac }: AmqpPeer):
 /** Returns the request id of the newest sending. A reply to an earlier sending does not end the run. */
 export function requestOf({ epoch, deliveries = 1 }: Delivered): string {
   return deliveries === 1 ? `setup-${epoch}` : `setup-${epoch}-${deliveries}`;
+}
+
+/**
+ * Stores at the control plane whose calls another booter may accept. Returns why the script must not be sent, or null.
+ * @throws ApiFault if the control plane does not answer
+ */
+export async function storeScript(
+  api: Pick<ApiClient, "delivered">,
+  server_uuid: string,
+  { epoch, token_sha256, mac, address }: Delivered,
+): Promise<string | null> {
+  try {
+    await api.delivered(server_uuid, { epoch, token_sha256, mac, address });
+    return null;
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    // A control plane of an earlier release does not know the request. Its runs are not handed over.
+    return error.status === 404 ? null : error.message;
+  }
 }
 
 /** Marks the newest script as arrived. Returns null if its token is not `token_sha256`. */

@@ -10,11 +10,12 @@ import { macsOf } from "../../src/lib/net/sysinfo-macs.ts";
 import type { AmqpListener, AmqpPeer } from "../amqp/listener.ts";
 import type { Counters } from "../counters.ts";
 import type { Log } from "../log.ts";
-import { type ApiClient, ApiFault, callFailure, type SetupReport } from "../api-client/client.ts";
-import { arrived, maySend, newSending, requestOf, type Sending, sha256 } from "./delivery.ts";
+import { type ApiClient, ApiFault, callFailure, isRefusal, type SetupReport } from "../api-client/client.ts";
+import { arrived, maySend, newSending, requestOf, type Sending, sha256, storeScript } from "./delivery.ts";
 import type { Delivered, Ledger, Run } from "./ledger.ts";
 import { agentKey, objectOf, setupMessage } from "./message.ts";
 import { announceBody, BARE, hasJustStarted, type Machine, newMachine } from "./machine.ts";
+import { type Relayed, relayReport } from "./relay.ts";
 import { endingReason } from "./report.ts";
 import { setupValues, type ValueParts } from "./values.ts";
 
@@ -25,12 +26,13 @@ export type EnrolmentOptions = {
   readonly setup: ValueParts["setup"] | null;
   readonly consoleOf: (address: string) => Promise<BootConsolePort>;
   readonly originFor: (address: string) => string;
+  /** Returns the origins of the other booters that the machine at this address can reach. */
+  readonly peersFor: (address: string) => readonly string[];
   readonly counters: Counters;
   readonly log: Log;
 };
 
 export type SetupCaller = { readonly token: string; readonly address: string };
-export type Relayed = "taken" | "unknown" | "stale" | "away";
 
 export type Enrolment = AmqpListener & {
   /** Announces waiting machines, starts approved setups and repeats undelivered failure reports. Never rejects. */
@@ -46,7 +48,7 @@ export type Enrolment = AmqpListener & {
 };
 
 export function openEnrolment(options: EnrolmentOptions): Enrolment {
-  const { api, ledger, setup, consoleOf, originFor, counters, log } = options;
+  const { api, ledger, setup, consoleOf, originFor, peersFor, counters, log } = options;
   const machines = new Map<string, Machine>();
   const bundles = new Map<string, SetupBundle>();
   /** The connection over which the newest script of a run was sent. */
@@ -148,7 +150,7 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
     try {
       bundle = await api.bundle(server_uuid, run.idempotency_key);
     } catch (error) {
-      if (!(error instanceof ApiFault) || error.status === null || error.status >= 500) throw error;
+      if (!isRefusal(error)) throw error;
       // The bundle was fetched with another idempotency key, or the setup is no longer approved. This key cannot get a
       // bundle any more.
       await ledger.remove(server_uuid);
@@ -166,18 +168,30 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
     await deliver(machine, bundle);
   }
 
-  async function deliver({ server_uuid, peer }: Machine, bundle: SetupBundle): Promise<void> {
+  async function deliver(machine: Machine, bundle: SetupBundle): Promise<void> {
+    const { server_uuid, peer } = machine;
     let sending: Sending | null = null;
     // The run is written before the script is sent, so that a booter that restarts knows the script's token.
     await ledger.update(server_uuid, (run) => (sending = newSending(run, bundle.epoch, peer))?.run ?? null);
     if (sending === null) return;
     const { delivered, token }: Sending = sending;
+    const refusal = await storeScript(api, server_uuid, delivered);
+    if (refusal !== null) {
+      // The machine already runs a script of this run, with another booter, or the run has ended.
+      log("setup.not_sent", { server_uuid, mac: peer.mac, reason: refusal });
+      return await finish(server_uuid);
+    }
+    if (!machine.listening || machines.get(server_uuid) !== machine) {
+      // The machine disconnected meanwhile. Its next connection gets the script with another token, which may already be
+      // stored: then this one must not replace it.
+      return void await storeScript(api, server_uuid, ledger.of(server_uuid)?.delivered ?? delivered);
+    }
     bundles.set(server_uuid, bundle);
     sent.set(server_uuid, peer);
     counters.count("bundles_shipped_total");
     const queues = peer.deliver(
       `ur.execute.${server_uuid}.${requestOf(delivered)}`,
-      setupMessage(originFor(peer.address), token),
+      setupMessage({ own: originFor(peer.address), peers: peersFor(peer.address) }, token),
       () =>
         void ledger.update(server_uuid, (run) => arrived(run, delivered.token_sha256)).catch(reportError(server_uuid)),
     );
@@ -208,28 +222,13 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
     const run = ledger.of(server_uuid);
     if (run === null || run.delivered === null) return "unknown";
     const { delivered } = run;
-    try {
-      // The run is written before the report is sent, because values must not be served after the first report.
-      if (!delivered.reported) await ledger.write({ ...run, delivered: { ...delivered, reported: true } });
-      const sent = report.kind === "complete" ? { ...report, mac: delivered.mac } : report;
-      await api.report(server_uuid, delivered.epoch, sent);
-      counters.count("setup_reports_total", { kind: report.kind });
-      log("setup.report", {
-        server_uuid,
-        epoch: delivered.epoch,
-        kind: report.kind,
-        step: "step" in report ? report.step : null,
-      });
-      if (report.kind !== "progress") await finish(server_uuid);
-      return "taken";
-    } catch (error) {
-      const refused = error instanceof ApiFault && error.status !== null && error.status < 500 &&
-        error.status !== 429;
-      log("setup.report_refused", { server_uuid, kind: report.kind, reason: messageOf(error) });
-      if (!refused) return "away";
-      await finish(server_uuid);
-      return "stale";
-    }
+    // The run is written before the report is sent, because values must not be served after the first report.
+    if (!delivered.reported) await ledger.write({ ...run, delivered: { ...delivered, reported: true } });
+    const { epoch, mac } = delivered;
+    const relayed = await relayReport({ server_uuid, epoch, mac }, report, { api, counters, log });
+    const has_ended = relayed === "stale" || (relayed === "taken" && report.kind !== "progress");
+    if (has_ended) await finish(server_uuid);
+    return relayed;
   }
 
   async function finish(server_uuid: string): Promise<void> {

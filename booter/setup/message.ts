@@ -4,12 +4,20 @@ import type { Buffer } from "node:buffer";
 import { jsonLimits } from "../../src/lib/text/json-limits.ts";
 import { SETUP_SCRIPT } from "./script.ts";
 
+/** Where a setup script sends its calls: first to the booter that sent it, then to the others. */
+export type ScriptOrigins = { readonly own: string; readonly peers: readonly string[] };
+
 /**
  * Builds an execute request. The command does not get the environment of the machine's agent, which contains the AMQP
  * password.
  */
-export function setupMessage(origin: string, token: string): string {
-  const env = { PATH: "/usr/bin:/usr/sbin:/smartdc/bin:/opt/local/bin", BOOTER_URL: origin, SETUP_TOKEN: token };
+export function setupMessage({ own, peers }: ScriptOrigins, token: string): string {
+  const env = {
+    PATH: "/usr/bin:/usr/sbin:/smartdc/bin:/opt/local/bin",
+    BOOTER_URL: own,
+    BOOTER_PEERS: peers.join(" "),
+    SETUP_TOKEN: token,
+  };
   return JSON.stringify({ type: "script", script: SETUP_SCRIPT, args: [], env });
 }
 

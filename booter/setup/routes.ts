@@ -2,11 +2,11 @@
 // of the run's machine. The files require only an IP address whose machine may boot.
 import type { Files } from "../files.ts";
 import { fileAnswer, type HttpAnswer, type HttpAsked, NOT_FOUND, textAnswer } from "../http/answer.ts";
-import type { Enrolment } from "./enrolment.ts";
+import type { SetupCalls } from "./handover.ts";
 import { readReport } from "./report.ts";
 
 export type SetupRouteOptions = {
-  readonly enrolment: Enrolment;
+  readonly calls: SetupCalls;
   readonly files: Files;
   /** Returns whether the decision lets the machine at this IP address boot. */
   readonly mayBoot: (address: string) => Promise<boolean>;
@@ -15,7 +15,7 @@ export type SetupRouteOptions = {
 const TOKEN = /^[0-9a-f]{48}$/;
 const FILES = "/setup/files/";
 
-export function setupRoutes({ enrolment, files, mayBoot }: SetupRouteOptions) {
+export function setupRoutes({ calls, files, mayBoot }: SetupRouteOptions) {
   return async (asked: HttpAsked): Promise<HttpAnswer | null> => {
     const { method, path, source } = asked;
     if (!path.startsWith("/setup/")) return null;
@@ -28,13 +28,13 @@ export function setupRoutes({ enrolment, files, mayBoot }: SetupRouteOptions) {
     if (!TOKEN.test(token)) return NOT_FOUND;
     const caller = { token, address: source };
     if (method === "GET" && path === "/setup/values") {
-      const values = await enrolment.values(caller);
+      const values = await calls.values(caller);
       return values === null ? NOT_FOUND : textAnswer(200, values);
     }
     if (method !== "POST" || path !== "/setup/report") return NOT_FOUND;
     const report = readReport(asked.body);
     if (report === null) return textAnswer(400, "the body is not a setup report\n");
-    switch (await enrolment.report(caller, report)) {
+    switch (await calls.report(caller, report)) {
       case "taken":
         return textAnswer(200, "taken\n");
       case "unknown":

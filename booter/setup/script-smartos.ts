@@ -7,7 +7,7 @@ fetch_image() {
   wanted=$2
   file=$work/$name
   [ -n "$wanted" ] || stop "no SHA-256 of $name was given"
-  insist 5 curl -sS --fail --max-time 1800 -o "$file" "$BOOTER_URL/setup/files/$name" || stop "$name could not be fetched"
+  insist 5 at_booter "/setup/files/$name" fetch --max-time 1800 -o "$file" || stop "$name could not be fetched"
   found=$(digest -a sha256 "$file") || stop "the SHA-256 of $name could not be computed"
   [ "$found" = "$wanted" ] || stop "$name has SHA-256 $found, not $wanted"
 }

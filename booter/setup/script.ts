@@ -11,7 +11,8 @@ import { LINUX_FUNCTIONS } from "./script-linux.ts";
 import { SMARTOS_FUNCTIONS } from "./script-smartos.ts";
 
 const FIRST: string = String.raw`#!/usr/bin/bash
-# Environment: BOOTER_URL and SETUP_TOKEN. SETUP_ROOT is empty on a machine; tests set it.
+# Environment: BOOTER_URL, BOOTER_PEERS and SETUP_TOKEN. BOOTER_URL is the booter that sent this script, and BOOTER_PEERS
+# are the other booters, which continue the run if the first one ends. SETUP_ROOT is empty on a machine; tests set it.
 set -u
 set -o pipefail
 umask 077
@@ -23,16 +24,54 @@ tab=$(printf '\t')
 
 say() { printf '%s: %s\n' "$at" "$1" >&2; }
 
-# The token is passed by a pipe: every program of the machine can see arguments.
-with_token() { printf 'header = "X-Setup-Token: %s"\n' "$SETUP_TOKEN" | curl -sS --fail -K - "$@"; }
+# All booters. The one that answered last is the first.
+booters="$BOOTER_URL $(printenv BOOTER_PEERS || true)"
 
-# report KIND STEP PERCENT TEXT: sends a report to the booter. It fails if the report is not accepted, for example
+# at_booter PATH COMMAND...: runs COMMAND with the URL of PATH at each booter in turn, until it succeeds.
+at_booter() {
+  path=$1
+  shift
+  for booter in $booters; do
+    if "$@" "$booter$path"; then
+      others=
+      for other in $booters; do
+        if [ "$other" != "$booter" ]; then others="$others $other"; fi
+      done
+      booters=$booter$others
+      return 0
+    fi
+  done
+  return 1
+}
+
+# at_url URL COMMAND...: runs COMMAND with URL. If a booter serves URL, the other booters may serve it, too.
+at_url() {
+  url=$1
+  shift
+  for booter in $booters; do
+    case $url in
+    "$booter"/*)
+      at_booter "@{url#"$booter"}" "$@"
+      return
+      ;;
+    esac
+  done
+  "$@" "$url"
+}
+
+# Gives up quickly on a booter that is off, since another one may answer.
+fetch() { curl -sS --fail --connect-timeout 5 "$@"; }
+
+# The token is passed by a pipe: every program of the machine can see arguments.
+with_token() { printf 'header = "X-Setup-Token: %s"\n' "$SETUP_TOKEN" | fetch -K - "$@"; }
+
+# report KIND STEP PERCENT TEXT: sends a report to a booter. It fails if the report is not accepted, for example
 # because this run has ended. The file has the process id in its name, because a script that the booter sent earlier may
 # still run.
 report() {
   printf '%s\t%s\t%s\n%s' "$1" "$2" "$3" "$4" >"$work/report.$$" &&
-    with_token --max-time 20 -H 'Content-Type: text/plain' --data-binary "@$work/report.$$" "$BOOTER_URL/setup/report" \
-      >/dev/null
+    at_booter /setup/report with_token --max-time 20 -H 'Content-Type: text/plain' \
+      --data-binary "@$work/report.$$" >/dev/null
 }
 
 # insist TRIES COMMAND...: repeats a command, since the booter or the control plane may be away for a while.
@@ -64,14 +103,14 @@ value() { awk -F "$tab" -v key="$1" '$1 == key { print substr($0, length(key) + 
 # The booter sends this file only to machines that boot a Linux node image.
 system=smartos
 if [ -f "$root/etc/berth/boot.properties" ]; then system=linux; fi
-`;
+`.replaceAll("@{", "${");
 
 const STEPS: string = String.raw`
 mkdir -p "$work" || exit 1
 
 at=values
 fetch_values() {
-  with_token --max-time 60 -o "$work/values.$$" "$BOOTER_URL/setup/values" &&
+  at_booter /setup/values with_token --max-time 60 -o "$work/values.$$" &&
     mv "$work/values.$$" "$work/values"
 }
 insist 15 fetch_values || stop "the values of this run could not be fetched"
@@ -89,7 +128,7 @@ ntp_server=$(value ntp_server)
 if [ -n "$ntp_server" ] && [ "$system" = smartos ]; then
   ntpdate -b -u "$ntp_server" >&2 || stop "the clock could not be set from $ntp_server"
 else
-  now=$(curl -sS --fail --max-time 20 "$BOOTER_URL/time") || stop "the clock could not be read from the booter"
+  now=$(at_booter /time fetch --max-time 20) || stop "the clock could not be read from the booter"
   case $now in
   [0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-6][0-9]*) ;;
   *) stop "the booter's clock cannot be read" ;;
@@ -186,15 +225,15 @@ printf '{"server_uuid":"%s","api_key":"%s","console_ticket_key_hex":"%s","imds_t
   "$server_uuid" "$(value api_key)" "$(value console_ticket_key_hex)" "$(value imds_token_key_hex)" \
   "$(value migrate_ticket_key_hex)" >"$state/credentials.json.part" &&
   mv "$state/credentials.json.part" "$state/credentials.json" || stop "the agent's key could not be written"
-insist 5 curl -sS --fail --max-time 300 -o "$work/install.sh" "$(value install_sh_url)" ||
+insist 5 at_url "$(value install_sh_url)" fetch --connect-timeout 20 --max-time 300 -o "$work/install.sh" ||
   stop "the install script could not be fetched"
 # The install script verifies the channel's signature and digests. A retry handles a channel that is replaced meanwhile.
 install_agent() {
   NODEAGENT_PREFIX=$root/opt/nodeagent NODEAGENT_ENDPOINT=$(value agent_endpoint) NODEAGENT_STATE_DIR=$state \
-    NODEAGENT_SERVER_UUID=$server_uuid NODEAGENT_HOSTNAME=$(value hostname) CHANNEL_URL=$(value channel_url) \
+    NODEAGENT_SERVER_UUID=$server_uuid NODEAGENT_HOSTNAME=$(value hostname) CHANNEL_URL=$1 \
     sh "$work/install.sh" nodeagent >&2
 }
-insist 3 install_agent || stop "the agent could not be installed"
+insist 3 at_url "$(value channel_url)" install_agent || stop "the agent could not be installed"
 
 if [ "$system" = smartos ]; then
   step boot_loader 90

@@ -92,6 +92,7 @@ describe("the shipped configuration file", () => {
     await folder.remove();
     expect(config.ur).toEqual({
       port: 5_672,
+      peers: [],
       setup: {
         install_sh_url: "https://install.example/install.sh",
         agent_endpoint: "https://berth.example",
@@ -103,9 +104,11 @@ describe("the shipped configuration file", () => {
     });
   });
 
-  test("shows the optional keys of [ur.setup] in a valid form", () => {
-    const optional = shipped.replace(/^#(?=[^ \n])/gm, "").replace(/^# (?=(ntp_server|upstream_\w+) = )/gm, "");
-    expect(readBooterConfig(optional, "booter.toml").ur?.setup).toMatchObject({
+  test("shows the optional keys of [ur] and [ur.setup] in a valid form", () => {
+    const optional = shipped.replace(/^#(?=[^ \n])/gm, "").replace(/^# (?=(ntp_server|upstream_\w+|peers) = )/gm, "");
+    const { ur } = readBooterConfig(optional, "booter.toml");
+    expect(ur?.peers).toEqual([{ address: "10.77.0.3", port: 80 }]);
+    expect(ur?.setup).toMatchObject({
       ntp_server: "10.77.0.2",
       upstream_channel_url: "https://install.example/channel.json",
       upstream_key_file: "/etc/berth/release-key.asc",

@@ -139,7 +139,9 @@ describe("a bare machine", () => {
     });
     // After the report, the agent's message about the end of the script changes nothing.
     client.publish(1, `ur.execute-reply.${bare.server_uuid}.setup-${run.epoch}`, JSON.stringify({ exit_status: 0 }));
-    expect((await setup(bare, run, "report", "failed\tcomplete\t0\nlate")).status).toBe(404);
+    expect((await setup(bare, run, "report", "failed\tcomplete\t0\nlate")).status).toBe(409);
+    // If the answer to its last report was lost, the script repeats the report, and the machine must restart.
+    expect((await setup(bare, run, "report", "complete\tcomplete\t100\n")).status).toBe(200);
     expect(await stateOf(bare)).toBe("approved");
   });
 

@@ -2,14 +2,12 @@
 // control plane must end the interrupted run, and the other booter must set the machine up.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { ack, type AmqpClient, login, openClient } from "../../cli/internal/amqp/client.ts";
 import { SETUP_INTERRUPTED } from "../../actors/cn/announce.ts";
 import { okOf } from "../support/control-plane.ts";
-import { newMac, sysinfoOf } from "../setup/machine.ts";
-import { actAsAgent } from "./amqp-agent.ts";
+import { newMac } from "../setup/machine.ts";
 import type { BooterProcess } from "./booter-process.ts";
+import { type Bare, startMachine } from "./process-machine.ts";
 import { openProcessSite, type ProcessSite } from "./process-site.ts";
-import { discover, dotted, httpAsk, loginIn, openRelay, scriptPath } from "./site.ts";
 
 const WAIT = { timeout: 60_000, interval: 50 };
 let site: ProcessSite;
@@ -30,41 +28,6 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => site.close());
 
-type Bare = { readonly mac: string; readonly server_uuid: string };
-
-/** Starts the machine from a booter. Its agent reports the start and its inventory. */
-async function start({ mac, server_uuid }: Bare, booter: BooterProcess) {
-  const relay = await openRelay({ booter });
-  const reply = await relay.ask(discover(mac));
-  relay.close();
-  const address = dotted(reply.yiaddr);
-  const { text } = await httpAsk(booter.ports.http, scriptPath(reply), { from: address });
-  const client: AmqpClient = await openClient(booter.ports.bus, address);
-  await login(client, loginIn(text));
-  await actAsAgent(client, { server_uuid, mac });
-  const sysinfo = JSON.stringify({ ...sysinfoOf([mac]), UUID: server_uuid, Hostname: "bare-7" });
-  client.publish(1, `ur.startup.${server_uuid}`, sysinfo);
-  return {
-    client,
-    /** Answers requests for the inventory until the setup script arrives. Returns the script's token. */
-    async script(): Promise<string> {
-      for (;;) {
-        const delivery = await client.delivery();
-        ack(client, delivery);
-        if (delivery.key.startsWith("ur.execute.")) return JSON.parse(delivery.body).env.SETUP_TOKEN;
-        client.publish(1, `ur.sysinfo.${server_uuid}.a1`, sysinfo);
-      }
-    },
-    report: (token: string, body: string) =>
-      httpAsk(booter.ports.http, "/setup/report", {
-        from: address,
-        headers: { "x-setup-token": token },
-        method: "POST",
-        body,
-      }),
-  };
-}
-
 const shown = async ({ server_uuid }: Bare) => (await site.t.call("GET", `/v1/system/cns/${server_uuid}`)).body;
 const stateIs = (bare: Bare, state: string) => expect.poll(async () => (await shown(bare))?.state, WAIT).toBe(state);
 const approve = async ({ server_uuid }: Bare) =>
@@ -78,7 +41,7 @@ test.each(["before the bundle's answer is sent", "when the script arrives", "aft
   "if the first booter is killed %s, the machine's start from the second booter ends the run, and the second sets it up",
   async (moment) => {
     const bare = { mac: newMac(), server_uuid: randomUUID() };
-    const before = await start(bare, site.booter());
+    const before = await startMachine(bare, site.booter());
     await stateIs(bare, "awaiting_setup");
     if (moment === "before the bundle's answer is sent") {
       const killed = new Promise<void>((resolve) => {
@@ -93,7 +56,7 @@ test.each(["before the bundle's answer is sent", "when the script arrives", "aft
       await killed;
     } else {
       await approve(bare);
-      const token = await before.script();
+      const { SETUP_TOKEN: token } = await before.script();
       if (moment === "after a report of the script") {
         expect((await before.report(token, "progress\tcreate_pool\t40\n")).status).toBe(200);
       }
@@ -102,12 +65,12 @@ test.each(["before the bundle's answer is sent", "when the script arrives", "aft
     before.client.close();
     expect((await shown(bare)).state).toBe("setting_up");
 
-    const after = await start(bare, second);
+    const after = await startMachine(bare, second);
     try {
       await stateIs(bare, "awaiting_setup");
       expect((await shown(bare)).last_setup_error).toBe(SETUP_INTERRUPTED);
       await approve(bare);
-      const token = await after.script();
+      const { SETUP_TOKEN: token } = await after.script();
       // The first booter returns with its stored run, which must not disturb the new run.
       await site.restart();
       expect((await after.report(token, "progress\tcreate_pool\t40\n")).status).toBe(200);

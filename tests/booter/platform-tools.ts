@@ -1,5 +1,6 @@
 // Installs fake platform tools for a scratch root. They keep a state of pools and datasets and log every call. They
-// fail at the call that a test chooses, and refuse arguments that the real tools would refuse.
+// fail at the call that a test chooses, and refuse arguments that the real tools would refuse. While the file `hold` in
+// the state contains the name of a tool, this tool waits and creates the file `held`.
 import { chmod, mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
@@ -30,6 +31,10 @@ else fail_at=-1; fi
 if [ "$fail_at" -gt 0 ] && [ "@{#before[@]}" -eq "$fail_at" ]; then
   echo "$name: made to fail" >&2
   exit 1
+fi
+if [ -f "$STATE/hold" ] && [ "$(cat "$STATE/hold")" = "$name" ]; then
+  touch "$STATE/held"
+  while [ -f "$STATE/hold" ]; do PATH=/usr/bin:/bin sleep 0.05; done
 fi
 unknown() {
   printf '%s\n' "$call" >>"$STATE/unknown"

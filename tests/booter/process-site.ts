@@ -1,6 +1,7 @@
 // Starts a booter process that uses a control plane in this process, for tests that kill the booter or break its
 // network.
 import { writeFile } from "node:fs/promises";
+import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { loopbackConfig } from "../../src/dev/booter-config.ts";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
@@ -23,26 +24,33 @@ export type ProcessSite = {
 export type ProcessSiteOptions = {
   /** A function that is called before each API call of the booter runs, and again before its answer is sent. */
   readonly watch?: Watch;
+  /** Each booter has the other one as its peer. The first `another()` is the peer of the first booter. */
+  readonly peers?: boolean;
+  /** Adds files to a booter's folder. Returns its [ur] block instead of SETUP_BLOCK. */
+  readonly setup?: (folder: string) => Promise<string>;
   /** Returns the URL that the booter uses instead of the control plane's URL, for example the URL of a proxy. */
   readonly route?: (url: string) => Promise<string>;
 };
 
-export async function openProcessSite({ watch, route }: ProcessSiteOptions): Promise<ProcessSite> {
+export async function openProcessSite({ watch, route, peers, setup }: ProcessSiteOptions): Promise<ProcessSite> {
   const folder = await temporaryFolder("booter-process");
   const t = await openTestControlPlane();
   okOf(await putPolicy(t, { enrollment_pi: STAMP, admin_network: ADMIN_NETWORK }));
   const socket = await serveControlPlane(t, "127.0.0.1", watch);
   const server_url = route === undefined ? socket.url : await route(socket.url);
+  const ports = peers === true ? [await freePort(), await freePort()] as const : null;
   /** Writes the key, the files and the configuration of a booter into a folder. */
-  async function configured(path: string): Promise<string> {
+  async function configured(path: string, number: 0 | 1): Promise<string> {
     await stageFiles(path);
+    const block = await setup?.(path) ?? SETUP_BLOCK;
     const { secret } = await t.mintKey("booter");
     await writeFile(join(path, "key"), `${secret}\n`, { mode: 0o600 });
     const config = join(path, "booter.toml");
-    await writeFile(config, loopbackConfig(path, { server_url, more: SETUP_BLOCK }));
+    const text = loopbackConfig(path, { server_url, more: block });
+    await writeFile(config, ports === null ? text : withPeer(text, ports[number], ports[1 - number]!));
     return config;
   }
-  const config = await configured(folder.path);
+  const config = await configured(folder.path, 0);
   let booter = await startBooter({ config });
   const others: BooterProcess[] = [];
   return {
@@ -52,7 +60,7 @@ export async function openProcessSite({ watch, route }: ProcessSiteOptions): Pro
       booter = await startBooter({ config });
     },
     async another() {
-      others.push(await startBooter({ config: await configured(join(folder.path, `other-${others.length}`)) }));
+      others.push(await startBooter({ config: await configured(join(folder.path, `other-${others.length}`), 1) }));
       return others.at(-1)!;
     },
     async close() {
@@ -62,4 +70,17 @@ export async function openProcessSite({ watch, route }: ProcessSiteOptions): Pro
       await folder.remove();
     },
   };
+}
+
+function withPeer(config: string, own: number, peer: number): string {
+  return config.replace("[http]\nport = 0", `[http]\nport = ${own}`)
+    .replace("[ur]\n", `[ur]\npeers = ["http://127.0.0.1:${peer}"]\n`);
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
 }

@@ -46,6 +46,9 @@ function fixture(start: BootFacts[] = []) {
     announce: refuse,
     bundle: refuse,
     report: refuse,
+    delivered: refuse,
+    script: refuse,
+    handOver: refuse,
   };
   const open = (cached: Parameters<typeof openRecords>[0]["start"] = [], late_ms = LOOKUP_LATE_MS) =>
     openRecords({ api, cache_age_ms: 24 * HOUR_MS, log: () => {}, now: () => site.now, start: cached, late_ms });

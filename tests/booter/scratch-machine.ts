@@ -19,7 +19,7 @@ export const STAMP = "20260901T000000Z";
 export const UUID = "6f1c2a52-0d5e-4c7e-9a3b-5a3d7f0b9c11";
 export const HASH = `$6$salt$${"h".repeat(85)}.`;
 export const KEY = "opsk_aaaaaaaaaaaa_0123456789abcdef0123456789abcdef";
-const INSTALL_SH = 'printf "%s|%s|%s|%s" "$1" "$NODEAGENT_ENDPOINT" "$NODEAGENT_STATE_DIR" "$CHANNEL_URL" ' +
+export const INSTALL_SH = 'printf "%s|%s|%s|%s" "$1" "$NODEAGENT_ENDPOINT" "$NODEAGENT_STATE_DIR" "$CHANNEL_URL" ' +
   '>"$NODEAGENT_PREFIX/installed"\n';
 
 export type Ended = { readonly code: number; readonly err: string; readonly calls: readonly string[] };
@@ -34,7 +34,8 @@ export type ScratchMachine = {
   readonly reports: readonly Reported[];
   /** Returns the status of the booter's answer to a report of a step. */
   answer: (step: string) => number;
-  start(): Promise<Ended>;
+  /** Runs the script. `env` replaces variables of its environment. */
+  start(env?: Readonly<Record<string, string>>): Promise<Ended>;
   /** Returns the content of a file of the fake tools' state, or null if the file does not exist. */
   state(name: string): Promise<string | null>;
   put(name: string, text?: string): Promise<void>;
@@ -46,6 +47,8 @@ export type ScratchMachine = {
 };
 
 export type ScratchMachineFixture = {
+  /** The URL of the fake booter. */
+  readonly base: string;
   /** Returns a new machine with empty disks. */
   machine(): Promise<ScratchMachine>;
   close(): Promise<void>;
@@ -109,14 +112,16 @@ export async function openScratchMachine(): Promise<ScratchMachineFixture> {
       values,
       reports,
       answer: () => 200,
-      async start() {
+      async start(env = {}) {
         await writeFile(join(platform.state, "calls"), "");
         const { code, err } = await runScript({
           PATH: `${platform.bin}:${process.env.PATH ?? ""}`,
           STATE: platform.state,
           SETUP_ROOT: join(root, "disk"),
           BOOTER_URL: base,
+          BOOTER_PEERS: "",
           SETUP_TOKEN: token,
+          ...env,
         });
         const calls = (await readFile(join(platform.state, "calls"), "utf8")).trim().split("\n");
         return { code, err, calls };
@@ -134,6 +139,7 @@ export async function openScratchMachine(): Promise<ScratchMachineFixture> {
   }
 
   return {
+    base,
     machine,
     close: async () => {
       await new Promise((resolve) => server.close(resolve));
@@ -177,7 +183,8 @@ export async function failedOnce(
   return created === 1 ? null : `${call}: the pool was created ${created} times`;
 }
 
-async function runScript(env: Readonly<Record<string, string>>): Promise<{ code: number; err: string }> {
+/** Runs the setup script. */
+export async function runScript(env: Readonly<Record<string, string>>): Promise<{ code: number; err: string }> {
   const child = spawn(present("bash"), ["-s"], { env, stdio: ["pipe", "ignore", "pipe"] });
   let err = "";
   child.stderr.on("data", (part) => err += part);
