@@ -74,6 +74,20 @@ test("another booter finds the run by the token's hash, and the database does no
   expect([tablesWith(dump, token), tablesWith(dump, sha256(token))]).toEqual([[], ["cn"]]);
 });
 
+test("no view of the node contains the hash", async () => {
+  const run = await settingUp(t);
+  const token = newToken();
+  const answers = [
+    await deliver(run, { epoch: run.epoch, token }),
+    await t.call("GET", `/v1/system/cns/${run.server_uuid}`),
+    await t.call("GET", "/v1/system/cns"),
+  ];
+  for (const { status, text } of answers) {
+    expect(status).toBe(200);
+    expect(text).not.toContain(sha256(token));
+  }
+});
+
 test("a script that is stored again is accepted and changes nothing, and an unknown token gets 404", async () => {
   const run = await delivered();
   const before = await rowOf(t, run);
