@@ -62,7 +62,7 @@ function PolicyForm({ of: { policy, etag }, done }: { readonly of: Versioned; re
         },
         {
           name: "allowlist",
-          label: "Machines that may enrol otherwise",
+          label: "Machines that may enrol if not every machine may",
           type: "lines",
           isOptional: true,
           initial: JSON.stringify(policy.allowlist, null, 2),

@@ -46,7 +46,7 @@ function Sums({ of: { nodes, physical, placed, quotas, tenants } }: { readonly o
       {nodes.reporting < nodes.approved && (
         <p class="sentence warn">
           {counted(nodes.approved - nodes.reporting, "approved node")} of {nodes.approved}{" "}
-          reported no capacity, so the physical numbers leave it out.
+          reported no capacity, so the physical numbers are incomplete.
         </p>
       )}
       <div class="scrolls" role="group" aria-label="Capacity, scrolls" tabIndex={0}>

@@ -44,7 +44,7 @@ export function LabelDrain() {
           { name: "label", label: "Label of the nodes", hint: "KEY=VALUE, or KEY for any value; several with commas" },
           {
             name: "max_unavailable",
-            label: "Nodes that are drained at once",
+            label: "Nodes that are drained at the same time",
             type: "number",
             initial: "1",
             hint: `1 to ${LABEL_DRAIN_NODES_MAX}`,

@@ -73,7 +73,7 @@ export function LabelUpgrade() {
             },
             {
               name: "max_unavailable",
-              label: "Nodes that are upgraded at once",
+              label: "Nodes that are upgraded at the same time",
               type: "number",
               initial: "1",
               hint: `1 to ${LABEL_DRAIN_NODES_MAX}`,

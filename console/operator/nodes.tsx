@@ -90,7 +90,7 @@ const openWindow: Omit<Action, "refused"> = {
       label: "Seconds",
       type: "number",
       initial: "3600",
-      hint: "The server limits it to 24 hours",
+      hint: "The server limits the window to 24 hours",
     },
     { name: "count", label: "Number of nodes", type: "number", isOptional: true },
   ],

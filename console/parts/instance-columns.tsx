@@ -20,7 +20,7 @@ export const INSTANCE_COLUMNS: readonly Column<Instance>[] = [
     text: ({ lifecycle }) => lifecycle.state,
     cell: ({ lifecycle, host_live }) => (
       <>
-        <State of={lifecycle.state} /> {host_live === false && <span class="warn">its node is silent</span>}
+        <State of={lifecycle.state} /> {host_live === false && <span class="warn">its node sends no heartbeat</span>}
       </>
     ),
   },

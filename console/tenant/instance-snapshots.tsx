@@ -33,7 +33,7 @@ function snapshotsQuery(instance: string): Query<Snapshot[]> {
 
 /** The text that explains each value of `consistency`. */
 const CONSISTENCIES = {
-  at_rest: "the guest was off, or the disk detached",
+  at_rest: "the guest was off, or the disk was detached",
   frozen: "file systems frozen",
   crash: "as after a power failure",
 } as const;

@@ -209,7 +209,7 @@ function removeKey({ id, description }: ApiKeyView): Action {
     title: `Revoke ${description}`,
     button: "Revoke",
     isDangerous: true,
-    notice: "Whatever uses the key stops working at once.",
+    notice: "Programs that use the key stop working at once.",
     refused: writersOnly(),
     cli: () => command(["opsctl", "api-key", "delete", id]),
     send: async (_, key) => {

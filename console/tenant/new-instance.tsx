@@ -114,7 +114,7 @@ export function NewInstance({ place }: { readonly place: Place }) {
               label: "Placement group",
               type: "choice",
               isOptional: true,
-              hint: "The instance stays in it",
+              hint: "The instance stays in the group",
               choices: (groups.data ?? []).map(({ id, name }) => ({ value: id, label: name })),
             },
             {

@@ -134,7 +134,7 @@ export function webhookActions(webhook: Webhook): Action[] {
       title: enabled ? `Disable ${name}` : `Enable ${name}`,
       button: enabled ? "Disable" : "Enable",
       notice: enabled
-        ? "A disabled webhook sends nothing, and never sends the events of that time later."
+        ? "A disabled webhook sends nothing. Events of that time are not sent later."
         : "It sends events from now on.",
       refused: writersOnly(),
       cli: () => tenantctl("webhook update", [name], { [enabled ? "--disable" : "--enable"]: true }),
