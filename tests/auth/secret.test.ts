@@ -1,3 +1,4 @@
+// Tests where the server's secret comes from, and who can read it.
 import { randomBytes } from "node:crypto";
 import { chmod, readdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";

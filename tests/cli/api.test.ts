@@ -1,3 +1,4 @@
+// Tests how a command sends requests: retries, redirects, pages and the credential.
 import { expect, test } from "vitest";
 import { type FakeAnswer, type Server } from "./fake-environment.ts";
 import { opsctl } from "./opsctl.ts";

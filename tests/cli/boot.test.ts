@@ -1,3 +1,4 @@
+// Tests the commands of `opsctl cn boot` and `opsctl pi`.
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,3 +1,4 @@
+// Tests the completion of opsctl command lines in shells.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";

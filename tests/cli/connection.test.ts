@@ -1,3 +1,4 @@
+// Tests which endpoint and credential a command uses, and the commands `login`, `logout` and `env`.
 import { chmod, mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";

@@ -1,3 +1,4 @@
+// Tests `opsctl cn exec` with a fake ssh.
 import { spawnSync } from "node:child_process";
 import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,3 +1,4 @@
+// Tests the exit codes and the errors of opsctl.
 import { expect, test } from "vitest";
 import { exitCodeOfStatus } from "../../cli/internal/exit-code.ts";
 import { runCommand } from "../../cli/internal/run.ts";

@@ -1,3 +1,4 @@
+// Tests the global options, the help, and the start of opsctl and nodeagent.
 import { expect, test } from "vitest";
 import { type CommandNode, describe } from "../../cli/framework.ts";
 import { buildAgent } from "../../nodeagent/program.ts";

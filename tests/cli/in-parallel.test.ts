@@ -1,3 +1,4 @@
+// Tests inParallel, which runs a function for several items at the same time.
 import { expect, test } from "vitest";
 import { inParallel } from "../../cli/internal/in-parallel.ts";
 

@@ -1,3 +1,4 @@
+// Tests the commands of `opsctl job`.
 import { expect, test } from "vitest";
 import type { Job } from "../../src/contract/job.ts";
 import type { Server } from "./fake-environment.ts";

@@ -1,3 +1,4 @@
+// Tests how a command finds a node by its UUID, a prefix of its UUID, or its hostname.
 import { expect, test } from "vitest";
 import { opsctl } from "./opsctl.ts";
 import { node } from "./records.ts";

@@ -1,3 +1,4 @@
+// Tests the commands of `opsctl operation`.
 import { expect, test } from "vitest";
 import type { OperationState } from "../../src/contract/enums.ts";
 import { type Server } from "./fake-environment.ts";

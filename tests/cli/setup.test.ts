@@ -1,3 +1,4 @@
+// Tests `opsctl cn setup plan` and `opsctl cn setup approve`.
 import { expect, test } from "vitest";
 import type { CnView, SetupProgress } from "../../src/contract/cn.ts";
 import { layoutProposal } from "../../src/lib/disk-layout/proposal.ts";

@@ -1,3 +1,4 @@
+// Tests `opsctl doctor`.
 import { expect, test } from "vitest";
 import type { CheckResult, DoctorReport } from "../../src/contract/doctor.ts";
 import { opsctl } from "./opsctl.ts";

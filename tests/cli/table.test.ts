@@ -1,3 +1,4 @@
+// Tests the tables and other texts that commands print.
 import { expect, test } from "vitest";
 import { plainJson, plainText } from "../../cli/internal/plain-text.ts";
 import { blockText, tableText, textWidth } from "../../cli/internal/table.ts";

@@ -1,3 +1,4 @@
+// Tests the audit chain: how events are appended, read and verified.
 import { createHash, randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";

@@ -1,3 +1,4 @@
+// Tests the embedded PostgreSQL: its start, its stop, and the access to its files.
 import { readdir, readFile, rename, stat } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";

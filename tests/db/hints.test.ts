@@ -1,3 +1,4 @@
+// Tests hints. A hint is a notification that names actors that may have changed.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ActorRef } from "../../actors/engine/types.ts";
 import { createHints, type Hint, HINT_CHANNEL } from "../../src/db/hints.ts";

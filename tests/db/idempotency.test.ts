@@ -1,3 +1,4 @@
+// Tests how an Idempotency-Key identifies one message.
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { claimKey, pruneIdempotency } from "../../src/db/idempotency.ts";

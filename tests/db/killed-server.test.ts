@@ -1,3 +1,4 @@
+// Kills the database server under load.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openListener } from "../../src/db/listener.ts";
 import { type Db, openPool } from "../../src/db/pool.ts";

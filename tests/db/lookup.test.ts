@@ -1,3 +1,4 @@
+// Tests look-ups. Concurrent look-ups share a query.
 import { expect, test, vi } from "vitest";
 import { createLookup } from "../../src/db/lookup.ts";
 

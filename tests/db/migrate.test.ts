@@ -1,3 +1,4 @@
+// Tests how migrations and functions are applied to a database.
 import { copyFile, mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";

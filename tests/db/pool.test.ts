@@ -1,3 +1,4 @@
+// Tests the pool of database connections, and the connection that listens for notifications.
 import { sql } from "kysely";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";

@@ -1,3 +1,4 @@
+// Tests the rights of the database roles berth_app and berth_reader, and the creation of these roles.
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { migrate } from "../../src/db/migrate.ts";

@@ -1,3 +1,4 @@
+// Tests findRow and findOne. Concurrent calls share one statement.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { randomUUID } from "node:crypto";
 import { findNicTag } from "../../actors/nic-tag/reads.ts";

@@ -1,3 +1,4 @@
+// Tests signals: heartbeats, reports and the uses of keys. Signals are stored in batches.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type Db, openPool } from "../../src/db/pool.ts";

@@ -1,3 +1,4 @@
+// Tests the functions that write an array as one text for PostgreSQL.
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openPool } from "../../src/db/pool.ts";

@@ -1,3 +1,4 @@
+// Tests the HTTP server over raw connections: its limits, malformed requests, and the end of connections.
 import { afterEach, expect, test } from "vitest";
 import { BODY_BYTES_MAX, HEADER_BYTES_MAX, HEADER_LINES_MAX } from "../../src/contract/limits.ts";
 import { type EdgeLimits, type FetchHandler, type NodeServer, serveNode } from "../../src/http/node-server.ts";

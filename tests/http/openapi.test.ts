@@ -1,3 +1,4 @@
+// Tests how the OpenAPI document is generated from routes and schemas.
 import { createRoute } from "@hono/zod-openapi";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { beforeAll, expect, test } from "vitest";

@@ -1,3 +1,4 @@
+// Tests how a list is divided into pages.
 import { expect, test } from "vitest";
 import { SCAN_ROWS_MAX } from "../../src/contract/limits.ts";
 import { resultsPage, rowsToFetch } from "../../src/http/page.ts";

@@ -1,3 +1,4 @@
+// Tests the parts of the HTTP handler that all routes share: errors, headers, and the checks of bodies and parameters.
 import { createRoute } from "@hono/zod-openapi";
 import { expect, test } from "vitest";
 import { z } from "zod";

@@ -1,3 +1,4 @@
+// Tests which address counts as the client's address, and which addresses share a rate limit.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { addressBucket, clientAddress, isLoopback } from "../../src/lib/net/client-address.ts";

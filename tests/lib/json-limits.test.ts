@@ -1,3 +1,4 @@
+// Tests the checks of JSON text before it is parsed.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { JSON_DEPTH_MAX, JSON_ELEMENTS_MAX } from "../../src/contract/limits.ts";

@@ -1,3 +1,4 @@
+// Tests the findings of `opsctl cn doctor` about a node.
 import { expect, test } from "vitest";
 import type { CnView } from "../../src/contract/cn.ts";
 import type { NodeFacts } from "../../src/lib/node-doctor/facts.ts";

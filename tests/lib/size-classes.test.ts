@@ -1,3 +1,4 @@
+// Tests how disks of similar sizes are grouped into classes.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type Disk, nominalGb, sizeClasses } from "../../src/lib/disk-layout/size-classes.ts";

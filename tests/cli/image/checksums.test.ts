@@ -1,3 +1,4 @@
+// Tests the parsing of the documents in which vendors list hashes.
 import { expect, test } from "vitest";
 import { listedHash } from "../../../cli/image/checksums.ts";
 

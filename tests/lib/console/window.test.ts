@@ -1,3 +1,4 @@
+// Tests the flow control of a console. A window limits the number of bytes that are sent and not yet confirmed.
 import { expect, test } from "vitest";
 import { createReceipts, createSendWindow } from "../../../src/lib/console/window.ts";
 
