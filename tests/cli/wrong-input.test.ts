@@ -1,6 +1,6 @@
 // Errors about input name the field, the value and the rule, and what to write instead.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { instancesText } from "../../cli/opsctl/cn/remaining-text.ts";
+import { instancesText, movedText } from "../../cli/opsctl/cn/remaining-text.ts";
 import { openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { openTenant } from "../tenancy/tenant.ts";
 import { opsctlAt, type OpsctlRunner } from "./at-control-plane.ts";
@@ -105,4 +105,6 @@ test.each([
 
 test("one instance is counted in the singular", () => {
   expect([0, 1, 2].map(instancesText)).toEqual(["0 instances", "1 instance", "2 instances"]);
+  expect(movedText(1, 2)).toBe("1 node and moved 2 instances from it");
+  expect(movedText(2, 1)).toBe("2 nodes and moved 1 instance from them");
 });

@@ -14,7 +14,7 @@ import { endText, follow } from "../../internal/operation/follow.ts";
 import { plainText } from "../../internal/plain-text.ts";
 import { type Column, tableText } from "../../internal/table.ts";
 import { previewText } from "./drain-preview.ts";
-import { remainingText } from "./remaining-text.ts";
+import { movedText, remainingText } from "./remaining-text.ts";
 
 /** The options of the command. */
 export type LabelDrain = {
@@ -72,7 +72,8 @@ function planText({ nodes, skipped }: LabelDrainStarted): string {
 
 function resultText({ drained, not_emptied, not_begun }: LabelDrainResult): string {
   const moved = drained.reduce((sum, node) => sum + node.moved, 0);
-  const done = `Drained ${drained.length} nodes and moved ${moved} instances from them; these nodes are cordoned`;
+  const cordoned = drained.length === 1 ? "the node is cordoned" : "these nodes are cordoned";
+  const done = `Drained ${movedText(drained.length, moved)}; ${cordoned}`;
   const begun = not_begun.length === 0
     ? ""
     : `\nNot begun: ${not_begun.map(({ hostname }) => plainText(hostname)).join(", ")}`;

@@ -14,6 +14,12 @@ export function instancesText(count: number): string {
   return `${count} ${count === 1 ? "instance" : "instances"}`;
 }
 
+/** Returns `1 node and moved 2 instances from it`: what a drain of several nodes has done. */
+export function movedText(nodes: number, instances: number): string {
+  const from = nodes === 1 ? "1 node" : `${nodes} nodes`;
+  return `${from} and moved ${instancesText(instances)} from ${nodes === 1 ? "it" : "them"}`;
+}
+
 /** Returns the instances that are still on the node as a table after an empty line, or an empty text. */
 export function remainingText(remaining: readonly RemainingInstance[]): string {
   return remaining.length === 0 ? "" : `\n\n${tableText(COLUMNS, remaining)}`;

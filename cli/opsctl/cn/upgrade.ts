@@ -17,6 +17,7 @@ import { plainText } from "../../internal/plain-text.ts";
 import { withIo } from "../../internal/run.ts";
 import { type Column, tableText } from "../../internal/table.ts";
 import { previewText } from "./drain-preview.ts";
+import { instancesText } from "./remaining-text.ts";
 
 export function upgrade(): AnyCommand {
   return command(
@@ -101,7 +102,9 @@ function planText({ nodes, current, skipped, unfit }: LabelUpgradeStarted): stri
 
 function resultText({ upgraded, not_upgraded, not_begun }: LabelUpgradeResult, platform: string): string {
   const moved = upgraded.reduce((sum, node) => sum + node.moved, 0);
-  const done = `Upgraded ${upgraded.length} nodes to ${plainText(platform)} and moved ${moved} instances from them`;
+  const nodes = upgraded.length === 1 ? "1 node" : `${upgraded.length} nodes`;
+  const from = upgraded.length === 1 ? "it" : "them";
+  const done = `Upgraded ${nodes} to ${plainText(platform)} and moved ${instancesText(moved)} from ${from}`;
   const begun = not_begun.length === 0
     ? ""
     : `\nNot begun: ${not_begun.map(({ hostname }) => plainText(hostname)).join(", ")}`;

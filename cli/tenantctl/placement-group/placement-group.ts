@@ -6,7 +6,7 @@ export const PLACEMENT_GROUP: Kind<PlacementGroup> = {
   noun: "placement-group",
   singular: "placement group",
   plural: "placement groups",
-  title: "PlacementGroup",
+  title: "Placement group",
   path: "/v1/placement-groups",
   has_labels: true,
   sample: "web",

@@ -7,7 +7,7 @@ export const PORT_FORWARD: Kind<PortForward> = {
   noun: "port-forward",
   singular: "port forward",
   plural: "port forwards",
-  title: "PortForward",
+  title: "Port forward",
   path: "/v1/port-forwards",
   has_labels: true,
   sample: "https",

@@ -62,7 +62,7 @@ const FAMILIES = [
     lines: `id:           ${PORT_FORWARD.id}\nname:         https\ndescription:  -\nvpc:          ${VPC.id}\n` +
       `project:      ${PROJECT}\nnat_gateway:  ${NAT_GATEWAY.id}\nprotocol:     tcp\npublic_port:  443\n` +
       `nic:          ${PORT_FORWARD.nic_id}\nnic_port:     8443\n`,
-    deleted: `PortForward ${PORT_FORWARD.id} deleted.\n`,
+    deleted: `Port forward ${PORT_FORWARD.id} deleted.\n`,
   },
   {
     noun: "floating-ip",
