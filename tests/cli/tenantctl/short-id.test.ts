@@ -86,6 +86,25 @@ test.each([
   expect(ran.err()).toContain(message);
 });
 
+test.each([[["subnet", "list"]], [["subnet", "create", "--name", "x", "--ipv4-block", "10.0.9.0/24"]]])(
+  "the error of %j without --vpc names the VPCs of the project",
+  async (argv) => {
+    const message = "GET /v1/subnets requires '?vpc=<uuid>'";
+    const server = serving({ "GET /v1/vpcs": { items: [VPC, TWIN] } });
+    const ran = await tenantctl(argv, {
+      env,
+      server: (asked, signal) =>
+        asked.path === "/v1/subnets"
+          ? { status: 400, body: { message, error_code: "MissingScope" } }
+          : server(asked, signal),
+    });
+    expect([ran.code, ran.err()]).toEqual([
+      1,
+      "error: the project has 2 VPCs (web, db); pass --vpc (MissingScope)\n",
+    ]);
+  },
+);
+
 test("an operation is found by a prefix of its id", async () => {
   const ran = await run("operation", "show", "99999999-00");
   expect(requestsOf(ran)).toEqual(["GET /v1/search?q=99999999-00", `GET /v1/operations/${OPERATION}`]);
