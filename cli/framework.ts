@@ -55,7 +55,7 @@ export function listCommand(name: string, summary: string, example = "") {
   return showCommand(name, summary, example)
     .option("--columns <columns>", "columns of the table or CSV, as in name,state")
     .option("--sort-by <column>", "order of the rows: COLUMN or COLUMN:desc")
-    .option("--filter <conditions>", "only rows that match, as in 'state=running,age>1h'; operators: = != ~ < >");
+    .option("--filter <conditions>", "only rows that match, as in 'state=running,age>1h'; operators: = != ~ < > <= >=");
 }
 
 export function group(name: string, summary: string, members: readonly AnyCommand[]): AnyCommand {

@@ -1,6 +1,7 @@
 // Finds a record without a name by a prefix of its id, as a table on a terminal shows it.
 import { SEARCH_HITS_MAX } from "../../src/contract/limits.ts";
 import type { SearchHit } from "../../src/contract/search.ts";
+import { usageFailure } from "./failure.ts";
 import type { Io } from "./io.ts";
 import { isIdPrefix, isUuid, pickRecord, type RecordKind } from "./record-name.ts";
 
@@ -13,6 +14,10 @@ export async function resolveId(io: Io, text: string, { kind, ...names }: Search
   const found = isIdPrefix(text)
     ? (await io.get<{ items: SearchHit[] }>("/v1/search", { q: text, limit: SEARCH_HITS_MAX })).items
     : [];
+  // The search cuts a longer answer, so an id could be missing.
+  if (found.length === SEARCH_HITS_MAX) {
+    throw usageFailure(`${text} is the beginning of many ids; write more of the id`);
+  }
   const hits = found.filter((hit) => hit.kind === kind);
   return pickRecord(hits, text, { ...names, id: ({ id }) => id, title: ({ name, hint }) => `${name} ${hint ?? ""}` })
     .id;

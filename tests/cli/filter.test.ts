@@ -34,6 +34,7 @@ describe("ages", () => {
   test.each([
     ["last_seen>5m", "late\n"],
     ["last_seen<5m", "fresh\n"],
+    ["last_seen>=10m", "late\n"],
     ["age>1h", "late\nnever\n"],
     ["age>3h", "late\nnever\n"],
     ["age>3h5m", "late\n"],
@@ -53,6 +54,8 @@ describe("sizes", () => {
     ["size>1GiB", "large\n"],
     ["size<1GiB", "tiny\n"],
     ["size>10B", "small\nlarge\n"],
+    ["size>=1GiB", "small\nlarge\n"],
+    ["size<=1GiB", "tiny\nsmall\n"],
     ["size>0.5GiB", "small\nlarge\n"],
     ["size>1073741824", "large\n"],
     ["size=1024MiB", "small\n"],

@@ -1,5 +1,6 @@
 // A prefix of an id, as a table on a terminal shows it, names a record without a name.
 import { expect, test } from "vitest";
+import { SEARCH_HITS_MAX } from "../../src/contract/limits.ts";
 import type { Server } from "./fake-environment.ts";
 import { opsctl } from "./opsctl.ts";
 
@@ -25,6 +26,12 @@ test("a prefix that several operations have is refused, and the error lists them
   const ran = await opsctl(["operation", "show", "a48d"], { server: found(hit("operation", A), hit("operation", B)) });
   expect(ran.code).toBe(2);
   expect(ran.err()).toContain(`a48d matches 2 operations; use one of these UUIDs:\n  ${A}  node-join running\n  ${B}`);
+});
+
+test("a prefix with more hits than one search returns is refused", async () => {
+  const hits = Array.from({ length: SEARCH_HITS_MAX }, (_, at) => hit(at === 0 ? "operation" : "instance", A));
+  const ran = await opsctl(["operation", "show", "a48d"], { server: found(...hits) });
+  expect([ran.code, ran.err()]).toEqual([2, "error: a48d is the beginning of many ids; write more of the id\n"]);
 });
 
 test.each([

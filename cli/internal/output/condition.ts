@@ -7,9 +7,9 @@ import { durationMs } from "../time-text.ts";
 import { ageText } from "./age.ts";
 import { compare, isUnset, textOf } from "./value.ts";
 
-export const OPERATORS = ["!=", "~", "=", ">", "<"] as const;
+const OPERATORS = ["!=", "~", "=", ">", "<", ">=", "<="] as const;
 type Operator = (typeof OPERATORS)[number];
-const CONDITION = /^\s*([\w.-]+)\s*(!=|~|=|>|<)(.*)$/s;
+const CONDITION = /^\s*([\w.-]+)\s*(!=|>=|<=|~|=|>|<)(.*)$/s;
 
 export type Condition = { readonly key: string; readonly operator: Operator; readonly wanted: string };
 
@@ -51,10 +51,13 @@ export function testOf(condition: Condition, filtered: Filtered): (value: unknow
     case "~":
       return (value) => texts(value).some((text) => text.includes(folded));
     case ">":
-    case "<": {
+    case "<":
+    case ">=":
+    case "<=": {
       const difference = differenceOf(condition, filtered);
-      const sign = operator === ">" ? 1 : -1;
-      return (value) => !isUnset(value) && sign * difference(value) > 0;
+      const sign = operator.startsWith(">") ? 1 : -1;
+      const least = operator.endsWith("=") ? 0 : Number.MIN_VALUE;
+      return (value) => !isUnset(value) && sign * difference(value) >= least;
     }
   }
 }

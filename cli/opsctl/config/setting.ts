@@ -21,7 +21,7 @@ export async function settingOf(io: Io, request: Omit<Request, "path">, key: str
     if (!(cause instanceof Failure) || cause.exit_code !== EXIT.not_found) throw cause;
     const near = nearNames((await io.get<SettingView[]>(SETTINGS_PATH)).map((setting) => setting.key), key);
     const hint = near.length === 0 ? "to list them, run: opsctl config list" : `did you mean ${near.join(" or ")}?`;
-    throw new Failure(`no setting has the key ${key}; ${hint}`, EXIT.not_found);
+    throw new Failure(`no setting has the key ${key === "" ? '""' : key}; ${hint}`, EXIT.not_found);
   }
 }
 
