@@ -1,5 +1,6 @@
-// The control plane as a fetch handler, for `deno serve src/main.ts` and for hosts that start an isolate on a request
-// and stop it when idle. It keeps no state in memory; DATABASE_URL must be set. `task start` runs serve.ts instead.
+// Serves the control plane as a fetch handler, for `deno serve src/main.ts` and for hosts that start an isolate on a
+// request and stop it when idle. It keeps no state in memory; DATABASE_URL must be set. `task start` runs serve.ts
+// instead.
 import process from "node:process";
 import { readConfig } from "./config.ts";
 import { edgeAnswer } from "./http/edge-answer.ts";

@@ -1,4 +1,5 @@
-// A client of an OpenID provider: the authorization code flow with PKCE (OpenID Connect Core, 3.1; RFC 7636; RFC 9207).
+// Signs in users at an OpenID provider by the authorization code flow with PKCE (OpenID Connect Core, 3.1; RFC 7636;
+// RFC 9207).
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { z } from "zod";

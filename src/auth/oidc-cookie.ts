@@ -1,5 +1,5 @@
-// The cookie that a browser keeps while its user signs in at an issuer. The cookie is Lax, because the issuer's page
-// sends the browser back. Its value is sealed (docs/web-console.md, "Sign-in with an identity provider").
+// Reads and writes the cookie that a browser keeps while its user signs in at an issuer. The cookie is Lax, because the
+// issuer's page sends the browser back. Its value is sealed (docs/web-console.md, "Sign-in with an identity provider").
 import { OIDC_SIGN_IN_S } from "../contract/limits.ts";
 
 const NAME = "__Host-berth-oidc";

@@ -1,4 +1,4 @@
-// The type of a rule of the permissions. The table of rules is in policy.ts.
+// Defines the type of a permission rule. The table of rules is in policy.ts.
 import type { Capability, KeyScope } from "../contract/enums.ts";
 
 export type Rule = {

@@ -1,5 +1,5 @@
-// The permissions: a table from action to rule, read by authorization.ts. The scope of a key is checked before the
-// permissions of its owner, so a scoped key of root is limited to its scope.
+// Defines the permissions as a table from action to rule, which authorization.ts reads. The scope of a key is checked
+// before the permissions of its owner, so a scoped key of root is limited to its scope.
 import type { KeyScope } from "../contract/enums.ts";
 import type { Rule } from "./policy-rule.ts";
 

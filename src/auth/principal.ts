@@ -1,5 +1,5 @@
-// The authenticated caller. A credential resolves to exactly one principal; nothing else in a request determines the
-// caller or its tenant.
+// Defines the type of an authenticated caller. A credential resolves to exactly one principal; nothing else in a
+// request determines the caller or its tenant.
 import type { Capability, KeyScope } from "../contract/enums.ts";
 
 /** The user behind a credential, and the tenant in which the credential acts. */

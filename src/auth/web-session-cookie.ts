@@ -1,5 +1,5 @@
-// The cookie of a session of the web console, and the check that a page of this server sent the request. A browser adds
-// the cookie to requests by itself, so a request that writes must show that no other site caused it
+// Reads and writes the cookie of a session of the web console, and checks that a page of this server sent the request.
+// A browser adds the cookie to requests by itself, so a request that writes must show that no other site caused it
 // (docs/web-console.md, "Sessions").
 import type { Context } from "hono";
 import { type Fault, fault } from "../contract/fault.ts";

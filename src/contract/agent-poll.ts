@@ -1,5 +1,6 @@
-// The poll of a node agent (docs/nodes.md, "Reports of a node"). One long-poll request sends the heartbeat and the
-// reports, claims jobs and fetches network documents. The server ignores unknown fields in request bodies from agents.
+// Defines the poll of a node agent (docs/nodes.md, "Reports of a node"). One long-poll request sends the heartbeat and
+// the reports, claims jobs and fetches network documents. The server ignores unknown fields in request bodies from
+// agents.
 import { z } from "zod";
 import { CapacityReport, StatusReport } from "./agent.ts";
 import { Uuid } from "./common.ts";

@@ -1,5 +1,5 @@
-// Messages between node agents and the control plane (docs/nodes.md). The server ignores unknown fields in request
-// bodies, so that agents and servers of different versions work together.
+// Defines the messages between node agents and the control plane (docs/nodes.md). The server ignores unknown fields in
+// request bodies, so that agents and servers of different versions work together.
 import { z } from "zod";
 import { Timestamp, Uuid, withDefault } from "./common.ts";
 import { CN_STATES, DEVICE_KINDS, POOL_TIERS } from "./enums.ts";

@@ -1,4 +1,4 @@
-// API keys, and the owner of a credential.
+// Defines the schemas of API keys, and of the owner of a credential.
 import { z } from "zod";
 import { Timestamp } from "./common.ts";
 import { CAPABILITIES, KEY_SCOPES } from "./enums.ts";

@@ -1,4 +1,4 @@
-// The audit chain.
+// Defines the schemas of the audit chain.
 import { z } from "zod";
 import { Timestamp } from "./common.ts";
 import { AUDIT_DECISIONS } from "./enums.ts";

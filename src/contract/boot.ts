@@ -1,4 +1,5 @@
-// Boot records, the boot policy, the declared roster and staged platform images (docs/booting.md).
+// Defines the schemas of boot records, the boot policy, the declared roster and staged platform images
+// (docs/booting.md).
 import { z } from "zod";
 import { Hostname } from "./agent.ts";
 import { Timestamp, withDefault } from "./common.ts";

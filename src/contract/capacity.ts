@@ -1,4 +1,4 @@
-// The capacity of nodes, the instances on them, and their load.
+// Defines the schemas of the nodes' capacity and load, and of the instances on the nodes.
 import { z } from "zod";
 import { CapacityReport } from "./agent.ts";
 import { Timestamp } from "./common.ts";

@@ -1,4 +1,4 @@
-// The feed of changes.
+// Defines the schema of the feed of changes.
 import { z } from "zod";
 
 /** The objects that changed after a cursor. */

@@ -1,4 +1,4 @@
-// The placement rules that operators set on one node.
+// Defines the schemas of the placement rules that operators set on one node.
 import { z } from "zod";
 import { CnParam } from "./cn.ts";
 import { Uuid } from "./common.ts";

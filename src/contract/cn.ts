@@ -1,4 +1,4 @@
-// Compute nodes as operators see them (docs/nodes.md).
+// Defines the schemas of compute nodes as operators see them (docs/nodes.md).
 import { z } from "zod";
 import { Timestamp, Uuid } from "./common.ts";
 import { CN_ROLES, CN_STATES } from "./enums.ts";

@@ -1,4 +1,4 @@
-// Serial consoles of instances (docs/instances.md, "Serial console").
+// Defines the schemas of instances' serial consoles (docs/instances.md, "Serial console").
 import { z } from "zod";
 import { Timestamp, withDefault } from "./common.ts";
 import { CONSOLE_MODES } from "./enums.ts";

@@ -1,4 +1,4 @@
-// The report of the doctor, which checks the invariants and the health of the system.
+// Defines the report of the doctor, which checks the invariants and the health of the system.
 import { z } from "zod";
 import { Timestamp } from "./common.ts";
 import { CHECK_STATUSES, DIAGNOSES, DOCTOR_SCOPES } from "./enums.ts";

@@ -1,4 +1,5 @@
-// Drains of nodes, and evacuations of dead nodes (docs/nodes.md, "Drain" and "Evacuate a dead node").
+// Defines the schemas of drains of nodes, and of evacuations of dead nodes (docs/nodes.md, "Drain" and "Evacuate a dead
+// node").
 import { z } from "zod";
 import { withDefault } from "./common.ts";
 import { DrainPreview } from "./placement.ts";

@@ -1,5 +1,5 @@
-// The enumerations of the wire, as const arrays. This file imports nothing, so that executables can use the values
-// without including schema code.
+// Defines the enumerations of the API, as const arrays. This file imports nothing, so that executables can use the
+// values without including schema code.
 
 /** The state of a compute node. */
 export const CN_STATES = ["pending", "approved", "disabled", "awaiting_setup", "setting_up"] as const;

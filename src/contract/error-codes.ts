@@ -1,5 +1,5 @@
-// All error codes. A Fault takes its code from here, so that the API description lists every code that is used. Later
-// versions may add codes.
+// Defines all error codes. A Fault takes its code from here, so that the API description lists every code that is used.
+// Later versions may add codes.
 
 /** The HTTP status of a code, and a clause that says when the code is used. */
 export type CodeMeaning = { readonly status: number; readonly when: string };

@@ -1,4 +1,5 @@
-// Public addresses that operators provide: NIC tags, external subnets, and pools of them (docs/networking.md).
+// Defines the schemas of the public addresses that operators provide: NIC tags, external subnets, and pools of external
+// subnets (docs/networking.md).
 import { z } from "zod";
 import { Timestamp, Uuid, withDefault } from "./common.ts";
 import {

@@ -1,5 +1,5 @@
-// The firewall rules of a VPC as one set, and the check whether they would pass a packet (docs/networking.md, "Firewall
-// rules").
+// Defines the schemas of a VPC's firewall rules as one set, and of the check whether they would pass a packet
+// (docs/networking.md, "Firewall rules").
 import { z } from "zod";
 import { wholeNumber } from "./common.ts";
 import { PACKET_PROTOCOLS } from "./enums.ts";

@@ -1,4 +1,5 @@
-// The hardware and the firmware of a node, as its BMC shows them (docs/booting.md, "Hardware and firmware").
+// Defines the schemas of the hardware and the firmware of a node, as its BMC shows them (docs/booting.md, "Hardware and
+// firmware").
 import { z } from "zod";
 import { Timestamp } from "./common.ts";
 import { HARDWARE_PARTS_MAX, HARDWARE_TEXT_CHARS_MAX } from "./limits.ts";

@@ -1,4 +1,4 @@
-// Users, sessions and the issuers of tenants (docs/tenancy.md).
+// Defines the schemas of users, sessions and the issuers of tenants (docs/tenancy.md).
 import { z } from "zod";
 import { Timestamp } from "./common.ts";
 import { CAPABILITIES, SESSION_KINDS, TENANT_KEY_SCOPES } from "./enums.ts";

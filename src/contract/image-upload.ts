@@ -1,4 +1,5 @@
-// Images whose bytes the site stores (docs/instances.md, "Uploaded images" and "Images from snapshots").
+// Defines the schemas of images whose bytes the site stores (docs/instances.md, "Uploaded images" and "Images from
+// snapshots").
 import { z } from "zod";
 import { Timestamp } from "./common.ts";
 import { ImageBody } from "./image.ts";

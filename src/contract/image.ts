@@ -1,4 +1,4 @@
-// Images of instances (docs/instances.md, "Images").
+// Defines the schemas of instances' images (docs/instances.md, "Images").
 import { z } from "zod";
 import { Timestamp, withDefault } from "./common.ts";
 import { INSTANCE_BRANDS, type InstanceBrand } from "./enums.ts";

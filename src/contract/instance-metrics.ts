@@ -1,4 +1,5 @@
-// Metrics of instances: use of the processor, memory, disks and network (docs/instances.md, "Metrics").
+// Defines the schemas of instances' metrics: the use of the processor, memory, disks and network (docs/instances.md,
+// "Metrics").
 import { z } from "zod";
 import { Timestamp } from "./common.ts";
 import { LOAD_STEPS } from "./enums.ts";
@@ -79,7 +80,7 @@ export type InstanceLoad = z.infer<typeof InstanceLoad>;
 /** The query of the load of an instance. */
 export const LoadQuery = z.object({
   by: z.enum(LOAD_STEPS).default("hour").describe(
-    `minute: an entry per minute, for the last ${MINUTE_LOAD_KEPT_HOURS} hours. hour: an entry per hour, for the last ` +
-      `${HOURLY_LOAD_KEPT_DAYS} days`,
+    `minute: an entry per minute, for the last ${MINUTE_LOAD_KEPT_HOURS} hours. hour: an entry per hour, for the ` +
+      `last ${HOURLY_LOAD_KEPT_DAYS} days`,
   ),
 });

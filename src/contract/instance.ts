@@ -1,4 +1,4 @@
-// Instances with their disks and NICs (docs/instances.md).
+// Defines the schemas of instances, and of their disks and NICs (docs/instances.md).
 import { z } from "zod";
 import { Timestamp, Uuid, withDefault } from "./common.ts";
 import { DISK_KINDS, INSTANCE_BRANDS, INSTANCE_STATES } from "./enums.ts";

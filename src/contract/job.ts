@@ -1,4 +1,5 @@
-// Jobs of node agents (docs/instances.md, "Jobs"). The server ignores unknown fields in request bodies from agents.
+// Defines the schemas of node agents' jobs (docs/instances.md, "Jobs"). The server ignores unknown fields in request
+// bodies from agents.
 import { z } from "zod";
 import { Timestamp, Uuid } from "./common.ts";
 import { ConsoleCall } from "./console.ts";

@@ -1,4 +1,5 @@
-// Drains of the nodes with a label, one after another (docs/nodes.md, "Drain by label").
+// Defines the schemas of a drain by label, which drains the nodes with a label one after another (docs/nodes.md, "Drain
+// by label").
 import { z } from "zod";
 import { withDefault } from "./common.ts";
 import { RemainingInstance } from "./drain.ts";

@@ -1,4 +1,5 @@
-// Upgrades of the nodes with a label to a platform image, one after another (docs/nodes.md, "Upgrade by label").
+// Defines the schemas of an upgrade by label, which upgrades the nodes with a label to a platform image, one after
+// another (docs/nodes.md, "Upgrade by label").
 import { z } from "zod";
 import { Stamp } from "./boot.ts";
 import { withDefault } from "./common.ts";

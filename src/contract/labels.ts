@@ -1,4 +1,5 @@
-// Labels: pairs of a key and a value. Tenants label their instances, and operators label nodes, to find them again.
+// Defines the schemas of labels, which are pairs of a key and a value. Tenants label their instances, and operators
+// label nodes, to find them again.
 import { z } from "zod";
 import { LABEL_CHARS_MAX, LABEL_FILTER_CHARS_MAX } from "./limits.ts";
 

@@ -1,5 +1,5 @@
-// The limits, each defined once, with its unit in the name and its reason in the comment. `task docs` prints
-// docs/limits.md from this file.
+// Defines each limit once, with its unit in the name and its reason in the comment. `task docs` prints docs/limits.md
+// from this file.
 
 /** Seconds after which a claim code expires. */
 export const CLAIM_CODE_TTL_S = 3_600;

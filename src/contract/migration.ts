@@ -1,4 +1,4 @@
-// Migrations of instances between nodes (docs/instances.md, "Migration").
+// Defines the schemas of instances' migrations between nodes (docs/instances.md, "Migration").
 import { z } from "zod";
 import { Timestamp } from "./common.ts";
 import { MIGRATION_STATES } from "./enums.ts";

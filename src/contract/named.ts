@@ -1,4 +1,4 @@
-// The schemas that have names in the API description.
+// Lists the schemas that have names in the API description.
 import * as agent from "./agent.ts";
 import * as apiKey from "./api-key.ts";
 import * as boot from "./boot.ts";

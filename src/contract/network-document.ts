@@ -1,6 +1,6 @@
-// The network document: what one node applies for one VPC. A node gets a document for each VPC of which it hosts a NIC
-// or a NAT gateway. The node applies the whole document or nothing of it. Addresses and blocks are in canonical form
-// (RFC 5952).
+// Defines the network document, which describes the network that one node applies for one VPC. A node gets a document
+// for each VPC of which it hosts a NIC or a NAT gateway. The node applies the whole document or nothing of it.
+// Addresses and blocks are in canonical form (RFC 5952).
 import { z } from "zod";
 import { Uuid } from "./common.ts";
 import {

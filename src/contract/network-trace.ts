@@ -1,5 +1,5 @@
-// Traces, which find out where a packet stops: the question to a node, the node's answer, and the result for an
-// operator (docs/networking.md, "Traces").
+// Defines the schemas of traces, which find out where a packet stops: the question to a node, the node's answer, and
+// the result for an operator (docs/networking.md, "Traces").
 import { z } from "zod";
 import { wholeNumber } from "./common.ts";
 import { PACKET_PROTOCOLS, TRACE_VERDICTS } from "./enums.ts";

@@ -1,5 +1,5 @@
-// Overlay networks of tenants (docs/networking.md). Each object names its parent in two keys with the same UUID, for
-// example vpc and vpc_id.
+// Defines the schemas of tenants' overlay networks (docs/networking.md). Each object names its parent in two keys with
+// the same UUID, for example vpc and vpc_id.
 import { z } from "zod";
 import { Timestamp, withDefault } from "./common.ts";
 import {

@@ -1,4 +1,5 @@
-// The setting network.nic_limits limits how much of the network a NIC may use, by the size of its instance.
+// Defines the setting network.nic_limits, which limits how much of the network a NIC may use, by the size of its
+// instance.
 import { z } from "zod";
 import {
   NIC_BYTES_PER_SECOND_MIN,

@@ -1,4 +1,4 @@
-// Diagnoses: why a machine is not usable, and what to do about it.
+// Defines the schemas of diagnoses: why a machine is not usable, and what to do about it.
 import { z } from "zod";
 import { BOOT_RECORD_STATES, CN_STATES } from "./enums.ts";
 

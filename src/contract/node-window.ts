@@ -1,4 +1,4 @@
-// The window of the list of nodes, and the summary of the fleet.
+// Defines the schemas of a window of the list of nodes, and of the summary of the fleet.
 import { z } from "zod";
 import { Timestamp } from "./common.ts";
 import { Labels } from "./labels.ts";

@@ -1,4 +1,4 @@
-// Operations: sagas as the API shows them.
+// Defines the schemas of operations. An operation is a saga as the API shows it.
 import { z } from "zod";
 import { Timestamp } from "./common.ts";
 import { OPERATION_STATES, RESOURCE_SCOPES, STEP_STATUSES } from "./enums.ts";

@@ -1,5 +1,5 @@
-// Placement groups: instances of a project that placement keeps apart or together (docs/instances.md, "Placement
-// groups").
+// Defines the schemas of placement groups: instances of a project that placement keeps apart or together
+// (docs/instances.md, "Placement groups").
 import { z } from "zod";
 import { Timestamp, withDefault } from "./common.ts";
 import { PLACEMENT_GROUP_LEVELS, PLACEMENT_GROUP_POLICIES, PLACEMENT_GROUP_STRICTNESSES } from "./enums.ts";

@@ -1,4 +1,4 @@
-// The setting placement.profiles: named sets of weights for the scorers, and the active one.
+// Defines the setting placement.profiles: named sets of weights for the scorers, and the active one.
 import { z } from "zod";
 import { PLACEMENT_SCORERS, type PlacementScorer } from "./enums.ts";
 

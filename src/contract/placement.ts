@@ -1,5 +1,5 @@
-// Placement as operators see it: why a node can or cannot take an instance, and what a drain would do
-// (docs/instances.md, "Placement").
+// Defines the schemas of placement as operators see it: why a node can or cannot take an instance, and what a drain
+// would do (docs/instances.md, "Placement").
 import { z } from "zod";
 import { Timestamp, Uuid, withDefault } from "./common.ts";
 import { CN_ROLES, FILTER_VERDICTS, INSTANCE_BRANDS, PLACEMENT_FILTERS, PLACEMENT_SCORERS } from "./enums.ts";

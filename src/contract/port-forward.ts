@@ -1,4 +1,4 @@
-// Port forwards of NAT gateways (docs/networking.md, "Port forwards").
+// Defines the schemas of NAT gateways' port forwards (docs/networking.md, "Port forwards").
 import { z } from "zod";
 import { Timestamp, withDefault } from "./common.ts";
 import { PORT_FORWARD_PROTOCOLS } from "./enums.ts";

@@ -1,4 +1,4 @@
-// The scope of an image or an SSH key: public, a level of the hierarchy, or a user.
+// Defines the scopes of images and SSH keys: public, a level of the hierarchy, or a user.
 import { z } from "zod";
 import type { ScopeKind } from "./enums.ts";
 

@@ -1,4 +1,4 @@
-// The search for objects of all kinds.
+// Defines the schemas of the search for objects of all kinds.
 import { z } from "zod";
 import { SEARCH_KINDS } from "./enums.ts";
 

@@ -1,4 +1,4 @@
-// Cluster settings.
+// Defines the schemas of a cluster setting.
 import { z } from "zod";
 
 /** A setting: its effective value and the source of the value. */

@@ -1,4 +1,4 @@
-// The cluster settings: the key, schema, default and description of each.
+// Defines the cluster settings: the key, schema, default and description of each.
 import { z } from "zod";
 import { NicLimitClasses } from "./nic-limits.ts";
 import { PLACEMENT_PROFILES_DEFAULT, PlacementProfiles } from "./placement-profiles.ts";

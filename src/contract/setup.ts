@@ -1,4 +1,5 @@
-// Setup of bare machines: announce, plan, approve, bundle, reports (docs/nodes.md, "The netboot path").
+// Defines the schemas of the setup of bare machines: announce, plan, approve, bundle, reports (docs/nodes.md, "The
+// netboot path").
 import { z } from "zod";
 import { CnView } from "./cn.ts";
 import { Hostname } from "./agent.ts";

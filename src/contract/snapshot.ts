@@ -1,4 +1,4 @@
-// Snapshots of disks (docs/instances.md, "Snapshots").
+// Defines the schemas of disks' snapshots (docs/instances.md, "Snapshots").
 import { z } from "zod";
 import { Timestamp, withDefault } from "./common.ts";
 import { Labels, NewLabels } from "./labels.ts";

@@ -1,4 +1,4 @@
-// SSH keys that may log in to instances.
+// Defines the schemas of SSH keys, with which users log in to instances.
 import { z } from "zod";
 import { Timestamp, withDefault } from "./common.ts";
 import { Labels, NewLabels } from "./labels.ts";

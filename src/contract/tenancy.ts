@@ -1,4 +1,5 @@
-// The hierarchy: silos hold tenants, tenants hold projects; tenants and projects have quotas (docs/tenancy.md).
+// Defines the schemas of the hierarchy: silos hold tenants, tenants hold projects; tenants and projects have quotas
+// (docs/tenancy.md).
 import { z } from "zod";
 import { Timestamp, withDefault } from "./common.ts";
 import { Labels, LabelsPatch, NewLabels } from "./labels.ts";

@@ -1,4 +1,4 @@
-// Usage of projects over time (docs/tenancy.md, "Usage by day").
+// Defines the schemas of projects' usage over time (docs/tenancy.md, "Usage by day").
 import { z } from "zod";
 
 const hours = z.number().min(0);

@@ -1,4 +1,4 @@
-// Webhooks: events of a project that the server sends to a URL (docs/webhooks.md).
+// Defines the schemas of webhooks. A webhook sends events of a project to a URL (docs/webhooks.md).
 import { z } from "zod";
 import { Timestamp, withDefault } from "./common.ts";
 import { WEBHOOK_DELIVERY_STATES } from "./enums.ts";

@@ -1,5 +1,5 @@
-// The audit chain: a log of audited decisions in which each event contains the hash of the previous one. The text that
-// was hashed is stored, so verification (audit-verify.ts) hashes stored text and need not rebuild it.
+// Extends the audit chain, which is a log of audited decisions. Each event contains the hash of the previous event. The
+// text that was hashed is stored, so verification (audit-verify.ts) hashes stored text and need not rebuild it.
 //
 // Events are appended from the table `transition` after each commit, in (xid, id) order. A row is appended only after
 // all transactions have ended that began before the row's own transaction. Therefore no later commit can add a row that

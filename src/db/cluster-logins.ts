@@ -1,4 +1,4 @@
-// The logins of the embedded server. The control plane uses `berth_server`, which has exactly the rights of
+// Creates the logins of the embedded server. The control plane uses `berth_server`, which has exactly the rights of
 // `berth_app`; `berth_owner` owns the database and migrates it. Neither is a superuser, and neither may create roles.
 // The superuser that initdb creates is used only in single-user mode, before the server starts: the server rejects its
 // logins.

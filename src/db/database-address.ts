@@ -1,4 +1,4 @@
-// The address in a database URL, as the driver (pg) reads it: a host and a port, or the path of a Unix socket.
+// Finds the address in a database URL, as the driver (pg) reads it: a host and a port, or the path of a Unix socket.
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

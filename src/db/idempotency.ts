@@ -1,5 +1,5 @@
-// An Idempotency-Key identifies one message. A repeated request with the same key and body gets the same message id,
-// and therefore the stored reply to that message. docs/wire.md, "Repeating a request".
+// Stores Idempotency-Keys. A key identifies one message. A repeated request with the same key and body gets the same
+// message id, and therefore the stored reply to that message. docs/wire.md, "Repeating a request".
 import { createHash } from "node:crypto";
 import { type Fault, fault } from "../contract/fault.ts";
 import { SEEN_RETENTION_HOURS } from "../contract/limits.ts";

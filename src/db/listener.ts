@@ -1,4 +1,4 @@
-// The connection on which a process runs LISTEN. A notification is only a hint: notifications are lost while the
+// Keeps the connection on which a process runs LISTEN. A notification is only a hint: notifications are lost while the
 // connection is down, so the caller must check for changes after each reconnection.
 import { type Connection, openClient } from "./pool.ts";
 

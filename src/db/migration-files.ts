@@ -1,5 +1,5 @@
-// The SQL files of this build: the numbered migrations, and the current text of each function. Checksums are computed
-// with LF line ends, so a checkout with CRLF gives the same checksums.
+// Reads the SQL files of this build: the numbered migrations, and the current text of each function. Checksums are
+// computed with LF line ends, so a checkout with CRLF gives the same checksums.
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { basename } from "node:path";

@@ -1,4 +1,4 @@
-// Row types of named records and network objects, for Kysely. tables.ts lists the tables.
+// Defines the row types of named records and network objects, for Kysely. tables.ts lists the tables.
 import type { Labels } from "../contract/labels.ts";
 import type {
   AddressFamily,

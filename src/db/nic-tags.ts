@@ -1,4 +1,4 @@
-// The NIC tags that a node reports with their bridges. External networks of VPCs on the node use the bridges.
+// Stores the NIC tags that a node reports with their bridges. External networks of VPCs on the node use the bridges.
 import type { ReportedNicTag } from "../contract/external-network.ts";
 import type { Db } from "./pool.ts";
 

@@ -1,5 +1,5 @@
-// One connection that sends each statement at once, without waiting for the answers to earlier ones. PostgreSQL answers
-// in order. Statements of one turn of the event loop leave in one packet: a system call costs more than a short
+// Opens a connection that sends each statement at once, without waiting for the answers to earlier ones. PostgreSQL
+// answers in order. Statements of one turn of the event loop leave in one packet: a system call costs more than a short
 // statement.
 import type { Rows } from "./pool.ts";
 

@@ -1,5 +1,5 @@
-// Connections to PostgreSQL. Only this file imports the driver (pg). A connection is closed instead of reused if it is
-// broken, a statement timed out on our side, or a transaction was left open.
+// Manages connections to PostgreSQL. Only this file imports the driver (pg). A connection is closed instead of reused
+// if it is broken, a statement timed out on our side, or a transaction was left open.
 import { Kysely, PostgresDialect, type PostgresPoolClient, type PostgresQueryResult } from "kysely";
 import pg from "pg";
 import { choosesServer, databaseUrls } from "./database-hosts.ts";

@@ -1,7 +1,7 @@
-// The user that runs PostgreSQL. PostgreSQL refuses to run as root, so a root process runs it in a user namespace in
-// which root appears as an ordinary user; the files stay where they are, even below /root. Where user namespaces are
-// forbidden, as in many containers, a system user runs PostgreSQL. Programs that this user cannot read are copied, and
-// data is stored in a folder that the user can enter.
+// Chooses the user that runs PostgreSQL. PostgreSQL refuses to run as root, so a root process runs it in a user
+// namespace in which root appears as an ordinary user; the files stay where they are, even below /root. Where user
+// namespaces are forbidden, as in many containers, a system user runs PostgreSQL. Programs that this user cannot read
+// are copied, and data is stored in a folder that the user can enter.
 import { execFile } from "node:child_process";
 import { platform } from "node:os";
 import { promisify } from "node:util";

@@ -1,4 +1,4 @@
-// Frequent signals from nodes and about API keys, stored by batched upserts without a version, a stored reply or an
+// Stores frequent signals from nodes and about API keys, by batched upserts without a version, a stored reply or an
 // audit event. No acknowledged signal is lost: the server replies after it has committed the signal, or a newer one
 // from the same node. Every authenticated call by an agent updates last_seen.
 import { type Fault, fault } from "../contract/fault.ts";

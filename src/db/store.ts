@@ -1,4 +1,4 @@
-// The engine's store on PostgreSQL: a load runs one query per kind of actor, a commit runs one statement
+// Implements the engine's store on PostgreSQL: a load runs one query per kind of actor, a commit runs one statement
 // (commit_units_1).
 import {
   ABSENT,

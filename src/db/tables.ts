@@ -1,4 +1,4 @@
-// The tables and their columns for Kysely, named as in the migrations. The actors' reads.ts files query them.
+// Defines the tables and their columns for Kysely, named as in the migrations. The actors' reads.ts files query them.
 import type {
   AdminNetwork,
   AllowlistEntry,

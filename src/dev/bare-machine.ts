@@ -1,4 +1,4 @@
-// A simulated bare machine. It calls the API as a booter would for a real machine: it reports that the machine was
+// Simulates a bare machine. It calls the API as a booter would for a real machine: it reports that the machine was
 // seen, announces its hardware, and installs the machine when its setup is approved.
 import { bareSysinfo } from "./bare-sysinfo.ts";
 

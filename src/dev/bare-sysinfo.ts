@@ -1,4 +1,4 @@
-// The inventory of a simulated bare machine: one small disk, and two larger ones of equal size, which can form a
+// Builds the inventory of a simulated bare machine: one small disk, and two larger ones of equal size, which can form a
 // mirror.
 
 export type BareIdentity = {

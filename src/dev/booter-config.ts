@@ -1,4 +1,4 @@
-// The configuration of a booter on loopback, with free ports.
+// Builds the configuration of a booter on loopback, with free ports.
 
 export type LoopbackParts = {
   readonly server_url: string;

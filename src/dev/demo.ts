@@ -1,4 +1,5 @@
-// `task demo`: runs the main scenarios from start to end with the real programs, and checks their output.
+// The program of `task demo`. It runs the main scenarios from start to end with the real programs, and checks their
+// output.
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -42,7 +43,8 @@ async function demo(): Promise<void> {
     const diagnosis = await opsctl("doctor");
     check("the doctor finds no problem", /: 0 fail,/.test(diagnosis));
     say(
-      "Done: nodes were registered and removed, a tenant used a network and an instance, and the audit chain is intact.",
+      "Done: nodes were registered and removed, a tenant used a network and an instance, and the audit chain is " +
+        "intact.",
     );
   } finally {
     await agent.stop();

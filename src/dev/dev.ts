@@ -1,5 +1,5 @@
-// `task dev`: keeps a development environment running, with three simulated nodes that wait for approval, and prints
-// commands to try.
+// The program of `task dev`. It keeps a development environment running, with three simulated nodes that wait for
+// approval, and prints commands to try.
 import { join } from "node:path";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import process from "node:process";

@@ -1,4 +1,4 @@
-// The dev environment: the executables, a server process with its embedded PostgreSQL, and a root key.
+// Starts the dev environment: the executables, a server process with its embedded PostgreSQL, and a root key.
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";

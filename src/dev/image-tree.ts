@@ -1,4 +1,4 @@
-// The documents of an image index with a few invented images (docs/image-index.md).
+// Builds the documents of an image index with a few invented images (docs/image-index.md).
 import type { Artifact, Distro, Image, Location } from "../../cli/image/model.ts";
 
 export function primary(url: string): Location {

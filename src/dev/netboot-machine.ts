@@ -1,4 +1,4 @@
-// A simulated machine that netboots like firmware and iPXE. Its DHCP packets go through a relay. The relay receives the
+// Simulates a machine that netboots like firmware and iPXE. Its DHCP packets go through a relay. The relay receives the
 // replies on the port from which it sent the packets. TFTP and HTTP requests come from the machine's own address. All
 // addresses are on loopback.
 import { createSocket, type Socket } from "node:dgram";

@@ -1,5 +1,6 @@
-// Two nodes on this machine, each with its own network devices and its own processes, on a bridge that carries the
-// packets between them. A service on this machine's loopback address has the same address in both nodes. Needs root.
+// Opens namespaces for two nodes on this machine. Each node has its own network devices and its own processes. A bridge
+// carries the packets between the nodes. A service on this machine's loopback address has the same address in both
+// nodes. Needs root.
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { once } from "node:events";

@@ -1,4 +1,4 @@
-// Simulated nodes of the dev environment. Each is a real agent process with its own state directory.
+// Starts simulated nodes in the dev environment. Each is a real agent process with its own state directory.
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";

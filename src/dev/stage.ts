@@ -1,4 +1,5 @@
-// Functions for scenarios. They print a heading, run a command and check its output. A failed check ends the demo.
+// Defines the functions of scenarios, which print a heading, run a command and check its output. A failed check ends
+// the demo.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";

@@ -1,5 +1,6 @@
-// A guest that fits into one sector. It prints a line on its serial console, and turns itself off when the power button
-// is pressed. It boots in a second without KVM, so a scenario can run a real machine without an operating system.
+// Builds a guest that fits into one sector. The guest prints a line on its serial console, and turns itself off when
+// the power button is pressed. It boots in a second without KVM, so a scenario can run a real machine without an
+// operating system.
 
 const SECTOR_BYTES = 512;
 const SIGNATURE_AT = 510;

@@ -1,4 +1,5 @@
-// INV-8, INV-9, INV-13 and INV-14: nodes, boot records, credentials, setups and the auto-approve window.
+// Checks INV-8, INV-9, INV-13 and INV-14, which are about nodes, boot records, credentials, setups and the auto-approve
+// window.
 import { AUTO_APPROVE_SECS_MAX, SETUP_LIMIT_MS } from "../contract/limits.ts";
 import { type Check, invariant } from "./check.ts";
 import { CLAIM_CHECKS } from "./claims.ts";

@@ -1,5 +1,5 @@
-// INV-10 and INV-12: operations and their jobs on nodes. It is not a violation if an actor waits for a message that is
-// still in the outbox.
+// Checks INV-10 and INV-12, which are about operations and their jobs on nodes. It is not a violation if an actor waits
+// for a message that is still in the outbox.
 import { type Check, invariant } from "./check.ts";
 import { logIn, recordsIn, type Scope, widerLogIn } from "./scope.ts";
 

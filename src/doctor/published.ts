@@ -1,5 +1,5 @@
-// The documented transitions of a node: event, from state, to state. docs/nodes.md, "States". Update this list from the
-// specification, never from the code.
+// Lists the documented transitions of a node: event, from state, to state. docs/nodes.md, "States". Update this list
+// from the specification, never from the code.
 
 type Step = readonly [event: string, from: string, to: string];
 

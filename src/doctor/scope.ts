@@ -1,6 +1,6 @@
-// The part of the transition log that the doctor checks. The log grows with the age of the system. Therefore the checks
-// of the log read only its newest rows, unless the caller asks for all rows or the log is short. If the doctor runs at
-// least once for each DOCTOR_LOG_ROWS transitions, every row is checked while it is new.
+// Selects the part of the transition log that the doctor checks. The log grows with the age of the system. Therefore
+// the checks of the log read only its newest rows, unless the caller asks for all rows or the log is short. If the
+// doctor runs at least once for each DOCTOR_LOG_ROWS transitions, every row is checked while it is new.
 import type { DoctorScope } from "../contract/enums.ts";
 import { DOCTOR_LOG_ROWS } from "../contract/limits.ts";
 

@@ -1,4 +1,4 @@
-// INV-15 and INV-16: a tenant's objects are in its projects, and each object fits its parent.
+// Checks INV-15 and INV-16: a tenant's objects are in its projects, and each object fits its parent.
 import { SUBNET_ADDRESSES_KEPT } from "../contract/limits.ts";
 import { type Check, invariant } from "./check.ts";
 

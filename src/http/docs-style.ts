@@ -1,4 +1,5 @@
-// The style of /docs, as one string, so that the Content-Security-Policy can allow exactly this style by its hash.
+// Contains the style of /docs as one string, so that the Content-Security-Policy can allow exactly this style by its
+// hash.
 export const DOCS_STYLE = `
 :root{color-scheme:light dark;--bg:#fbfbfa;--panel:#fff;--ink:#1d2327;--soft:#5c6770;--line:#e0e3e1;--accent:#0b6e69;
 --get:#0b6e69;--post:#8a4b08;--put:#5b3fa0;--delete:#b3261e;--code:#f1f3f2}

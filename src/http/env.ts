@@ -1,4 +1,4 @@
-// The context of a request.
+// Defines the context of a request.
 import type { Context } from "hono";
 import type { RecordScope, ResourceScope } from "../auth/resource-scope.ts";
 import type { Principal } from "../auth/principal.ts";

@@ -1,4 +1,4 @@
-// The Idempotency-Key header (docs/wire.md, "Repeating a request").
+// Parses the Idempotency-Key header (docs/wire.md, "Repeating a request").
 import { type Fault, fault } from "../contract/fault.ts";
 import { IDEMPOTENCY_KEY_CHARS_MAX } from "../contract/limits.ts";
 

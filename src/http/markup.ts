@@ -1,4 +1,5 @@
-// HTML templates that escape their values. A value is text unless it is Markup, which only this file creates.
+// Builds HTML from templates that escape their values. A value is text unless it is Markup, which only this file
+// creates.
 const kind = Symbol("markup");
 export type Markup = { readonly [kind]: true; readonly text: string };
 

@@ -1,6 +1,6 @@
-// Prometheus metrics of one process. Labels have a limited number of values: route patterns, statuses, seven methods
-// and "other". prom-client's default metrics read /proc, which the server's permissions forbid; the process metrics
-// here need no permission.
+// Collects the Prometheus metrics of one process. Labels have a limited number of values: route patterns, statuses,
+// seven methods and "other". prom-client's default metrics read /proc, which the server's permissions forbid; the
+// process metrics here need no permission.
 import process from "node:process";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { Observation } from "./shell.ts";

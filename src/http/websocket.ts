@@ -1,5 +1,5 @@
-// WebSockets for routes. A route that accepts a WebSocket calls `upgrade` of its peer. The server that received the
-// request then completes the handshake with its own library, and passes the socket to the route as a ServerSocket.
+// Defines WebSockets for routes. A route that accepts a WebSocket calls `upgrade` of its peer. The server that received
+// the request then completes the handshake with its own library, and passes the socket to the route as a ServerSocket.
 import { CONSOLE_PING_MS } from "../contract/limits.ts";
 
 export type SocketListener = {

@@ -1,4 +1,5 @@
-// Error texts for schema violations. They name the field and the rule, never the value, which may be a secret.
+// Builds the error texts for schema violations. They name the field and the rule, never the value, which may be a
+// secret.
 import type { z } from "zod";
 import type { Refusal } from "./error-answer.ts";
 

@@ -1,4 +1,4 @@
-// The node's end of a console. The node connects to the server, because nodes have no open port.
+// Defines the route for the node's end of a console. The node connects to the server, because nodes have no open port.
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { Uuid } from "../contract/common.ts";

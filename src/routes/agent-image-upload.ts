@@ -1,4 +1,4 @@
-// The routes by which a node sends the bytes of an image from a snapshot, while its job is in progress
+// Defines the routes by which a node sends the bytes of an image from a snapshot, while its job is in progress
 // (docs/instances.md, "Images from snapshots").
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";

@@ -1,4 +1,5 @@
-// Jobs for node agents: claim, blueprint, progress, completion, tombstones (docs/instances.md, "Jobs").
+// Defines the routes with which node agents claim jobs, read blueprints, report progress and outcomes, and confirm
+// tombstones (docs/instances.md, "Jobs").
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findJob } from "../../actors/job/reads.ts";

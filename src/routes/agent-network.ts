@@ -1,4 +1,5 @@
-// Network documents for node agents, and their reports (docs/networking.md, "Network documents").
+// Defines the routes with which node agents fetch network documents, report what they have applied, and answer traces
+// (docs/networking.md, "Network documents").
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { conflict, type Fault, fault, isFault, NOT_FOUND } from "../contract/fault.ts";

@@ -1,5 +1,5 @@
-// The poll of node agents: one long-poll request with the reports and requests of a node (docs/nodes.md, "Reports of a
-// node").
+// Defines the poll of node agents: one long-poll request with the reports and requests of a node (docs/nodes.md,
+// "Reports of a node").
 import { createRoute } from "@hono/zod-openapi";
 import { NODE_NOT_APPROVED } from "../../actors/job/transition.ts";
 import { AgentPollBody, AgentPollView } from "../contract/agent-poll.ts";

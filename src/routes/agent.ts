@@ -1,4 +1,4 @@
-// Heartbeats, reports and configuration of the agents of approved nodes (docs/nodes.md).
+// Defines the routes for heartbeats, reports and configuration of the agents of approved nodes (docs/nodes.md).
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findCnSettings } from "../../actors/cn/reads.ts";

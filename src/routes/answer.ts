@@ -1,4 +1,4 @@
-// The parts that route definitions share.
+// Defines the parts that route definitions share.
 import type { z } from "zod";
 import type { Locate } from "../auth/resource-scope.ts";
 import type { Action } from "../auth/policy.ts";

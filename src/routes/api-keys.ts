@@ -1,4 +1,4 @@
-// API keys of the caller (docs/tenancy.md, "Credentials").
+// Defines the routes for API keys of the caller (docs/tenancy.md, "Credentials").
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { listApiKeys } from "../../actors/api-key/reads.ts";

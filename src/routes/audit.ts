@@ -1,4 +1,4 @@
-// The audit chain.
+// Defines the routes for the audit chain.
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { AuditEvent, AuditPage, AuditVerification } from "../contract/audit.ts";

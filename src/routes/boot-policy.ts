@@ -1,4 +1,5 @@
-// The boot policy, the declared roster and staged platform images (docs/booting.md, "Boot policy").
+// Defines the routes for the boot policy, the declared roster and staged platform images (docs/booting.md, "Boot
+// policy").
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findPolicy } from "../../actors/boot-policy/reads.ts";

@@ -1,5 +1,5 @@
-// The API of booters (docs/booting.md). Unknown fields are ignored, so that booters and servers of different versions
-// work together.
+// Defines the routes for booters (docs/booting.md). Unknown fields are ignored, so that booters and servers of
+// different versions work together.
 import { createRoute } from "@hono/zod-openapi";
 import { findPolicy } from "../../actors/boot-policy/reads.ts";
 import { findBootPort } from "../../actors/boot-roster/reads.ts";

@@ -1,4 +1,4 @@
-// Capacity and load, for operators (docs/instances.md, "Placement").
+// Defines the routes with which operators read capacity and load (docs/instances.md, "Placement").
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findNodeCapacity, readFleetLoad, readNodeLoad, sumFleetCapacity } from "../../actors/cn-load/reads.ts";

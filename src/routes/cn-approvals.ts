@@ -1,4 +1,5 @@
-// Approval by claim code, and the auto-approve window (docs/nodes.md, "The claim-code path").
+// Defines the routes for approvals by claim code, and for the auto-approve window (docs/nodes.md, "The claim-code
+// path").
 import { createRoute } from "@hono/zod-openapi";
 import { createMiddleware } from "hono/factory";
 import { z } from "zod";

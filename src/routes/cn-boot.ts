@@ -1,4 +1,4 @@
-// Boot records for operators (docs/booting.md, "Boot records").
+// Defines the routes with which operators manage boot records (docs/booting.md, "Boot records").
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findBootClients, findBootRecord, listBootRecords } from "../../actors/boot-record/reads.ts";

@@ -1,4 +1,4 @@
-// Drains of nodes (docs/nodes.md, "Drain").
+// Defines the routes for drains of nodes (docs/nodes.md, "Drain").
 import { createRoute } from "@hono/zod-openapi";
 import { CnParam } from "../contract/cn.ts";
 import { DrainBody, DrainStarted } from "../contract/drain.ts";

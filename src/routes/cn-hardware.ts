@@ -1,4 +1,5 @@
-// The hardware and the firmware of a node, as its BMC shows them (docs/booting.md, "Hardware and firmware").
+// Defines the routes for the hardware and the firmware of a node, as its BMC shows them (docs/booting.md, "Hardware and
+// firmware").
 import { createRoute } from "@hono/zod-openapi";
 import { findCnSettings, findHardware } from "../../actors/cn/reads.ts";
 import { CnParam } from "../contract/cn.ts";

@@ -1,4 +1,5 @@
-// Routes for operators: setup, reset, root password and placement traits of a node (docs/nodes.md, "The netboot path").
+// Defines the routes with which operators set up and reset a node, and set its root password and placement traits
+// (docs/nodes.md, "The netboot path").
 import { createRoute } from "@hono/zod-openapi";
 import { getRandomValues } from "node:crypto";
 import { findAnnounced, findCnSettings, nextSetupEpoch } from "../../actors/cn/reads.ts";

@@ -1,4 +1,4 @@
-// Compute nodes for operators (docs/nodes.md).
+// Defines the routes with which operators manage compute nodes (docs/nodes.md).
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findCn, findCnSettings, listCns } from "../../actors/cn/reads.ts";

@@ -1,4 +1,4 @@
-// Cluster settings.
+// Defines the routes for cluster settings.
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { badRequest, type Fault, NOT_FOUND } from "../contract/fault.ts";

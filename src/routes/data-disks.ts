@@ -1,4 +1,4 @@
-// Data disks: create, attach, detach, delete (docs/instances.md, "Data disks").
+// Defines the routes that create, attach, detach and delete data disks (docs/instances.md, "Data disks").
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findDisk } from "../../actors/instance/reads.ts";

@@ -1,4 +1,4 @@
-// The clock of the dev environment. Without BERTH_LAB=1 the path does not exist.
+// Defines the route for the clock of the dev environment. Without BERTH_LAB=1 the path does not exist.
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { Timestamp } from "../contract/common.ts";

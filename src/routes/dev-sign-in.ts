@@ -1,5 +1,5 @@
-// A link that signs in a browser on this machine to the web console, and works once. It exists only in the development
-// environment (BERTH_LAB), because its URL contains the code.
+// Defines the routes for a link that signs in a browser on this machine to the web console, and works once. The link
+// exists only in the development environment (BERTH_LAB), because its URL contains the code.
 import { createRoute } from "@hono/zod-openapi";
 import { randomBytes } from "node:crypto";
 import { z } from "zod";

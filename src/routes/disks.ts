@@ -1,4 +1,4 @@
-// Disks of instances (docs/instances.md, "Disks").
+// Defines the routes for instances' disks (docs/instances.md, "Disks").
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findDisk, listDisks, listProjectDisks } from "../../actors/instance/reads.ts";

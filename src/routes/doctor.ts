@@ -1,4 +1,4 @@
-// The doctor: checks the invariants and the health of the system.
+// Defines the route for the doctor, which checks the invariants and the health of the system.
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { DoctorReport } from "../contract/doctor.ts";

@@ -1,4 +1,5 @@
-// External subnets for operators: the blocks from which floating IPs get their addresses (docs/networking.md).
+// Defines the routes with which operators manage external subnets, the blocks from which floating IPs get their
+// addresses (docs/networking.md).
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findExternalSubnets, listExternalSubnets } from "../../actors/external-subnet/reads.ts";

@@ -1,4 +1,4 @@
-// Firewall rules of a VPC (docs/networking.md, "Firewall rules").
+// Defines the routes for firewall rules of a VPC (docs/networking.md, "Firewall rules").
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findFirewallRule, listFirewallRules } from "../../actors/firewall-rule/reads.ts";

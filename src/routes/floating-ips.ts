@@ -1,4 +1,5 @@
-// Floating IPs of a project, for members of its tenant (docs/networking.md, "Floating IPs").
+// Defines the routes with which members of a tenant manage the floating IPs of a project (docs/networking.md, "Floating
+// IPs").
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findFloatingIp, listFloatingIps } from "../../actors/floating-ip/reads.ts";

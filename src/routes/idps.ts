@@ -1,4 +1,4 @@
-// The identity providers of tenants, for root operators (docs/tenancy.md).
+// Defines the routes with which root operators manage the identity providers of tenants (docs/tenancy.md).
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findIdp } from "../../actors/idp/reads.ts";

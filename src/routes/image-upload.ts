@@ -1,4 +1,4 @@
-// Uploads of images, in parts (docs/instances.md, "Uploaded images").
+// Defines the routes for uploads of images in parts (docs/instances.md, "Uploaded images").
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findImage } from "../../actors/image/reads.ts";

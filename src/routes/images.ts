@@ -1,4 +1,4 @@
-// Images (docs/instances.md, "Images").
+// Defines the routes for images (docs/instances.md, "Images").
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findImage, listImages, listPublicImages } from "../../actors/image/reads.ts";

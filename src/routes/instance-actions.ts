@@ -1,4 +1,4 @@
-// Actions on an instance: start, stop, restart, reset, retry, delete (docs/instances.md, "States").
+// Defines the routes that start, stop, restart, reset, retry and delete an instance (docs/instances.md, "States").
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { type Action } from "../auth/policy.ts";

@@ -1,5 +1,5 @@
-// The serial console of an instance: a ticket, the WebSocket that it opens, and the log (docs/instances.md, "Serial
-// console").
+// Defines the routes for the serial console of an instance: a ticket, the WebSocket that it opens, and the log
+// (docs/instances.md, "Serial console").
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findTicketSession, listOpenConsoles } from "../../actors/console-session/reads.ts";

@@ -1,4 +1,4 @@
-// Metrics of an instance (docs/instances.md, "Metrics").
+// Defines the routes for metrics of an instance (docs/instances.md, "Metrics").
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { listLoad, listMetrics } from "../../actors/instance/reads.ts";

@@ -1,4 +1,4 @@
-// Migrations of instances between nodes (docs/instances.md, "Migration").
+// Defines the routes for migrations of instances between nodes (docs/instances.md, "Migration").
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { operates } from "../auth/authorization.ts";

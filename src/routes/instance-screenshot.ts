@@ -1,4 +1,4 @@
-// The screen of an instance (docs/instances.md, "Screenshot").
+// Defines the route for the screen of an instance (docs/instances.md, "Screenshot").
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { atRow } from "../auth/resource-scope.ts";

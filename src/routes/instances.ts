@@ -1,4 +1,4 @@
-// Instances of a project, for members of its tenant (docs/instances.md).
+// Defines the routes with which members of a tenant manage the instances of a project (docs/instances.md).
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findInstance, findInstanceShown, listInstances } from "../../actors/instance/reads.ts";

@@ -1,4 +1,4 @@
-// Jobs of nodes, for operators.
+// Defines the route with which operators list the jobs of nodes.
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findJob, listJobs } from "../../actors/job/reads.ts";

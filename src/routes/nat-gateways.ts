@@ -1,4 +1,4 @@
-// NAT gateways of a VPC, for members of its tenant (docs/networking.md).
+// Defines the routes with which members of a tenant manage the NAT gateways of a VPC (docs/networking.md).
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findNatGateway, listNatGateways } from "../../actors/nat-gateway/reads.ts";

@@ -1,4 +1,5 @@
-// Network pools for operators: lists of external subnets that tenants use as one (docs/networking.md).
+// Defines the routes with which operators manage network pools, which are lists of external subnets that tenants use
+// like one (docs/networking.md).
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findNetworkPool, listNetworkPools } from "../../actors/network-pool/reads.ts";

@@ -1,4 +1,5 @@
-// Traces for operators: where a packet of an instance stops (docs/networking.md, "Traces").
+// Defines the route with which operators trace a packet of an instance, to find out where it stops (docs/networking.md,
+// "Traces").
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findInstance } from "../../actors/instance/reads.ts";

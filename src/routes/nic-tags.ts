@@ -1,4 +1,5 @@
-// NIC tags for operators: the names of physical networks, and the tags that each node offers (docs/networking.md).
+// Defines the routes with which operators manage NIC tags, which are the names of physical networks, and list the tags
+// that each node offers (docs/networking.md).
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findNicTag, listCnNicTags, listNicTags } from "../../actors/nic-tag/reads.ts";

@@ -1,4 +1,4 @@
-// NICs of instances, with their addresses.
+// Defines the routes for NICs of instances, with their addresses.
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findNic, listNics } from "../../actors/instance/reads.ts";

@@ -1,4 +1,4 @@
-// Diagnoses for operators: why a machine is not usable (docs/nodes.md).
+// Defines the routes with which operators find out why a machine is not usable (docs/nodes.md).
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findBootRecord } from "../../actors/boot-record/reads.ts";

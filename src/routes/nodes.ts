@@ -1,4 +1,5 @@
-// The window of the list of nodes, with which a screen can show a list of any length, and the summary of the fleet.
+// Defines the routes for the window of the list of nodes, with which a screen can show a list of any length, and for
+// the summary of the fleet.
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { listNodeWindow, NODE_SORTS, summarizeFleet } from "../../actors/cn-window/reads.ts";

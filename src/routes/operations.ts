@@ -1,4 +1,4 @@
-// Operations, whether running, finished or stuck.
+// Defines the routes for operations: running, finished and stuck ones.
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findOperation, listOperations } from "../../actors/saga/reads.ts";

@@ -1,4 +1,4 @@
-// Placement groups of a project (docs/instances.md, "Placement groups").
+// Defines the routes for placement groups of a project (docs/instances.md, "Placement groups").
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findPlacementGroup, listPlacementGroups } from "../../actors/placement-group/reads.ts";

@@ -1,4 +1,4 @@
-// Placement for operators: the rules of a node, and why a node can take an instance or not
+// Defines the routes for placement: the rules of a node, and the explanation why a node can or cannot take an instance
 // (docs/instances.md, "Placement").
 import { createRoute } from "@hono/zod-openapi";
 import { findCnSettings } from "../../actors/cn/reads.ts";

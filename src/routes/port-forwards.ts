@@ -1,4 +1,4 @@
-// Port forwards of NAT gateways (docs/networking.md, "Port forwards").
+// Defines the routes for port forwards of NAT gateways (docs/networking.md, "Port forwards").
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findNic } from "../../actors/instance/reads.ts";

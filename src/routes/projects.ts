@@ -1,4 +1,4 @@
-// Projects of a tenant (docs/tenancy.md).
+// Defines the routes for projects of a tenant (docs/tenancy.md).
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findProject, listProjects } from "../../actors/project/reads.ts";

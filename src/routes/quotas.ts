@@ -1,4 +1,4 @@
-// Quotas of tenants and of projects, and the usage (docs/tenancy.md, "Quotas").
+// Defines the routes for the quotas and the usage of tenants and of projects (docs/tenancy.md, "Quotas").
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findUsage } from "../../actors/project/reads.ts";

@@ -1,4 +1,5 @@
-// The registration of a node agent, and the delivery of its key (docs/nodes.md, "The claim-code path").
+// Defines the routes for the registration of a node agent, and for the delivery of its key (docs/nodes.md, "The
+// claim-code path").
 import { createRoute } from "@hono/zod-openapi";
 import { createMiddleware } from "hono/factory";
 import { getRandomValues } from "node:crypto";

@@ -1,4 +1,4 @@
-// Route tables of a VPC (docs/networking.md, "Routes").
+// Defines the routes for route tables of a VPC (docs/networking.md, "Routes").
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findRouteTable, listRouteTables } from "../../actors/route-table/reads.ts";

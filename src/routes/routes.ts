@@ -1,4 +1,4 @@
-// Routes of a route table (docs/networking.md, "Routes").
+// Defines the API routes for the network routes of a route table (docs/networking.md, "Routes").
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findNatGateway } from "../../actors/nat-gateway/reads.ts";

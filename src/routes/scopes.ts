@@ -1,4 +1,4 @@
-// The levels of the hierarchy at which images and SSH keys are listed and created.
+// Defines the levels of the hierarchy at which images and SSH keys are listed and created.
 import { z } from "zod";
 import { scopeOf } from "../auth/authorize.ts";
 import { atProject, atSilo, atTenant } from "../auth/resource-scope.ts";

@@ -1,4 +1,5 @@
-// Login sessions of local users (docs/tenancy.md, "Credentials"). A wrong name, password or token gets the same 401.
+// Defines the routes for the login sessions of local users (docs/tenancy.md, "Credentials"). A wrong name, password or
+// token gets the same 401.
 import { createRoute } from "@hono/zod-openapi";
 import { createMiddleware } from "hono/factory";
 import { z } from "zod";

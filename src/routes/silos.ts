@@ -1,4 +1,4 @@
-// Silos, for root operators (docs/tenancy.md).
+// Defines the routes with which root operators manage silos (docs/tenancy.md).
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findSilo, listSilos } from "../../actors/silo/reads.ts";

@@ -1,4 +1,4 @@
-// Snapshots of disks (docs/instances.md, "Snapshots").
+// Defines the routes for snapshots of disks (docs/instances.md, "Snapshots").
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findDisk, findSnapshot, listSnapshots } from "../../actors/instance/reads.ts";

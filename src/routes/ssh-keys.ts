@@ -1,4 +1,4 @@
-// SSH keys (docs/instances.md).
+// Defines the routes for SSH keys (docs/instances.md).
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findSshKey, listPublicSshKeys, listSshKeys } from "../../actors/ssh-key/reads.ts";

@@ -1,4 +1,4 @@
-// Subnets of a VPC (docs/networking.md).
+// Defines the routes for subnets of a VPC (docs/networking.md).
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findRouteTable } from "../../actors/route-table/reads.ts";

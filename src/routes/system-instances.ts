@@ -1,4 +1,4 @@
-// Instances of all tenants, for operators.
+// Defines the route with which operators list the instances of all tenants.
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { listSystemInstances } from "../../actors/instance/reads.ts";

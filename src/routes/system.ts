@@ -1,4 +1,4 @@
-// Health, readiness, metrics, and the API description.
+// Defines the routes for health, readiness, metrics, and the API description.
 import { createRoute } from "@hono/zod-openapi";
 import { createMiddleware } from "hono/factory";
 import { z } from "zod";

@@ -1,4 +1,5 @@
-// API keys that act in one tenant, for its members and for root operators (docs/tenancy.md, "Credentials").
+// Defines the routes with which members of a tenant and root operators manage API keys that act in the tenant
+// (docs/tenancy.md, "Credentials").
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { listApiKeys } from "../../actors/api-key/reads.ts";

@@ -1,4 +1,5 @@
-// Tenants of a silo, for its administrators and for root operators (docs/tenancy.md).
+// Defines the routes with which a silo's administrators and root operators manage the tenants of the silo
+// (docs/tenancy.md).
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findTenant, listTenants } from "../../actors/tenant/reads.ts";

@@ -1,4 +1,4 @@
-// Usage of projects over time (docs/tenancy.md, "Usage by day").
+// Defines the routes for usage of projects over time (docs/tenancy.md, "Usage by day").
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { isClosed, listProjectTotals, readProjectUsage, usageRange } from "../../actors/project/reads.ts";

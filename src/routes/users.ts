@@ -1,4 +1,4 @@
-// Users, for operators of the site (docs/tenancy.md).
+// Defines the routes with which operators of the site manage users (docs/tenancy.md).
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findTenant } from "../../actors/tenant/reads.ts";

@@ -1,4 +1,4 @@
-// The firewall rules of a VPC as one set (docs/networking.md, "Firewall rules").
+// Defines the routes for the firewall rules of a VPC as one set (docs/networking.md, "Firewall rules").
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findFirewallSet } from "../../actors/firewall-rule/reads.ts";

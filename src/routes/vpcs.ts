@@ -1,4 +1,4 @@
-// VPCs of a project (docs/networking.md).
+// Defines the routes for VPCs of a project (docs/networking.md).
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { addRealized, findVpc, listVpcs, withRealized } from "../../actors/vpc/reads.ts";

@@ -1,4 +1,4 @@
-// The page at the server's address, and the files of the web console.
+// Defines the routes for the page at the server's address, and for the files of the web console.
 import { createRoute } from "@hono/zod-openapi";
 import { Greeting } from "../contract/common.ts";
 import { NOT_FOUND } from "../contract/fault.ts";

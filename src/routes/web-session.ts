@@ -1,5 +1,5 @@
-// Sessions of the web console (docs/web-console.md, "Sessions"). A browser stores the session as a cookie that scripts
-// cannot read.
+// Defines the routes for sessions of the web console (docs/web-console.md, "Sessions"). A browser stores the session as
+// a cookie that scripts cannot read.
 import { createRoute } from "@hono/zod-openapi";
 import { createMiddleware } from "hono/factory";
 import { z } from "zod";

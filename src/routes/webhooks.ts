@@ -1,4 +1,4 @@
-// Webhooks of a project (docs/webhooks.md).
+// Defines the routes for webhooks of a project (docs/webhooks.md).
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findDelivery, findWebhook, listDeliveries, listWebhooks } from "../../actors/webhook/reads.ts";

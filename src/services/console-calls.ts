@@ -1,4 +1,4 @@
-// The console calls for a node. Each call belongs to a console whose caller waits until the node connects.
+// Finds the console calls for a node. Each call belongs to a console whose caller waits until the node connects.
 import { type ConsoleCallRow, findConsoleCalls } from "../../actors/console-session/reads.ts";
 import type { ConsoleCall } from "../contract/console.ts";
 import { CONSOLE_CALLS_MAX } from "../contract/limits.ts";

@@ -1,5 +1,5 @@
-// The input of placement: every approved node with its capacity report, its load, the resources in use and the number
-// of its instances per tenant, in one query (nodes_to_place_2).
+// Reads the input of placement: every approved node with its capacity report, its load, the resources in use and the
+// number of its instances per tenant, in one query (nodes_to_place_2).
 import { type Kysely, sql } from "kysely";
 import type { CapacityReport } from "../contract/agent.ts";
 import { type CnPlacementRules, UNRESTRICTED } from "../contract/cn-placement.ts";

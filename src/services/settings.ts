@@ -1,4 +1,4 @@
-// The effective settings. The environment overrides the stored value, which overrides the default.
+// Reads the effective settings. The environment overrides the stored value, which overrides the default.
 import type { StoredSettings } from "../../actors/setting/reads.ts";
 import { type SettingKey, SETTINGS, settingVariable } from "../contract/settings.ts";
 import type { PlacementProfiles } from "../contract/placement-profiles.ts";

@@ -1,4 +1,4 @@
-// The SHA-256 of each upload, computed while its parts arrive, so that finishing a large upload does not read it again.
+// Computes the SHA-256 of each upload while its parts arrive, so that finishing a large upload does not read it again.
 // A stored part never changes, and every part before the last one has the full size. Therefore the digest of the first
 // bytes stays valid. Parts that this process has not seen, because it restarted or because another process received
 // them, are read from the store.

@@ -1,4 +1,4 @@
-// The audit chain for routes. Routes read the chain, and record refusals for which no message is sent.
+// Connects routes to the audit chain. Routes read the chain, and record refusals for which no message is sent.
 import { auditActor } from "../auth/authorize.ts";
 import { recordDenial } from "../db/audit-denial.ts";
 import { getEvent, listEvents, searchEvents } from "../db/audit-read.ts";

@@ -1,5 +1,5 @@
-// The network documents in this process. Answers the polls of nodes, stores their reports, and returns how far the
-// nodes have applied the documents.
+// Builds the network documents in this process. Answers the polls of nodes, stores their reports, and returns how far
+// the nodes have applied the documents.
 import { findApplied, findRealized } from "../../actors/vpc/reads.ts";
 import { UNDERLAY_MTU_DEFAULT } from "../contract/limits.ts";
 import type { NetworkPollView } from "../contract/network-document.ts";

@@ -1,8 +1,8 @@
-// Background work: delivers tells, runs timers and sagas, extends the audit chain, does maintenance. If a commit of
-// this process makes work due, the work begins at once (follow). A pass does all work that is due: timers, and work
-// that was not done because of a crash or an error, or because another process ended. Every pass is idempotent, so any
-// number of processes may run passes. A pass is started by the loop of a running process, or by a call from outside,
-// such as the cron entry of a host that stops idle processes.
+// Does the background work: delivers tells, runs timers and sagas, extends the audit chain, does maintenance. If a
+// commit of this process makes work due, the work begins at once (follow). A pass does all work that is due: timers,
+// and work that was not done because of a crash or an error, or because another process ended. Every pass is
+// idempotent, so any number of processes may run passes. A pass is started by the loop of a running process, or by a
+// call from outside, such as the cron entry of a host that stops idle processes.
 import type { Engine } from "../../actors/engine/engine.ts";
 import type { Committed } from "../../actors/engine/options.ts";
 import type { Ports } from "../../actors/engine/ports.ts";

@@ -1,4 +1,4 @@
-// The loop of one kind of background work: it runs a pass, pauses, and repeats this until it is stopped.
+// Runs the loop of one kind of background work: a pass and a pause, until the loop is stopped.
 
 /** Runs `pass` every `every_ms` milliseconds after `start`. `stop` waits for the current pass. */
 export function createLoop(pass: () => Promise<void>, every_ms: number) {

@@ -1,4 +1,4 @@
-// A bare x86 machine in QEMU, with empty disks and a network card that boots by PXE.
+// Describes a bare x86 machine in QEMU, with empty disks and a network card that boots by PXE.
 
 export type BareQemu = {
   readonly uuid: string;

@@ -1,4 +1,4 @@
-// The BMC of a bare machine: `deno run -A src/dev/rack/bmc.ts FILE`. It serves the part of Redfish that `booter
+// Runs the BMC of a bare machine: `deno run -A src/dev/rack/bmc.ts FILE`. It serves the part of Redfish that `booter
 // redfish` uses, over TLS with a session, and switches a QEMU process on and off. It is a model of a BMC: it has one
 // system, and its firmware boots from the network at every start. FILE is JSON of type BmcSettings.
 import { type ChildProcess, spawn } from "node:child_process";

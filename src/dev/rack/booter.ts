@@ -1,4 +1,4 @@
-// The booter of the rack. It uses the package's program and configuration, the Linux node image and Debian's iPXE.
+// Runs the booter of the rack. It uses the package's program and configuration, the Linux node image and Debian's iPXE.
 import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { operator } from "./control-plane.ts";

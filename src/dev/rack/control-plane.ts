@@ -1,5 +1,6 @@
-// The control plane of the rack as an operator installs it: PostgreSQL, three processes of the package behind nginx,
-// and the image index. docs/guides/install.md and docs/guides/proxy.md describe the same installation with commands.
+// Starts the control plane of the rack as an operator installs it: PostgreSQL, three processes of the package behind
+// nginx, and the image index. docs/guides/install.md and docs/guides/proxy.md describe the same installation with
+// commands.
 import { randomBytes } from "node:crypto";
 import { cp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// The image index of the rack. The packaged builder builds it from recorded answers of a vendor and signs it. The
-// control plane serves it.
+// Makes the image index of the rack. The packaged builder builds the index from recorded answers of a vendor and signs
+// it, and the control plane serves it.
 import { createHash } from "node:crypto";
 import { cp, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// The bare machines of the rack and their BMCs.
+// Runs the bare machines of the rack and their BMCs.
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { chmod, cp, mkdir, readFile, truncate, writeFile } from "node:fs/promises";

@@ -1,4 +1,5 @@
-// `deno task rack`: a small datacentre on one Linux machine, from the packages as released (docs/guides/rack.md).
+// The program of `deno task rack`. It runs a small datacentre on one Linux machine, from the packages as released
+// (docs/guides/rack.md).
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import process from "node:process";
 import { parseArgs } from "node:util";

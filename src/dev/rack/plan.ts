@@ -1,5 +1,4 @@
-// The plan of the rack: its names, addresses and sizes. One machine has one rack at a time, because the names are
-// fixed.
+// Defines the names, addresses and sizes of the rack. One machine has one rack at a time, because the names are fixed.
 import { join } from "node:path";
 import { ROOT } from "../environment.ts";
 

@@ -1,4 +1,4 @@
-// The network of the rack: four namespaces, two bridges in the switch, and a link to this machine.
+// Builds the network of the rack: four namespaces, two bridges in the switch, and a link to this machine.
 //
 //   this machine ─┐                ┌─ booter ─┐                ┌─ node 1
 //   control plane ┴─ bridge `site` ┤          ├─ bridge `admin`┼─ node 2

@@ -1,5 +1,5 @@
-// The frames of a serial console on its WebSocket. The browser, tenantctl, the server and the node use the same frames.
-// Binary frames contain bytes of the console. Text frames are control messages in JSON.
+// Defines the frames of a serial console on its WebSocket. The browser, tenantctl, the server and the node use the same
+// frames. Binary frames contain bytes of the console. Text frames are control messages in JSON.
 import { CONSOLE_CONTROL_BYTES_MAX } from "../../contract/limits.ts";
 
 /** The WebSocket subprotocol. The server names it in its answer. */

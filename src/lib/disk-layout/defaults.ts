@@ -1,5 +1,5 @@
-// The layout that the layout tool on the node chooses if no layout is requested. A proposal shows this layout; an
-// approval always names a layout.
+// Computes the layout that the layout tool on the node chooses if no layout is requested. A proposal shows this layout;
+// an approval always names a layout.
 import type { DiskLayout } from "../../contract/enums.ts";
 import type { Disk } from "./size-classes.ts";
 

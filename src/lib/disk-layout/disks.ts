@@ -1,4 +1,4 @@
-// The disks in a machine's announced inventory: { "Disks": { "c0t0d0": { "Size in GB": 480 } } }. The inventory
+// Reads the disks in a machine's announced inventory: { "Disks": { "c0t0d0": { "Size in GB": 480 } } }. The inventory
 // contains only the name of each disk and its size in whole GB.
 import { memberOf, membersOf } from "../text/sysinfo-member.ts";
 

@@ -1,4 +1,4 @@
-// Scopes in their wire form, and the ids that are derived from them.
+// Converts scopes to the form in which the API shows them, and derives ids from scopes.
 import type { ImageScopeKind, ScopeKind } from "../../contract/enums.ts";
 import type { ImageScope, ScopeColumns, SshKeyScope } from "../../contract/scope.ts";
 import { uuid5 } from "./uuid5.ts";

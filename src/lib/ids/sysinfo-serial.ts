@@ -1,4 +1,4 @@
-// The serial number in a machine's announced inventory. The boot policy compares its service_tag entries with it.
+// Finds the serial number in a machine's announced inventory. The boot policy compares its service_tag entries with it.
 import { memberOf } from "../text/sysinfo-member.ts";
 
 /**

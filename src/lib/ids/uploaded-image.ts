@@ -1,5 +1,5 @@
-// The source of an uploaded image: `berth:ID`, where ID names the stored bytes. Users cannot choose such a source,
-// because the sources in their requests must be http or https.
+// Builds and parses the source of an uploaded image. It has the form `berth:ID`, where ID names the stored bytes. Users
+// cannot choose such a source, because the sources in their requests must be http or https.
 const SCHEME = "berth:";
 const UPLOADED = /^berth:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
 

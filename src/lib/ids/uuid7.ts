@@ -1,4 +1,5 @@
-// UUID version 7 (RFC 9562): 48 bits of milliseconds, then 74 random bits. Time and randomness are parameters.
+// Creates UUIDs of version 7 (RFC 9562), which have 48 bits of milliseconds and 74 random bits. Time and randomness are
+// parameters.
 const MS_MAX = 2 ** 48 - 1;
 const RANDOM_BYTES = 10;
 

@@ -1,7 +1,7 @@
-// The documents of an image index as a client reads them (docs/image-index.md). If later versions may add values to a
-// field, the field is a plain string. A client accepts documents without the optional fields, and keeps fields that it
-// does not know. The builder writes every field: its schemas (index-builder/tree/model.ts) compile only if they have
-// the same fields as these types.
+// Defines the documents of an image index as a client reads them (docs/image-index.md). If later versions may add
+// values to a field, the field is a plain string. A client accepts documents without the optional fields, and keeps
+// fields that it does not know. The builder writes every field: its schemas (index-builder/tree/model.ts) compile only
+// if they have the same fields as these types.
 
 /** A distribution, as v1/index.json lists it. */
 export type DistroSummary = {

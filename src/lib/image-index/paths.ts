@@ -1,5 +1,5 @@
-// The files of an image index. Finds the path of each document, and the document at a path. Paths are relative to the
-// index's root URL.
+// Finds the path of each document of an image index, and the document at a path. Paths are relative to the index's root
+// URL.
 
 /** Path of the list of distros. */
 export const INDEX_PATH = "v1/index.json";

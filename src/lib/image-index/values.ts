@@ -1,5 +1,5 @@
-// Sets of values in the documents of an image index (docs/image-index.md). A set is open if later versions may add
-// values.
+// Defines the sets of values in the documents of an image index (docs/image-index.md). A set is open if later versions
+// may add values.
 import type { ListFormat } from "../crypto/checksum-line.ts";
 import type { DigestAlgorithm } from "../crypto/digest-hex.ts";
 

@@ -1,5 +1,5 @@
-// Host names: one RFC 1123 label. They are written into boot scripts and configuration files, so any other text is
-// rejected.
+// Checks host names, which are one RFC 1123 label. They are written into boot scripts and configuration files, so any
+// other text is rejected.
 import { HOSTNAME_CHARS_MAX } from "../../contract/limits.ts";
 
 /** Returns whether a text is a host name. Both letter cases are allowed. */

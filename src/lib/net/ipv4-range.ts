@@ -1,5 +1,5 @@
-// An IPv4 block and the range in it from which addresses are allocated. The admin_network of the boot policy has this
-// form.
+// Parses an IPv4 block and the range in it from which addresses are allocated. The admin_network of the boot policy has
+// this form.
 import { formatIp, networkOf, parseCidr, parseIp } from "./ip-address.ts";
 
 /** The fields of a range in the request. */

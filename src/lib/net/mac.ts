@@ -1,4 +1,4 @@
-// MAC addresses. The canonical form is lower-case hex with colons.
+// Parses MAC addresses. The canonical form is lower-case hex with colons.
 
 const DIGITS = 12;
 

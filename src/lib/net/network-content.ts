@@ -1,4 +1,4 @@
-// The network of a VPC in one snapshot of the database. Derives from it the document for one node (docs/networking.md,
+// Derives the document for one node from the network of a VPC in one snapshot of the database (docs/networking.md,
 // "Network documents").
 import type { FirewallRule } from "../../contract/network.ts";
 import { OVERLAY_HEADER_BYTES, VPC_MTU_MAX } from "../../contract/limits.ts";

@@ -1,6 +1,6 @@
-// Public IP addresses: unicast addresses that are globally reachable according to IANA's special-purpose registries for
-// IPv4 and IPv6. A URL that a tenant or another server supplied is fetched only from public addresses and from ranges
-// that the operator allows. docs/reliability.md S-25 and S-47.
+// Recognizes public IP addresses: unicast addresses that are globally reachable according to IANA's special-purpose
+// registries for IPv4 and IPv6. A URL that a tenant or another server supplied is fetched only from public addresses
+// and from ranges that the operator allows. docs/reliability.md S-25 and S-47.
 import { type Cidr, inCidr, type Ip, parseCidr, parseIp } from "./ip-address.ts";
 
 const cidrs = (...texts: readonly string[]): readonly Cidr[] => texts.map((text) => parseCidr(text)!);

@@ -1,5 +1,5 @@
-// The pools of public addresses: one fixed pool per family, and the pools of external subnets. An external subnet whose
-// block equals a fixed pool's block uses that pool. docs/networking.md.
+// Names the pools of public addresses: one fixed pool per family, and the pools of external subnets. An external subnet
+// whose block equals a fixed pool's block uses that pool. docs/networking.md.
 import { type Fault, fault } from "../../contract/fault.ts";
 import type { AddressFamily } from "../../contract/enums.ts";
 import { PUBLIC_BLOCKS } from "../../contract/limits.ts";

@@ -1,5 +1,5 @@
-// The MAC addresses in a machine's announced inventory: { "Network Interfaces": { "net0": { "MAC Address": "..." } } }.
-// The machine's boot records are found by these addresses. Virtual interfaces are not included.
+// Finds the MAC addresses in a machine's announced inventory: { "Network Interfaces": { "net0": { "MAC Address": "..."
+// } } }. The machine's boot records are found by these addresses. Virtual interfaces are not included.
 import { canonicalMac, isMulticastMac } from "./mac.ts";
 import { memberOf, membersOf } from "../text/sysinfo-member.ts";
 

@@ -1,4 +1,4 @@
-// The facts about a machine, from which its findings follow. src/services/node-diagnosis.ts gathers them.
+// Defines the facts about a machine, from which its findings follow. src/services/node-diagnosis.ts gathers them.
 import type { BootPolicy, BootRecord } from "../../contract/boot.ts";
 import type { CnPlacementRules } from "../../contract/cn-placement.ts";
 import type { CnView } from "../../contract/cn.ts";

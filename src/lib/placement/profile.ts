@@ -1,4 +1,4 @@
-// The weights of the scorers.
+// Determines the weights of the scorers.
 import { PLACEMENT_SCORERS, type PlacementScorer } from "../../contract/enums.ts";
 import { type PlacementProfiles, SCORER_WEIGHTS_DEFAULT } from "../../contract/placement-profiles.ts";
 

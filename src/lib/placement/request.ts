@@ -1,4 +1,4 @@
-// The request to place an instance.
+// Defines the request to place an instance.
 import type { CapacityReport } from "../../contract/agent.ts";
 import type { AddressFamily, CnRole, InstanceBrand } from "../../contract/enums.ts";
 import { CPU_UNITS_PER_VCPU } from "../../contract/limits.ts";

@@ -1,5 +1,5 @@
-// The nodes at one instant, with the free capacity of each. A snapshot may be old. Therefore the commit that creates an
-// instance computes the free capacity again (guard_cn_has_room), so that no node is overcommitted.
+// Describes the nodes at one instant, with the free capacity of each. A snapshot may be old. Therefore the commit that
+// creates an instance computes the free capacity again (guard_cn_has_room), so that no node is overcommitted.
 import type { CapacityReport } from "../../contract/agent.ts";
 import type { CnPlacementRules } from "../../contract/cn-placement.ts";
 import type { CnRole, CnState } from "../../contract/enums.ts";

@@ -1,4 +1,4 @@
-// Times as values. This file does not read a clock.
+// Computes and formats times. This file does not read a clock.
 
 /**
  * @param ms milliseconds, may be negative

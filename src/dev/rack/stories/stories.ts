@@ -1,5 +1,5 @@
-// The names of the stories, in the order in which they run. Each other story needs `nodes`, and `move` and `power-cut`
-// also need `tenant`.
+// Lists the names of the stories, in the order in which they run. Each other story needs `nodes`, and `move` and
+// `power-cut` also need `tenant`.
 export const STORIES = ["nodes", "tenant", "move", "power-cut", "kills"] as const;
 /** The stories that run by default without KVM. Without KVM, each virtual machine on a node is emulated twice. */
 export const EMULATED = ["nodes", "kills"] as const satisfies readonly (typeof STORIES)[number][];
