@@ -1,5 +1,6 @@
-// Wraps the argument parser (commander, typed by extra-typings). No other file imports the parser. Verbs declare themselves with these functions; completion, man pages and the help tests read the plain tree
-// of `describe`.
+// Wraps the argument parser (commander, typed by extra-typings). No other file imports the parser. A verb is a command
+// that runs, such as `approve`; a noun is a group of verbs, such as `cn`. Verbs are declared with these functions.
+// Completion, man pages and the tests of help read the tree that `describe` returns.
 import {
   Command,
   CommanderError,
@@ -50,7 +51,9 @@ export function showCommand(name: string, summary: string, example = "") {
   return command(name, summary, example).option(...WATCH_OPTION);
 }
 
-/** Returns a verb that prints a list, with the options that select and order its rows (internal/output/selection.ts). */
+/**
+ * Returns a verb that prints a list, with the options that select and order its rows (internal/output/selection.ts).
+ */
 export function listCommand(name: string, summary: string, example = "") {
   return showCommand(name, summary, example)
     .option("--columns <columns>", "columns of the table or CSV, as in name,state")
@@ -64,7 +67,7 @@ export function group(name: string, summary: string, members: readonly AnyComman
   return made;
 }
 
-/** Returns the root of a program with the options of its front page. The caller adds the nouns. */
+/** Returns the root command of a program, with the options of its front page. The caller adds the nouns. */
 export function rootCommand({ name, summary, version, options }: Front): AnyCommand {
   const root: AnyCommand = command(name, summary)
     .version(version, VERSION_OPTION.flags, VERSION_OPTION.summary)
@@ -98,7 +101,10 @@ export function oneOf<const F extends string, const V extends readonly string[]>
   return new Option(flags, summary).choices(values);
 }
 
-/** The failure of an option's parser. The message follows the name of the option and the value, so it is a sentence. */
+/**
+ * The failure of an option's parser. The parser prints the message after the name of the option and the value, so the
+ * message is a complete sentence.
+ */
 export function invalidValue(sentence: string): Error {
   return new InvalidArgumentError(sentence);
 }
@@ -169,17 +175,17 @@ function excessText(at: AnyCommand): string {
   return `${path.join(" ")} takes ${taken}, got: ${at.args.join(" ")}`;
 }
 
-/** The name of the command in HELP_NOUN. */
+/** The name of the command that HELP_NOUN describes. */
 const HELP_WORD = "help";
 
-/** The parser's `help` takes one name. Help of a verb, as in `help cn approve`, is its option `--help`. */
+/** The parser's command `help` accepts only one name. So `help cn approve` becomes `cn approve --help`. */
 function helpAsked(argv: readonly string[]): readonly string[] {
   const [first, ...path] = argv;
   return first === HELP_WORD && path.length > 1 ? [...path, "--help"] : argv;
 }
 
 function seal(member: AnyCommand, root: AnyCommand, output: HelpOutput, onError: () => void): void {
-  // The parser must not end the process: that would truncate output in the pipe.
+  // The parser must not end the process, because that would truncate output to a pipe.
   member.exitOverride((error) => {
     onError();
     throw error;

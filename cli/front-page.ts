@@ -1,12 +1,13 @@
-// The front page: version and top-level help, printed without the argument parser. A start must take at most three
-// times as long as the start of an empty executable, and loading the parser alone takes longer than the rest of the
-// start. The parser uses the same values (framework.ts, rootCommand), and a test compares both pages at many widths.
+// Prints the front page, which is the version or the top-level help, without the argument parser. A start must take at
+// most three times as long as the start of an empty executable, and loading the parser alone takes longer than the rest
+// of the start. The parser uses the same values (framework.ts, rootCommand), and a test compares both pages at many
+// widths.
 
 export type FrontOption = {
   readonly flags: string;
   readonly summary: string;
   readonly choices?: readonly string[];
-  /** Other values than the choices are accepted, too. */
+  /** The option also accepts values that are not in `choices`. */
   readonly choices_are_open?: boolean;
   /** The program accepts the option, but help does not list it. */
   readonly hidden?: boolean;

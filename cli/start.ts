@@ -1,5 +1,5 @@
-// Starts a program with nouns and verbs. Prints the front page without the parser; loads the parser only for other
-// commands.
+// Starts opsctl, tenantctl or another program with such commands. Prints the front page without the parser, and loads
+// the parser only for other commands.
 import process from "node:process";
 import { type Front, frontText } from "./front-page.ts";
 import { EXIT, type ExitCode } from "./internal/exit-code.ts";

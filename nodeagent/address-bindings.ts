@@ -1,4 +1,5 @@
-// The floating IPs that are bound to NICs of this node. Of two bindings, the one with the higher generation is current.
+// Keeps the floating IPs that are bound to NICs of this node. Of two bindings of one floating IP, the one with the
+// higher generation is current.
 import { EXIT } from "../cli/internal/exit-code.ts";
 import { Failure } from "../cli/internal/failure.ts";
 import type { Blueprint } from "../src/contract/job.ts";
@@ -21,12 +22,14 @@ export type AddressBindings = {
   dropNics(nic_ids: readonly string[]): Promise<void>;
 };
 
-/** Returns whether a network document gives the NIC to this node. The VM gets a new NIC at its next start. */
+/**
+ * Returns whether a network document gives the NIC to this node. The NIC may be new: the VM gets it at its next start.
+ */
 export function isLocalNic(documents: readonly NetworkDocument[], id: string): boolean {
   return documents.some(({ local_nics }) => local_nics.some(({ nic_id }) => nic_id === id));
 }
 
-/** Returns NICs as the records of VMs have them. */
+/** Returns NICs in the form of the records of VMs. */
 export function nicsOf(nics: Blueprint["nics"]) {
   return nics.map(({ id, name, mac, primary_ipv4, primary_ipv6, vpc_id, subnet_id }) => {
     const addresses = [primary_ipv4, primary_ipv6].filter((address) => address !== null);

@@ -1,23 +1,30 @@
-// The node's poll: one request in place of heartbeat, claim, network poll and the repeated reports (docs/nodes.md,
-// "Reports of a node"). The loops for work and for network documents each ask a question. Questions that arrive together share a
-// request. While one loop is busy, the other polls alone; the next request of the first ends with it, so that both share
-// again. With a server that has no polls, the loops use their own calls.
+// Sends the polls of the node. A poll is one request in place of heartbeat, claim, network poll and the repeated
+// reports (docs/nodes.md, "Reports of a node"). The loop for work and the loop for network documents each have a
+// question to the server, and questions of about the same time share a poll. While one loop is busy, the other one
+// polls alone. The next poll of the busy loop ends at the same time as the poll in flight, so that both loops share a
+// poll again. If the server has no polls, the loops use their own calls.
 import type { AgentPollBody, AgentPollView } from "../src/contract/agent-poll.ts";
 import type { ClaimBody, ClaimView } from "../src/contract/job.ts";
 import { AGENT_HEARTBEAT_MS, AGENT_POLL_S_MAX, AGENT_POLL_S_MIN } from "../src/contract/limits.ts";
 import type { NetworkPollBody, NetworkPollView } from "../src/contract/network-document.ts";
 import { type Agent, log, type Reply, REQUEST_LIMIT_MS, rest, talk } from "./agent.ts";
 
-/** How long a single question waits for the other one. */
+/** How long the question of one loop waits for the question of the other loop. */
 const GATHER_MS = 20;
-/** A poll in flight that ends within this time is awaited, so that the next question shares the poll after it. */
+/** A question waits for the end of a poll in flight that ends within this time, and then shares the next poll. */
 const JOIN_MS = 250;
-/** How much later than expected an answer may arrive. Then the agent sends a heartbeat, since the poll may be lost. */
+/**
+ * How much later than expected an answer may arrive. After this time the agent sends a heartbeat, since the poll may be
+ * lost.
+ */
 const LATE_MS = 2_000;
-/** Pause before the next poll of a server that has none, and before the next report in a poll that refused one. */
+/**
+ * Pause before the next poll if the server has no polls, and before polls carry reports again if the server refused
+ * one.
+ */
 const UNSUPPORTED_RETRY_MS = 60_000;
 const NOT_FOUND = 404;
-/** Answers to a poll that may be about its reports: not valid, or too large. */
+/** Statuses of answers that may be due to a report in the poll: not valid, or too large. */
 const BAD_REPORT: ReadonlySet<number> = new Set([400, 413]);
 
 /** A report that a poll can carry. */
@@ -32,11 +39,14 @@ export type Polls = {
   claim(body: ClaimBody): Promise<Reply | null>;
   /** Returns the answer as POST /v1/agent/network/poll would; null if the server has no polls. */
   documents(body: NetworkPollBody): Promise<Reply | null>;
-  /** Whether the server has polls, as far as is known. Polls keep the pace themselves. */
+  /**
+   * Whether the server has polls, as far as the agent knows. If it has, the polls keep the pace and the loops need no
+   * pause.
+   */
   isUsed(): boolean;
   /** Whether the polls replace the heartbeats. */
   covers(): boolean;
-  /** Whether a poll in time will carry what the riders have. */
+  /** Whether a poll in flight is in time, so that the polls carry the reports of the riders. */
   carries(): boolean;
 };
 
@@ -84,7 +94,7 @@ export function createPolls({ agent, api_key, active, riders }: PollsOptions): P
     const left_ms = other === undefined ? 0 : other.end_ms - now_ms();
     if (other !== undefined && left_ms < JOIN_MS) await Promise.race([other.landed, rest(agent, JOIN_MS)]);
     if (other === undefined || left_ms < JOIN_MS) await rest(agent, GATHER_MS);
-    // Otherwise the other question arrived and took this one along.
+    // If the questions differ, the question of the other loop arrived, and its poll carries this question, too.
     if (questions === mine) await flush();
   }
 
@@ -103,7 +113,8 @@ export function createPolls({ agent, api_key, active, riders }: PollsOptions): P
     const riding = await rides(taken);
     let reply = await send(taken, riding);
     if (riding.length > 0 && reply.kind === "answer" && BAD_REPORT.has(reply.answer.status)) {
-      // The reports are sent by their own calls for a while, so that a bad one does not keep the node from its work.
+      // For some time, the reports are sent by their own calls, so that a bad report does not keep the node from its
+      // work.
       riding_from_ms = now_ms() + UNSUPPORTED_RETRY_MS;
       reply = await send(taken, []);
     }
@@ -127,8 +138,8 @@ export function createPolls({ agent, api_key, active, riders }: PollsOptions): P
   }
 
   async function rides({ work }: Questions) {
-    // A job begins only after the answer to the poll that claimed it. So no report that a poll with `work` carries, and
-    // that was made before a job, can arrive after the end of that job.
+    // Only polls with `work` carry reports. A job begins after the answer to such a poll. So a report that was made
+    // before a job cannot arrive after the end of the job.
     if (work === null || now_ms() < riding_from_ms) return [];
     const taken = await Promise.all(riders.map(async ({ field, take }) => {
       // A failure is logged by the loop of the report.
@@ -206,7 +217,7 @@ export function createPolls({ agent, api_key, active, riders }: PollsOptions): P
       add({ network: { body, reply } });
       return await reply.promise;
     },
-    // A heartbeat interval below the default is kept by separate heartbeats.
+    // If the heartbeat interval is below the default, separate heartbeats are sent.
     covers: () =>
       isUsed() && timers.heartbeat_ms >= AGENT_HEARTBEAT_MS &&
       ([...flights].some(isInTime) || now_ms() - sent_ms < timers.heartbeat_ms),

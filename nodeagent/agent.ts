@@ -1,4 +1,4 @@
-// The agent's shared state, and calls to the control plane that tolerate an unavailable server.
+// Defines the agent's shared state, and sends calls to the control plane that tolerate an unavailable server.
 import { pause } from "../cli/internal/api.ts";
 import { EXIT } from "../cli/internal/exit-code.ts";
 import { type Answer, type Call, exchange, type Link, Unreachable } from "../cli/internal/exchange.ts";
@@ -82,7 +82,7 @@ export async function rest(agent: Agent, duration_ms: number): Promise<void> {
   await pause(agent.environment, duration_ms);
 }
 
-/** Returns the result of work that does not end with the agent. Throws at once when the agent stops. */
+/** Returns the result of work that cannot be stopped. Throws at once when the agent stops. */
 export async function untilStopped<T>({ environment: { signal } }: Agent, work: Promise<T>): Promise<T> {
   const stopped = Promise.withResolvers<never>();
   const stop = () => stopped.reject(new Failure("interrupted", EXIT.interrupted));

@@ -1,4 +1,4 @@
-// Requests to the control plane whose body or answer is not JSON: the parts of images.
+// Sends requests to the control plane whose body or answer is not JSON: the parts of images.
 import { EXIT } from "../cli/internal/exit-code.ts";
 import { Failure } from "../cli/internal/failure.ts";
 import { type Agent, REQUEST_LIMIT_MS, rest } from "./agent.ts";

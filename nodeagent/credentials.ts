@@ -1,5 +1,5 @@
-// The credentials that the node got with its approval. The server erases its copy of the API key when the key is first
-// used, so the file must be on disk before that: otherwise a crash would lose the key.
+// Stores the credentials that the node got with its approval. The server erases its copy of the API key when the key is
+// first used, so the file must be on disk before that: otherwise a crash would lose the key.
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { EXIT } from "../cli/internal/exit-code.ts";

@@ -1,4 +1,4 @@
-// A failure of a job with a sentence for the tenant, and a detail that only operators see.
+// Defines a failure of a job with a sentence for the tenant, and a detail that only operators see.
 import { EXIT } from "../cli/internal/exit-code.ts";
 import { Failure } from "../cli/internal/failure.ts";
 

@@ -1,4 +1,4 @@
-// The interface between the agent and the machine. A driver implements it for one kind of host.
+// Defines the interface between the agent and the machine. A driver implements this interface for one kind of host.
 import type { CapacityReportBody, Registration } from "../src/contract/agent.ts";
 import type { SnapshotConsistency } from "../src/contract/enums.ts";
 import type { MachineMetrics } from "../src/contract/instance-metrics.ts";
@@ -73,7 +73,9 @@ export type Vms = {
   boot(instance_id: string): Promise<void>;
   /** Records the size of a VM that is off. Its next boot uses it. */
   setSize(instance_id: string, size: { readonly cpu: number; readonly memory_bytes: number }): Promise<void>;
-  /** Records the NICs of a VM that is off, which its next boot uses. Returns those that the VM did not have. */
+  /**
+   * Records the NICs of a VM that is off, which the next boot of the VM uses. Returns the NICs that are new to the VM.
+   */
   setNics(instance_id: string, plan: NicsPlan): Promise<readonly NewNic[]>;
   halt(instance_id: string): Promise<void>;
   /** Presses the reset button. Throws a Failure if the VM does not run. */
@@ -92,11 +94,13 @@ export type Vms = {
   detachDisk(instance_id: string, disk_id: string): Promise<void>;
   /** Takes a data disk from the guest and removes it. Does nothing if the disk or the VM does not exist. */
   deleteDisk(instance_id: string, disk_id: string): Promise<void>;
-  /** Copies a disk as it is at one time, while its guest runs or not. Returns how consistent the copy is. */
+  /** Copies the content of a disk at one moment; the guest may run. Returns how consistent the copy is. */
   createSnapshot(instance_id: string, snapshot: NewDisk, source_disk_id: string): Promise<SnapshotConsistency>;
   /** Ends an unfinished copy, and removes the snapshot. Does nothing if the snapshot or the VM does not exist. */
   deleteSnapshot(instance_id: string, snapshot_id: string): Promise<void>;
-  /** Writes a snapshot as the file of an image, which refers to no other file, unless it exists. Returns its path. */
+  /**
+   * Writes a snapshot to the file of an image, which refers to no other file. Keeps an existing file. Returns the path.
+   */
   exportSnapshot(instance_id: string, snapshot_id: string): Promise<string>;
   /** Removes the file of an image. Does nothing if it does not exist. */
   deleteExport(instance_id: string, snapshot_id: string): Promise<void>;
@@ -138,7 +142,7 @@ export type Driver = {
   /** Returns the counters of the running VMs, by their ids. A VM that cannot be read now is missing. */
   metrics(): Promise<Readonly<Record<string, MachineMetrics>>>;
   applyReservoir(reservoir: Reservoir): Promise<void>;
-  /** Replaces root's authorized keys with these OpenSSH public keys: valid, one line each. */
+  /** Replaces root's authorized keys with these OpenSSH public keys, which are valid and have one line each. */
   applyRootKeys(keys: readonly string[]): Promise<void>;
   readonly vms: Vms;
   readonly migrations: Migrations;
@@ -147,8 +151,8 @@ export type Driver = {
   /** Null if VMs use images as they are. Then the cache is in the agent's state directory. */
   readonly images: ImageStorage | null;
   /**
-   * Returns the serial console of a VM's last run, also after its end; undefined if the VM does not exist, or did not run
-   * on this agent.
+   * Returns the serial console of a VM's last run, even after the end of the run. Returns undefined if the VM does not
+   * exist, or did not run since the agent started.
    */
   console(instance_id: string): VmConsole | undefined;
   /** Returns the screen of a VM as PNG. Throws a Failure if the VM does not run, or its screen cannot be read. */

@@ -1,4 +1,4 @@
-// The fields of a job's kind. A field that the step needs and the job lacks is a Failure.
+// Reads the fields of a job. Throws a Failure if a step needs a field that the job lacks.
 import type { Job } from "../src/contract/job.ts";
 import { EXIT } from "../cli/internal/exit-code.ts";
 import { Failure } from "../cli/internal/failure.ts";

@@ -1,4 +1,4 @@
-// The steps of each kind of job, all idempotent, and how the node undoes them when the job fails or is withdrawn.
+// Defines the idempotent steps of each kind of job, and how the node undoes them when the job fails or is withdrawn.
 // docs/instances.md, "Jobs".
 import type { JobKind } from "../src/contract/enums.ts";
 import type { Blueprint, Job } from "../src/contract/job.ts";
@@ -53,7 +53,7 @@ export const JOB_STEPS: Readonly<Record<JobKind, JobSteps>> = {
   restart: { steps: { halt: existing(halt), boot } },
   // A failed or withdrawn reset is not undone, because the guest runs in any case.
   reset: { steps: { reset: existing(reset) } },
-  // A failed or withdrawn rebuild is not undone, because the old disk may be gone. Before the step `disk`, it is not.
+  // A failed or withdrawn rebuild is not undone: before the step `disk` the old disk is unchanged, later it is gone.
   rebuild: { steps: { image: existing(fetchImage), halt, disk: replaceBootDisk, boot: bootIfWanted } },
   delete: { steps: { destroy: ({ agent, job }) => agent.driver.vms.destroy(instanceOf(job)) } },
   // A grown disk is not shrunk, because its content may have grown, too.
@@ -68,10 +68,10 @@ export const JOB_STEPS: Readonly<Record<JobKind, JobSteps>> = {
   },
   detach_disk: {
     steps: { detach: existing(({ agent, job }) => agent.driver.vms.detachDisk(instanceOf(job), diskOf(job))) },
-    // The record says that the disk is attached, so the guest gets it back.
+    // In the control plane's record the disk is attached, so the guest gets it back.
     undo: ({ driver }, job) => unlessGone(driver, job, () => driver.vms.attachDisk(instanceOf(job), diskOf(job))),
   },
-  // A failed or withdrawn delete is not undone: the data may be gone. The control plane keeps the record of the disk.
+  // A failed or withdrawn deletion is not undone: the data may be gone. The control plane keeps the record of the disk.
   delete_disk: {
     steps: { delete: ({ agent, job }) => agent.driver.vms.deleteDisk(instanceOf(job), diskOf(job)) },
   },
@@ -79,7 +79,7 @@ export const JOB_STEPS: Readonly<Record<JobKind, JobSteps>> = {
     steps: { copy: existing(createSnapshot) },
     undo: ({ driver }, job) => driver.vms.deleteSnapshot(instanceOf(job), diskOf(job)),
   },
-  // A failed or withdrawn delete is not undone, as with a disk.
+  // A failed or withdrawn deletion is not undone, as with a disk.
   delete_snapshot: {
     steps: { delete: ({ agent, job }) => agent.driver.vms.deleteSnapshot(instanceOf(job), diskOf(job)) },
   },
@@ -107,7 +107,7 @@ export const JOB_STEPS: Readonly<Record<JobKind, JobSteps>> = {
     undo: ({ driver }, job) => driver.migrations.resume(movingOf(job)),
   },
   migrate_resume: { steps: { resume: ({ agent, job }) => agent.driver.migrations.resume(movingOf(job)) } },
-  // The VM belongs to this node since the job exists, so a withdrawn job is carried out all the same.
+  // The VM has belonged to this node since the job was created, so even a withdrawn job is carried out.
   migrate_activate: {
     steps: { activate: ({ agent, job }) => activate(agent, job) },
     undo: async (agent, job) => void await activate(agent, job),
@@ -169,7 +169,7 @@ async function createNetwork(context: JobContext): Promise<void> {
   await driver.network.untilApplied(plan.nics, environment.signal);
 }
 
-/** Records the binding, and lets the network document with the address be applied before the job ends. */
+/** Records the binding, and waits until the network document with the address is applied. */
 async function bindAddress({ agent: { driver, environment }, job }: JobContext): Promise<void> {
   const binding = bindingOf(job);
   await driver.vms.bindAddress(binding);
@@ -240,7 +240,7 @@ async function resize({ agent, job }: JobContext) {
   return { disk_id: disk.id, size_bytes: await agent.driver.vms.resize(instanceOf(job), disk) };
 }
 
-/** Fetches the image that a new data disk copies, if it copies one, and returns its path. */
+/** If a new data disk is a copy of an image, fetches the image and returns the path of its file. */
 async function fetchCopied(context: JobContext): Promise<string | null> {
   const { agent, job, images } = context;
   if (typeof job.kind["image_id"] !== "string") return null;

@@ -1,5 +1,5 @@
-// The journal of claimed jobs. A job is on disk before its work starts: after a crash the agent continues its jobs and
-// reports their results, and the server does not send them again.
+// Keeps the journal of claimed jobs. A job is on disk before its work starts. So after a crash the agent continues its
+// jobs and reports their results, and the server does not send them again.
 import { join } from "node:path";
 import type { Job, JobEndBody } from "../src/contract/job.ts";
 import { EXIT } from "../cli/internal/exit-code.ts";

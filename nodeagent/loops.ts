@@ -1,4 +1,4 @@
-// The periodic requests of an enrolled node, and the handling of their answers.
+// Defines the periodic requests of an enrolled node, and handles their answers.
 import { VERSION } from "../cli/version.ts";
 import type { AgentConfig, Registration, StatusReport } from "../src/contract/agent.ts";
 import { AGENT_POLL_S_MAX } from "../src/contract/limits.ts";
@@ -40,8 +40,9 @@ export type StatusLoop = Loop & {
 };
 
 /**
- * Reports the status. Checks it often, sends changes at once, and repeats it periodically if the server lost it. Each
- * new sample of the VMs' metrics is sent with it. While no job runs, the polls carry the repetitions and the samples.
+ * Reports the status. Checks the status often, sends changes at once, and repeats the status periodically in case the
+ * server lost it. Each new sample of the VMs' metrics is sent with it. While no job runs, the polls carry the
+ * repetitions and the samples.
  */
 export function statusLoop(
   { environment, driver, timers, state_dir }: Agent,
@@ -113,7 +114,8 @@ export function capacityLoop(
     name: "capacity",
     period_ms: timers.capacity_ms,
     next: async () => {
-      // A poll that is sent before the report is due, and that carries it, may be answered one interval later.
+      // A poll carries the report before it is due, but the answer, which confirms the report, may come one interval
+      // later.
       if (polls().carries() && isYoung(timers.capacity_ms + AGENT_POLL_S_MAX * 1_000)) return null;
       return { method: "POST", path: "/v1/agent/capacity", body: await body() };
     },
@@ -156,8 +158,9 @@ export function configLoop(agent: Agent, register: Register): Loop {
 }
 
 /**
- * Registers an approved node with its key once per start, which updates its hostname, address and sysinfo, and again
- * when its address changed. A disabled node does not register, because that would request a new approval.
+ * Registers an approved node with its key once per start, and again when its address changed. A registration updates
+ * the node's hostname, address and sysinfo. A disabled node does not register, because that would request a new
+ * approval.
  */
 function registrationRefresh(agent: Agent, register: Register): (config: AgentConfig) => Promise<void> {
   let sent: string | null | undefined;

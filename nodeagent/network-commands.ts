@@ -1,4 +1,4 @@
-// nodeagent network: what is applied on this node, what differs from the documents, and where a packet stops.
+// nodeagent network: shows what is applied on this node, what differs from the documents, and where a packet stops.
 import type { NetworkDocument } from "../src/contract/network-document.ts";
 import { type AnyCommand, command, group, wholeNumber } from "../cli/framework.ts";
 import { EXIT } from "../cli/internal/exit-code.ts";
@@ -68,7 +68,7 @@ function check(): AnyCommand {
 }
 
 function traceCommand(): AnyCommand {
-  return command("trace", "Say where a TCP packet stops on this node", "10.0.1.5 10.0.2.6 443")
+  return command("trace", "Show where a TCP packet stops on this node", "10.0.1.5 10.0.2.6 443")
     .argument("<from>", "address of the sender")
     .argument("<to>", "address of the receiver, or a floating IP")
     .argument("<port>", "destination port", wholeNumber(1))

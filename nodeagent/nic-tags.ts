@@ -1,4 +1,5 @@
-// The NIC tags of this machine: networks that it is connected to, some with a bridge for gateways and floating IPs.
+// Reads and reports the NIC tags of this machine: the networks that it is connected to, some with a bridge for gateways
+// and floating IPs.
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { NicTagReport } from "../src/contract/external-network.ts";

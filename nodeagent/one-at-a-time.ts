@@ -1,8 +1,8 @@
-// Work on one object runs one after another.
+// Runs pieces of work on the same object one after another.
 
 export type OneAtATime = <T>(id: string, work: () => Promise<T>) => Promise<T>;
 
-/** Returns a function that starts work when the earlier work with the same id has ended, also with an error. */
+/** Returns a function that starts work after the earlier work with the same id has ended, even if that failed. */
 export function createOneAtATime(): OneAtATime {
   const last = new Map<string, Promise<unknown>>();
   return (id, work) => {

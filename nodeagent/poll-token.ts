@@ -1,5 +1,5 @@
-// The poll token of this machine's claim. It is saved, so that a restarted agent renews its claim: a node may have only
-// a few claims.
+// Saves the poll token of this machine's claim, so that a restarted agent renews its claim: a node may have only a few
+// claims.
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { readPrivateFile, writeFileDurably } from "../cli/internal/private-file.ts";

@@ -1,4 +1,4 @@
-// A simulated loss of power: the agent ends at once, without reports or cleanup.
+// Defines the error of a simulated loss of power, at which the agent ends at once, without reports or cleanup.
 import { EXIT } from "../cli/internal/exit-code.ts";
 import { Failure } from "../cli/internal/failure.ts";
 

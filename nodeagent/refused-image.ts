@@ -1,4 +1,5 @@
-// An image that was fetched and verified, but cannot be used. Tenants see the message: it describes only their image.
+// Defines the failure for an image that was fetched and verified, but cannot be used. Tenants see the message, because
+// it describes only their image.
 import { EXIT } from "../cli/internal/exit-code.ts";
 import { Failure } from "../cli/internal/failure.ts";
 

@@ -1,5 +1,5 @@
-// Timestamps of a node's reports. Each is later than all earlier ones, even after a restart or a clock step back,
-// because the control plane ignores reports that are not later than the last one.
+// Makes the timestamps of a node's reports. Each is later than all earlier ones, even after a restart or a clock step
+// back, because the control plane ignores reports that are not later than the last one.
 import { join } from "node:path";
 import { readPrivateFile, writeFileDurably } from "../cli/internal/private-file.ts";
 

@@ -90,12 +90,12 @@ export function run(): AnyCommand {
     )
     .option(
       "--migration-address <address>",
-      "IPv4 address on which other nodes send instances; by default the one that reaches the control plane",
+      "IPv4 address to which other nodes send instances; by default the one that reaches the control plane",
       (text) => givenAddress(text, "--migration-address"),
     )
     .option(
       "--migration-port <port>",
-      `port on which other nodes send instances; by default ${MIGRATION_PORT}, on a simulated machine any free port`,
+      `port to which other nodes send instances; by default ${MIGRATION_PORT}, on a simulated machine any free port`,
       wholeNumber(0),
     )
     .option(

@@ -1,4 +1,4 @@
-// Samples of the VMs' metrics. A sample waits until it was sent, or until a newer one replaces it.
+// Takes samples of the VMs' metrics. A sample is kept until it was sent, or until a newer one replaces it.
 import type { MachineMetrics } from "../src/contract/instance-metrics.ts";
 import type { Driver } from "./driver.ts";
 
@@ -7,7 +7,7 @@ export type Sample = Readonly<Record<string, MachineMetrics>>;
 export type Sampler = {
   /** Returns the sample that was not sent yet, or null. Takes a new one when its time has come. */
   unsent(): Promise<Sample | null>;
-  /** This sample was sent. A newer one still waits. */
+  /** Notes that this sample was sent. A newer sample is still kept. */
   sent(which: Sample | null): void;
 };
 

@@ -1,5 +1,5 @@
-// Sends the file of an image to the control plane, part by part, with the node's key. The control plane says how many
-// bytes it has, so an interrupted transfer continues.
+// Sends the file of an image to the control plane, part by part, with the node's key. The control plane reports how
+// many bytes it has, so an interrupted transfer continues.
 import { createHash } from "node:crypto";
 import { open } from "node:fs/promises";
 import { EXIT } from "../cli/internal/exit-code.ts";

@@ -1,4 +1,4 @@
-// nodeagent serve-guests: the process that serves guests. The agent starts it; it is not for people.
+// nodeagent serve-guests: the process that serves guests. The agent starts this process; users do not.
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { type AnyCommand, command } from "../cli/framework.ts";
@@ -7,7 +7,10 @@ import { environmentOf } from "../cli/internal/run.ts";
 import { MACHINE_DIR, placesOf, RUN_DIR } from "./qemu/folders.ts";
 import { serveGuests } from "./network/guests/serve.ts";
 
-/** The key of metadata tokens, in the machine directory. It is stored, so that tokens survive a restart of the agent. */
+/**
+ * The key of metadata tokens, in the machine directory. The key is stored, so that tokens stay valid after a restart of
+ * the agent.
+ */
 const TOKEN_KEY_FILE = "metadata-token-key";
 const TOKEN_KEY_BYTES = 32;
 

@@ -1,4 +1,5 @@
-// A driver for a simulated machine, which is stored in a file so that it keeps its identity across restarts.
+// Implements the driver of a simulated machine. The machine is stored in a file, so that it keeps its identity across
+// restarts.
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { EXIT } from "../cli/internal/exit-code.ts";

@@ -1,4 +1,4 @@
-// The metrics of simulated VMs: each is almost idle, occupies its whole memory, and uses neither disk nor network.
+// Simulates the metrics of VMs: each is almost idle, occupies its whole memory, and uses neither disk nor network.
 import type { SimulatedVm } from "./simulated-vms.ts";
 import type { Sample } from "./sampler.ts";
 

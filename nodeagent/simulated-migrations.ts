@@ -1,4 +1,4 @@
-// Migrations of simulated VMs: the record of the VM is what moves, over the same connection as the bytes of a real one.
+// Simulates migrations of VMs: the record of the VM moves, over the same connection as the bytes of a real VM.
 import { EXIT } from "../cli/internal/exit-code.ts";
 import { Failure } from "../cli/internal/failure.ts";
 import type { Migrations, Moving } from "./migration/migrations.ts";

@@ -1,5 +1,5 @@
-// Faults of a simulated machine. They come from a file that is read before every step, so that it can change while the
-// agent runs.
+// Injects the faults of a simulated machine. A file lists the faults. The agent reads the file before every step, so
+// that the faults can change while the agent runs.
 import { join } from "node:path";
 import { EXIT } from "../cli/internal/exit-code.ts";
 import { Failure } from "../cli/internal/failure.ts";

@@ -1,4 +1,5 @@
-// The VMs of a simulated machine: records of the VMs that a real platform would create, stored in the machine's file.
+// Implements the VMs of a simulated machine: records of the VMs that a real platform would create, stored in the
+// machine's file.
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { writeFileDurably } from "../cli/internal/private-file.ts";
@@ -204,7 +205,7 @@ export function simulatedVms(store: InventoryStore, network: Pick<NodeNetwork, "
     deleteSnapshot: (id, snapshot_id) => removeDisk(id, snapshot_id),
     exportSnapshot: async (id, snapshot_id) => {
       const { size_bytes } = known(existing(id), snapshot_id);
-      // A simulated disk has no content, so its image only says what it is.
+      // A simulated disk has no content, so the file of its image contains only a description.
       await writeFileDurably(exportOf(snapshot_id), `simulated disk ${snapshot_id} of ${size_bytes} bytes\n`);
       return exportOf(snapshot_id);
     },

@@ -1,4 +1,5 @@
-// A VM in a status report, with the platform's field names. It has no SSH keys and no user data; they stay on the node.
+// Describes a VM in a status report, with the platform's field names. The report contains no SSH keys and no user data,
+// which stay on the node.
 
 export type ReportedVm = {
   readonly uuid: string;
@@ -14,7 +15,10 @@ export type ReportedVm = {
   readonly last_modified: string;
 };
 
-/** The state that both nodes report of a VM that moves. The control plane keeps the instance's own state meanwhile. */
+/**
+ * The state that both nodes report while a VM moves. Meanwhile the control plane keeps the previous state of the
+ * instance.
+ */
 export const MOVING = "migrating";
 
 const MIB = 2 ** 20;

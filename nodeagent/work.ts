@@ -1,5 +1,5 @@
-// The worker of an enrolled node. It claims jobs and runs them in parallel, but one at a time per instance and per
-// floating IP. Tombstones (withdrawn jobs to undo) come first. docs/instances.md, "Jobs".
+// Runs the worker of an enrolled node. The worker claims jobs and runs them in parallel, but one at a time per instance
+// and per floating IP. Tombstones (withdrawn jobs to undo) come first. docs/instances.md, "Jobs".
 import type { ClaimBody, ClaimView, Job } from "../src/contract/job.ts";
 import { type Agent, KeyRefused, log, refusalText, REQUEST_LIMIT_MS, rest, talk, untilStopped } from "./agent.ts";
 import { bury, runJob, untilUndone, type WorkContext } from "./job-run.ts";

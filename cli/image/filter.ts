@@ -6,8 +6,8 @@ import type { Artifact, Image, Release } from "./model.ts";
 import type { FilterOptions, PickOptions } from "./options.ts";
 
 /**
- * Returns the images that match, each with its matching artifacts only. Throws a Failure for a distribution that none of
- * the images has.
+ * Returns the images that match, each with its matching artifacts only. Throws a Failure for a distribution that none
+ * of the images has.
  */
 export function filterImages(images: readonly Image[], filter: FilterOptions): Image[] {
   if (filter.distro !== undefined) checkDistro(images, filter.distro);
@@ -29,7 +29,7 @@ function checkDistro(images: readonly Image[], wanted: string): void {
   throw new Failure(`the index has no distro ${wanted}; ${hint}`, EXIT.not_found);
 }
 
-/** Returns whether a release has this version: `13` also matches version 13.7. */
+/** Returns whether a release has this version. The text `13` matches version 13 and version 13.7. */
 export function isVersion({ version }: Release, name: string): boolean {
   return version === name || (version ?? "").startsWith(`${name}.`);
 }

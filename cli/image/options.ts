@@ -1,4 +1,4 @@
-// Options that several image verbs share.
+// Defines the options that several image verbs share.
 import { command, each, option } from "../framework.ts";
 
 export type PickOptions = { readonly arch?: string; readonly variant?: string; readonly format?: string };

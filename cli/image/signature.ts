@@ -1,6 +1,6 @@
-// OpenPGP signatures of vendors. A signature is good if a key of the key document made it and that key is neither
-// expired nor revoked. The caller chooses the accepted keys, by fingerprint if it knows the fingerprints. openpgp
-// refuses MD5, SHA-1 and short RSA keys.
+// Verifies OpenPGP signatures of vendors. A signature is good if a key of the key document made it and that key is
+// neither expired nor revoked. The caller chooses the accepted keys, by fingerprint if it knows the fingerprints.
+// openpgp refuses MD5, SHA-1 and short RSA keys.
 import { Buffer } from "node:buffer";
 import { createReadStream } from "node:fs";
 import { Readable } from "node:stream";

@@ -1,5 +1,5 @@
-// Access to an index at an address or in a folder. A mirror made by `image mirror` also has image files and vendors'
-// documents, so that no other server is needed.
+// Reads an index at an address or in a folder. A mirror made by `image mirror` also contains the image files and the
+// vendors' documents, so that no other server is needed.
 import { createHash } from "node:crypto";
 import { open, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
@@ -22,7 +22,7 @@ import { getDocument } from "./web.ts";
 export type Origin = { readonly kind: "file"; readonly path: string } | { readonly kind: "url"; readonly url: string };
 
 export type Source = {
-  /** Addresses that its images and documents may be fetched from. */
+  /** Addresses from which the images and documents of the index may be fetched. */
   readonly reach: Reach;
   /** Name of the index in messages. */
   readonly name: string;

@@ -116,7 +116,7 @@ async function beginning(reply: Reply, { url, part, size }: Transfer): Promise<n
     case 416: {
       await reply.drop();
       const total = numberOf(/^bytes \*\/([0-9]{1,15})$/.exec(headers.get("content-range") ?? "")?.[1] ?? null);
-      // The part has all bytes already. If the index lists no size, only this response shows that.
+      // The part already has all bytes. If the index lists no size, only this response shows that the part is complete.
       return total !== null && total === part.bytes() && size === null ? "complete" : "restart";
     }
     default: {

@@ -1,4 +1,4 @@
-// The verification that a user requests, and its result.
+// Runs the verification that a user requests, and describes its result.
 import { readFile } from "node:fs/promises";
 import { EXIT } from "../internal/exit-code.ts";
 import { Failure, usageFailure } from "../internal/failure.ts";

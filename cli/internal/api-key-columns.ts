@@ -1,4 +1,4 @@
-// The columns of API keys in opsctl and tenantctl.
+// Defines the columns of API keys in opsctl and tenantctl.
 import type { ApiKeyView } from "../../src/contract/api-key.ts";
 import { AGE_COLUMN, type Column, ID_COLUMN, WIDE_COLUMN } from "./table.ts";
 

@@ -5,11 +5,11 @@ import { isUuid, pickRecord } from "./record-name.ts";
 type Keys = {
   /** Path of the keys among which the id is looked up. */
   readonly path: string;
-  /** The command that lists them. */
+  /** The command that lists these keys. */
   readonly list: string;
 };
 
-/** Returns the id of an API key, which the text is or begins. A complete id needs no request. */
+/** Finds an API key by its id or a unique prefix of the id, and returns the id. A complete id needs no request. */
 export async function resolveKeyId(io: Io, text: string, { path, list }: Keys): Promise<string> {
   if (isUuid(text)) return text.toLowerCase();
   return pickRecord(await io.get<ApiKeyView[]>(path), text, {

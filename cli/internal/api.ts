@@ -1,5 +1,5 @@
-// Calls with retries. Every request is safe to repeat: GET reads only; POST, PUT and PATCH carry one Idempotency-Key
-// for all attempts; a repeated DELETE treats an absent object as deleted.
+// Sends calls with retries. Every request is safe to repeat: GET reads only; POST, PUT and PATCH carry one
+// Idempotency-Key for all attempts; a repeated DELETE treats an absent object as deleted.
 import { PAGE_ROWS_MAX } from "../../src/contract/limits.ts";
 import { atLeastMs, jitteredMs } from "./backoff.ts";
 import { EXIT } from "./exit-code.ts";

@@ -1,4 +1,4 @@
-// The search of audit events, newest first, in the chain of the site or the events of a tenant.
+// Searches the audit events of the site or of one tenant, newest first.
 import type { AuditEvent, AuditPage } from "../../src/contract/audit.ts";
 import { AUDIT_DECISIONS } from "../../src/contract/enums.ts";
 import { AUDIT_PAGE_ROWS_DEFAULT, AUDIT_PAGE_ROWS_MAX } from "../../src/contract/limits.ts";
@@ -16,7 +16,7 @@ export const AUDIT_COLUMNS: readonly Column<AuditEvent>[] = [
   ["ACTOR", (event) => actorText(event.actor)],
   ["ACTION", (event) => event.action, { whole: true }],
   ["RESOURCE", (event) => event.resource],
-  // The outcome of a denied request says that it was denied, too.
+  // Hidden by default, because the outcome already shows that a request was denied.
   ["DECISION", (event) => event.decision, WIDE_COLUMN],
   ["OUTCOME", (event) => outcomeText(event.outcome)],
 ];
@@ -46,7 +46,7 @@ export function auditList(summary: string, example: string, actor_help = "list o
 
 type Find = {
   readonly path: string;
-  /** Query members that the path needs. */
+  /** Query parameters that the path requires in addition to the search. */
   readonly query?: Query;
   readonly search: AuditSearch;
   readonly rows: number;
@@ -56,7 +56,7 @@ type Find = {
 export async function findEvents(io: Io, { path, query, search, rows }: Find): Promise<AuditPage> {
   const { request: request_id, actor, action, resource, decision } = search;
   const times = [timeOf("--since", search.since), timeOf("--until", search.until)] as const;
-  // An answer has the server's time, from which ages count.
+  // An age is subtracted from the server's time, which any answer contains.
   if (times.some((time) => typeof time === "number")) await io.get("/v1/health");
   const [since, until] = times.map((time) =>
     typeof time === "number" ? new Date(serverNowMs(io.environment) - time).toISOString() : time

@@ -1,4 +1,4 @@
-// Delays before a retry, with jitter so that many callers do not retry at the same time.
+// Computes delays before a retry, with jitter so that many callers do not retry at the same time.
 
 /** Returns a delay between half and all of `base_ms`. `random` is between 0 and 1. */
 export function jitteredMs(base_ms: number, random: number): number {

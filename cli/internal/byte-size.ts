@@ -1,4 +1,5 @@
-// Sizes such as 64GiB, in powers of 1024. A printed size is one word, which scripts can cut from a table.
+// Parses and prints sizes such as 64GiB, in powers of 1024. A printed size is one word, so that scripts can cut it from
+// a table.
 import { usageFailure } from "./failure.ts";
 
 const UNITS = ["KiB", "MiB", "GiB", "TiB", "PiB"] as const;

@@ -1,5 +1,5 @@
-// Completion candidates for a partial command line, from the command tree. `lookUp` gets the name of an argument or of
-// an option's value, and returns the values that the control plane knows for it.
+// Finds completion candidates for a partial command line in the command tree. `lookUp` gets the name of an argument or
+// of an option's value, and returns the values that the control plane has for this name.
 import type { CommandNode, OptionNode } from "../framework.ts";
 
 export type Candidate = { readonly value: string; readonly summary: string };

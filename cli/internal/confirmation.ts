@@ -1,5 +1,5 @@
-// Confirmation of an irreversible action. The user types the object's name, so that a command from the shell history
-// does not change the wrong machine.
+// Asks for confirmation of an irreversible action. The user types the object's name, so that a command from the shell
+// history does not change the wrong machine.
 import { EXIT } from "./exit-code.ts";
 import { Failure, usageFailure } from "./failure.ts";
 import type { Io } from "./io.ts";

@@ -32,7 +32,10 @@ export async function resolveConnection(environment: Environment, flags: Globals
   return { endpoint, ...await resolveToken(environment, flags, endpoint) };
 }
 
-/** Returns the connection with a new token, which is also saved. Returns a connection with an API key unchanged. */
+/**
+ * Renews the token of a session, saves it and returns the new connection. Returns a connection with an API key
+ * unchanged.
+ */
 export async function renewConnection(
   environment: Environment,
   refused: Connection,
@@ -41,7 +44,7 @@ export async function renewConnection(
   const { endpoint, session } = refused;
   if (session === undefined) return refused;
   const { profile } = session;
-  // Another command may have renewed the session or logged out since.
+  // Another command may have renewed the session or logged out in the meantime.
   const credentials = await readCredentials(environment);
   const saved = credentials.get(profile);
   const expired_text =

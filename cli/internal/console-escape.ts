@@ -1,5 +1,5 @@
-// The escape of a raw console, as in ssh: `~` at the beginning of a line, then `.` leaves, `?` shows help, and `~` types
-// one `~`.
+// Handles the escape sequences of a raw console, as ssh does. After `~` at the beginning of a line, `.` leaves the
+// console, `?` shows help, and `~` types one `~`.
 const [TILDE, DOT, QUESTION, RETURN, NEWLINE] = [..."~.?\r\n"].map((mark) => mark.charCodeAt(0));
 
 export type Typed = {
@@ -8,7 +8,9 @@ export type Typed = {
   readonly action: "leave" | "help" | null;
 };
 
-/** Creates the reader of what is typed. It keeps a `~` back until the next byte. */
+/**
+ * Creates a function that reads typed bytes. The function holds back a `~` at the start of a line until the next byte.
+ */
 export function createEscape(): (typed: Uint8Array) => Typed {
   let isLineStart = true;
   let isHeld = false;

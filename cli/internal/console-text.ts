@@ -1,4 +1,5 @@
-// Makes the output of a guest safe to print: its control sequences could move the cursor, rename the window or hide text.
+// Makes the output of a guest safe to print: its control sequences could move the cursor, rename the window or hide
+// text.
 /** The states between the bytes of a control sequence (ECMA-48): text, after ESC, in a CSI sequence, in a string. */
 type Place = "text" | "escape" | "csi" | "string";
 

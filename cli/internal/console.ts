@@ -1,4 +1,4 @@
-// A console of an instance from a program: opens it with a ticket and passes bytes until one side ends it.
+// Opens the console of an instance with a ticket, and passes bytes until one side closes the console.
 import type { ConsoleTicket, ConsoleTicketBody } from "../../src/contract/console.ts";
 import { CONSOLE_FRAME_BYTES_MAX } from "../../src/contract/limits.ts";
 import { consoleProtocols, controlText, parseControl } from "../../src/lib/console/frames.ts";
@@ -22,7 +22,7 @@ export type Console = {
   type(bytes: Uint8Array): Promise<void>;
   /** Closes the console. */
   leave(): void;
-  /** Resolves after `leave`. Rejects with a Failure that says why the console ended otherwise. */
+  /** Resolves after `leave`. If the console ends for another reason, rejects with a Failure that gives the reason. */
   readonly ended: Promise<void>;
 };
 

@@ -1,4 +1,4 @@
-// The verbs `events` and `describe` of a node and of an instance, in opsctl and tenantctl.
+// Defines the verbs `events` and `describe` of a node and of an instance, in opsctl and tenantctl.
 import { type AnyCommand, listCommand, showCommand, wholeNumber } from "../framework.ts";
 import { hasColour } from "./environment.ts";
 import type { Io } from "./io.ts";
@@ -7,7 +7,7 @@ import { serverNowMs } from "./server-clock.ts";
 import type { Column } from "./table.ts";
 import { EVENT_COLUMNS, EVENTS_SHOWN, type Subject, timeLine } from "./time-line.ts";
 
-/** The part of `describe` above the time line. */
+/** The part of the output of `describe` above the events. */
 export type Described = {
   /** The record, with its parts as members. */
   readonly answer: object;
@@ -53,7 +53,7 @@ export function describe<I extends Io>({ noun, argument, example, withIo, descri
     }));
 }
 
-/** Returns a table below a title. On a terminal it fits the width. */
+/** Returns a table below a title. On a terminal the table fits the width. */
 export function section<T>(io: Io, title: string, columns: readonly Column<T>[], rows: readonly T[]): string {
   if (rows.length === 0) return `${title}: none`;
   const { environment } = io;

@@ -10,8 +10,8 @@ import { Failure } from "./failure.ts";
 const DEFAULT_EDITOR = "vi";
 
 /**
- * Returns the text as it is when the editor ends. The editor is VISUAL, else EDITOR, else vi; it may have arguments. Throws
- * a Failure if the editor fails.
+ * Returns the text as it is when the editor ends. The editor is VISUAL, else EDITOR, else vi; it may have arguments.
+ * Throws a Failure if the editor fails.
  */
 export async function edited({ env }: Environment, text: string, name: string): Promise<string> {
   const editor = env.VISUAL || env.EDITOR || DEFAULT_EDITOR;

@@ -1,4 +1,4 @@
-// The address of a control plane in canonical form, so that two spellings compare equal.
+// Converts the address of a control plane to a canonical form, so that two spellings compare equal.
 import { usageFailure } from "./failure.ts";
 
 /**

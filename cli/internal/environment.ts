@@ -1,5 +1,6 @@
-// The program's environment as one value, so that a test can run a whole command inside the test's process. Loading the
-// runtime's stream, terminal or crypto modules takes longer than the rest of the start, so they load late.
+// Provides the program's environment as one value, so that a test can run a whole command inside the test's process.
+// Loading the runtime's stream, terminal or crypto modules takes longer than the rest of the start, so these modules
+// load only when they are needed.
 import { fstatSync, writeSync } from "node:fs";
 import { homedir } from "node:os";
 import process from "node:process";
@@ -27,7 +28,7 @@ export type Environment = {
   /** Opens a WebSocket to the control plane. */
   readonly dial: Dial;
   /**
-   * Fetches a URL from an untrusted source, if its address is public or `outbound.reach` allows it. Follows no
+   * Fetches a URL from an untrusted source, if the URL's address is public or `outbound.reach` allows it. Follows no
    * redirect.
    */
   outbound(url: string, outbound: Outbound): Promise<Response>;

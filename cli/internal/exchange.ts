@@ -1,4 +1,4 @@
-// One HTTP exchange with the control plane, with a time limit and without retries.
+// Runs one HTTP exchange with the control plane, with a time limit and without retries.
 import { retryAfterS } from "./backoff.ts";
 import { EXIT } from "./exit-code.ts";
 import { Failure } from "./failure.ts";

@@ -1,4 +1,5 @@
-// A failure for the user: a message, an exit code and, from the server, its error code and request id.
+// Defines failures for the user. A failure has a message and an exit code. A failure from the server also has the
+// server's error code and request id.
 import { EXIT, type ExitCode, exitCodeOfStatus } from "./exit-code.ts";
 import { plainJson, plainText } from "./plain-text.ts";
 

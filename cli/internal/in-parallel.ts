@@ -1,7 +1,7 @@
 /**
  * Runs `work` for every item, at most `width` at a time. Returns results in the order of the items. After a failure no
- * further item starts. The failure is thrown when the running items have ended, so that a request of this command never
- * arrives after its end.
+ * further item starts. The failure is thrown after the running items have ended, so that no request of a command
+ * arrives after the command has ended.
  */
 export async function inParallel<T, R>(
   width: number,

@@ -1,4 +1,4 @@
-// The tools of a verb: calls to the control plane, and output in the format of `-o`.
+// The functions that a verb uses to call the control plane and to print output in the format of `-o`.
 import { type Request, send, sendForAll, sendForAnswer } from "./api.ts";
 import type { Connection, Globals } from "./connection.ts";
 import type { Environment } from "./environment.ts";

@@ -16,8 +16,9 @@ export type Keyboard = {
   /** Shows `prompt` on stderr and reads one line with echo. The end of input also ends the line. */
   readLine(prompt: string): Promise<string>;
   /**
-   * Passes on every byte of standard input, also Ctrl-C of a terminal, until the returned function is called. After
-   * each chunk, waits for the promise of `onBytes` before it reads the next one. Calls `onEnd` at the end of input.
+   * Passes on every byte of standard input, including Ctrl-C from a terminal, until the returned function is called.
+   * After each chunk, waits for the promise of `onBytes` before it reads the next one. Calls `onEnd` at the end of
+   * input.
    */
   readRaw(onBytes: (bytes: Uint8Array) => Promise<void>, onEnd: () => void): () => void;
 };
@@ -37,7 +38,7 @@ function readRaw(onBytes: (bytes: Uint8Array) => Promise<void>, onEnd: () => voi
   const { stdin } = process;
   const onData = (chunk: Uint8Array) => {
     stdin.pause();
-    // A failure ends the console, which reports it.
+    // A failure ends the console, and the console reports the failure.
     onBytes(chunk).then(() => isOver || stdin.resume(), () => {});
   };
   let isOver = false;
@@ -68,7 +69,7 @@ function readLine(prompt: string, signal: AbortSignal): Promise<string> {
   const { stdin, stderr } = process;
   return new Promise((resolve, reject) => {
     let line = "";
-    // `shown` is a line break if the user's input did not end with one.
+    // `shown` is a line break if the input of the user did not end with a line break.
     const finish = (end: () => void, shown = "") => {
       stdin.off("data", onData);
       stdin.off("end", onEnd);

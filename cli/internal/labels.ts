@@ -1,4 +1,4 @@
-// Labels on the command line: KEY=VALUE, once for each label.
+// Reads labels from the command line (KEY=VALUE, once for each label) and prints labels.
 import { each } from "../framework.ts";
 import { usageFailure } from "./failure.ts";
 
@@ -13,7 +13,7 @@ export const REMOVE_LABEL_OPTION = ["--remove-label <key>", "label to remove; ma
 
 export type LabelOptions = { readonly label?: readonly string[]; readonly removeLabel?: readonly string[] };
 
-/** Returns the change of labels that the options name, or undefined without them. */
+/** Returns the change of labels that the options name, or undefined without such options. */
 export function labelsPatch({ label, removeLabel }: LabelOptions): Record<string, string | null> | undefined {
   if (label === undefined && removeLabel === undefined) return undefined;
   const removed = Object.fromEntries((removeLabel ?? []).map((key) => [key, null]));
@@ -41,7 +41,7 @@ export function labelText(labels: Readonly<Record<string, string>>): string {
 
 /** Returns the line of labels for the text of one object; nothing without labels. */
 export function labelLines(labels?: Readonly<Record<string, string>>): readonly (readonly ["labels", string])[] {
-  // An older server has no labels here.
+  // An older server sends no labels.
   const text = labelText(labels ?? {});
   return text === "" ? [] : [["labels", text]];
 }

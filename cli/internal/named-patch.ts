@@ -1,4 +1,4 @@
-// The options and the body of `update` for a record with a name and a description.
+// Defines the options and the body of `update` for a record with a name and a description.
 import type { NamedPatch } from "../../src/contract/tenancy.ts";
 import { usageFailure } from "./failure.ts";
 
@@ -12,7 +12,7 @@ export function patchOf({ name, description }: NamedPatch): NamedPatch {
   return namesOf({ name, description });
 }
 
-/** Returns the new name and description, each missing if it stays. */
+/** Returns the new name and the new description. A value that does not change is missing. */
 export function namesOf({ name, description }: NamedPatch): NamedPatch {
   return { name, description };
 }

@@ -1,8 +1,8 @@
 // Finds names that a mistyped name may have meant.
 
-/** The most names that a failure suggests. */
+/** Maximum number of names that a failure suggests. */
 const NAMES_MAX = 3;
-/** One mistake is allowed for this number of characters, and at least one. */
+/** One mistake is allowed for every group of this many characters, and at least one in every name. */
 const CHARS_PER_MISTAKE = 4;
 
 /** Returns the names that differ from `wanted` by few letters, the nearest first. */

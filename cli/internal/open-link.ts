@@ -1,5 +1,5 @@
-// The connection of a command, which is resolved on first use. The token of a saved session is renewed before it
-// expires. It is also renewed when the server rejects it, because this machine's clock may be wrong.
+// Resolves the connection of a command on first use. The token of a saved session is renewed before it expires. It is
+// also renewed when the server rejects it, because this machine's clock may be wrong.
 import type { Connection } from "./connection.ts";
 import type { Link } from "./exchange.ts";
 import type { Environment } from "./environment.ts";

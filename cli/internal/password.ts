@@ -5,7 +5,7 @@ import type { Io } from "./io.ts";
 
 export type PasswordSource = { readonly prompt: string; readonly from_stdin: boolean };
 type SecretSource = PasswordSource & {
-  /** The secret in error texts. */
+  /** Name of the secret in error texts. */
   readonly noun: string;
   /** The flag that reads the secret from standard input. */
   readonly flag: string;

@@ -1,5 +1,5 @@
-// Files with secrets. Writes are atomic and on disk when the call returns; by default only the owner can read the file.
-// A file to which its mode gives other users any access is rejected, because its secret may be known.
+// Reads and writes files with secrets. A write is atomic and on disk when the call returns; by default only the owner
+// can read the file. If the mode of a file gives other users any access, a read fails, because the secret may be known.
 import { constants } from "node:fs";
 import { chmod, mkdir, open, readdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -41,7 +41,9 @@ export async function writeFileDurably(
 
 const DRAFT = /\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.tmp$/;
 
-/** Removes what killed processes left of unfinished writes below a folder. No other process may write there. */
+/**
+ * Removes the temporary files below a folder that killed processes left. No other process may write there meanwhile.
+ */
 export async function removeDrafts(folder: string): Promise<void> {
   const names = await readdir(folder, { recursive: true }).catch(() => []);
   await Promise.all(names.filter((name) => DRAFT.test(name)).map((name) => rm(join(folder, name), { force: true })));

@@ -1,5 +1,5 @@
-// Profiles: named endpoints in config.toml, credentials in credentials.toml (mode 0600). A credential is stored with
-// its endpoint and is sent only there, even if config.toml changes.
+// Reads and writes profiles: their endpoints in config.toml, and their credentials in credentials.toml (mode 0600). A
+// credential is stored with its endpoint and is sent only to this endpoint, even if config.toml changes.
 import { isAbsolute, join } from "node:path";
 import type { Tokens } from "../../src/contract/identity.ts";
 import { EXIT } from "./exit-code.ts";
@@ -11,12 +11,12 @@ import type { Environment } from "./environment.ts";
 
 export const DEFAULT_PROFILE = "default";
 
-/** The aliases of one profile: the words of a command line by the alias's name. */
+/** The aliases of one profile: maps the name of each alias to the words of its command line. */
 export type Aliases = ReadonlyMap<string, readonly string[]>;
 export type Profiles = {
   default_profile: string | null;
   endpoints: Map<string, string>;
-  /** By the name of the profile. A profile without aliases may be missing. */
+  /** The aliases of each profile, by the profile's name. A profile without aliases may be missing. */
   aliases: Map<string, Aliases>;
 };
 export type Credential = { readonly endpoint: string; readonly api_key: string };

@@ -1,4 +1,4 @@
-// The verb `api`: one request with the saved endpoint and credential, for routes that have no command.
+// Defines the verb `api`: sends one request with the saved endpoint and credential, for routes that have no command.
 import { type AnyCommand, command, each } from "../framework.ts";
 import { type Call } from "./exchange.ts";
 import { usageFailure } from "./failure.ts";

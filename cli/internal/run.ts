@@ -16,7 +16,10 @@ export function environmentOf(member: AnyCommand): Environment {
   return environment;
 }
 
-/** Wraps a body into an action. The body gets an Io, then the parser's arguments, options and command. */
+/**
+ * Wraps the body of a verb into an action of the parser. The body gets an Io, then the parser's arguments, options and
+ * command.
+ */
 export function withIo<R extends unknown[]>(body: (io: Io, ...rest: R) => Promise<void>) {
   return async (...rest: R): Promise<void> => {
     const member = rest.at(-1) as AnyCommand;

@@ -5,7 +5,7 @@ import { needDirectoryOf } from "./output-file.ts";
 import { plainText } from "./plain-text.ts";
 import { writeFileDurably } from "./private-file.ts";
 
-/** The server's own limit, and time for the answer. */
+/** Time limit of the request: the server's own limit, and time for the answer to arrive. */
 const LIMIT_MS = (CONSOLE_DIAL_S + SCREENSHOT_S_MAX + 5) * 1_000;
 const STDOUT = "-";
 

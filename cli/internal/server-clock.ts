@@ -1,5 +1,5 @@
-// The server's time, from the Date header of its latest answer. The programs compute ages from the server's timestamps,
-// and the clock of the user's machine may be wrong.
+// Computes the server's time from the Date header of its latest answer. The programs compare the server's timestamps
+// with this time to show ages, because the clock of the user's machine may be wrong.
 import type { Environment } from "./environment.ts";
 
 /** Difference between the server's clock and this machine's clock, in milliseconds. */

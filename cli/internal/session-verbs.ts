@@ -1,4 +1,4 @@
-// The verbs of `session`: the caller's sessions, of programs and of the web console.
+// Defines the verbs of `session`, which list and end the caller's sessions of programs and of the web console.
 import type { SessionListed } from "../../src/contract/identity.ts";
 import { type AnyCommand, command, listCommand } from "../framework.ts";
 import type { Io } from "./io.ts";

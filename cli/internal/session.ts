@@ -1,4 +1,4 @@
-// Sessions: the tokens of a password login, and their renewal.
+// Logs in with a password, and renews the tokens of the session.
 import type { LoginBody, Tokens } from "../../src/contract/identity.ts";
 import { send } from "./api.ts";
 import { EXIT } from "./exit-code.ts";

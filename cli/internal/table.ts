@@ -1,5 +1,5 @@
-// Tables and labelled blocks: left-aligned, two spaces between columns, no borders. Only the tables of lists on a
-// terminal (output/list-table.ts) are truncated.
+// Formats tables and labelled blocks: left-aligned, two spaces between columns, no borders. Only the tables of lists on
+// a terminal (output/list-table.ts) are truncated.
 import { plainText } from "./plain-text.ts";
 
 export type Column<T> = readonly [title: string, cell: (row: T) => unknown, style?: ColumnStyle];
@@ -8,7 +8,8 @@ export type Column<T> = readonly [title: string, cell: (row: T) => unknown, styl
 export type ColumnStyle = {
   /**
    * `id`: shortened to a unique prefix on a terminal. `state`: coloured by its word. `bytes`: a number of bytes, shown
-   * as `4 GiB`. `age`: an ISO 8601 time, shown as the time since. `time`: an ISO 8601 time, shown to the second on a terminal.
+   * as `4 GiB`. `age`: an ISO 8601 time, shown as the time since. `time`: an ISO 8601 time, shown to the second on a
+   * terminal.
    */
   readonly format?: "id" | "state" | "bytes" | "age" | "time";
   /** Stays on a narrow terminal, which leaves out the columns before it. */

@@ -1,4 +1,4 @@
-// Reproducible tar archives: sorted entries, one time stamp, owned by root.
+// Writes reproducible tar archives: sorted entries, one time stamp, owned by root.
 import { Buffer } from "node:buffer";
 
 export type Entry = {

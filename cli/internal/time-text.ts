@@ -1,4 +1,4 @@
-// Times on the command line: a time of RFC 3339, or its age.
+// Parses times on the command line: a time of RFC 3339, or an age such as 12h.
 import { invalidValue } from "../framework.ts";
 import { usageFailure } from "./failure.ts";
 
@@ -28,7 +28,9 @@ export function secondsOf(min_s: number): (text: string) => number {
   };
 }
 
-/** Returns the time, or its age in milliseconds. Throws a usage Failure that names the option if the text is neither. */
+/**
+ * Returns the time, or its age in milliseconds. Throws a usage Failure that names the option if the text is neither.
+ */
 export function timeOf(flag: string, text: string | undefined): string | number | undefined {
   if (text === undefined || (RFC_3339.test(text) && !Number.isNaN(Date.parse(text)))) return text;
   const age_ms = durationMs(text);

@@ -1,4 +1,4 @@
-// The columns of usage, in tables and CSV.
+// Defines the columns of usage, in tables and CSV.
 import type { UsedAmounts } from "../../src/contract/usage.ts";
 import { usageFailure } from "./failure.ts";
 import { BYTES_COLUMN, type Column } from "./table.ts";
@@ -19,7 +19,7 @@ export const FROM_OPTION = [
   "first day, UTC, such as 2026-09-01; default: the first day of the month of --to",
   dayOf("--from"),
 ] as const;
-export const TO_OPTION = ["--to <day>", "last day, which counts too; default: today", dayOf("--to")] as const;
+export const TO_OPTION = ["--to <day>", "last day, included; default: today", dayOf("--to")] as const;
 
 /** Returns a parser that throws a usage Failure unless the text is a day. */
 function dayOf(flag: string): (text: string) => string {

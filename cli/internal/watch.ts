@@ -1,5 +1,5 @@
-// Runs a verb again whenever the server reports a change, until Ctrl-C. On a terminal each output replaces the one before
-// it. In a pipe an output is printed only if it differs from the one before it.
+// Runs a verb again whenever the server reports a change, until Ctrl-C. On a terminal each output replaces the one
+// before it. In a pipe an output is printed only if it differs from the one before it.
 import type { Changes } from "../../src/contract/changes.ts";
 import { CHANGES_WAIT_S_MAX } from "../../src/contract/limits.ts";
 import { pause } from "./api.ts";

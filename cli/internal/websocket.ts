@@ -13,7 +13,7 @@ export type SocketListener = {
 export type ClientSocket = {
   send(data: string | Uint8Array): void;
   close(): void;
-  /** Sets the only listener. It also gets the frames that arrived before. */
+  /** Sets the only listener. The listener also gets the frames that arrived before this call. */
   listen(listener: SocketListener): void;
 };
 
@@ -54,7 +54,7 @@ export function dialSocket(url: string, { protocols, headers, signal }: DialOpti
     socket.addEventListener("open", () => {
       signal.removeEventListener("abort", stop);
       socket.removeEventListener("error", refuse);
-      socket.addEventListener("error", () => {}); // "close" follows.
+      socket.addEventListener("error", () => {}); // The event "close" follows.
       resolve(clientSocket(socket));
     }, { once: true });
   });

@@ -1,4 +1,4 @@
-// The owner of a credential, as the server knows it.
+// Prints the owner of the credential, which the server names.
 import type { Whoami } from "../../src/contract/api-key.ts";
 import type { Io } from "./io.ts";
 import { blockText } from "./table.ts";

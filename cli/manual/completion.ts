@@ -1,6 +1,6 @@
-// Completion scripts for packages. The script of a program with the command `completion` calls the program's hidden
-// command `__complete`. The other programs have no values that only a server knows, so their script contains the whole
-// command tree.
+// Writes the completion scripts for packages. The script of a program with the command `completion` calls the program's
+// hidden command `__complete`. The other programs have no values that only a server knows, so their script contains the
+// whole command tree.
 import type { CommandNode, OptionNode } from "../framework.ts";
 import { COMPLETION_SCRIPTS } from "../internal/completion-scripts.ts";
 import { listed } from "./page.ts";

@@ -1,4 +1,4 @@
-// The man page of a command and its subcommands.
+// Writes the man page of a command and its subcommands.
 import type { ArgumentNode, CommandNode, OptionNode } from "../framework.ts";
 import { bold, line, macro, words } from "./roff.ts";
 

@@ -1,4 +1,4 @@
-// The executables in the manual: their command trees, and sections that the trees do not contain.
+// Lists the executables in the manual, with their command trees and with sections that the trees do not contain.
 import { buildBooter } from "../../booter/program.ts";
 import { buildIndexBuilder } from "../../index-builder/program.ts";
 import { type CommandNode, describe } from "../framework.ts";

@@ -1,4 +1,5 @@
-// The nouns of `opsctl`, in the order of the help, and the modules of their verbs.
+// Lists the nouns of `opsctl` in the order of the help, with the modules of their verbs. A noun is a group of verbs,
+// such as `cn`, or a single command.
 import type { AnyCommand } from "../framework.ts";
 
 export type Noun = { readonly name: string; readonly summary: string; load(): Promise<AnyCommand> };
@@ -34,7 +35,7 @@ const SUMMARIES = {
   doctor: "Check the control plane's invariants; exit code 1 on a violation",
   "api-key": "API keys, your own or a tenant's",
   apply: "Create and change the records of a site as a manifest describes them",
-  diff: "Show what apply would change; exit code 1 if anything",
+  diff: "Show what apply would change; exit code 1 if it would change something",
   export: "Print the records of the site as a manifest",
   search: "Find objects of all kinds by name, address or id",
   api: "Send one request to any route, with the saved endpoint and credential",

@@ -1,5 +1,5 @@
-// The opsctl command tree. The verbs of a noun are loaded only when the noun is on the command line, or to complete
-// words. A command does not load the code of other commands.
+// Builds the command tree of opsctl. The verbs of a noun are loaded only if the command line contains the noun, or to
+// complete words. So a command does not load the code of other commands.
 import { addHidden, type AnyCommand, command, rootCommand } from "../framework.ts";
 import type { ExitCode } from "../internal/exit-code.ts";
 import { runCommand } from "../internal/run.ts";
@@ -21,7 +21,8 @@ export async function buildProgram(argv: readonly string[] | "all"): Promise<Any
 
 export async function runOpsctl(argv: readonly string[], environment: Environment): Promise<ExitCode> {
   let words = argv;
-  // A known noun needs no alias, and does not load the code of profiles. Broken profiles do not hide the usage error.
+  // Aliases are read only if the command line does not begin with a noun. If the file of profiles is broken, the user
+  // gets the error about the unknown word.
   if (!NOUNS.some(({ name }) => name === argv[0])) {
     const { expandAlias } = await import("./profile/expand.ts");
     words = await expandAlias(argv, environment).catch(() => argv);

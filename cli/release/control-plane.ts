@@ -1,5 +1,5 @@
-// The files of the control plane: its source, and the npm packages that it imports. The package also has a Deno
-// executable.
+// Collects the files of the control plane: its source, and the npm packages that it imports. Its Debian package also
+// contains a Deno executable.
 import { Buffer } from "node:buffer";
 import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";

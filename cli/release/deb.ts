@@ -47,7 +47,7 @@ export async function debArchive(given: Package, build: Build): Promise<Uint8Arr
 }
 
 function controlFiles(given: Package, build: Build): Entry[] {
-  // dpkg keeps an operator's changes of these files at an upgrade.
+  // At an upgrade, dpkg keeps the operator's changes of these files.
   const settings = given.files.filter(({ path }) => path.startsWith(ETC)).map(({ path }) => `/${path}\n`).sort();
   const sums = given.files.filter(({ path }) => !path.startsWith(ETC))
     .map(({ path, bytes }) => `${createHash("md5").update(bytes).digest("hex")}  ${path}\n`).sort();

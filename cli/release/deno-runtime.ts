@@ -1,4 +1,4 @@
-// The Deno executable inside a package: a fixed version, verified by its digest.
+// Fetches the Deno executable for a package: a fixed version, verified by its digest.
 import { createHash } from "node:crypto";
 import { spawn } from "node:child_process";
 import { mkdtemp, readFile, rm } from "node:fs/promises";

@@ -1,5 +1,5 @@
-// Maintainer scripts, which dpkg runs. A first installation starts no daemon, because its settings are still the
-// defaults. The scripts also work on another root (DPKG_ROOT, see dpkg(1) under --force-script-chrootless).
+// Writes the maintainer scripts, which dpkg runs. A first installation starts no daemon, because its settings are still
+// the defaults. The scripts also work on another root (DPKG_ROOT, see dpkg(1) under --force-script-chrootless).
 import type { Package } from "./deb.ts";
 
 export type Daemon = {

@@ -1,4 +1,4 @@
-// The man pages and completion scripts, with their paths in packages.
+// Generates the man pages and completion scripts, with their paths in packages.
 import { spawn } from "node:child_process";
 import { readdir, readFile } from "node:fs/promises";
 import { join, relative } from "node:path";

@@ -1,4 +1,5 @@
-// A Linux node image as one file of a release. `tar -xf FILE -C /srv/booter/os` unpacks it where a booter serves it.
+// Packs a Linux node image into one file of a release. `tar -xf FILE -C /srv/booter/os` unpacks it where a booter
+// serves it.
 import { readdir, readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { tarArchive } from "../internal/tar.ts";

@@ -1,7 +1,8 @@
 // `task node-image` builds a Linux node image from Debian packages into dist/node-image/STAMP, the folder that a booter
-// serves from files_dir/os/STAMP (docs/booting.md, "Linux node images"). Options: --key FILE, the armored private key that
-// signs; --out FOLDER; --agent FILE, a compiled nodeagent; --help. BERTH_RELEASE_PASSPHRASE is the passphrase of the key.
-// SOURCE_DATE_EPOCH is the time of all files; the default is the time of the last commit. The stamp is this time.
+// serves from files_dir/os/STAMP (docs/booting.md, "Linux node images"). Options: --key FILE, the armored private key
+// that signs; --out FOLDER; --agent FILE, a compiled nodeagent; --help. BERTH_RELEASE_PASSPHRASE is the passphrase of
+// the key. SOURCE_DATE_EPOCH is the time of all files; the default is the time of the last commit. The stamp is this
+// time.
 import { execFileSync, spawn } from "node:child_process";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { join, relative, resolve } from "node:path";

@@ -1,5 +1,6 @@
-// The manifest of a Linux node image: manifest.json with the kind, the stamp, the command line, and the SHA-256 and size of
-// each file; its detached signature is manifest.json.asc. The booter verifies both before it serves the image.
+// Writes the manifest of a Linux node image: manifest.json with the kind, the stamp, the command line, and the SHA-256
+// and size of each file. The detached signature of the manifest is manifest.json.asc. The booter verifies both files
+// before it serves the image.
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
@@ -11,7 +12,7 @@ export type Manifest = {
   /** The folder with the files vmlinuz and initramfs, which also gets the manifest. */
   readonly folder: string;
   readonly stamp: string;
-  /** The architecture of kernel and system. The booter takes an image without it for x86_64. */
+  /** The architecture of kernel and system. The booter treats a manifest without this field as x86_64. */
   readonly architecture?: "x86_64" | "arm64";
   readonly command_line: readonly string[];
   readonly key: ReleaseKey;

@@ -1,5 +1,5 @@
-// The packages that the control plane imports, as one flat node_modules. They come from the project's frozen
-// installation, which checked every archive against deno.lock.
+// Collects the packages that the control plane imports in one flat node_modules. The packages come from the project's
+// frozen installation, which checked every archive against deno.lock.
 import { readdir, readFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import type { LockedPackage } from "./lock.ts";

@@ -1,4 +1,4 @@
-// The copyright file of a package: the project's licence, then the licences of all included software.
+// Writes the copyright file of a package: the project's licence, then the licences of all included software.
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { LockedPackage } from "./lock.ts";

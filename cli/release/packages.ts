@@ -1,4 +1,4 @@
-// Descriptions of the packages: texts, files, system users and units.
+// Describes the packages: texts, files, system users and units.
 import { Buffer } from "node:buffer";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";

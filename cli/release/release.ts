@@ -1,5 +1,5 @@
-// A release in a folder: packages, a container image, node images, bill of materials, install.sh, the release's public
-// key, and signed checksums of all these files. Its folder `channel` is for machines without packages.
+// Writes a release into a folder: packages, a container image, node images, bill of materials, install.sh, the
+// release's public key, and signed checksums of all these files. Its folder `channel` is for machines without packages.
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
@@ -44,7 +44,10 @@ export type Release = {
   readonly key: ReleaseKey;
   /** Tarballs built elsewhere, for the channel: NAME-VERSION-SYSTEM-MACHINE.tar.gz. */
   readonly tarballs?: readonly ChannelItem[];
-  /** Returns the base of the container image; null where it is not available. By default, there is no image. */
+  /**
+   * Returns the base of the container image; null if this machine cannot build it. Without this function the release
+   * has no container image.
+   */
   readonly containerBase?: (architecture: Architecture) => Promise<readonly Layer[] | null>;
   /** Tars of Linux node images, by file name. */
   readonly node_images?: readonly { readonly name: string; readonly bytes: Uint8Array }[];

@@ -1,4 +1,5 @@
-// The bill of materials in CycloneDX 1.6: the components in the packages and in their build, from deno.lock.
+// Writes the bill of materials in CycloneDX 1.6. It lists the runtimes in the packages, and all npm packages in
+// deno.lock, including those that only the build and the tests need.
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { closureOf, type Lock, type LockedPackage } from "./lock.ts";

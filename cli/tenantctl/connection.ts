@@ -1,5 +1,5 @@
-// The endpoint and the credential: from flags first, then the environment, then the login that `tenantctl login` saved
-// in the profile.
+// Finds the endpoint and the credential: first in flags, then in the environment, then in the login that `tenantctl
+// login` saved in the profile.
 import { checkToken, type Connection } from "../internal/connection.ts";
 import { parseEndpoint } from "../internal/endpoint.ts";
 import { EXIT } from "../internal/exit-code.ts";
@@ -68,11 +68,14 @@ function ofSession(profile: string, saved: Session): Omit<Connection, "endpoint"
   return { token: saved.access_token, session: { profile, saved } };
 }
 
-/** Returns the connection with a new token, which is also saved. Returns a connection with an API key unchanged. */
+/**
+ * Renews the token of a session, saves it and returns the new connection. Returns a connection with an API key
+ * unchanged.
+ */
 export async function renewConnection(environment: Environment, refused: Connection): Promise<Connection> {
   const { endpoint, session } = refused;
   if (session === undefined) return refused;
-  // Another command may have renewed the session or logged out since.
+  // Another command may have renewed the session or logged out in the meantime.
   const { profile } = session;
   const saved = await readLogin(environment, profile);
   const expired_text = `the session has expired; run: ${loginCommand(profile)} --username ${session.saved.username}`;

@@ -1,4 +1,4 @@
-// Values of --family.
+// Parses the values of --family.
 import type { AddressFamily } from "../../src/contract/enums.ts";
 import { usageFailure } from "../internal/failure.ts";
 

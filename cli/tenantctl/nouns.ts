@@ -1,4 +1,5 @@
-// The nouns of `tenantctl`, in the order of the help, and the modules of their verbs.
+// Lists the nouns of `tenantctl` in the order of the help, with the modules of their verbs. A noun is a group of verbs,
+// such as `vpc`, or a single command.
 import type { AnyCommand } from "../framework.ts";
 
 export type Noun = { readonly name: string; readonly summary: string; load(summary: string): Promise<AnyCommand> };

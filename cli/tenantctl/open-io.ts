@@ -1,4 +1,5 @@
-// The Io of cli/internal with tenantctl's connection and selectors. Prints a table on a terminal, JSON otherwise.
+// Opens the Io of cli/internal with tenantctl's connection and selectors. By default, tenantctl prints a table on a
+// terminal and JSON otherwise.
 import type { AnyCommand } from "../framework.ts";
 import { send, sendForAll, sendForAnswer } from "../internal/api.ts";
 import type { Environment } from "../internal/environment.ts";

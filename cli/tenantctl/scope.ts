@@ -53,8 +53,8 @@ export async function needProject(io: TenantIo, purpose: string): Promise<void> 
 }
 
 /**
- * Uses the tenant's only project if no project is given, and prints a note that names it. Returns false if the tenant is
- * unknown, has no project or has several.
+ * Uses the tenant's only project if no project is given, and prints a note that names it. Returns false if the tenant
+ * is unknown, has no project or has several.
  */
 async function useSoleProject(io: TenantIo): Promise<boolean> {
   if (givenProject(io) !== undefined || await io.project() !== undefined) return true;

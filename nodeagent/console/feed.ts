@@ -1,5 +1,6 @@
-// The last bytes of a console, addressed by their position since its beginning. Readers keep a position and read at their
-// own speed. A slow reader misses the oldest bytes, and no reader needs a buffer of its own.
+// Keeps the last bytes of a console. Each byte is addressed by its position since the beginning of the console. Readers
+// keep a position and read at their own speed. A slow reader misses the oldest bytes, and no reader needs a buffer of
+// its own.
 import { CONSOLE_LOG_BYTES_MAX } from "../../src/contract/limits.ts";
 
 export type Feed = {

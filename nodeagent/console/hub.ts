@@ -1,6 +1,6 @@
-// The console of one VM and its users: one who types, and any number who watch. The node decides who types, since all
-// connections of the VM end here, whichever server processes they pass. Each user has a position in the feed and a
-// window; nothing is queued for a slow user.
+// Connects the console of one VM with its users: one user types, and others watch. The node decides who types, since
+// all connections to the console end here, even if they pass through different server processes. Each user has a
+// position in the feed and a window; nothing is queued for a slow user.
 import type { ConsoleCall } from "../../src/contract/console.ts";
 import { CONSOLE_FRAME_BYTES_MAX, CONSOLES_PER_INSTANCE_MAX } from "../../src/contract/limits.ts";
 import { type ConsoleControl, controlText, parseControl } from "../../src/lib/console/frames.ts";

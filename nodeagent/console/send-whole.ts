@@ -1,10 +1,10 @@
-// Sends bytes that are all known to the caller of a console: a picture of the screen.
+// Sends complete content, such as a picture of the screen, over the connection of a console.
 import { CONSOLE_FRAME_BYTES_MAX } from "../../src/contract/limits.ts";
 import { controlText, parseControl } from "../../src/lib/console/frames.ts";
 import { createSendWindow } from "../../src/lib/console/window.ts";
 import type { ClientSocket } from "../../cli/internal/websocket.ts";
 
-/** Sends the bytes as fast as the caller confirms them, and says when they are complete. */
+/** Sends the bytes as fast as the other side confirms them, and then a message that they are complete. */
 export function sendWhole(socket: Pick<ClientSocket, "send" | "close" | "listen">, bytes: Uint8Array): void {
   const window = createSendWindow();
   let at = 0;

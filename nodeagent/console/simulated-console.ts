@@ -1,4 +1,4 @@
-// The serial consoles of a simulated machine: a boot log, and a guest that echoes what is typed. The command `flood N`
+// Simulates the serial consoles of a machine: a boot log, and a guest that echoes what is typed. The command `flood N`
 // makes the guest write N bytes.
 import { CONSOLE_LOG_BYTES_MAX } from "../../src/contract/limits.ts";
 import type { Driver, VmConsole } from "../driver.ts";

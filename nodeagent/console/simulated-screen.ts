@@ -1,4 +1,4 @@
-// The screen of every simulated machine: one black pixel.
+// Simulates the screen of a VM: one black pixel.
 
 const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg==";
 

@@ -1,6 +1,6 @@
-// The node's key and certificate for connections of other nodes. The certificate signs itself: the source of a migration
-// gets it from the control plane and accepts no other. The key stays the same after a restart, so that a source can
-// connect again.
+// Stores the node's key and certificate for connections from other nodes. The certificate is self-signed. The source of
+// a migration gets the certificate from the control plane and accepts no other. The key stays the same after a restart,
+// so that a source can connect again.
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { readPrivateFile, writeFileDurably } from "../../cli/internal/private-file.ts";

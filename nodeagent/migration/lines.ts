@@ -1,5 +1,5 @@
-// A request or an answer on a connection between two nodes: one line of JSON. Bytes that follow the line belong to what
-// comes next.
+// Reads and writes requests and answers on a connection between two nodes, each as one line of JSON. Bytes after the
+// line belong to the next part of the conversation.
 import { Buffer } from "node:buffer";
 import type { Socket } from "node:net";
 import { EXIT } from "../../cli/internal/exit-code.ts";
@@ -15,7 +15,10 @@ export function writeLine(socket: Socket, value: object): void {
   socket.write(`${JSON.stringify(value)}\n`);
 }
 
-/** Reads one line and pauses the connection. Throws a Failure if the line is too long, late or no object. */
+/**
+ * Reads one line and pauses the connection. Throws a Failure if the line is too long, comes too late or is not an
+ * object.
+ */
 export function readLine(socket: Socket, limit_ms: number): Promise<Line> {
   return new Promise((resolve, reject) => {
     let bytes = Buffer.alloc(0);

@@ -1,4 +1,4 @@
-// The source's connections to the target of a migration. The source accepts only the certificate that the control plane
+// Connects the source of a migration to the target. The source accepts only the certificate that the control plane
 // named, and sends the ticket of the migration.
 import { connect, type TLSSocket } from "node:tls";
 import { EXIT } from "../../cli/internal/exit-code.ts";
@@ -39,7 +39,7 @@ export function linkTo(target: Target, moving: Moving, ticket: string): MoveLink
       return value;
     },
     open: async (request): Promise<OpenStream> => await open(request),
-    // An older agent refuses the request, which is an answer, too.
+    // A refusal is an answer, too: an older agent does not know the request.
     answers: (limit_ms) =>
       exchange({ request: "alive" }, limit_ms).then(({ socket }) => {
         socket.destroy();
@@ -53,7 +53,7 @@ function connectTo({ address, port, certificate }: Target): Promise<TLSSocket> {
     const socket = connect({
       host: address,
       port,
-      // The certificate signs itself, so it is its own and only authority.
+      // The certificate is self-signed, so it is the only authority for itself.
       ca: [certificate],
       servername: NODE_NAME,
       minVersion: "TLSv1.3",
@@ -69,7 +69,7 @@ function connectTo({ address, port, certificate }: Target): Promise<TLSSocket> {
     });
     socket.once("secureConnect", () => {
       clearTimeout(timer);
-      socket.on("error", () => {}); // "close" follows.
+      socket.on("error", () => {}); // The event "close" follows.
       resolve(socket);
     });
   });

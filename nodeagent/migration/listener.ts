@@ -1,5 +1,5 @@
-// The listener for the sources of migrations. Every connection is TLS, and its first line has the ticket of the
-// migration, which the control plane gives only to the two nodes.
+// Listens for the sources of migrations. Every connection is TLS, and its first line has the ticket of the migration,
+// which the control plane gives only to the two nodes.
 import { createHash, timingSafeEqual } from "node:crypto";
 import { createServer, type TLSSocket } from "node:tls";
 import { plainText } from "../../cli/internal/plain-text.ts";
@@ -8,7 +8,7 @@ import { readLine, writeLine } from "./lines.ts";
 import type { Migrations, MoveRequest } from "./migrations.ts";
 
 export type Listener = {
-  /** Starts to listen, once. Returns how a source reaches and recognizes this node. */
+  /** Starts to listen at the first call. Returns how a source reaches and recognizes this node. */
   start(): Promise<{ readonly address: string; readonly port: number; readonly certificate: string }>;
 };
 
@@ -37,13 +37,13 @@ export function createListener(options: ListenerOptions): Listener {
     server.on("secureConnection", (socket) => {
       sockets.add(socket);
       socket.once("close", () => sockets.delete(socket));
-      socket.on("error", () => {}); // "close" follows.
+      socket.on("error", () => {}); // The event "close" follows.
       void answer(socket).catch((error) => {
         log(`migration: ${plainText((error as Error).message)}`);
         socket.destroy();
       });
     });
-    server.on("tlsClientError", () => {}); // A scan of the port is no event of this node.
+    server.on("tlsClientError", () => {}); // Not logged: it may be a scan of the port.
     const bind = (port: number) =>
       new Promise<void>((resolve, reject) => {
         server.once("error", reject);

@@ -1,9 +1,9 @@
-// The interface between the agent and the machine for moving VMs between nodes. docs/reliability.md, "Migration of
-// instances", has the rules. Each call is idempotent, and its result is durable when it returns.
+// Defines the interface between the agent and the machine for moving VMs between nodes. docs/reliability.md, "Migration
+// of instances", has the rules. Each call is idempotent, and its result is durable when the call returns.
 import type { Socket } from "node:net";
 import type { VmPlan } from "../driver.ts";
 
-/** A migration of a VM, in the words of its jobs. */
+/** A migration of a VM, as its jobs describe it. */
 export type Moving = {
   readonly instance_id: string;
   readonly migration_id: string;
@@ -23,11 +23,11 @@ export type MoveRequest = Readonly<Record<string, unknown>> & { readonly request
 
 /** The source's connection to the target. */
 export type MoveLink = {
-  /** Sends a request on a connection of its own. Throws a Failure if the target refuses it or does not answer. */
+  /** Sends a request on a new connection. Throws a Failure if the target refuses the request or does not answer. */
   ask(request: MoveRequest, limit_ms?: number): Promise<Readonly<Record<string, unknown>>>;
   /** Sends a request and returns the connection for further bytes, which the target accepted. */
   open(request: MoveRequest): Promise<OpenStream>;
-  /** Returns whether the target's agent answers in time, whatever it says. */
+  /** Returns whether the target's agent answers in time. Any answer counts. */
   answers(limit_ms: number): Promise<boolean>;
 };
 
@@ -45,13 +45,13 @@ export type SendOptions = {
 export type Migrations = {
   /** Creates the copy of a VM that is about to arrive. */
   receive(plan: VmPlan, moving: Moving, ticket_sha256: string): Promise<void>;
-  /** Returns the hash of the ticket of a VM that arrives; null if this migration brings none. */
+  /** Returns the hash of the ticket of a VM that arrives; null if this migration brings no VM to this node. */
   ticketOf(instance_id: string, migration_id: string): string | null;
   /** Whether a VM arrives, so that its source may connect. */
   awaits(): boolean;
   /** Carries out a request of the source. Returns the answer, or what to do with the connection after the answer. */
   serve(moving: Moving, request: MoveRequest): Promise<Served>;
-  /** Sends a VM to the target. When it returns, the target has all of it and this node does not run it. */
+  /** Sends a VM to the target. When this returns, the target has the whole VM, and this node does not run the VM. */
   send(moving: Moving, link: MoveLink, options: SendOptions): Promise<unknown>;
   /** Continues a VM that was sent, or whose sending failed. */
   resume(moving: Moving): Promise<void>;

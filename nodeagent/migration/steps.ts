@@ -1,4 +1,4 @@
-// The jobs of a migration. docs/reliability.md, "Migration of instances".
+// Runs the jobs of a migration. docs/reliability.md, "Migration of instances".
 import { EXIT } from "../../cli/internal/exit-code.ts";
 import { Failure } from "../../cli/internal/failure.ts";
 import type { Job } from "../../src/contract/job.ts";

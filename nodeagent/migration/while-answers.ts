@@ -1,30 +1,31 @@
-// A live migration needs a target that answers. When the target's node loses its power, no connection ends: writes of the
-// guest that are mirrored would wait for the time limits of TCP, which are about 15 minutes.
+// Runs the work of a live migration only while the target answers. When the target's node loses its power, no
+// connection ends. Without this check, mirrored writes of the guest would wait for the time limits of TCP, which are
+// about 15 minutes.
 import { setTimeout as sleep } from "node:timers/promises";
 import { EXIT } from "../../cli/internal/exit-code.ts";
 import { Failure } from "../../cli/internal/failure.ts";
 import type { MoveLink } from "./migrations.ts";
 
 export type Patience = {
-  /** Pause between two questions to the target, and the time that it has for an answer. */
+  /** Pause between two questions to the target, and the time limit of an answer. */
   readonly ask_ms: number;
   readonly answer_limit_ms: number;
-  /** A target without an answer for so long is given up. Guests wait longer for their disks than this. */
+  /** The source gives up a target that has not answered for this time. Guests wait longer than this for their disks. */
   readonly silence_limit_ms: number;
 };
 
 const PATIENCE: Patience = { ask_ms: 2_000, answer_limit_ms: 10_000, silence_limit_ms: 20_000 };
 
 export type Work<T> = {
-  /** Ends the work, for another reason than the target's. */
+  /** Ends the work for a reason other than a silent target. */
   readonly signal: AbortSignal;
-  /** Called when the target is given up, before the call throws. */
+  /** Called when the source gives up the target, before `whileAnswers` throws. */
   readonly onLost: () => Promise<void>;
-  /** The signal is aborted when the target is given up. */
+  /** The signal is aborted when the source gives up the target. */
   readonly run: (signal: AbortSignal) => Promise<T>;
 };
 
-/** Runs work that needs the target. Throws when the target is silent, also if the work does not end then. */
+/** Runs work that needs the target. Throws when the target is silent, even if the work does not end. */
 export async function whileAnswers<T>(
   link: Pick<MoveLink, "answers">,
   { signal, onLost, run }: Work<T>,
@@ -35,7 +36,7 @@ export async function whileAnswers<T>(
   const working = run(AbortSignal.any([signal, lost.signal]));
   const watching = untilSilent(link, AbortSignal.any([signal, over.signal]), patience).then(async (why) => {
     if (why === null) return await working;
-    working.catch(() => {}); // This call throws the reason.
+    working.catch(() => {}); // `whileAnswers` throws the reason instead.
     lost.abort(why);
     await onLost();
     throw why;
@@ -43,7 +44,7 @@ export async function whileAnswers<T>(
   try {
     return await Promise.race([working, watching]);
   } catch (error) {
-    // The work may end first, with an error that only says that it was aborted.
+    // The work may end first, with an error that reports only the abort.
     throw lost.signal.aborted ? lost.signal.reason : error;
   } finally {
     over.abort();

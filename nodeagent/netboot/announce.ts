@@ -69,7 +69,7 @@ export async function announce({ boot_folder, roots, signal, restart, log }: Ann
     try {
       bus = await netbootAgent({ login, port, host, ...(from === undefined ? {} : { from }), server_uuid, mac });
       log(`connected to ${host}`);
-      // Once per start: the booter takes a second one for a restart of the machine.
+      // Published once per start, because the booter takes a second message for a restart of the machine.
       if (!started) bus.publish(`ur.startup.${server_uuid}`, await inventory());
       started = true;
       flush();
@@ -94,7 +94,10 @@ export async function announce({ boot_folder, roots, signal, restart, log }: Ann
 
 type Ended = { readonly exit_status: number; readonly stdout: string; readonly stderr: string };
 
-/** Runs the script with exactly the given environment. Its output also goes to this program's error output. */
+/**
+ * Runs the script with exactly the given environment. The script's output is also copied to this program's error
+ * output.
+ */
 export async function runScript({ script, env }: Record<string, unknown>): Promise<Ended> {
   if (typeof script !== "string" || typeof env !== "object" || env === null) {
     throw new Error("the request has no script");

@@ -1,5 +1,5 @@
-// The files that the booter sent to this machine, in /etc/berth of a booted Linux node image: boot.properties with one
-// property per line, and networking.json as SmartOS gets it, too.
+// Reads the files that the booter sent to this machine, in /etc/berth of a booted Linux node image: boot.properties
+// with one property per line, and networking.json in the form that SmartOS also gets.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { canonicalMac } from "../../src/lib/net/mac.ts";
@@ -45,7 +45,7 @@ export async function readBootFiles(folder = BOOT_FOLDER) {
   return { properties: parseProperties(properties!), networking: JSON.parse(networking!) as BootNetworking };
 }
 
-/** The bridge of the admin port. A node has it if the port carries more networks than the admin network. */
+/** The bridge of the admin port. A node has this bridge if the port carries more networks than the admin network. */
 const TRUNK = "trunk";
 const ADMIN_TAG = "admin";
 /** The device of a tagged admin network. */
@@ -87,7 +87,7 @@ export function networkFiles(networking: BootNetworking): ReadonlyMap<string, st
   }
   const top = tag === 0 ? address : `[Network]\nVLAN=${ADMIN_VLAN}\nLinkLocalAddressing=no\n`;
   const has_trunk = nicTagsOption(networking) !== null;
-  // The MAC address of the bridge is the port's: a bridge of systemd has an invented one.
+  // The bridge gets the MAC address of the port. By default, systemd generates one.
   if (has_trunk) files.set("10-trunk.netdev", `[NetDev]\nName=${TRUNK}\nKind=bridge\nMACAddress=${mac}\n`);
   if (has_trunk) files.set("20-trunk.network", `[Match]\nName=${TRUNK}\n\n${top}`);
   const admin_network = has_trunk ? `[Network]\nBridge=${TRUNK}\n` : top;

@@ -1,5 +1,5 @@
-// The agent of a netbooted machine. It logs in to the booter's AMQP broker with the login from its kernel arguments,
-// publishes the inventory, and receives commands.
+// Connects a netbooted machine to the booter. The agent logs in to the booter's AMQP broker with the login that
+// the booter sent, publishes the inventory, and receives commands.
 import {
   ack,
   bind,

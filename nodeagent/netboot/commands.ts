@@ -1,4 +1,5 @@
-// nodeagent netboot: what the services of a Linux node image run. Help does not list these commands.
+// nodeagent netboot: defines the commands that the services of a Linux node image run. Help does not list these
+// commands.
 import { DISK_LAYOUTS } from "../../src/contract/enums.ts";
 import { type AnyCommand, command, group } from "../../cli/framework.ts";
 import { EXIT } from "../../cli/internal/exit-code.ts";
@@ -57,7 +58,7 @@ function layout(): AnyCommand {
           exclude: given.e === undefined ? [] : given.e.split(","),
         }));
       } catch (error) {
-        // As SmartOS's tool does, on the output: the setup script reports this text.
+        // Printed on the standard output, as SmartOS's tool does, because the setup script reports this text.
         stdout.write(`${error instanceof Error ? error.message : String(error)}\n`);
         throw new Ended(EXIT.failure);
       }

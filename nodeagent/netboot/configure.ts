@@ -30,7 +30,7 @@ export async function configure({ boot_folder, root }: ConfigureOptions): Promis
   const nic_tags = nicTagsOption(networking);
   if (nic_tags !== null) await writeFile(at(join(STATE_FOLDER, NIC_TAGS)), nic_tags);
   const hostname = networking.hostname ?? properties.get("hostname") ?? DEFAULT_HOSTNAME;
-  // systemd has read /etc/hostname by now, so the kernel's name is set, too.
+  // systemd has already read /etc/hostname, so the kernel's host name must be set as well.
   await writeFile(at("etc/hostname"), `${hostname}\n`);
   await writeFile(at("proc/sys/kernel/hostname"), hostname);
   const shadow = await readFile(at("etc/shadow"), "utf8");

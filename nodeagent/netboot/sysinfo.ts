@@ -1,4 +1,4 @@
-// The inventory of a Linux machine, with the keys of SmartOS's sysinfo, which the control plane reads.
+// Reads the inventory of a Linux machine, with the keys of SmartOS's sysinfo, which the control plane reads.
 import { readdir, readFile, realpath } from "node:fs/promises";
 import { join } from "node:path";
 
@@ -18,10 +18,10 @@ export type MachineDisk = {
   readonly removable: boolean;
 };
 
-/** The kernel counts sizes of disks in units of 512 bytes, whatever the disk's own blocks are. */
+/** The kernel counts sizes of disks in units of 512 bytes, even if the disk has larger blocks. */
 const SECTOR_BYTES = 512;
 const BYTES_PER_GB = 1e9;
-/** Block devices that are no disks: loops, arrays, volumes, memory, optical and floppy drives. */
+/** Block devices that are not disks: loops, arrays, volumes, memory, optical and floppy drives. */
 const NO_DISK = /^(?:loop|md|dm-|ram|zram|sr|fd|nbd|zd)/;
 
 export async function machineDisks({ sys }: InventoryRoots): Promise<readonly MachineDisk[]> {

@@ -1,4 +1,5 @@
-// Answers a question of the control plane where a packet stops, by the stored document and the node's router.
+// Answers the control plane's question where a packet stops, from the stored document and the state of the node's
+// router.
 import type { TraceAnswer, TraceQuestion } from "../../src/contract/network-trace.ts";
 import { TRACE_STEP_CHARS_MAX } from "../../src/contract/limits.ts";
 import type { NodeNetwork } from "./node-network.ts";
@@ -7,7 +8,7 @@ import { trace } from "./trace.ts";
 /** The parts of the node's networks that an answer needs. */
 export type Inspected = Pick<NodeNetwork, "documents" | "inspect">;
 
-/** Returns the answer. Work that fails is an answer, too: it says what failed. */
+/** Returns the answer. If the node cannot find it, the answer contains the reason. */
 export async function answerTrace(network: Inspected, question: TraceQuestion): Promise<TraceAnswer> {
   const { trace_id, vpc_id, source, destination, protocol, port, underlay_address } = question;
   const document = network.documents().find((each) => each.vpc_id === vpc_id);

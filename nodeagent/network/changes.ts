@@ -52,8 +52,8 @@ function familyLines(family: Family, before: RouterState, after: RouterState): s
   return [
     // Additions come first and removals last, so that a packet that is allowed before and after always has its route.
     ...addresses.added.map(({ device, address }) =>
-      // Only an address without `nodad` is announced (see external-device.ts). No address is checked for duplicates, since
-      // the router's namespace switches that off.
+      // Only an address without `nodad` is announced (see external-device.ts). The kernel does not check any address
+      // for duplicates, because the router's namespace disables this check.
       `addr add ${address}/${prefixOf(family, device)} dev ${device}` +
       (family === 6 && device !== EXTERNAL_DEVICE ? " nodad" : "")
     ),

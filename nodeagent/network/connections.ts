@@ -1,8 +1,9 @@
-// Ends the open connections that a changed firewall forbids, and no others. The firewall looks only at the first packet of
-// a connection. So each connection that conntrack knows is compared with the new rules, and a table of its own drops the
-// packets of the forbidden ones in both directions, by their conntrack ids. Deleting a connection would not be enough: a
-// packet of the other side would begin it again, in a direction that may be allowed. A mark on each connection would not
-// do either: conntrack reads its whole table for each mark that it sets, which took 2 s for some hundred connections.
+// Ends the open connections that a changed firewall forbids, and no others. The firewall looks only at the first packet
+// of a connection. So each connection that conntrack knows is compared with the new rules. A separate table drops the
+// packets of forbidden connections in both directions, by their conntrack ids. Deleting a connection from conntrack is
+// not enough: a packet from the other side would begin it again, in a direction that may be allowed. Marking each
+// connection is too slow: conntrack reads its whole table for each mark that it sets, which took 2 s for some hundred
+// connections.
 import type { NetworkDocument } from "../../src/contract/network-document.ts";
 import { inCidr, parseIp } from "../../src/lib/net/ip-address.ts";
 import { parseBlock } from "../../src/lib/net/ip-block.ts";
@@ -41,7 +42,7 @@ export function parseConnections(listing: string): readonly Connection[] {
       sent: { source, destination, protocol: protocol === "icmpv6" ? "ipv6-icmp" : protocol, ports, icmp },
       destination: reply_source,
       destination_port: reply_port === undefined ? null : Number(reply_port),
-      // An ICMP exchange has another id before it.
+      // The line of an ICMP exchange also contains the ICMP id, before the conntrack id.
       id: Number(all("id").at(-1)),
     }];
   });
@@ -79,7 +80,10 @@ export function forbiddenIds(document: NetworkDocument, connections: readonly Co
   });
 }
 
-/** Returns the text for `nft -f` that replaces the table of forbidden connections. Without any, there is no table. */
+/**
+ * Returns the text for `nft -f` that replaces the table of forbidden connections. Without forbidden connections, there
+ * is no table.
+ */
 export function forbiddenTable(ids: readonly number[]): string {
   return [
     `table ${TABLE}`,

@@ -1,6 +1,6 @@
 // Checks a network document before the node stores it. Its texts become commands and rules of the kernel, so every text
-// must have exactly the form of an address, a block, a MAC address or a name. Unknown fields are ignored: a newer server
-// that needs them to be applied raises the document's format.
+// must have exactly the form of an address, a block, a MAC address or a name. Unknown fields are ignored: a newer
+// server that needs them to be applied raises the document's format.
 import {
   FIREWALL_ACTIONS,
   FIREWALL_DIRECTIONS,

@@ -1,5 +1,5 @@
-// The network documents on disk: one file for each VPC, and one with the list of nodes. After a boot of the node, and
-// without a control plane, the node applies the stored documents.
+// Stores the network documents on disk: one file for each VPC, and one with the list of nodes. After a boot of the
+// node, and without a control plane, the node applies the stored documents.
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { NetworkDocument } from "../../src/contract/network-document.ts";

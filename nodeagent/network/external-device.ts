@@ -1,5 +1,5 @@
-// The router's device in an external network: one end of a cable whose other end is a port of the node's bridge, or a
-// VLAN device on it.
+// Makes the router's device in an external network: one end of a cable whose other end is a port of the node's bridge,
+// or a VLAN device on this end.
 import type { DocumentExternal } from "../../src/contract/network-document.ts";
 import { EXTERNAL_CABLE, EXTERNAL_DEVICE } from "./names.ts";
 import { vlanOf } from "./observed-state.ts";
@@ -64,7 +64,7 @@ async function addDevice(
   );
 }
 
-/** A bridge that filters VLANs drops those that its port does not list. Other bridges pass every frame. */
+/** A bridge that filters VLANs drops frames of VLANs that its port does not list. Other bridges pass every frame. */
 async function allowVlan(
   { onHost }: ExternalPlace,
   outer: string,

@@ -1,5 +1,5 @@
-// The firewall rules of a VPC as nftables rules. All NICs of the VPC share two chains, one for each direction.
-// Established connections and replies pass before these chains are reached.
+// Translates the firewall rules of a VPC into nftables rules. All NICs of the VPC share two chains, one for each
+// direction. Packets of established connections and replies are accepted before they reach these chains.
 import type { DocumentRule } from "../../src/contract/network-document.ts";
 import { orderedRules } from "../../src/lib/net/firewall-verdict.ts";
 
@@ -34,7 +34,7 @@ function protocolMatches({ protocol, source_ports, destination_ports, icmp_type_
         ...(source_ports === null ? [] : [`th sport ${rangeText(source_ports)}`]),
         ...(destination_ports === null ? [] : [`th dport ${rangeText(destination_ports)}`]),
       ];
-    // The family is matched, too: the kernel lets an IPv6 packet carry the protocol number of IPv4's ICMP.
+    // The rule also matches the family, because an IPv6 packet may carry the protocol number of IPv4's ICMP.
     case "icmp4":
       return ["meta nfproto ipv4", "meta l4proto icmp", ...typeMatches("icmp", icmp_type_code)];
     case "icmp6":

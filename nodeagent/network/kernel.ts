@@ -1,7 +1,7 @@
-// Applies network documents to the kernel. Each VPC is a router namespace. Every step reads the kernel's state first, so
-// an agent that was killed anywhere continues with the next call, and an equal document changes nothing. A program costs
-// about 10 ms, so a newer document for a router that this process made reads nothing: it starts only the programs for
-// the differences from the document before.
+// Applies network documents to the kernel. Each VPC is a router namespace. Every step reads the kernel's state first,
+// so an agent that was killed anywhere continues with the next call, and an equal document changes nothing. Starting a
+// program takes about 10 ms. So if this process made the router, a newer document may be applied without reading the
+// kernel's state: only the programs for the differences from the earlier document are started.
 import type { NetworkDocument } from "../../src/contract/network-document.ts";
 import { type Changes, changesOf } from "./changes.ts";
 import { type ExternalPlace, portName, setExternal } from "./external-device.ts";
@@ -57,7 +57,7 @@ export function kernelNetwork(place: NodePlace, run: Run = runProgram): KernelNe
     // After a failure the kernel's state is unknown.
     made.delete(namespace);
     const has_changed_only = trusts_last && last !== undefined && hasSameDevices(last, document, attached);
-    // A difference that somebody else made can make a program fail. The whole comparison repairs it.
+    // If somebody else changed the router, a program may fail. The complete comparison then repairs the router.
     const changed = has_changed_only ? await change(namespace, last, document).catch(() => null) : null;
     const done = changed ?? await compare(namespace, document, attached);
     made.set(namespace, done.made);
@@ -85,7 +85,7 @@ export function kernelNetwork(place: NodePlace, run: Run = runProgram): KernelNe
     return { made: { document, taps, wanted }, applied: { changes: countOf(changes) + repaired, ruleset_replaced } };
   }
 
-  /** Applies the differences between two documents of a router that is as the first one wants it. */
+  /** Applies the differences between two documents to a router that matches the first document. */
   async function change(
     namespace: string,
     { taps, wanted: before }: Made,
@@ -120,14 +120,17 @@ export function kernelNetwork(place: NodePlace, run: Run = runProgram): KernelNe
   async function createNamespace(name: string): Promise<boolean> {
     if (await ip("-n", name, "link", "show", "dev", "lo").then(() => true, () => false)) return false;
     await ip("netns", "add", name).catch(async () => {
-      // A crash between the name and its mount leaves a name that no program can enter.
+      // A crash between the creation of the name and the mount leaves a name that no program can enter.
       await ip("netns", "del", name);
       await ip("netns", "add", name);
     });
     return true;
   }
 
-  /** Moves the taps of running VMs into the router. QEMU keeps its tap open while the tap moves. Returns whether any moved. */
+  /**
+   * Moves the taps of running VMs into the router. QEMU keeps its tap open while the tap moves. Returns whether any
+   * moved.
+   */
   async function moveTaps(
     namespace: string,
     { local_nics }: NetworkDocument,
@@ -171,7 +174,8 @@ export function kernelNetwork(place: NodePlace, run: Run = runProgram): KernelNe
     for (const vni of removed) {
       firewalls.delete(namespaceOf(vni));
       made.delete(namespaceOf(vni));
-      // The kernel removes the devices of a namespace some time after its end. Until then the VNI is taken.
+      // The kernel removes the devices of a namespace some time after the end of the namespace. Until then the VNI is
+      // in use.
       await onHost("link", "del", portName(vni)).catch(() => {});
       await ip("-n", namespaceOf(vni), "link", "del", OVERLAY_DEVICE).catch(() => {});
       await ip("netns", "del", namespaceOf(vni));

@@ -1,5 +1,5 @@
-// Names and addresses of a VPC's router on a node. They follow from the node's underlay address and the VNI, so that no
-// node has to ask another.
+// Computes the names and addresses of a VPC's router on a node. They depend only on the node's underlay address and the
+// VNI, so that a node need not ask other nodes for them.
 import { formatIp, parseIp } from "../../src/lib/net/ip-address.ts";
 
 /** The MAC of the router on every tap of every node. An instance that moves keeps its gateway's ARP entry. */
@@ -8,7 +8,7 @@ export const GATEWAY_MAC = "02:be:00:00:00:01";
 export const GATEWAY_IPV6 = "fe80::1";
 /** The metadata service's IPv4 address, on the loopback device of every router. */
 export const METADATA_IPV4 = "169.254.169.254";
-/** The metadata service's IPv6 address. Routers answer DNS on both addresses, too. */
+/** The metadata service's IPv6 address. Routers also answer DNS queries on both addresses of the metadata service. */
 export const METADATA_IPV6 = "fd00:ec2::254";
 /** The UDP port of VXLAN (RFC 7348). */
 export const VXLAN_PORT = 4789;

@@ -1,11 +1,11 @@
-// The interface between the agent and the routers of its VPCs. `kernel.ts` builds them; `simulated.ts` only remembers
-// what it was given.
+// Defines the interface between the agent and the routers of its VPCs. `kernel.ts` builds the routers; `simulated.ts`
+// only remembers the documents.
 import type { NetworkDocument, RuleCount } from "../../src/contract/network-document.ts";
 import type { Senders } from "./underlay.ts";
 
 /** The result of an application. */
 export type Applied = {
-  /** Lines that changed addresses, neighbours, rules and routes. 0 if the router was as the document wants it. */
+  /** Number of changes of addresses, neighbours, rules and routes. 0 if the router already matched the document. */
   readonly changes: number;
   readonly ruleset_replaced: boolean;
 };
@@ -15,20 +15,21 @@ export type AttachedTaps = ReadonlyMap<string, string>;
 
 export type ApplyOptions = {
   /**
-   * True: the driver may assume that the router is as it made it last, and apply only the differences between the two
-   * documents. That takes a fraction of the time. False, the default: it compares the router with the document.
+   * True: the driver may assume that the router is unchanged since the last application, and apply only the differences
+   * between the last document and this one, which is much faster. False, the default: the driver compares the router
+   * with the document.
    */
   readonly trusts_last?: boolean;
 };
 
-/** Bytes of a tap since it was made. The guest sent what the tap received. */
+/** Bytes of a tap since it was made. The bytes that the tap received are the bytes that the guest sent. */
 export type TapBytes = { readonly received: number; readonly sent: number };
 
 /** The names of the taps in a router, and how many things differ from the document. */
 export type RouterState = { readonly taps: ReadonlySet<string>; readonly differences: number };
 
 export type NetworkDriver = {
-  /** True if packets pass: then a VM waits for its network before it starts. */
+  /** True if packets pass through the routers. A VM then waits for its network before it starts. */
   readonly carries_packets: boolean;
   /**
    * Makes the router of a VPC equal to the document, and moves the given taps into it. The firewall is in force before
@@ -43,7 +44,7 @@ export type NetworkDriver = {
   ruleCounts(vni: number): Promise<readonly RuleCount[]>;
   /** Inspects the router of a VPC without a change. Null: there is no router. */
   inspect(document: NetworkDocument): Promise<RouterState | null>;
-  /** Removes the routers of all VPCs but these. Returns the VNIs of the removed ones. */
+  /** Removes the routers of all VPCs except these. Returns the VNIs of the removed routers. */
   keepOnly(vnis: ReadonlySet<number>): Promise<readonly number[]>;
   /** Lets only these nodes send packets of VPCs to this node. */
   acceptSenders(senders: Senders): Promise<void>;

@@ -1,5 +1,5 @@
-// Stores and applies a node's network documents. Tasks of one VPC run one after another. The agent writes a document
-// to disk before it applies it, so after a restart it applies it again.
+// Stores and applies a node's network documents. Tasks of one VPC run one after another. The agent writes a document to
+// disk before it applies the document, and applies all stored documents again after a restart.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { NetworkDocument, NetworkRealizationBody } from "../../src/contract/network-document.ts";
 import { EXIT } from "../../cli/internal/exit-code.ts";
@@ -33,7 +33,7 @@ export type NodeNetwork = {
   restore(): Promise<void>;
   /** Stores and applies a document. Returns null if a newer one is stored, or if it names no VPC or generation. */
   take(document: unknown): Promise<Realization | null>;
-  /** Removes the router of a VPC and its document. The next poll, without the VPC, reports that. */
+  /** Removes the router of a VPC and its document. The next poll does not list the VPC, which reports the removal. */
   remove(vpc_id: string): Promise<void>;
   acceptNodes(underlay_addresses: readonly string[]): Promise<void>;
   /** Applies failed documents again. Returns the reports that changed. */
@@ -42,9 +42,9 @@ export type NodeNetwork = {
   repair(): Promise<readonly Realization[]>;
   /** Returns a report about each stored document. */
   realizations(): readonly Realization[];
-  /** Sets whether the server sends network documents. An older server does not, and then nothing waits for them. */
+  /** Sets whether the server sends network documents. If an older server does not, no call waits for documents. */
   serverSendsDocuments(sends: boolean): void;
-  /** Moves the taps of a running VM into the routers of its VPCs. Repeats it when a document arrives later. */
+  /** Moves the taps of a running VM into the routers of its VPCs. If a document arrives later, moves its taps then. */
   attach(namespace: string, nics: readonly VmNic[]): Promise<void>;
   /** Removes the taps of a VM that has ended. */
   detach(nics: readonly VmNic[]): Promise<void>;
@@ -70,9 +70,9 @@ export type NodeNetworkOptions = {
   readonly wait_limit_ms?: number;
 };
 
-/** Time limit for a NIC to appear in an applied document. The control plane sends it when the job begins. */
+/** Time limit for a NIC to appear in an applied document. The control plane sends the document when the job begins. */
 const WAIT_LIMIT_MS = 60_000;
-/** Time limit for the document with a floating IP. It usually arrives before the job. */
+/** Time limit for the document with a floating IP. The document usually arrives before the job. */
 const FLOATING_IP_WAIT_MS = 2_000;
 /** Time limit for the routers of a VM that arrives from another node. */
 const ROUTER_WAIT_MS = 10_000;
@@ -204,7 +204,7 @@ export function createNodeNetwork(options: NodeNetworkOptions): NodeNetwork {
       document.local_nics.some(({ nic_id }) => nic_id === id);
   }
 
-  /** Waits until `has` returns true, at most for the limit. A driver without packets and an older server have no wait. */
+  /** Waits until `has` returns true, at most for the limit. Does not wait without packets or without documents. */
   async function waited(limit_ms: number, signal: AbortSignal, has: () => boolean): Promise<void> {
     const end_ms = performance.now() + limit_ms;
     while (driver.carries_packets && is_supported && !has() && performance.now() < end_ms) {

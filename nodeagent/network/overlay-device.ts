@@ -1,5 +1,5 @@
-// The router's device towards the other nodes, and the settings of the router's namespace. The device is the last thing
-// that a new namespace gets before its firewall, so a namespace with the device has the settings.
+// Makes the router's device towards the other nodes, and the settings of the router's namespace. The device is the last
+// thing that a new namespace gets before its firewall, so a namespace with the device has the settings.
 import type { NetworkDocument } from "../../src/contract/network-document.ts";
 import { OVERLAY_DEVICE, routerMac, VXLAN_PORT } from "./names.ts";
 import { linksOf } from "./observed-state.ts";
@@ -32,11 +32,14 @@ const SYSCTLS = [
   "net.ipv4.conf.default.arp_ignore=1",
 ] as const;
 
-/** The rule for the main table takes the place of the kernel's own, so that rules with higher numbers come after it. */
+/**
+ * Priority of the rule for the main table. It replaces the kernel's rule, so that rules with higher numbers come after
+ * it.
+ */
 const MAIN_RULE_PRIORITY = 300;
 const KERNEL_MAIN_PRIORITY = 32_766;
 const KERNEL_DEFAULT_PRIORITY = 32_767;
-/** The policy rules that the kernel gives a new namespace, without the one for its own addresses. */
+/** The policy rules that the kernel gives a new namespace, except the rule for the namespace's own addresses. */
 const NEW_PRIORITIES: Readonly<Record<Family, readonly number[]>> = {
   4: [KERNEL_MAIN_PRIORITY, KERNEL_DEFAULT_PRIORITY],
   6: [KERNEL_MAIN_PRIORITY],
@@ -78,13 +81,13 @@ async function addDevice(
       ...NEW_PRIORITIES[family].filter((each) => priorities.has(each)).map((each) => `rule del pref ${each}`),
     ]);
   }
-  // The packets of the overlay leave from the namespace in which the device is created: the host's.
+  // The packets of the overlay leave from the namespace in which the device is created: the namespace of the host.
   await onHost(
     ...["link", "add", OVERLAY_DEVICE, "netns", namespace, "address", routerMac(underlay_address)],
     ...["mtu", String(mtu), "type", "vxlan", "id", String(vni), "dstport", String(VXLAN_PORT)],
     ...["local", underlay_address, "nolearning", "ttl", "64"],
   );
-  // Without an address of the kernel's choice: other nodes know only the router's own address.
+  // The kernel must not choose an address for the device, because other nodes know only the router's own address.
   const overlay = `link set ${OVERLAY_DEVICE}`;
   await batch(["ip", "-n", namespace], ["link set lo up", `${overlay} addrgenmode none`, `${overlay} up`]);
   return 1;

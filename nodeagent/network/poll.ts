@@ -1,5 +1,5 @@
-// The loops of an enrolled node that follow its network documents: ask for them, apply them, repair what drifted, and
-// report the results.
+// Runs the loops of an enrolled node that ask for its network documents, apply them, repair differences of the kernel's
+// state, and report the results.
 import type { NetworkPollBody, NetworkPollView, NetworkRealizationBody } from "../../src/contract/network-document.ts";
 import { NETWORK_MESSAGE_CHARS_MAX } from "../../src/contract/limits.ts";
 import { type Agent, KeyRefused, log, refusalText, REQUEST_LIMIT_MS, rest, talk } from "../agent.ts";
@@ -83,7 +83,7 @@ export function createFollower(agent: Agent, api_key: string, polls: Pick<Polls,
   async function carryOut({ nodes, vpcs, gone, traces = [] }: NetworkPollView): Promise<boolean> {
     let has_changed = traces.length > 0;
     for (const question of traces) await answer(await answerTrace(network, question));
-    // The VPCs that are gone come first: a new VPC may have the VNI of an old one.
+    // VPCs that are gone are removed first, because a new VPC may have the VNI of an old one.
     for (const vpc_id of gone) {
       await local(() => network.remove(vpc_id));
       has_changed ||= network.have()[vpc_id] === undefined;
@@ -121,7 +121,7 @@ export function createFollower(agent: Agent, api_key: string, polls: Pick<Polls,
     for (const realization of realizations) await report(realization);
   }
 
-  /** Sends the answer to a trace once. The request for the trace waits too short a time for a repetition. */
+  /** Sends the answer to a trace only once: the request for the trace ends too early for a second attempt. */
   async function answer(body: TraceAnswer): Promise<void> {
     const path = "/v1/agent/network/trace";
     const reply = await talk(agent, api_key, { method: "POST", path, body, limit_ms: REQUEST_LIMIT_MS });

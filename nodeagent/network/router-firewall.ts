@@ -1,4 +1,4 @@
-// The ruleset of a router in the kernel: replaces it, compares it, and ends the connections that it forbids.
+// Replaces and compares the ruleset of a router in the kernel, and ends the connections that a new ruleset forbids.
 import type { NetworkDocument, RuleCount } from "../../src/contract/network-document.ts";
 import { forbiddenIds, forbiddenTable, parseConnections } from "./connections.ts";
 import { ruleCountsOf, withCounts } from "./rule-counts.ts";
@@ -7,14 +7,16 @@ import type { Run } from "./run.ts";
 
 export type RouterFirewall = {
   /**
-   * Replaces the ruleset unless the kernel still has it, and ends the open connections that it forbids. Returns whether
-   * it was replaced. The first call of a process always replaces it, since another process's ruleset cannot be compared
-   * with a text.
+   * Replaces the ruleset unless the kernel still has it, and ends the open connections that the ruleset forbids.
+   * Returns whether the ruleset was replaced. The first call of a process always replaces the ruleset, because the
+   * process does not know the text of the present one.
    */
   check(document: NetworkDocument, taps: ReadonlySet<string>): Promise<boolean>;
   /** Sets the ruleset of a new namespace, which has no counters and no connections. */
   begin(document: NetworkDocument, taps: ReadonlySet<string>): Promise<boolean>;
-  /** Does the same without a look at the kernel's ruleset: compares with the text that this process set last. */
+  /**
+   * Does the same without reading the kernel's ruleset: compares the new text with the text that this process set last.
+   */
   change(document: NetworkDocument, taps: ReadonlySet<string>): Promise<boolean>;
   /** Returns whether the kernel has the ruleset that this process set last. */
   isAsSet(): Promise<boolean>;

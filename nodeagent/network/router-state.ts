@@ -1,5 +1,5 @@
-// The state of a VPC's router namespace: addresses, neighbours, forwarding entries, policy rules and routes. The wanted
-// state follows from a document; the observed state is read from the kernel; changes.ts compares them.
+// Describes the state of a VPC's router namespace: addresses, neighbours, forwarding entries, policy rules and routes.
+// The wanted state follows from a document; the observed state is read from the kernel; changes.ts compares them.
 import type { DocumentRoute, DocumentSubnet, NetworkDocument } from "../../src/contract/network-document.ts";
 import { containsBlock, parseBlock } from "../../src/lib/net/ip-block.ts";
 import {
@@ -131,15 +131,15 @@ export function wantedState(
           { priority: PRIORITY.inside_subnet, from: block, table: INSIDE_TABLE + index },
           { priority: PRIORITY.other_routes, from: block, table: OTHER_TABLE + index },
         ]),
-        // The router's own public addresses have a rule, too: otherwise the reverse-path filter drops ARP requests
-        // that the external router sends from another network.
+        // The router's own public addresses also need a rule: otherwise the reverse-path filter drops ARP requests that
+        // the external router sends from another network.
         ...(onward === null ? [] : [
           ...present.filter(({ public_addresses }) => public_addresses.length > 0).map(({ address }) => address),
           ...ownPublic,
         ].map((from) => ({ priority: PRIORITY.public_addresses, from, table: PUBLIC_TABLE }))),
       ],
       routes: distinct([
-        // The blocks of NICs come first: an address that a NIC has leads to that NIC.
+        // The blocks of NICs come first, so that the route of a NIC's own address replaces the route of a block.
         ...present.flatMap(({ device, address, blocks }) =>
           blocks.map((block) => ({
             table: MAIN_TABLE,

@@ -1,9 +1,10 @@
-// The packets and bytes that each firewall rule has decided about, and each NAT gateway has translated, from the kernel's
-// counters. Both see only the first packet of a connection. A NAT gateway has its own id in place of a rule's.
+// Reads from the kernel's counters the packets and bytes that each firewall rule has decided about and each NAT gateway
+// has translated. Rules and gateways see only the first packet of a connection. The count of a NAT gateway has the
+// gateway's id in place of a rule's id.
 import { RULE_COUNTS_MAX } from "../../src/contract/limits.ts";
 import type { RuleCount } from "../../src/contract/network-document.ts";
 
-/** After a counter comes `accept`, `drop`, or the translation of a NAT gateway. */
+/** In a rule, `accept`, `drop` or the translation of a NAT gateway follows the counter. */
 const COUNTED = /counter packets (\d+) bytes (\d+) (?:\w+|snat ip6? to \S+) comment "([^"]*)"/g;
 const UNCOUNTED = /counter ((?:\w+|snat ip6? to \S+) comment "([^"]*)")/g;
 

@@ -1,6 +1,6 @@
-// The nftables ruleset of a VPC's router namespace, as one text for `nft -f`: the kernel applies all of it or nothing.
-// Table `netdev berth` filters what a NIC sends: its own addresses only. Table `inet berth` has the firewall, the
-// translation of public addresses, and the few services that the router itself answers.
+// Writes the nftables ruleset of a VPC's router namespace, as one text for `nft -f`: the kernel applies all of it or
+// nothing. Table `netdev berth` accepts from a NIC only packets from the NIC's own addresses. Table `inet berth` has
+// the firewall, the translation of public addresses, and the few services that the router itself answers.
 import type { DocumentNatGateway, LocalNic, NetworkDocument } from "../../src/contract/network-document.ts";
 import { ruleLines } from "./firewall.ts";
 import { EXTERNAL_DEVICE, GATEWAY_IPV6, METADATA_IPV4, METADATA_IPV6, OVERLAY_DEVICE, tapName } from "./names.ts";
@@ -100,7 +100,7 @@ function sourceChain(nic: LocalNic): string[] {
   ]);
 }
 
-/** Drops what is above the NIC's limits in one direction. A guest's TCP then sends more slowly. */
+/** Drops the packets above the NIC's limits in one direction. The TCP of the guest then sends more slowly. */
 function rateLimits({ packets_per_second_max, bytes_per_second_max }: LocalNic): string[] {
   const rule = (rate: number, burst_min: number, unit: "packets" | "bytes") => {
     const burst = Math.max(Math.floor(rate * BURST_S), burst_min);
@@ -138,7 +138,7 @@ function forwardChain(nics: readonly LocalNic[]): string[] {
     "iifname @taps accept",
     "oifname @taps accept",
     `iifname "${OVERLAY_DEVICE}" oifname "${EXTERNAL_DEVICE}" accept`,
-    // A port forward to a NIC of another node, whose firewall decides.
+    // Passes a port forward to a NIC of another node. The firewall of that node decides.
     `iifname "${EXTERNAL_DEVICE}" oifname "${OVERLAY_DEVICE}" ct status dnat accept`,
     "counter drop",
   ]);

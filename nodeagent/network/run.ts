@@ -14,7 +14,7 @@ export const runProgram: Run = (argv, input = "") => {
   return new Promise((done, fail) => {
     const child = execFile(program, words, limits, (error, out, said) => {
       if (error === null) return done(out);
-      // The type says that the code is a number. For a missing program it is a text.
+      // The type of the code is number, but for a missing program the code is a text.
       const is_missing = error.code as unknown === "ENOENT";
       fail(
         new Error(is_missing ? `${program} is not installed` : `${argv.join(" ")}: ${said.trim() || error.message}`),

@@ -1,4 +1,4 @@
-// The networks of a simulated machine. It accepts every document, and no packet passes.
+// Simulates the networks of a machine: accepts every document, and no packet passes.
 import type { NetworkDocument } from "../../src/contract/network-document.ts";
 import { tapName } from "./names.ts";
 import type { NetworkDriver } from "./network-driver.ts";
@@ -16,7 +16,7 @@ export function simulatedNetwork(): NetworkDriver {
     removeTap: () => Promise.resolve(),
     tapBytes: () => Promise.resolve(new Map()),
     ruleCounts: () => Promise.resolve([]),
-    // Every NIC of the applied document counts as plugged.
+    // Every NIC of the applied document counts as if its tap were in the router.
     inspect: ({ vni }) => {
       const applied = routers.get(vni);
       if (applied === undefined) return Promise.resolve(null);

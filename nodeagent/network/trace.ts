@@ -1,4 +1,4 @@
-// Follows one packet through a VPC's router, by the document and the taps that exist, and says where it stops.
+// Follows one packet through a VPC's router, by the document and the existing taps, and finds where the packet stops.
 import type { DocumentRoute, DocumentSubnet, LocalNic, NetworkDocument } from "../../src/contract/network-document.ts";
 import { inCidr, type Ip, parseCidr, parseIp } from "../../src/lib/net/ip-address.ts";
 import { firewallOf, type FirewallVerdict, firstPacket } from "../../src/lib/net/firewall-verdict.ts";
@@ -7,7 +7,7 @@ import type { TraceNext } from "../../src/contract/network-trace.ts";
 import { METADATA_IPV4, METADATA_IPV6, tapName } from "./names.ts";
 
 export type Trace = {
-  /** Sentences in the packet's order. The last one says where it ends. */
+  /** Sentences about the packet's way, in order. The last sentence describes where the packet ends. */
   readonly steps: readonly string[];
   /** True if this node's router passes the packet on. */
   readonly passes: boolean;
@@ -86,7 +86,7 @@ export function trace(query: TraceQuery): Trace {
     if (isInBlocks(document, to)) return stop(`stops: no NIC of the VPC has ${to}`);
     const floating_ip = source?.floating_ips.find((address) => isOfFamily(address, to));
     if (floating_ip !== undefined) return end("leaves by the floating IP", { kind: "outside", source: floating_ip });
-    // A packet of a NIC elsewhere comes to this node because it runs the NAT gateway.
+    // A packet of a NIC on another node comes here because this node runs the NAT gateway.
     if (source === undefined && isRemote(document, from)) return leaveByGateway();
     return stop(`stops: no route leads to ${to}`);
   }

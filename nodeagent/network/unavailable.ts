@@ -1,4 +1,4 @@
-// The networks of a machine that cannot build routers. Every document fails with the reason.
+// Implements the networks of a machine that cannot build routers: every document fails with the reason.
 import { EXIT } from "../../cli/internal/exit-code.ts";
 import { Failure } from "../../cli/internal/failure.ts";
 import type { NetworkDriver } from "./network-driver.ts";

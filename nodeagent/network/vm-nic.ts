@@ -1,4 +1,4 @@
-// NICs of virtual machines, as the network of a node sees them.
+// Describes the NICs of virtual machines for the network of a node.
 
 /** A NIC of a VM whose QEMU holds the tap. */
 export type VmNic = { readonly id: string; readonly mac: string; readonly vpc_id: string };

@@ -1,5 +1,5 @@
 // Turns a verified download into a base image: one complete qcow2 file that refers to no other file. Every program that
-// reads the tenant's bytes runs without privileges in a folder of its own.
+// reads the tenant's bytes runs without privileges in a separate folder.
 import { chmod, chown, link, mkdir, open, readdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { RefusedImage } from "../refused-image.ts";
@@ -103,7 +103,9 @@ async function decompress(compression: Compression, limits: Limits): Promise<voi
   });
 }
 
-/** Refuses a file whose tables are damaged, or refer to bytes after its end. Clusters that nothing uses are harmless. */
+/**
+ * Refuses a file whose tables are damaged, or refer to bytes after its end. Clusters that nothing uses are harmless.
+ */
 function refuseDamaged(error: unknown): void {
   if (error instanceof ProgramFailed && error.code === LEAKS_ONLY) return;
   if (error instanceof ProgramFailed && error.code === DAMAGED) {

@@ -1,5 +1,5 @@
-// How QEMU has the disks of a VM: block nodes, and for a data disk a SCSI device, which QEMU can add and remove while the
-// guest runs.
+// Describes how QEMU has the disks of a VM open: as block nodes, and for a data disk also as a SCSI device, which QEMU
+// can add and remove while the guest runs.
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Qmp, QmpError } from "./qmp.ts";
 import type { VmDisk } from "./vm-record.ts";
@@ -8,7 +8,7 @@ import type { VmDisk } from "./vm-record.ts";
 export const DATA_CONTROLLER = "data0";
 /** The folder in QEMU's object tree with the devices that have a name. */
 export const DEVICES = "/machine/peripheral";
-/** Time that QEMU has to finish the last operations of a removed disk, and the pause between two tries. */
+/** Time that QEMU has to finish the last operations of a removed disk, and the pause between two attempts. */
 const RELEASE_LIMIT_MS = 30_000;
 const RELEASE_PAUSE_MS = 50;
 /** Hex digits of a disk's id in the name of its block node. QEMU allows 31 characters in a name. */
@@ -55,8 +55,8 @@ export function dataNames(disk_id: string) {
 }
 
 /**
- * Returns the device by which the guest has a data disk. Its serial number is the disk's id. Without a SCSI number,
- * QEMU takes the first free one.
+ * Returns the device through which the guest uses a data disk. The device's serial number is the disk's id. If the disk
+ * has no SCSI number, QEMU takes the first free number.
  */
 export function dataDevice(disk_id: string, scsi_id?: number) {
   const { node, device } = dataNames(disk_id);
@@ -102,7 +102,10 @@ export async function closeNodes(qmp: Qmp, nodes: readonly string[]): Promise<vo
   }
 }
 
-/** Reads the SCSI numbers of the data disks. A guest that moves keeps them, also after hot-plugs. */
+/**
+ * Reads the SCSI numbers of the data disks. A guest that moves keeps these numbers, even if disks were added or removed
+ * while it ran.
+ */
 export async function scsiIds(qmp: Qmp, disks: readonly VmDisk[]): Promise<Readonly<Record<string, number>>> {
   const found = await Promise.all(
     disks.filter(isAttachedData).map(async ({ id }) => {

@@ -1,4 +1,5 @@
-// The last output of a VM's serial console, in memory. Nothing is written to disk: a tenant could fill it.
+// Keeps the last output of a VM's serial console in memory. The output is not written to disk, because a tenant could
+// fill the disk.
 
 /** Bytes of output that are kept for each running VM. */
 export const CONSOLE_RING_BYTES = 2 ** 20;

@@ -1,5 +1,5 @@
-// The data disks of VMs. The agent first records which disks a guest has. Then it adds the disk to a running QEMU, or
-// removes it. A VM that is off gets its attached disks with its next boot.
+// Attaches and removes the data disks of VMs. The agent first records which disks a guest has. Then it adds the disk to
+// a running QEMU, or removes it. A VM that is off gets its attached disks with its next boot.
 import { rm } from "node:fs/promises";
 import { sizeOfFile } from "../../cli/image/part.ts";
 import { EXIT } from "../../cli/internal/exit-code.ts";
@@ -35,7 +35,7 @@ export function dataDisks({ store, places, qmp }: DataDiskPorts) {
 
   async function create(vm: VmRecord, { id, name, size_bytes }: NewDisk, source: DiskSource): Promise<void> {
     const disk = { id, name, kind: "data", size_bytes, image_sha256: null, attached: false };
-    // The record is written before the file, so that an interrupted create can be continued or removed.
+    // The record is written before the file, so that an interrupted creation can be continued or undone.
     if (!vm.disks.some((each) => each.id === id)) await record(vm, disk);
     await createFile(vm, disk, source);
     await attach(store.get(vm.id)!, id);

@@ -1,5 +1,5 @@
-// Guests whose disk operation failed because the node's disk is full. QEMU pauses such a guest; it continues without
-// damage when there is space again.
+// Continues guests that QEMU paused because the node's disk was full. Such a guest continues without damage when there
+// is space again.
 import { statfs } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Host } from "./host.ts";

@@ -117,7 +117,7 @@ function writeShortEntry(image: Uint8Array, { at, short, cluster, bytes }: Short
   view.setUint32(at + 28, bytes, true);
 }
 
-/** The checksum of a short name, which ties the entries of its long name to it. */
+/** The checksum of a short name. The entries of the long name contain it to refer to the short name. */
 function checksum(short: string): number {
   let sum = 0;
   for (const code of new TextEncoder().encode(short)) sum = ((sum & 1) << 7 | sum >> 1) + code & 0xff;

@@ -1,5 +1,5 @@
-// The addresses that the guests themselves report, by their guest agents. Tenants and operators see them. A guest may
-// report anything, so no decision uses them.
+// Collects the addresses that guests report through their guest agents. Tenants and operators see these addresses. A
+// guest may report anything, so no decision uses them.
 import type { GuestInterface } from "../../src/contract/instance.ts";
 import type { GuestAgent } from "./guest-agent.ts";
 
@@ -12,7 +12,7 @@ export type GuestAddresses = {
 
 /**
  * Pause after a guest did not answer for the first time: it may still boot. Each further pause is twice as long, up to
- * the longest one: most guests have no guest agent.
+ * the longest pause, because most guests have no guest agent.
  */
 const RETRY_MS_MIN = 15_000;
 const RETRY_MS_MAX = 5 * 60_000;

@@ -1,6 +1,6 @@
-// A client of the QEMU guest agent: a program in the guest, which answers on a socket of QEMU. A guest may lack it, and
-// a guest that was taken over may answer anything or never. So each call has a time limit, answers are limited in size
-// and checked, and they may still be false.
+// Implements a client of the QEMU guest agent, a program in the guest that answers on a socket of QEMU. A guest may
+// lack this program, and a guest that was taken over may give any answer or none. So each call has a time limit, and
+// answers are limited in size and checked. They may still be false.
 import { randomInt } from "node:crypto";
 import { connect, isIP, type Socket } from "node:net";
 import type { GuestInterface } from "../../src/contract/instance.ts";
@@ -30,7 +30,10 @@ const DELIMITER = "\xff";
 const MAC = /^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/;
 const ID_MAX = 2 ** 31;
 
-/** Returns the guest agent behind a socket. Each call has its own connection. QEMU serves one at a time. */
+/**
+ * Returns a client of the guest agent behind a socket. Each call has its own connection; QEMU serves one connection at
+ * a time.
+ */
 export function guestAgentAt(
   path: string,
   limits = { call_ms: CALL_LIMIT_MS, freeze_ms: FREEZE_LIMIT_MS },
@@ -112,7 +115,7 @@ export function interfacesOf(answer: unknown): readonly GuestInterface[] {
   return found.slice(0, GUEST_INTERFACES_MAX);
 }
 
-/** Returns whether an address is one that others can reach: not loopback and not link-local. */
+/** Returns whether other machines can reach an address: it is neither loopback nor link-local. */
 function isShown(address: string): boolean {
   return isIP(address) !== 0 && !/^(?:127\.|169\.254\.|::1$|fe[89ab])/.test(address);
 }

@@ -1,4 +1,4 @@
-// The inventory and the capacity of this machine, read from Linux.
+// Reads the inventory and the capacity of this machine from Linux.
 import { readdir, readFile, readlink, realpath, stat, statfs } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ export const SYSTEM_FOLDERS: SystemFolders = { proc: "/proc", sys: "/sys" };
 const KIB = 2 ** 10;
 const MIB = 2 ** 20;
 const GB = 1_000_000_000;
-/** Linux counts the sizes of block devices in sectors of this size, whatever the disk's own. */
+/** Linux counts the sizes of block devices in sectors of this size, even if the disk has larger sectors. */
 const SECTOR_BYTES = 512;
 /** Device names of physical disks; the others are partitions, loops, memory or optical drives. */
 const PHYSICAL_DISK = /^(?:sd[a-z]+|vd[a-z]+|xvd[a-z]+|nvme[0-9]+n[0-9]+|mmcblk[0-9]+)$/;
@@ -108,7 +108,7 @@ export async function readCapacity(options: CapacityOptions, folders = SYSTEM_FO
     underlay: { ipv4: true, ipv6: false },
     devices: [],
     platform_version: await platformOf(folders),
-    // Also without KVM: QEMU then emulates the processor.
+    // True even without KVM, because QEMU then emulates the processor.
     hvm_supported: true,
     cpu_features: /^flags\s*:\s*(.*)$/m.exec(cpuinfo)?.[1]?.split(" ") ?? [],
   };

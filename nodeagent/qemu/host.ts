@@ -1,4 +1,4 @@
-// The parts of this machine that the QEMU driver uses.
+// Describes the parts of this machine that the QEMU driver uses.
 import { constants, existsSync } from "node:fs";
 import { open, readFile, stat } from "node:fs/promises";
 import type { Folders } from "./folders.ts";

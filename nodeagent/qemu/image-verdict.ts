@@ -1,5 +1,6 @@
 // Decides whether an image from outside may become a base image. The format is taken from the file's first bytes and
-// then forced: if QEMU guessed it, a raw disk could claim to be another format after a guest wrote to it.
+// then forced: if QEMU guessed the format, a guest could write data to a raw disk that makes it look like another
+// format.
 import { RefusedImage } from "../refused-image.ts";
 
 export type DiskFormat = "raw" | "qcow2" | "vmdk" | "vhdx";

@@ -1,4 +1,5 @@
-// The command line around QEMU: its network namespace, its user without privileges, and with systemd its unit.
+// Builds the command line that starts QEMU in its network namespace, as a user without privileges, and with systemd as
+// a unit.
 
 export type Confinement = {
   readonly vm_id: string;
@@ -19,8 +20,8 @@ export function confinementName(vm_id: string): string {
 }
 
 /**
- * Returns the command line that runs a command in the VM's namespace, as the VM's user, without capabilities and with no
- * way to get any.
+ * Returns the command line that runs a command in the VM's namespace, as the VM's user, without capabilities and
+ * without a way to get capabilities.
  */
 export function confinedArgv({ vm_id, uid, kvm_gid }: Confinement, command: readonly string[]): string[] {
   return [
@@ -40,8 +41,8 @@ export function confinedArgv({ vm_id, uid, kvm_gid }: Confinement, command: read
 }
 
 /**
- * Returns the command line that runs a command as a transient service. The service survives the agent and keeps the exit
- * reason. systemd refuses a numeric `User=` without an entry in passwd, so the command itself changes the user.
+ * Returns the command line that runs a command as a transient service. The service survives the agent and keeps the
+ * exit reason. systemd refuses a numeric `User=` without an entry in passwd, so the command itself changes the user.
  */
 export function unitArgv(
   { vm_id, cpu, memory_bytes }: { readonly vm_id: string; readonly cpu: number; readonly memory_bytes: number },

@@ -1,4 +1,4 @@
-// The file with what the driver must remember of the machine itself: its identity, the reservoir, and bound addresses.
+// Stores what the driver must remember about the machine itself: the identity, the reservoir and the bound addresses.
 import { join } from "node:path";
 import { RESERVOIR_ENABLED_DEFAULT, RESERVOIR_PERCENT_DEFAULT } from "../../src/contract/limits.ts";
 import { EXIT } from "../../cli/internal/exit-code.ts";

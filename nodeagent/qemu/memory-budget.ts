@@ -1,5 +1,5 @@
-// The memory that VMs of this node may use together: the reservoir. The driver does not start a VM that exceeds it, and
-// with systemd the slice of all VMs has the same limit.
+// Limits the memory that the VMs of this node may use together: the reservoir. The driver does not start a VM that
+// exceeds this limit. With systemd, the slice of all VMs has the same limit.
 import { readFile } from "node:fs/promises";
 import { EXIT } from "../../cli/internal/exit-code.ts";
 import { Failure } from "../../cli/internal/failure.ts";

@@ -5,7 +5,7 @@ import { Failure } from "../../cli/internal/failure.ts";
 import type { Qmp } from "./qmp.ts";
 import type { MigrationInfo } from "./qmp-messages.ts";
 
-/** Pause between two looks at a migration. A pause of the guest is not longer than it needs to be. */
+/** Pause between two queries of a migration. It is short, because the guest may be paused meanwhile. */
 const CHECK_MS = 10;
 /** Time for the devices' state, which is sent after the memory. */
 const SWITCH_LIMIT_MS = 60_000;
@@ -18,7 +18,9 @@ export type Until = {
   readonly onLook?: (info: MigrationInfo) => void;
 };
 
-/** Waits until the migration is in a state. Throws a Failure if it failed, or after the limit. */
+/**
+ * Waits until `reached` returns true for the migration. Throws a Failure if the migration failed, or after the limit.
+ */
 export async function untilStatus(qmp: Qmp, { reached, limit_ms, signal, onLook }: Until): Promise<MigrationInfo> {
   const end_ms = performance.now() + limit_ms;
   for (;;) {

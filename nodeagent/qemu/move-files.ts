@@ -1,5 +1,5 @@
-// The files of a stopped VM that moves: its disks, and its UEFI variables. The target keeps a file under another name
-// until its digest is the one that the source computed.
+// Sends and receives the files of a stopped VM that moves: its disks, and its UEFI variables. The target keeps a
+// received file under another name until its digest equals the digest that the source computed.
 import { createHash } from "node:crypto";
 import { chmod, chown, open, rename, rm, stat } from "node:fs/promises";
 import type { Socket } from "node:net";

@@ -8,9 +8,9 @@ import type { OpenStream } from "../migration/migrations.ts";
 const OWNER_ONLY = 0o600;
 
 /**
- * Joins two connections. If one closes, the other closes after its buffered bytes. Resolves when both are closed. An end
- * of one direction only would not do: nothing reads the other direction any more, and a QEMU that sends would wait for
- * ever.
+ * Joins two connections. If one closes, the other closes after its buffered bytes. Resolves when both are closed.
+ * Closing only one direction is not enough: nothing would read the other direction, and a QEMU that sends would wait
+ * for ever.
  */
 export function joined({ socket, first }: OpenStream, other: Socket): Promise<void> {
   return new Promise((resolve) => {
@@ -48,7 +48,7 @@ export async function offerUnix(
   const sockets = new Set<Socket>();
   const server: Server = createServer({ pauseOnConnect: true }, (socket) => {
     sockets.add(socket);
-    socket.on("error", () => {}); // "close" follows.
+    socket.on("error", () => {}); // The event "close" follows.
     socket.once("close", () => sockets.delete(socket));
     open().then((stream) => joined(stream, socket), () => socket.destroy());
   });

@@ -1,4 +1,4 @@
-// The power button of a VM.
+// Presses the power button of a VM.
 import { setTimeout as sleep } from "node:timers/promises";
 import { guestAgentAt } from "./guest-agent.ts";
 import type { Host } from "./host.ts";

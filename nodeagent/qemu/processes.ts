@@ -47,14 +47,14 @@ export async function waitForEnd(
 async function isOf(pid: number, { id, uid }: { readonly id: string; readonly uid: number }): Promise<boolean> {
   try {
     const words = (await readFile(join(PROC, String(pid), "cmdline"), "utf8")).split("\0");
-    // systemd-run has QEMU's words among its own, and ends once the unit runs.
+    // The command line of systemd-run contains QEMU's command line; systemd-run ends once the unit runs.
     if (words[words.indexOf("-uuid") + 1] !== id || words[0]?.endsWith("systemd-run")) return false;
     const status = await readFile(join(PROC, String(pid), "status"), "utf8");
     if (/^State:\s*Z/m.test(status)) return false;
     const owner = Number(/^Uid:\s*([0-9]+)/m.exec(status)?.[1]);
     return owner === uid || owner === ROOT_UID;
   } catch {
-    return false; // It ended while it was read.
+    return false; // The process ended while its files were read.
   }
 }
 

@@ -1,4 +1,4 @@
-// The command line of QEMU for a VM.
+// Builds the command line of QEMU for a VM.
 import { blockNode, blockNodes, DATA_CONTROLLER, dataDiskArgv, isAttachedData } from "./block-nodes.ts";
 import type { VmPlaces } from "./folders.ts";
 import { tapName } from "./tap-name.ts";
@@ -18,7 +18,7 @@ export type ArgvOptions = {
 };
 
 const MIB = 2 ** 20;
-/** Code that TCG has translated, per VM. QEMU's default is a quarter of the node's memory. */
+/** Memory for the code that TCG has translated, per VM. QEMU's default is a quarter of the node's memory. */
 const TRANSLATION_CACHE_MIB = 64;
 /** Characters of a serial number of a virtio disk. */
 const SERIAL_CHARS_MAX = 20;

@@ -1,4 +1,4 @@
-// The driver of a Linux machine that runs VMs with QEMU. docs/nodes.md, "Machines with QEMU".
+// Implements the driver of a Linux machine that runs VMs with QEMU. docs/nodes.md, "Machines with QEMU".
 import { mkdir, readFile } from "node:fs/promises";
 import { EXIT } from "../../cli/internal/exit-code.ts";
 import { Failure, usageFailure } from "../../cli/internal/failure.ts";

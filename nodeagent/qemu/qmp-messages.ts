@@ -1,4 +1,4 @@
-// The commands and events of the QEMU Machine Protocol that the agent uses. QEMU's manual has the whole list.
+// Declares the commands and events of the QEMU Machine Protocol that the agent uses. QEMU's manual lists all of them.
 
 /** The run states that the agent distinguishes; QEMU has more. */
 export type RunState =

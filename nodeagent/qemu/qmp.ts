@@ -1,5 +1,6 @@
-// A client of the QEMU Machine Protocol over a Unix socket. Each command has an id and a time limit. A monitor serves
-// one client at a time: QEMU accepts a second connection but does not greet it, so the greeting has a time limit, too.
+// Implements a client of the QEMU Machine Protocol over a Unix socket. Each command has an id and a time limit. A
+// monitor serves one client at a time. QEMU accepts a second connection but sends no greeting on it, so the client also
+// limits the time for the greeting.
 import { connect, type Socket } from "node:net";
 import { type CommandName, eventOf, type QmpCommands, type QmpEvent } from "./qmp-messages.ts";
 
@@ -97,7 +98,7 @@ function serve(socket: Socket): { readonly qmp: Qmp; readonly greeted: Promise<v
       resolve();
     });
   });
-  socket.on("error", () => {}); // "close" follows.
+  socket.on("error", () => {}); // The event "close" follows.
 
   function take(line: string): void {
     const message = parse(line);
@@ -125,7 +126,7 @@ function serve(socket: Socket): { readonly qmp: Qmp; readonly greeted: Promise<v
       const id = ++last_id;
       const answer = new Promise<unknown>((done, fail) => waiting.set(id, { command, done, fail }));
       socket.write(`${JSON.stringify({ execute: command, ...given && { arguments: given }, id })}\n`);
-      // The type of the answer is QEMU's promise; the agent reads only the fields that it needs.
+      // The type is not checked: the agent trusts QEMU, and reads only the fields that it needs.
       return await within(limit_ms, answer, command).finally(() => waiting.delete(id)) as never;
     },
     subscribe: (listener) => {

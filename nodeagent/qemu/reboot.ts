@@ -6,7 +6,9 @@ import { vmsRun } from "../not-running.ts";
 import { runProgram } from "./run-program.ts";
 import type { VmStore } from "./vm-store.ts";
 
-/** The job reports its end before the machine restarts. A machine that reports later still restarts. */
+/**
+ * Time for the job to report its end before the machine restarts. The machine restarts even if the report takes longer.
+ */
 const REBOOT_AFTER_S = 10;
 
 export type Reboot = {
@@ -18,8 +20,8 @@ export type Reboot = {
 };
 
 /**
- * Restarts the machine in some seconds, unless it has restarted since the boot `wanted`. systemd has the timer, so it
- * runs also if the agent ends.
+ * Restarts the machine in some seconds, unless it has restarted since the boot `wanted`. systemd runs the timer, so the
+ * machine restarts even if the agent ends.
  */
 export async function reboot({ store, boot_id, run = runProgram }: Reboot, wanted: string): Promise<void> {
   if (boot_id !== wanted) return;

@@ -1,7 +1,7 @@
-// The rebuild of a VM that is off: its boot disk is replaced by one from another image, or from the same. The new files are
-// first made beside the old ones, because this part can fail, for example on a full disk. Then the old disk is removed,
-// the record is changed, and the new files get their names. A rebuild that is interrupted after the removal leaves a VM
-// without a boot disk, which does not start until the rebuild is repeated.
+// Rebuilds a VM that is off: replaces its boot disk by one from another image, or from the same image. The new files
+// are first made beside the old ones, because this part can fail, for example on a full disk. Then the old disk is
+// removed, the record is changed, and the new files get their names. A rebuild that is interrupted after the removal
+// leaves a VM without a boot disk, which does not start until the rebuild is repeated.
 import { link, rename, rm } from "node:fs/promises";
 import { EXIT } from "../../cli/internal/exit-code.ts";
 import { Failure } from "../../cli/internal/failure.ts";
@@ -29,7 +29,7 @@ export async function rebuildVm({ host, store }: RebuildPorts, vm: VmRecord, wan
   const base = `${places.base}.new`;
   await rm(base, { force: true });
   await link(image_path, base);
-  // The program checks that the base exists. Until its rename, the base is the old one.
+  // The program checks only that a base exists. Until the rename below, the file with the base's name is the old base.
   const draft = await draftDisk(places, { id, size_bytes }, { uid: vm.uid, has_base: true });
 
   await rm(places.disk(id), { force: true });

@@ -1,5 +1,5 @@
-// Root's keys from the control plane, in a file of their own: the keys that an administrator wrote stay. sshd reads both
-// files by default.
+// Writes root's keys from the control plane into a separate file, so that the keys that an administrator wrote stay.
+// sshd reads both files by default.
 import { join } from "node:path";
 import { writeFileDurably } from "../../cli/internal/private-file.ts";
 

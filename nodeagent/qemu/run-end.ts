@@ -1,4 +1,4 @@
-// How the run of a VM ended: the state, and the reason as a tenant reads it.
+// Describes how the run of a VM ended: the state, and the reason as a tenant reads it.
 import type { RunEnd } from "./vm-monitor.ts";
 import type { End } from "./vm-record.ts";
 
@@ -19,7 +19,7 @@ export function endOfRun(end: RunEnd, ending: string | null): End {
   }
 }
 
-/** The end of a VM whose process ended, when nothing says how. */
+/** The end of a VM whose process ended in an unknown way. */
 export const VANISHED: End = { state: "failed", reason: "the virtual machine's process ended unexpectedly" };
 
 function goneReason(ending: string | null): string {

@@ -1,5 +1,5 @@
-// The folder of a VM's sockets. QEMU creates them as its own user; then the folder becomes root's, so that a QEMU that a
-// guest took over cannot replace them by links to other sockets of the node.
+// Creates the folder of a VM's sockets. QEMU creates the sockets as its own user. Then root becomes the owner of the
+// folder, so that a QEMU that a guest took over cannot replace them by links to other sockets of the node.
 import { chmod, chown, mkdir, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { VmPlaces } from "./folders.ts";

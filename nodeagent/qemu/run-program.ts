@@ -6,7 +6,7 @@ import { Failure } from "../../cli/internal/failure.ts";
 
 /** Time limit of a program that only changes the kernel's state or reads a small file. */
 export const PROGRAM_LIMIT_MS = 30_000;
-/** Output of a program that is kept. */
+/** Maximum output of a program that is kept. */
 const OUTPUT_BYTES_MAX = 4 * 2 ** 20;
 const REASON_CHARS_MAX = 400;
 
@@ -27,7 +27,7 @@ export class ProgramFailed extends Failure {
 
 export type RunOptions = { readonly limit_ms?: number; readonly cwd?: string; readonly name?: string };
 
-/** The environment of every program: the folders of programs, also of programs for root, and no language. */
+/** The environment of every program: the folders of programs, including programs for root, and no language. */
 export function programEnvironment(): Record<string, string> {
   const path = process.env.PATH ?? "";
   return { PATH: `${path}:/usr/local/sbin:/usr/sbin:/sbin:/usr/bin:/bin`, LC_ALL: "C" };

@@ -1,5 +1,5 @@
-// A picture of a VM's screen. QEMU writes it into a folder of its own user, so a QEMU that a guest took over may put
-// anything there: a link, a device or an endless file. The agent reads only a regular file of that user.
+// Takes a picture of a VM's screen. QEMU writes the picture into a folder of its own user, so a QEMU that a guest took
+// over may put anything there: a link, a device or an endless file. The agent reads only a regular file of that user.
 import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";
 import { open, rm } from "node:fs/promises";

@@ -1,5 +1,5 @@
-// The configuration that a guest reads at its first boot, in the form NoCloud of cloud-init: three files on a volume
-// with the label CIDATA.
+// Writes the configuration that a guest reads at its first boot, in the form NoCloud of cloud-init: three files on a
+// volume with the label CIDATA.
 import type { Blueprint } from "../../src/contract/job.ts";
 import { formatIp, parseCidr } from "../../src/lib/net/ip-address.ts";
 import { METADATA_IPV4, METADATA_IPV6 } from "../network/names.ts";
@@ -44,8 +44,8 @@ function hostnameOf(name: string): string {
 }
 
 /**
- * Adds the keys to a tenant's user data where that is safe: to cloud-config that is a block of YAML and has no keys of
- * its own. Other user data stays unchanged; the guest then takes the keys from the meta-data.
+ * Adds the keys to a tenant's user data where that is safe: to cloud-config that is a block of YAML and contains no
+ * keys. Other user data stays unchanged; the guest then takes the keys from the meta-data.
  */
 export function userData(given: string | null, keys: readonly string[]): string {
   const line = `ssh_authorized_keys: ${JSON.stringify(keys)}\n`;

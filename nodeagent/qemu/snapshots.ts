@@ -1,6 +1,6 @@
-// Snapshots of a VM's disks. A snapshot is a complete file beside the disks, and on the node's record a data disk that the
-// guest does not have. QEMU copies a disk that a guest uses: it keeps the old content of every block that the guest writes
-// until the block is copied, so the copy has the content of one time.
+// Makes snapshots of a VM's disks. A snapshot is a complete file beside the disks. In the node's record, a snapshot is
+// a data disk that the guest does not have. While a guest uses a disk, QEMU copies the disk: it keeps the old content
+// of each block that the guest writes until the block is copied. So the copy has the content of one moment.
 import { rename, rm } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { EXIT } from "../../cli/internal/exit-code.ts";
@@ -16,11 +16,11 @@ import type { Qmp } from "./qmp.ts";
 import { copyDisk, createDisk, exportDisk } from "./vm-disks.ts";
 import type { VmDisk, VmRecord } from "./vm-record.ts";
 
-/** Pause between two looks at a copy in progress. */
+/** Pause between two queries of a copy in progress. */
 const CHECK_MS = 200;
 /** Time that the guest agent has to show that it exists. */
 const PROBE_LIMIT_MS = 3_000;
-/** Tries to thaw the guest, and the pause between them. */
+/** Maximum number of attempts to thaw the guest, and the pause between two attempts. */
 const THAW_TRIES_MAX = 5;
 const THAW_PAUSE_MS = 1_000;
 

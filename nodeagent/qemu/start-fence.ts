@@ -1,5 +1,6 @@
-// The fence of a node that boots. While a node is off, its instances may be evacuated to other nodes. A VM that ran before
-// the boot therefore starts only if the control plane still lists it on this node, or cannot answer (see OwnInstances).
+// Prevents a node that boots from starting VMs that it has lost. While a node is off, its instances may be evacuated to
+// other nodes. A VM that ran before the boot therefore starts only if the control plane still lists it on this node, or
+// cannot answer (see OwnInstances).
 import type { VmStore } from "./vm-store.ts";
 
 /** Returns the instances of this node; null if the node was never approved, or the server is too old to tell. */
@@ -14,8 +15,9 @@ export type StartFence = {
 };
 
 /**
- * Keeps VMs of other nodes from starting after a boot of this node. Returns when the control plane has answered. Asks
- * nothing if no VM would start: a restart of the agent alone leaves the VMs running.
+ * Keeps VMs of other nodes from starting after a boot of this node. Returns when the control plane has answered. Does
+ * not ask the control plane if no VM would start, for example after a restart of the agent alone, which leaves the VMs
+ * running.
  */
 export async function holdForeignVms({ store, boot_id, ownInstances, log }: StartFence): Promise<void> {
   const starting = store.all().filter((vm) => !vm.move && vm.boot_id !== boot_id && vm.power !== "off");

@@ -1,7 +1,7 @@
-// Runs programs that read untrusted files: as a user that owns nothing else, without network, with limits.
+// Runs programs that read untrusted files, as a user that owns nothing else, without network and with limits.
 import { type RunOptions, runProgram } from "./run-program.ts";
 
-/** User and group of these programs. The users of VMs follow directly after it. */
+/** User and group of these programs. The ids of VMs' users follow directly after this id. */
 export const SANDBOX_UID = 199_999;
 /** Address space of such a program. qemu-img reserves far more than it uses. */
 const ADDRESS_SPACE_BYTES = 8 * 2 ** 30;

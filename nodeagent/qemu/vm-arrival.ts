@@ -1,5 +1,5 @@
-// A VM that arrives from another node. Its QEMU receives the guest's memory. The guest stays paused until the control
-// plane gives the VM to this node.
+// Receives a VM from another node. The VM's QEMU on this node receives the guest's memory. The guest stays paused until
+// the control plane gives the VM to this node.
 import { EXIT } from "../../cli/internal/exit-code.ts";
 import { Failure } from "../../cli/internal/failure.ts";
 import type { Vms } from "../driver.ts";
@@ -53,7 +53,7 @@ export function qemuArrivals({ host, store, power, vms }: Moves): Arrivals {
     return places(vm.id).disk(disk.id);
   }
 
-  /** Ends the QEMU of an earlier try. A live migration then starts a QEMU that waits for the guest's memory. */
+  /** Ends the QEMU of an earlier attempt. For a live migration, starts a QEMU that waits for the guest's memory. */
   async function prepare(moving: Moving, { scsi_ids, image_sha256 }: MoveRequest): Promise<Served> {
     const vm = expected(moving);
     // After a failed rebuild, the control plane may not know the image. Agents of earlier releases do not send it.
@@ -61,7 +61,7 @@ export function qemuArrivals({ host, store, power, vms }: Moves): Arrivals {
     files.set(moving.migration_id, new Map());
     await power.end(vm);
     if (!moving.live) return { answer: {} };
-    // A mirror does not copy parts that its disk lacks, so nothing of an earlier try may be in the files.
+    // A mirror does not copy empty parts of the disk, so the files must not contain data of an earlier attempt.
     for (const disk of vm.disks) await recreateDisk(places(vm.id), disk, vm.uid);
     const { qmp } = await power.launch({ ...vm, disks: withScsiIds(vm.disks, scsi_ids) }, ["-incoming", "defer"]);
     await qmp.execute("migrate-set-capabilities", {
@@ -150,7 +150,9 @@ export function qemuArrivals({ host, store, power, vms }: Moves): Arrivals {
     }
   }
 
-  /** Gives the VM to this node. Writes the record first, so the VM can be started here whatever happens next. */
+  /**
+   * Gives the VM to this node. Writes the record first, so that the VM can be started here even if a later step fails.
+   */
   async function activate(moving: Moving): Promise<unknown> {
     const vm = arriving(moving);
     if (vm === undefined) return { downtime_ms: null };

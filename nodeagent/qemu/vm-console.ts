@@ -1,4 +1,5 @@
-// The serial console of a running VM. The agent is its only client: it keeps the last output and passes output on.
+// Reads the serial console of a running VM. The agent is the console's only client: it keeps the last output and passes
+// output on to users.
 import { connect, type Socket } from "node:net";
 import type { VmConsole as Console } from "../driver.ts";
 import { createConsoleRing } from "./console-ring.ts";

@@ -1,4 +1,4 @@
-// A VM that moves to another node. Its guest runs until disks and memory are on the target. It is then paused until
+// Sends a VM to another node. The guest runs until disks and memory are on the target. Then the guest is paused until
 // the control plane removes the VM from this node or cancels the migration.
 import { setTimeout as sleep } from "node:timers/promises";
 import { EXIT } from "../../cli/internal/exit-code.ts";
@@ -139,7 +139,8 @@ export function qemuDepartures({ host, store, power, vms }: Moves): Departures {
       };
       return await whileAnswers(link, { signal: options.signal, onLost: closeRelays, run });
     } catch (error) {
-      // A write of the guest waits for the write of its mirror. A target that no longer answers would block both.
+      // A write of the guest waits for its mirror. A target that does not answer would block the guest, so the relays
+      // close.
       await closeRelays();
       // The target never started its copy, so the guest continues here.
       await settle(monitor).catch((late) => host.log(`VM ${vm.id}: ${late.message}`));
@@ -166,7 +167,8 @@ export function qemuDepartures({ host, store, power, vms }: Moves): Departures {
     const pausesFirst = host.accelerator === "tcg";
     if (pausesFirst) {
       await link.ask({ request: "paused" });
-      // A target that was given up may answer late. The guest then runs here, and nothing would continue it again.
+      // The source may have given up the target, which then answers late. The guest then runs here, and nothing would
+      // continue it after `stop`.
       signal.throwIfAborted();
       await qmp.execute("stop");
     }

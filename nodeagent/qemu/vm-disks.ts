@@ -1,5 +1,5 @@
-// The disk files of a VM. Each is a qcow2 file that belongs to the VM's user; the boot disk refers to a base image in
-// the same folder. The base is a hard link, so QEMU reaches this image and no other one.
+// Creates and changes the disk files of a VM. Each is a qcow2 file that belongs to the VM's user; the boot disk refers
+// to a base image in the same folder. The base is a hard link, so QEMU reaches this image and no other one.
 import { chmod, chown, constants, copyFile, link, mkdir, open, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { DISK_BYTES_MAX } from "../../src/contract/limits.ts";
@@ -38,7 +38,7 @@ export async function createDisk(
   await rename(await draftDisk(places, disk, { uid, has_base }), path);
 }
 
-/** Creates the file that becomes a disk, beside the disk's own file, and returns its path. */
+/** Creates a new file for a disk beside the disk's present file, and returns the path of the new file. */
 export async function draftDisk(
   places: VmPlaces,
   disk: Pick<VmDisk, "id" | "size_bytes">,
@@ -67,8 +67,8 @@ const COPY_BYTES_MAX = DISK_BYTES_MAX + DISK_BYTES_MAX / 8;
 type Copy = { readonly from: string; readonly to: string; readonly uid: number };
 
 /**
- * Copies a disk that no QEMU writes to, with everything that it takes from its base, into one complete file. The program
- * runs as the VM's user, as in growDisk. `to` appears only when it is complete.
+ * Copies a disk that no QEMU writes to, with everything that it takes from its base, into one complete file. The
+ * program runs as the VM's user, as in growDisk. `to` appears only when it is complete.
  * @param size_bytes of the copy; at least the size of the disk
  */
 export async function copyDisk({ from, to, uid }: Copy, size_bytes: number): Promise<void> {
@@ -81,8 +81,8 @@ export async function copyDisk({ from, to, uid }: Copy, size_bytes: number): Pro
 }
 
 /**
- * Writes a disk that no QEMU uses as the compressed file of an image, unless that exists. `to` appears only when it is
- * complete.
+ * Writes a disk that no QEMU uses as the compressed file of an image, unless that file exists. `to` appears only when
+ * it is complete.
  */
 export async function exportDisk({ from, to, uid }: Copy): Promise<void> {
   if (await exists(to)) return;

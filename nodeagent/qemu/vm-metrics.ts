@@ -1,6 +1,6 @@
-// The counters of running VMs. QEMU's process shows its processor time and memory, its monitor the bytes of the disks, and
-// the taps the bytes of the NICs: those in the routers of their VPCs, and those that are still in QEMU's network namespace.
-// No program is started for each VM, since a node may have a hundred.
+// Reads the counters of running VMs. The process of QEMU shows the processor time and the memory, the monitor shows the
+// bytes of the disks, and the taps show the bytes of the NICs. A tap is in the router of its VPC, or still in QEMU's
+// network namespace. No program is started for each VM, since a node may have a hundred VMs.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { MachineMetrics } from "../../src/contract/instance-metrics.ts";
@@ -31,7 +31,7 @@ export type MetricsPorts = {
 export function createVmMetrics(
   { vms, monitor, tapBytes }: MetricsPorts,
 ): () => Promise<Record<string, MachineMetrics>> {
-  // Finding a process reads all of them, so it is remembered as long as its monitor is connected.
+  // To find a process, all processes must be read. So the process is remembered as long as its monitor is connected.
   const pids = new WeakMap<VmMonitor, number>();
 
   async function read(
@@ -66,7 +66,7 @@ export function createVmMetrics(
   };
 }
 
-/** Reads the processor time and the memory of a process in its /proc/PID/stat. */
+/** Reads the processor time and the memory of a process from the text of /proc/PID/stat. */
 export function processUse(stat: string): Pick<MachineMetrics, "cpu_seconds" | "memory_bytes"> {
   // The second field is the name in parentheses, which may contain spaces. The next field has the number 3 in proc(5).
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ").map(Number);
@@ -86,8 +86,8 @@ export function diskUse(
 }
 
 /**
- * Sums the bytes of the taps in /proc/PID/net/dev and in routers. A tap is in one of them. The guest sent the bytes that
- * a tap received.
+ * Sums the bytes of the taps in /proc/PID/net/dev and in routers. A tap is in one of them. The guest sent the bytes
+ * that a tap received.
  */
 export function networkUse(
   devices: string,

@@ -1,5 +1,5 @@
-// Mirrors of a running guest's disks on another node. QEMU copies each disk, and sends each write of the guest to both
-// nodes.
+// Mirrors the disks of a running guest on another node. QEMU copies each disk, and sends each write of the guest to
+// both nodes.
 import { setTimeout as sleep } from "node:timers/promises";
 import { EXIT } from "../../cli/internal/exit-code.ts";
 import { Failure } from "../../cli/internal/failure.ts";
@@ -7,7 +7,10 @@ import { closeNodes, type OpenDisk } from "./block-nodes.ts";
 import type { Qmp } from "./qmp.ts";
 import type { Job } from "./qmp-messages.ts";
 
-/** Pause between two looks at the mirrors. The guest is paused while the last ones end. */
+/**
+ * Pauses between two queries of the mirrors. The second one is short, because the guest is paused while the mirrors
+ * end.
+ */
 const CHECK_MS = 50;
 const END_CHECK_MS = 1;
 const MIRROR = /^mirror[0-9]+$/;
@@ -64,7 +67,7 @@ export async function mirrorDisks(qmp: Qmp, options: MirrorOptions): Promise<num
   }
 }
 
-/** Ends the mirrors of so many disks while the guest is paused. Both sides of each disk are equal when this returns. */
+/** Ends the mirrors of these disks while the guest is paused. Both sides of each disk are equal when this returns. */
 export async function endMirrors(qmp: Qmp, { disks, signal }: Pick<MirrorOptions, "disks" | "signal">): Promise<void> {
   failIfEnded(await mirrors(qmp), disks.length);
   // Without `force`, a mirror ends when both sides are equal, and fails if the last writes do.
@@ -82,7 +85,7 @@ export async function endMirrors(qmp: Qmp, { disks, signal }: Pick<MirrorOptions
 /** Removes the mirrors that a failed attempt left in QEMU. The guest then writes to this node only. */
 export async function dropMirrors(qmp: Qmp): Promise<void> {
   for (const { id } of await mirrors(qmp)) {
-    // A mirror that has ended refuses this.
+    // A mirror that has already ended refuses the command.
     await qmp.execute("block-job-cancel", { device: id, force: true }).catch(() => {});
   }
   for (;;) {

@@ -1,4 +1,4 @@
-// The agent's connections to a running QEMU: its monitor and its console. Reports once how the run ended.
+// Holds the agent's connections to a running QEMU: its monitor and its console. Reports once how the run ended.
 import { connectQmp, type Qmp } from "./qmp.ts";
 import type { QmpEvent, RunState } from "./qmp-messages.ts";
 import type { VmPlaces } from "./folders.ts";

@@ -1,5 +1,5 @@
-// The network namespace of a VM, with one tap for each NIC. QEMU runs in this namespace. So a guest that takes over its
-// QEMU cannot connect to any address of the node.
+// Creates the network namespace of a VM, with one tap for each NIC. QEMU runs in this namespace. So a guest that takes
+// over its QEMU cannot connect to any address of the node.
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { confinementName } from "./launch-argv.ts";

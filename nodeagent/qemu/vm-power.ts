@@ -39,7 +39,7 @@ export type VmPower = {
   end(vm: VmRecord): Promise<void>;
   /** Returns the connections to a VM's QEMU. Undefined if the agent is not connected to one. */
   monitor(id: string): VmMonitor | undefined;
-  /** Returns the console of the last run, also after its end. Undefined if the VM did not run on this agent. */
+  /** Returns the console of the last run, even after its end; undefined if the VM did not run under this agent. */
   console(id: string): VmConsole | undefined;
   /** Brings all VMs to their wanted state after a start of the agent. Starts of VMs continue in the background. */
   recover(): Promise<void>;
@@ -232,7 +232,7 @@ export function createVmPower({ host, store, network, admit }: PowerOptions): Vm
     }
   }
 
-  /** Connects to a VM whose record says that it runs. If it has no process, records the end of its run. */
+  /** Connects to a VM that runs according to its record. If the VM has no process, records the end of its run. */
   async function follow(vm: VmRecord): Promise<void> {
     if ((await processesOf(vm)).length > 0) await attach(vm);
     else if (store.get(vm.id)?.power === "on" && !vm.move) {
@@ -269,7 +269,7 @@ export function createVmPower({ host, store, network, admit }: PowerOptions): Vm
       case "starting":
         return () => serialized(vm.id, () => boot(vm.id));
       case "on":
-        // The node has booted since, which ended every process. So the VM starts again.
+        // The node has booted in the meantime, which ended every process. So the VM starts again.
         if (!has_process && vm.boot_id !== host.boot_id) {
           await store.change(vm.id, { power: "starting" });
           return () => serialized(vm.id, () => boot(vm.id));

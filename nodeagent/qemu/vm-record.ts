@@ -1,5 +1,5 @@
-// The record of a VM on this node: vm.json in its folder. After a restart, the agent knows the VM from this file and from
-// the running QEMU. The record holds no secret: SSH keys and user data are only in the seed volume.
+// Defines the record of a VM on this node: vm.json in its folder. After a restart, the agent knows the VM from this
+// file and from the running QEMU. The record holds no secret: SSH keys and user data are only in the seed volume.
 import { join } from "node:path";
 import { EXIT } from "../../cli/internal/exit-code.ts";
 import { Failure } from "../../cli/internal/failure.ts";
@@ -15,7 +15,7 @@ export type VmDisk = {
   readonly image_sha256: string | null;
   /** False for a data disk that the guest does not have. Records of an older agent lack the field. */
   readonly attached?: boolean;
-  /** The SCSI number of a data disk. Only while QEMU starts for a guest that arrives; the record lacks it. */
+  /** The SCSI number of a data disk. Set only while QEMU starts for a guest that arrives; not stored in the record. */
   readonly scsi_id?: number;
 };
 
@@ -43,7 +43,7 @@ export type End = { readonly state: "stopped" | "failed"; readonly reason: strin
 
 export type VmRecord = {
   readonly id: string;
-  /** User and group of the QEMU process; no other VM of this node has it. */
+  /** User and group of the QEMU process. No other VM of this node has this id. */
   readonly uid: number;
   readonly name: string;
   readonly brand: string;

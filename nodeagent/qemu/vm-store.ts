@@ -1,4 +1,4 @@
-// The records of all VMs of the node, in memory and on disk.
+// Stores the records of all VMs of the node, in memory and on disk.
 import { chmod, mkdir, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { type Folders, placesOf, vmsFolder } from "./folders.ts";
@@ -28,7 +28,7 @@ export async function openVmStore(folders: Folders, onDamaged: (why: string) => 
   // The umask of the agent's unit removes the mode of a new folder, and QEMU's users could not enter it.
   await chmod(folder, OPEN_FOLDER);
   const records = new Map<string, VmRecord>();
-  // The group of a VM's folder is the VM's user, also if its record is damaged.
+  // The group of a VM's folder shows the VM's user, even if the record is damaged.
   const taken = new Set<number>();
   for (const name of await readdir(folder)) {
     taken.add((await stat(join(folder, name))).gid);

@@ -1,4 +1,4 @@
-// The VMs of a machine with QEMU, as the agent's jobs use them.
+// Implements the operations of the agent's jobs on the VMs of a machine with QEMU.
 import { EXIT } from "../../cli/internal/exit-code.ts";
 import { Failure } from "../../cli/internal/failure.ts";
 import { readPrivateFile, writeFileDurably } from "../../cli/internal/private-file.ts";
@@ -65,7 +65,7 @@ export function qemuVms({ host, store, power, bindings, network }: VmsOptions): 
       image_sha256: disk.kind === "boot" ? plan.image?.sha256 ?? null : null,
       ...disk.kind === "data" && { attached: disk.attached },
     }));
-    // The record is written before the files, so that an interrupted create can be continued or removed.
+    // The record is written before the files, so that an interrupted creation can be continued or undone.
     const vm = { ...known, ...move !== null && { move }, disks: [...known.disks, ...added] };
     await store.put(vm);
     await createVmFolder(places(id), vm.uid);

@@ -1,4 +1,4 @@
-// An AMQP 0-9-1 client that implements only the methods that a machine's agent uses. The agent of a Linux node image
+// Implements an AMQP 0-9-1 client with only the methods that a machine's agent uses. The agent of a Linux node image
 // and the simulated machines share it.
 import { Buffer } from "node:buffer";
 import { connect, type Socket } from "node:net";

@@ -1,6 +1,6 @@
-// The kinds of records in a manifest. Each program has its own list of kinds, in the order of their references: a record
-// refers only to records of kinds before it. Fields have the API's names; a reference is the name of the record, and its
-// field has the API's name without _id.
+// Describes the kinds of records in a manifest. Each program has its own list of kinds, ordered so that a record refers
+// only to records of earlier kinds. A field has the API's name. A reference to another record contains the name of that
+// record, and its field has the API's name without _id.
 
 /**
  * How the value of a field is read. `block`: a CIDR block. `bytes`: a number, or a size such as 4GiB. `json`: a
@@ -10,7 +10,7 @@ export type FieldType = "text" | "boolean" | "block" | "number" | "bytes" | "obj
 
 /**
  * How a field of an existing record changes. `patch`: by a request that changes the record. `replace`: the record is
- * deleted and created. `step`: by a request of its own. `grow`: as `step`, and only to a larger number. `fixed`: not at
+ * deleted and created. `step`: by a separate request. `grow`: as `step`, and only to a larger number. `fixed`: not at
  * all. `hidden`: the server does not show it, so it is not compared.
  */
 export type FieldChange = "patch" | "replace" | "step" | "grow" | "fixed" | "hidden";
@@ -26,12 +26,15 @@ export type ManifestKind = {
   readonly list: string;
   readonly singular: string;
   readonly path: string;
-  /** Fields that, together, identify the record in the manifest. An unset one is left out. */
+  /** Fields that together identify the record in the manifest. A field without a value is left out of the key. */
   readonly key: readonly string[];
   readonly fields: Readonly<Record<string, Field>>;
-  /** There is one such record. The manifest has an object in place of a list. */
+  /** The API has exactly one record of this kind, so the manifest has an object in place of a list. */
   readonly single?: true;
-  /** The records do not belong to the place of the manifest: --prune does not delete them, and export omits them. */
+  /**
+   * The records do not belong to the project or site of the manifest: --prune does not delete them, and export omits
+   * them.
+   */
   readonly foreign?: true;
   /** Returns the values with the server's defaults, so that they can be compared. */
   complete?(values: Entry["values"]): Entry["values"];

@@ -1,4 +1,4 @@
-// A plan as text: one line for each step, and below it the fields that change.
+// Formats a plan as text: one line for each step, and below it the fields that change.
 import { plainText } from "../plain-text.ts";
 import { type Plan, shown, type Step } from "./plan.ts";
 

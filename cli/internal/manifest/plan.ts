@@ -1,5 +1,5 @@
-// Compares a manifest with the existing records, without requests. The result is a list of steps in an order in
-// which every reference exists: first replacements and creations by kind, then changes, last deletions in reverse order.
+// Compares a manifest with the existing records, without requests. The steps are in an order in which every referenced
+// record exists: first creations, replacements and changes by kind, then deletions in the reverse order of kinds.
 import { canonicalJson } from "../../../src/lib/text/canonical-json.ts";
 import type { Entry, ManifestKind } from "./kind.ts";
 import type { Manifest } from "./read.ts";
@@ -30,7 +30,10 @@ export type Step =
 export type Plan = {
   readonly steps: readonly Step[];
   readonly unchanged: number;
-  /** Differences that no request can make, and references to records that do not exist. Such a plan is not run. */
+  /**
+   * Differences that no request can remove, and references to records that do not exist. A plan with problems is not
+   * run.
+   */
   readonly problems: readonly string[];
 };
 
@@ -38,7 +41,7 @@ export type Reference = { readonly list: string; readonly key: string };
 
 /** The kinds of a program's manifests and their references. */
 export type Schema = {
-  /** Where the records are, in sentences: `the project`. */
+  /** The owner of the records, for messages: `the project` or `the site`. */
   readonly place: string;
   readonly kinds: readonly ManifestKind[];
   /** Returns the records that a record refers to. */
@@ -47,7 +50,7 @@ export type Schema = {
 
 type PlanOptions = {
   readonly prune: boolean;
-  /** Returns whether the server has an object that no list shows, or makes it with another record. */
+  /** Returns whether the server has a record that no list shows, or creates this record together with another one. */
   isKnown(reference: Reference): boolean;
 };
 

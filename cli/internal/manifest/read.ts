@@ -13,7 +13,7 @@ import { type Entry, entryOf, type Field, type ManifestKind } from "./kind.ts";
 
 export type Manifest = {
   readonly entries: readonly Entry[];
-  /** The lists that the manifest has, even if they are empty. --prune deletes only records of these. */
+  /** The lists that the manifest has, including empty ones. --prune deletes only records of these lists. */
   readonly lists: ReadonlySet<string>;
 };
 
@@ -61,7 +61,7 @@ async function filesAt(path: string): Promise<(readonly [source: string, text: s
   return texts;
 }
 
-/** JSON is a part of YAML, so one parser reads both. */
+/** Parses YAML or JSON. One parser is enough, because JSON is a part of YAML. */
 async function documentsIn(text: string, source: string): Promise<Record<string, unknown>[]> {
   const { parseAllDocuments } = await import("yaml");
   const documents = [parseAllDocuments(text)].flat();

@@ -1,4 +1,4 @@
-// The verbs `apply`, `diff` and `export` of manifests, for both programs.
+// Defines the verbs `apply`, `diff` and `export` of manifests, for opsctl and tenantctl.
 import { type AnyCommand, command } from "../../framework.ts";
 import { confirm } from "../confirmation.ts";
 import { EXIT } from "../exit-code.ts";
@@ -23,7 +23,7 @@ export type ManifestVerbs<I extends Io> = {
   /** The words after the verb in the examples of help. */
   readonly examples: { readonly file: string; readonly export: string };
   withIo<O>(body: (io: I, options: O) => Promise<void>): Action<O>;
-  /** As withIo, for a verb whose text a file takes. */
+  /** As withIo, for a verb whose text users redirect to a file: prints text even into a pipe. */
   withText<O>(body: (io: I, options: O) => Promise<void>): Action<O>;
   /** Throws a usage Failure if the command line lacks what the verb needs. Called first. */
   check(io: I, what: string): void | Promise<void>;

@@ -1,4 +1,4 @@
-// The list of operations of opsctl and tenantctl.
+// Lists operations, for opsctl and tenantctl.
 import { OPERATION_PAGE_ROWS_MAX } from "../../../src/contract/limits.ts";
 import type { OperationSummary } from "../../../src/contract/operation.ts";
 import type { Io } from "../io.ts";

@@ -1,4 +1,4 @@
-// Ctrl-C while a command waits ends only the command. The note names the command that waits again.
+// Ctrl-C during a wait ends only the command; the operation continues. The note names the command that waits again.
 import type { Io } from "../io.ts";
 
 /** Runs `work`. If the user interrupts it, prints `note` on stderr. */

@@ -1,4 +1,4 @@
-// The verb `operation wait` of opsctl and tenantctl.
+// Defines the verb `operation wait` of opsctl and tenantctl.
 import { EXIT } from "../exit-code.ts";
 import { Failure } from "../failure.ts";
 import type { Io } from "../io.ts";

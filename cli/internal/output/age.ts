@@ -1,4 +1,4 @@
-// Ages for people: one or two units, as in 45s, 12m, 3h5m, 6d.
+// Formats ages for people, in one or two units: 45s, 12m, 3h5m, 6d.
 
 const MINUTE_S = 60;
 const HOUR_S = 60 * MINUTE_S;

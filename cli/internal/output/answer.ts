@@ -1,5 +1,5 @@
-// The records in an answer. A list is an array, or an object with an array of items or events. An object with an id is
-// one record, even if it has such an array: the events of a webhook are a field of it.
+// Finds the records in an answer. A list is an array, or an object with an array of items or events. An object with an
+// id is one record, even if it has such an array: `events` is a field of a webhook.
 import { idOf } from "./identity.ts";
 
 const LIST_MEMBERS = ["items", "events"] as const;

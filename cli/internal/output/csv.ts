@@ -1,4 +1,4 @@
-// CSV of RFC 4180, with the values of the record and not their text for people.
+// Writes CSV (RFC 4180) with the values of the records, not with the shortened text that tables show.
 import { plainText } from "../plain-text.ts";
 
 export function csvText(titles: readonly string[] | null, rows: readonly (readonly unknown[])[]): string {

@@ -1,4 +1,4 @@
-// The output formats of every command. The front page lists them, so this file imports nothing.
+// Defines the output formats of every command. The front page lists the formats, so this file imports nothing.
 
 export const FORMATS = ["table", "wide", "json", "yaml", "name", "csv"] as const;
 const JSONPATH = "jsonpath=";
@@ -17,7 +17,9 @@ export function formatOf(text: string): Format | null {
 /** The options with which every command controls its output. Lists also have ListFlags. */
 export type OutputFlags = ListFlags & {
   readonly output?: string;
-  /** The answer as the server sent it. `-o json` prints every list in one envelope, `{"items": [...]}`. */
+  /**
+   * True with --json, which prints the answer as the server sent it. `-o json` prints every list as `{"items": [...]}`.
+   */
   readonly json?: boolean;
   /** False with --no-headers. */
   readonly headers?: boolean;

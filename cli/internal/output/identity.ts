@@ -1,4 +1,4 @@
-// The id and the name of a record of any kind, for `-q` and `-o name`.
+// Finds the id and the name of a record of any kind, for `-q` and `-o name`.
 
 const ID_MEMBERS = ["id", "server_uuid", "mac", "key", "stamp", "seq"] as const;
 const NAME_MEMBERS = ["name", "hostname", "username"] as const;
@@ -8,7 +8,7 @@ export function idOf(value: unknown): string | null {
   return firstOf(value, ID_MEMBERS);
 }
 
-/** Returns the name of a record. A record without a name is called by its id. */
+/** Returns the name of a record, or the id of a record without a name. */
 export function nameOf(value: unknown): string | null {
   return firstOf(value, NAME_MEMBERS) ?? idOf(value);
 }

@@ -1,4 +1,5 @@
-// The part of JSONPath that picks values by name and position: `.items[*].name`, `$.a['b'][0]`, also in braces.
+// Implements the part of JSONPath that selects values by name and position, such as `.items[*].name` or `$.a['b'][0]`.
+// A path may be in braces.
 import { usageFailure } from "../failure.ts";
 
 type Step = { readonly kind: "name"; readonly name: string } | { readonly kind: "at"; readonly index: number } | {

@@ -1,5 +1,5 @@
-// The table of a list. On a terminal it fits the width: ids are shortened to unique prefixes, then the widest cells are
-// truncated, then columns are left out, the last one first. In a pipe it is whole.
+// Formats a list as a table. On a terminal the table fits the width: ids are shortened to unique prefixes, then the
+// widest cells are truncated, then columns are left out, the last one first. In a pipe the table is complete.
 import { sizeText } from "../byte-size.ts";
 import { cellText, type Column, type ColumnStyle, fitted, pad, textWidth } from "../table.ts";
 import { ageText } from "./age.ts";
@@ -22,8 +22,8 @@ export type ListTable = {
 const GAP = "  ";
 const CUT = "…";
 /**
- * Cells are not truncated below this width. The longest state is awaiting_setup. Ids, sizes and times are whole, and so
- * is the first column, which names the record.
+ * Cells are not truncated below this width. The longest state is awaiting_setup. Ids, sizes and times are never
+ * truncated, and neither is the first column, which names the record.
  */
 const CELL_COLUMNS_MIN = { text: 10, state: 14, id: Infinity, bytes: Infinity, age: Infinity, time: Infinity } as const;
 /** Shortest prefix of an id that the table shows. */

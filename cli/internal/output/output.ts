@@ -14,10 +14,10 @@ import { selected, shownColumns } from "./selection.ts";
 import { yamlText } from "./yaml-text.ts";
 
 export type Output = {
-  /** True if a program reads the output: then there is no progress and there are no hints. */
+  /** True if a program reads the output. Progress and hints are then not printed. */
   readonly json: boolean;
   readonly format: Format["kind"];
-  /** True if records are printed whole, or only their ids or names: columns are not shown. */
+  /** True if the output has no columns, because it has complete records, or only ids or names. */
   readonly is_data: boolean;
   /** Throws a usage Failure if the output would be only ids or names: a secret that is shown once would be lost. */
   needSecretShown(): void;
@@ -79,7 +79,7 @@ export function openOutput(environment: Environment, flags: OutputFlags, fallbac
       case "name":
         return writeLines(entries.map(({ item }) => nameOf(item) ?? ""));
       case "csv": {
-        // The value of AGE is the time of creation, which another column has.
+        // In CSV, the value of AGE is the time of creation, which another column has already.
         const columns = flags.columns === undefined ? shown.filter(([title]) => title !== "AGE") : shown;
         const titles = flags.headers === false ? null : columns.map(([title]) => title.toLowerCase());
         return write(csvText(titles, entries.map((entry) => columns.map(([, cell]) => cell(entry)))));

@@ -1,4 +1,4 @@
-// --columns, --sort-by and --filter of a list. A key is the title of a column, in upper or lower case, or a
+// Implements --columns, --sort-by and --filter of a list. A key is the title of a column, in upper or lower case, or a
 // member of the record, such as lifecycle.reason.
 import { usageFailure } from "../failure.ts";
 import type { Column } from "../table.ts";
@@ -44,7 +44,7 @@ function sorted<T>(entries: readonly Entry<T>[], columns: readonly Column<T>[], 
   const sign = order === "desc" ? -1 : 1;
   return entries.toSorted((a, b) => {
     const [left, right] = [read(a), read(b)];
-    // Rows without a value come last in both orders.
+    // Rows without a value come last, whether the order is ascending or descending.
     if (isUnset(left) || isUnset(right)) return Number(isUnset(left)) - Number(isUnset(right));
     return sign * compare(left, right);
   });

@@ -1,4 +1,5 @@
-// Colours of state words. A terminal's own palette decides the shade, so that they can be read on dark and on light.
+// Colours the words of states. The palette of the terminal decides the shade, so that words are readable on dark and on
+// light backgrounds.
 
 const GREEN = 32;
 const YELLOW = 33;

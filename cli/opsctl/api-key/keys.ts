@@ -1,4 +1,4 @@
-// The description of API keys: the caller's own, or the keys of one tenant.
+// Defines how commands list and delete API keys: the caller's own keys, or the keys of one tenant.
 import type { ApiKeyView } from "../../../src/contract/api-key.ts";
 import { resolveKeyId } from "../../internal/api-key-id.ts";
 import { API_KEY_COLUMNS } from "../../internal/api-key-columns.ts";
@@ -30,7 +30,7 @@ export const API_KEYS: Listing<ApiKeyView> = {
   record: (key) => key,
 };
 
-/** A key that its complete id names is not looked up. */
+/** A key that is named by its complete id is not looked up. */
 type NamedKey = { readonly id: string; readonly path: string };
 
 export const API_KEY: Changing<NamedKey> = {

@@ -19,7 +19,7 @@ export function list(): AnyCommand {
   )
     .option("--after-seq <seq>", "list events after this sequence number, oldest first", wholeNumber(0))
     .option("--tail <rows>", "list only this number of newest events, oldest first without --newest", wholeNumber(1))
-    .option("--newest", "list the newest events first in every format; the filters also do so")
+    .option("--newest", "list the newest events first in every format (the default with a filter)")
     .action(withIo(async (io, { afterSeq, limit, newest, tail, ...options }) => {
       const { action, resource, request, decision, since, until } = options;
       const actor = options.actor === undefined ? undefined : await resolveUser(io, options.actor);

@@ -10,7 +10,7 @@ const MIB = 2 ** 20;
 
 export function show(): AnyCommand {
   return showCommand("show", "Show the resources of the fleet or of one node, and what instances use of them", "cn-17")
-    .argument("[node]", "UUID, unique UUID prefix or hostname; without it, the approved nodes together")
+    .argument("[node]", "UUID, unique UUID prefix or hostname; by default all approved nodes together")
     .action(withIo(async (io, name) => {
       if (name === undefined) {
         const fleet = await io.get<FleetCapacity>("/v1/system/capacity");

@@ -46,8 +46,8 @@ async function agree(io: Io, yes: boolean, found: ShownClaim): Promise<void> {
 }
 
 /**
- * Returns the codes without whitespace and hyphens, in upper case. Words are one code until it has all characters, so
- * `4Q7 9KZ` is one code. The server checks the rest.
+ * Returns the codes without whitespace and hyphens, in upper case. Joins consecutive words until they make a complete
+ * code, so `4Q7 9KZ` is one code. The server checks the rest.
  */
 function claimCodesOf(words: readonly string[]): readonly string[] {
   const codes: string[] = [];

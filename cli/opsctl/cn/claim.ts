@@ -1,4 +1,4 @@
-// Enrolment claims as text: the machine that registered, and its differences from the node's record.
+// Formats enrolment claims as text: the machine that registered, and its differences from the node's record.
 import type { CnClaim, CnView } from "../../../src/contract/cn.ts";
 import { macsOf } from "../../../src/lib/net/sysinfo-macs.ts";
 import { serialOf } from "../../../src/lib/ids/sysinfo-serial.ts";

@@ -1,4 +1,4 @@
-// A node with its instances and its time line.
+// Shows a node with its instances and its newest events.
 import type { SystemInstance } from "../../../src/contract/instance.ts";
 import type { DescribedNoun } from "../../internal/describe.ts";
 import { section } from "../../internal/describe.ts";

@@ -7,11 +7,15 @@ import { plainText } from "../../internal/plain-text.ts";
 import { withIo } from "../../internal/run.ts";
 import { askAbout, NODE_ARGUMENT, resolveNode } from "../node-name.ts";
 
-/** The most instances that the question names. */
+/** Maximum number of instances that the question names. */
 const NAMED_MAX = 10;
 
 export function disable(): AnyCommand {
-  return command("disable", "Disable a compute node; its API key stays valid, and `cn enable` returns it", "cn-17")
+  return command(
+    "disable",
+    "Disable a compute node; its API key stays valid, and `cn enable` returns the node to service",
+    "cn-17",
+  )
     .argument(...NODE_ARGUMENT)
     .option("--yes", "do not ask for confirmation if instances are on the node")
     .action(withIo(async (io, name, { yes }) => {
@@ -22,7 +26,10 @@ export function disable(): AnyCommand {
     }));
 }
 
-/** Asks if instances are on the node: they cannot be started, stopped or deleted while it is disabled. */
+/**
+ * Asks for confirmation if instances are on the node: they cannot be started, stopped or deleted while the node is
+ * disabled.
+ */
 async function confirmInstances(io: Io, server_uuid: string): Promise<void> {
   const instances = await io.all<PlacedInstance>(`/v1/system/cns/${server_uuid}/instances`);
   if (instances.length === 0) return;
@@ -36,6 +43,6 @@ async function confirmInstances(io: Io, server_uuid: string): Promise<void> {
   await confirm(io, false, () =>
     askAbout(io, server_uuid, (title) =>
       `Disable ${title}:\n` +
-      "These instances continue to run, but they cannot be started, stopped or deleted until it is enabled:\n" +
+      "These instances continue to run, but they cannot be started, stopped or deleted until the node is enabled:\n" +
       lines.join("\n")));
 }

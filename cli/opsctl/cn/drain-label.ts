@@ -1,4 +1,4 @@
-// The drain of the nodes with a label: `opsctl cn drain --label`.
+// Drains the nodes with a label: `opsctl cn drain --label`.
 import type {
   LabelDrainResult,
   LabelDrainStarted,
@@ -31,7 +31,7 @@ const PLAN: readonly Column<PlannedNode>[] = [
   ["OPERATION", (row) => row.operation_id ?? undefined],
 ];
 
-/** Drains the nodes, waits for the end unless told otherwise, and prints the result. Fails if a node is not empty. */
+/** Drains the nodes, waits for the end unless `wait` is false, and prints the result. Fails if a node is not empty. */
 export async function drainLabel(io: Io, { label, max_unavailable, dry_run, wait }: LabelDrain): Promise<void> {
   const body = { label, max_unavailable, dry_run };
   const started = await io.send<LabelDrainStarted>({ method: "POST", path: "/v1/cn-drains", body });
@@ -55,7 +55,7 @@ export async function drainLabel(io: Io, { label, max_unavailable, dry_run, wait
   }
 }
 
-/** How often the progress of the nodes is read, in seconds: the time in which an empty node is drained. */
+/** Interval at which the progress of the nodes is read, in seconds. Draining an empty node takes about this long. */
 const POLL_S = 2;
 
 function planText({ nodes, skipped }: LabelDrainStarted): string {
@@ -86,7 +86,7 @@ function notEmptiedText({ hostname, reason, remedy, remaining }: NotEmptied): st
   }`;
 }
 
-/** Names the nodes whose drains run, and counts those that ended. */
+/** Names the nodes whose drains run, and counts the drains that ended. */
 async function progressText(io: Io, state: string, nodes: readonly PlannedNode[]): Promise<readonly [string, string]> {
   const drains = await io.get<OperationSummary[]>("/v1/operations", {
     kind: "cn-drain",

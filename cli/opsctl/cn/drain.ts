@@ -18,7 +18,7 @@ export function drain(): AnyCommand {
     .option("--label <label>", "drain the nodes with this label, KEY=VALUE or KEY; may be repeated", each)
     .option(
       "--max-unavailable <number>",
-      "with --label: most nodes that are drained at once (default 1)",
+      "with --label: maximum number of nodes that are drained at once (default 1)",
       wholeNumber(1),
     )
     .option("--dry-run", "show where the instances would go; change nothing")

@@ -13,9 +13,9 @@ import { instancesText, remainingText } from "./remaining-text.ts";
 export function evacuate(): AnyCommand {
   return command("evacuate", "Create the instances of a dead node on other nodes", "cn-17 --dry-run --lose-local-disks")
     .argument(...NODE_ARGUMENT)
-    .option("--fenced", "the node is powered off, so that it runs no instance")
+    .option("--fenced", "confirm that the node is powered off, so that it runs no instance")
     .option("--lose-local-disks", "create instances from their images; the data of their disks on the node is lost")
-    .option("--dry-run", "show what becomes of each instance; change nothing")
+    .option("--dry-run", "show which instances would be created on which nodes; change nothing")
     .option("--yes", "do not ask for confirmation of --lose-local-disks")
     .option("--no-wait", "do not wait: print the operation")
     .action(withIo(async (io, name, { fenced, loseLocalDisks, dryRun, yes, wait }) => {
@@ -46,7 +46,7 @@ export function evacuate(): AnyCommand {
       }
       const started = await send(false);
       const { operation_id } = started;
-      if (operation_id === null) throw new Failure("the server answered no operation", EXIT.failure);
+      if (operation_id === null) throw new Failure("the answer of the server names no operation", EXIT.failure);
       if (!wait) {
         const note = `Operation ${operation_id} evacuates ${plainText(name)}; to wait for it, run: ` +
           `opsctl operation wait ${operation_id}`;

@@ -35,7 +35,9 @@ export function factoryReset(): AnyCommand {
     }));
 }
 
-/** Resets the nodes one after another, by hostname. Stops at the first node that is refused. */
+/**
+ * Resets the nodes one after another, in the order of their hostnames. Stops at the first node that cannot be reset.
+ */
 async function resetLabel(io: Io, label: string, yes: boolean): Promise<void> {
   const found = await io.all<CnView>(NODES_PATH, { label });
   const nodes = found.filter(({ state }) => state === "approved" || state === "disabled")

@@ -1,4 +1,4 @@
-// The hardware of a node: what its operating system announced, and what its BMC shows.
+// Shows the hardware of a node: what its operating system announced, and what its BMC reports.
 import type { NodeHardware } from "../../../src/contract/hardware.ts";
 import { type AnyCommand, showCommand } from "../../framework.ts";
 import { withIo } from "../../internal/run.ts";
@@ -44,7 +44,7 @@ const FIRMWARE: readonly Column<Part<"firmware">>[] = [
   ["VERSION", ({ version }) => version],
 ];
 
-/** Keys of the announced inventory, and their names here. */
+/** Labels of the output, each with the key of its value in the announced inventory. */
 const ANNOUNCED = [
   ["manufacturer", "Manufacturer"],
   ["model", "Product"],

@@ -1,4 +1,4 @@
-// The description of compute nodes.
+// Defines how commands list and print compute nodes.
 import type { CnView } from "../../../src/contract/cn.ts";
 import { CN_STATES } from "../../../src/contract/enums.ts";
 import { CN_SYSINFO_PAGE_ROWS_MAX } from "../../../src/contract/limits.ts";
@@ -26,7 +26,7 @@ export const NODE: Listing<CnView> & Showing<CnView> = {
   columns: columnsFor,
   all: async (io, _, { options }) => {
     const { state, label } = options as Options;
-    // As data, records are complete. They may be large, so the pages are smaller.
+    // Data formats print complete records, which may be large. So a page has fewer records.
     const whole = io.json ? { include: "sysinfo", limit: CN_SYSINFO_PAGE_ROWS_MAX } : {};
     return await io.all<CnView>(NODES_PATH, { state, label: labelFilter(label), ...whole });
   },
@@ -57,7 +57,7 @@ async function columnsFor(io: Io, nodes: readonly CnView[]): Promise<readonly Co
     ["VERSION", (node) => node.agent_version],
     ...(nodes.some(needsLook) ? [claims_column] : []),
     ...(nodes.some(({ conflict }) => conflict !== null) ? [CONFLICT_COLUMN] : []),
-    // Last, because the reason is long and the first to be truncated.
+    // The last column of the usual table, because its reason is long and is truncated first.
     ...(ready === null ? [] : [ready_column]),
     ["LABELS", (node) => labelText(node.labels), WIDE_COLUMN],
     ["REGISTERED_AT", (node) => node.registered_at, WIDE_COLUMN],

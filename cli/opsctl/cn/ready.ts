@@ -1,4 +1,4 @@
-// The column READY of the list of nodes: the server's own verdict, as in `opsctl cn doctor`.
+// Fills the column READY in the list of nodes from the server's diagnosis, which `opsctl cn doctor` shows in full.
 import type { CnView } from "../../../src/contract/cn.ts";
 import type { CnDiagnosis } from "../../../src/contract/node-diagnosis.ts";
 import { inParallel } from "../../internal/in-parallel.ts";

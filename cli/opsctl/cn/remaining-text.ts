@@ -1,4 +1,4 @@
-// The instances that a drain or an evacuation left on a node.
+// Formats the instances that a drain or an evacuation left on a node.
 import type { RemainingInstance } from "../../../src/contract/drain.ts";
 import { type Column, tableText } from "../../internal/table.ts";
 

@@ -7,7 +7,7 @@ import { withIo } from "../../internal/run.ts";
 import { NODE_ARGUMENT, resolveNode } from "../node-name.ts";
 
 export function rootPassword(): AnyCommand {
-  return command("root-password", "Set the root password of a node; it changes at the next netboot", "cn-17")
+  return command("root-password", "Set the root password of a node; the password changes at the next netboot", "cn-17")
     .argument(...NODE_ARGUMENT)
     .addOption(option("--hash <hash>", "sha512-crypt hash ($6$salt$hash), used unchanged").conflicts("passwordStdin"))
     .addOption(option("--clear", "clear the stored hash").conflicts(["hash", "passwordStdin"]))

@@ -25,11 +25,15 @@ export function upgrade(): AnyCommand {
     "Upgrade the nodes with a label to a platform image, one after another: drain, restart, uncordon",
     "--label rack=a3 --platform 20261121T000000Z",
   )
-    .option("--label <label>", "the nodes with this label, KEY=VALUE or KEY; may be repeated", each)
+    .option("--label <label>", "upgrade the nodes with this label, KEY=VALUE or KEY; may be repeated", each)
     .requiredOption("--platform <stamp>", "stamp of a staged platform image (opsctl pi list)")
-    .option("--max-unavailable <number>", "most nodes that are upgraded at once (default 1)", wholeNumber(1))
+    .option(
+      "--max-unavailable <number>",
+      "maximum number of nodes that are upgraded at once (default 1)",
+      wholeNumber(1),
+    )
     .addOption(
-      oneOf("--reboot <who>", "who restarts the machines: their agents, or you by their BMCs", UPGRADE_REBOOTS)
+      oneOf("--reboot <who>", "who restarts the machines: their agents, or you through their BMCs", UPGRADE_REBOOTS)
         .default("agent" as const),
     )
     .option("--dry-run", "show the plan; change nothing")
@@ -68,7 +72,7 @@ export function upgrade(): AnyCommand {
     }));
 }
 
-/** How often the progress of the nodes is read, in seconds. */
+/** Interval at which the progress of the nodes is read, in seconds. */
 const POLL_S = 2;
 
 const PLAN: readonly Column<UpgradedNode>[] = [
@@ -116,7 +120,7 @@ function notUpgradedText({ hostname, operation_id, reason, remedy }: NotUpgraded
     `\nDetails: opsctl operation show ${operation_id}`;
 }
 
-/** Names the steps of the running upgrades, and counts those that ended. */
+/** Names the steps of the running upgrades, and counts the upgrades that ended. */
 async function progressText(io: Io, state: string, nodes: readonly UpgradedNode[]): Promise<readonly [string, string]> {
   const listed = await io.get<OperationSummary[]>("/v1/operations", {
     kind: "cn-upgrade",

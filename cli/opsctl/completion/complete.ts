@@ -1,5 +1,5 @@
-// The hidden verb that completion scripts call. It prints one candidate per line, its summary after a tab. It never
-// prints an error, which would garble the line that the user types.
+// Defines the hidden verb that completion scripts call. The verb prints one candidate per line, with its summary after
+// a tab. It never prints an error, because an error would garble the line that the user types.
 import type { ApiKeyView } from "../../../src/contract/api-key.ts";
 import type { BootRecord, StagedImage } from "../../../src/contract/boot.ts";
 import type { CnView } from "../../../src/contract/cn.ts";

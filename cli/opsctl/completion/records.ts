@@ -1,4 +1,4 @@
-// Completion candidates of named records: names first, then ids.
+// Finds completion candidates for records that have names: names first, then ids.
 import type { User } from "../../../src/contract/identity.ts";
 import { CAPABILITIES } from "../../../src/contract/enums.ts";
 import type { Candidate } from "../../internal/completion.ts";

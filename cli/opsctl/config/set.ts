@@ -6,7 +6,7 @@ import { withIo } from "../../internal/run.ts";
 import { settingFraction } from "../fraction.ts";
 import { noteEffect, settingOf, valueOf, valueText } from "./setting.ts";
 
-/** Settings that are a share. They take `50%`, too. */
+/** Settings whose value is a fraction. They also accept a percentage such as `50%`. */
 const SHARES: ReadonlySet<string> = new Set(["reservoir.percent_default"]);
 
 export function set(): AnyCommand {

@@ -1,4 +1,4 @@
-// Shared by the setting verbs: paths, values as text, and notes about when a change applies.
+// Defines what the verbs of settings share: paths, values as text, and notes about when a change applies.
 import type { SettingBody, SettingView } from "../../../src/contract/setting.ts";
 import type { Request } from "../../internal/api.ts";
 import { EXIT } from "../../internal/exit-code.ts";

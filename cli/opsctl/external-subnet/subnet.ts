@@ -1,4 +1,4 @@
-// The description of external subnets.
+// Defines how commands list, find and print external subnets.
 import type { ExternalSubnet } from "../../../src/contract/external-network.ts";
 import type { Io } from "../../internal/io.ts";
 import { ID_COLUMN } from "../../internal/table.ts";

@@ -1,6 +1,7 @@
-// The size, SHA-256 and address of an image, which the control plane stores for its nodes. The address comes from the
-// index. Without --download, the size and the SHA-256 also come from the index, and the SHA-256 is compared with the
-// vendor's own listing unless the operator trusts the index. With --download they come from the verified file.
+// Finds the size, the SHA-256 and the address of an image, which the control plane stores for its nodes. The address
+// comes from the index. Without --download, the size and the SHA-256 also come from the index, and the SHA-256 is
+// compared with the vendor's own listing unless the operator trusts the index. With --download they come from the
+// verified file.
 import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

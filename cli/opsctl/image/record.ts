@@ -1,4 +1,4 @@
-// The description of the control plane's images. The other image verbs read an index.
+// Defines how commands list, find and delete the control plane's images. The other image verbs read an image index.
 import type { Image } from "../../../src/contract/image.ts";
 import type { Io } from "../../internal/io.ts";
 import { findRecord, isUuid, named, titleOf } from "../../internal/record-name.ts";

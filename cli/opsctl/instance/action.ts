@@ -1,4 +1,4 @@
-// Verbs that change an instance of any tenant. They wait for the operation by default.
+// Defines the verbs that change an instance of any tenant. By default, these verbs wait for the operation.
 import type { Instance } from "../../../src/contract/instance.ts";
 import type { OperationSummary } from "../../../src/contract/operation.ts";
 import { type AnyCommand, command } from "../../framework.ts";

@@ -1,4 +1,4 @@
-// An instance of any tenant with its addresses and its time line.
+// Shows an instance of any tenant with its addresses and its newest events.
 import { describedInstance } from "../../internal/described-instance.ts";
 import type { DescribedNoun } from "../../internal/describe.ts";
 import type { Io } from "../../internal/io.ts";

@@ -1,4 +1,5 @@
-// The description of instances of all tenants. A name is unique only in a project, so it may match several.
+// Defines how commands list, find and print the instances of all tenants. A name is unique only in a project, so one
+// name may match several instances.
 import { INSTANCE_STATES } from "../../../src/contract/enums.ts";
 import type { Instance, SystemInstance } from "../../../src/contract/instance.ts";
 import { oneOf } from "../../framework.ts";
@@ -45,7 +46,7 @@ export const INSTANCE_COLUMNS: readonly Column<SystemInstance>[] = [
   ["REASON", (instance) => instance.lifecycle.reason, WIDE_COLUMN],
 ];
 
-/** Finds an instance of any tenant. A complete UUID needs no list. */
+/** Finds an instance of any tenant. Reads the list of instances unless the name is a complete UUID. */
 export async function findInstance(io: Io, name: string): Promise<Instance> {
   if (isUuid(name)) return await io.get<Instance>(`${INSTANCES_PATH}/${name.toLowerCase()}`);
   return pickRecord(await io.all<SystemInstance>(SYSTEM_INSTANCES_PATH, { q: name }), name, INSTANCE_NAME);

@@ -17,7 +17,7 @@ export function migrate(): AnyCommand {
     .option("--target <node>", "node to move to: host name or UUID; default: the best node")
     .option(
       "--bandwidth <size>",
-      "most bytes per second that the node sends, such as 64MiB",
+      "maximum number of bytes that the node sends per second, such as 64MiB",
       (text) => parseByteSize(text, "--bandwidth"),
     )
     .option("--no-wait", "do not wait: print the operation")

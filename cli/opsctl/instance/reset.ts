@@ -5,7 +5,7 @@ import { plainText } from "../../internal/plain-text.ts";
 import { withIo } from "../../internal/run.ts";
 import { INSTANCE_ARGUMENT, instancePath } from "./instance.ts";
 
-/** The server's own limit, and time for the answer. */
+/** Time limit of the request: the server's own limit, and time for the answer to arrive. */
 const LIMIT_MS = INSTANCE_CREATE_WAIT_S * 1_000 + OPERATION_GRACE_MS + 20_000;
 
 export function reset(): AnyCommand {

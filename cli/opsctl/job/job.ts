@@ -1,4 +1,4 @@
-// The description of the jobs of node agents.
+// Defines how commands list and print the jobs of node agents.
 import type { Page } from "../../../src/contract/common.ts";
 import { JOB_STATUSES } from "../../../src/contract/enums.ts";
 import type { Job } from "../../../src/contract/job.ts";
@@ -90,7 +90,7 @@ async function collect(io: Io, query: Query, limit: number): Promise<Noted<Job>>
   return { rows, note: page_token === undefined ? null : "Older jobs exist; raise --limit to see them" };
 }
 
-/** Returns the status of a job. Marks a cancelled job until its node has undone its part. */
+/** Returns the status of a job. Marks a cancelled job until the node has undone what it did for the job. */
 function statusText({ status, tombstone }: Job): string {
   return tombstone ? `${status.status} (to be undone)` : status.status;
 }

@@ -1,4 +1,4 @@
-// The kinds of records in the manifest of a site, and their references.
+// Lists the kinds of records in the manifest of a site, and their references.
 import type { Entry, ManifestKind } from "../../internal/manifest/kind.ts";
 import type { Reference, Schema } from "../../internal/manifest/plan.ts";
 

@@ -48,7 +48,7 @@ async function changeRecord(run: Run, step: Step): Promise<void> {
 
 async function create(run: Run, entry: Entry): Promise<void> {
   const { io, ids } = run;
-  // The silo of a default tenant was created in this run.
+  // The tenant exists if it is the default tenant of a silo that this run has created.
   if (entry.list === "tenants" && ids.has(idOf(entry))) return await change(run, entry, entry);
   if (entry.list === "quotas") return await change(run, entry, entry);
   const { id, ...rest } = await io.post<{ id: string }>(collectionOf(run, entry), bodyOf(run, entry));
@@ -99,7 +99,7 @@ async function change(run: Run, entry: Entry, before: Entry): Promise<void> {
   }
 }
 
-/** Returns the path to which a create is sent. */
+/** Returns the path to which the request that creates a record is sent. */
 function collectionOf({ ids }: Run, { list, kind, values }: Entry): string {
   const { silo, tenant } = values;
   if (list === "tenants") return `${kind.path}/${found(ids, `silos ${silo}`)}/tenants`;
@@ -127,7 +127,7 @@ function pathOf(run: Run, entry: Entry): string {
 /** Fields whose value names the parent record. */
 const PARENTS: ReadonlySet<string> = new Set(["silo", "tenant", "project", "key"]);
 
-/** Returns the body of a create. Unset fields are omitted, and names of records become ids. */
+/** Returns the body of the request that creates a record. Unset fields are omitted, and names of records become ids. */
 function bodyOf({ ids }: Run, { values }: Entry): Record<string, unknown> {
   const { networks, owner_silos, ...rest } = values;
   const given = Object.fromEntries(

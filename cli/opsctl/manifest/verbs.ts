@@ -1,4 +1,5 @@
-// Manifests of a site: silos, tenants, projects, quotas, external networks, settings and the boot policy.
+// Defines `apply`, `diff` and `export` for the manifest of a site: silos, tenants, projects, quotas, external networks,
+// settings and the boot policy.
 import type { AnyCommand } from "../../framework.ts";
 import type { Io } from "../../internal/io.ts";
 import { apply, diff, exportManifest, type ManifestVerbs } from "../../internal/manifest/verbs.ts";
@@ -21,7 +22,7 @@ const VERBS: ManifestVerbs<Io> = {
     });
     return {
       existing,
-      // A silo has its default tenant from the start.
+      // The server creates the default tenant of a silo together with the silo.
       isKnown: ({ list, key }) => list === "tenants" && key.endsWith(`/${DEFAULT_TENANT}`),
       run: (plan, report) => runSitePlan(io, plan, existing, report),
     };

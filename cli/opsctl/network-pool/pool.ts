@@ -1,4 +1,4 @@
-// The description of network pools.
+// Defines how commands list, find and print network pools.
 import type { ExternalSubnet, NetworkPool } from "../../../src/contract/external-network.ts";
 import type { Io } from "../../internal/io.ts";
 import { AGE_COLUMN, ID_COLUMN, WIDE_COLUMN } from "../../internal/table.ts";

@@ -1,4 +1,4 @@
-// Says where a packet of an instance stops. The nodes on the way judge it.
+// Shows where a packet of an instance stops. Each node on the way decides whether it passes the packet on.
 import type { NetworkTrace, TraceHop } from "../../../src/contract/network-trace.ts";
 import { PACKET_PROTOCOLS } from "../../../src/contract/enums.ts";
 import { type AnyCommand, command, option, wholeNumber } from "../../framework.ts";
@@ -11,7 +11,7 @@ import { findInstance, INSTANCE_ARGUMENT, SYSTEM_INSTANCES_PATH } from "../insta
 export function trace(): AnyCommand {
   return command(
     "trace",
-    "Say where a packet of an instance stops; exit code 1 unless it arrives or leaves the site",
+    "Show where a packet of an instance stops; exit code 1 unless it arrives or leaves the site",
     "web1 10.0.1.6 443",
   )
     .argument(...INSTANCE_ARGUMENT)

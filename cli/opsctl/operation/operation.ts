@@ -1,4 +1,4 @@
-// The description of operations. A list has summaries; `show` has the steps, too.
+// Defines how commands list and print operations. A list contains summaries; `show` also prints the steps.
 import { OPERATION_STATES } from "../../../src/contract/enums.ts";
 import { OPERATION_PAGE_ROWS_DEFAULT } from "../../../src/contract/limits.ts";
 import type { OperationSummary, OperationView } from "../../../src/contract/operation.ts";

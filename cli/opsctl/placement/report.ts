@@ -1,4 +1,4 @@
-// A placement explanation as text: one line per node with its rejections, or one node in full.
+// Formats the explanation of a placement as text: one line per node with its rejections, or one node in full.
 import type { FilterResult, NodeReport, PlacementExplanation, ScorerResult } from "../../../src/contract/placement.ts";
 import { EXIT } from "../../internal/exit-code.ts";
 import { Failure } from "../../internal/failure.ts";

@@ -1,4 +1,4 @@
-// The aliases of the profile in use: list, set, delete. `expand.ts` replaces an alias by its words.
+// Lists, saves and deletes the aliases of the profile in use. `expand.ts` replaces an alias by its words.
 import { type AnyCommand, command, listCommand } from "../../framework.ts";
 import { profileName } from "../../internal/connection.ts";
 import { EXIT } from "../../internal/exit-code.ts";

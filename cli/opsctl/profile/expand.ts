@@ -1,5 +1,5 @@
-// Replaces an alias at the start of a command line by its words. A command is never replaced, so an alias cannot change
-// the meaning of a script.
+// Replaces an alias at the start of a command line by the words of the alias. The name of a command is never replaced,
+// so an alias cannot change the meaning of a script.
 import { profileName } from "../../internal/connection.ts";
 import type { Environment } from "../../internal/environment.ts";
 import { readProfiles } from "../../internal/profile.ts";
@@ -11,7 +11,7 @@ export async function expandAlias(argv: readonly string[], environment: Environm
   if (first === "help" || NOUNS.some(({ name }) => name === first)) return argv;
   const profile = await profileName(environment, profileFlag(rest));
   const words = (await readProfiles(environment)).aliases.get(profile)?.get(first);
-  // An alias may be older than the list of commands that it begins with, but it is replaced only once.
+  // The words are not expanded again, even if they begin with another alias.
   return words === undefined ? argv : [...words, ...rest];
 }
 

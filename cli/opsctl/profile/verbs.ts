@@ -1,4 +1,4 @@
-// Profiles on this machine: named endpoints with a credential. These verbs send no request.
+// Defines the verbs of profiles: named endpoints on this machine, each with a credential. These verbs send no request.
 import { type AnyCommand, command, group, listCommand } from "../../framework.ts";
 import { EXIT } from "../../internal/exit-code.ts";
 import { Failure, usageFailure } from "../../internal/failure.ts";
@@ -39,7 +39,7 @@ export function profileVerbs(): AnyCommand[] {
     use(),
     rename(),
     remove(),
-    group("alias", "Aliases of a profile: own names for command lines", aliasVerbs()),
+    group("alias", "Aliases of a profile: your own names for command lines", aliasVerbs()),
   ];
 }
 
@@ -72,7 +72,7 @@ function rename(): AnyCommand {
       const endpoint = need(profiles.endpoints, name);
       if (profiles.endpoints.has(new_name)) throw usageFailure(`profile ${new_name} exists already`);
       const credential = credentials.get(name);
-      // The credential is written first: an interruption leaves a copy, and loses none.
+      // The credential is written first, so that an interruption may leave a copy but never loses the credential.
       if (credential !== undefined) await writeCredentials(environment, credentials.set(new_name, credential));
       profiles.endpoints.delete(name);
       profiles.endpoints.set(new_name, endpoint);

@@ -1,4 +1,5 @@
-// The description of projects, and the lookup of a project for other nouns. Without a tenant every tenant is searched.
+// Defines how commands list, find and print projects. Other commands also use this module to look up a project. Without
+// a tenant, every tenant is searched.
 import type { Project } from "../../../src/contract/tenancy.ts";
 import { usageFailure } from "../../internal/failure.ts";
 import { inParallel } from "../../internal/in-parallel.ts";
@@ -9,7 +10,7 @@ import { isUuid, pickRecord, type RecordKind } from "../../internal/record-name.
 import type { Kind } from "../record/kind.ts";
 import { findTenant, listTenants, tenantPathName } from "../tenant/tenant.ts";
 
-/** Concurrent requests for the projects of several tenants. */
+/** Maximum number of concurrent requests for the projects of several tenants. */
 const REQUESTS_AT_A_TIME = 8;
 
 /** `name` is `acme/default`, or the UUID if the caller gave one. */

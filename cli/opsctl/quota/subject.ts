@@ -1,5 +1,5 @@
-// The subject of a quota: a tenant or a project. `web` may be either; `web/shop` is the project shop of the tenant web,
-// or the tenant shop of the silo web. An ambiguous name is rejected with a list of its matches.
+// Finds the subject of a quota, which is a tenant or a project. `web` may be either; `web/shop` is the project shop of
+// the tenant web, or the tenant shop of the silo web. An ambiguous name is rejected with a list of its matches.
 import { EXIT } from "../../internal/exit-code.ts";
 import { Failure, usageFailure } from "../../internal/failure.ts";
 import type { Io } from "../../internal/io.ts";
@@ -9,7 +9,7 @@ import { listTenants, type TenantInSilo, tenantTitle } from "../tenant/tenant.ts
 
 export const SUBJECT_ARGUMENT = [
   "<tenant-or-project>",
-  "tenant (UUID, unique UUID prefix, NAME or SILO/NAME) or project (also TENANT/NAME or SILO/TENANT/NAME)",
+  "tenant or project: UUID, unique UUID prefix or NAME; also SILO/NAME, TENANT/NAME or SILO/TENANT/NAME",
 ] as const;
 export const IN_TENANT_OPTION = ["--tenant <tenant>", "search only the projects of this tenant"] as const;
 

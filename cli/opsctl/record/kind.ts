@@ -1,4 +1,4 @@
-// The description of one kind of record. The verbs that kinds share (verbs.ts) come from it.
+// Describes one kind of record. The verbs that kinds share (verbs.ts) are built from this description.
 import type { AnyCommand } from "../../framework.ts";
 import type { Io } from "../../internal/io.ts";
 import type { Column } from "../../internal/table.ts";
@@ -28,7 +28,9 @@ type Parented = {
   };
 };
 
-/** The description for `list`. `R` is a row: the record of the API, with the names that its columns show. */
+/**
+ * The description that `list` needs. `R` is a row of the table: the API's record, with the names that the columns show.
+ */
 export type Listing<R> = Parented & {
   /** Name of the kind in sentences. */
   readonly many: string;
@@ -40,13 +42,13 @@ export type Listing<R> = Parented & {
   /** The columns, or a function for columns that depend on the rows or need more requests. */
   readonly columns: readonly Column<R>[] | ((io: Io, rows: readonly R[]) => Promise<readonly Column<R>[]>);
   all(io: Io, parent: string | undefined, selected: Selected): Promise<readonly R[] | Noted<R>>;
-  /** The list of the API is an array. `--json` prints it so. */
+  /** The API returns the list as an array, and `--json` prints this array. */
   readonly is_array?: true;
-  /** Returns the record as the API returns it, which data formats print. */
+  /** Returns the record as the API returned it. Data formats print this record. */
   record(row: R): unknown;
 };
 
-/** The description for every verb of one record. */
+/** The description that every verb for one record needs. */
 type Found<R> = Parented & {
   /** Name of the kind in sentences. */
   readonly one: string;
@@ -57,13 +59,16 @@ type Found<R> = Parented & {
   find(io: Io, name: string, parent: string | undefined): Promise<R>;
 };
 
-/** The description for `show`: `lines` has the labels and values that it prints; `text` is for more than these. */
+/**
+ * The description that `show` needs. `lines` returns the labels and values to print. A kind that prints more has
+ * `text`.
+ */
 export type Showing<R> =
   & Found<R>
   & { readonly summaries: { readonly show?: string }; record(row: R): unknown }
   & ({ lines(row: R): readonly (readonly [label: string, value: unknown])[] } | { text(row: R): string });
 
-/** The description for `delete` and `update`. */
+/** The description that `delete` and `update` need. */
 export type Changing<R> = Found<R> & {
   readonly summaries: { readonly delete: string };
   /** Returns the path of the record's own routes. */

@@ -38,7 +38,10 @@ export function remove<R>(kind: Changing<R>): AnyCommand {
   }));
 }
 
-/** `changed` returns the row after the update, from the old row and the API's record. `sample` has the options of the help's example. */
+/**
+ * `changed` returns the row after the update, from the old row and the API's record. `sample` contains the options in
+ * the example of help.
+ */
 export function update<R, T>(
   kind: Changing<R>,
   { sample, changed }: { readonly sample: string; changed(row: R, record: T): R },

@@ -45,7 +45,7 @@ async function endSession(io: Io, profile: string, { endpoint, refresh_expires_a
     return null;
   } catch (error) {
     if (!(error instanceof Failure) || error.exit_code === EXIT.interrupted) throw error;
-    // The session had ended before.
+    // The session had already ended.
     if (error.exit_code === EXIT.auth) return null;
     return { why: `${error.message}; it expires at ${refresh_expires_at}`, exit_code: error.exit_code };
   }

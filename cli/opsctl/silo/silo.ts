@@ -1,4 +1,4 @@
-// The description of silos, and the lookup of a silo for other nouns.
+// Defines how commands list, find and print silos. Other commands also use this module to look up a silo.
 import type { Silo } from "../../../src/contract/tenancy.ts";
 import { Failure, reworded } from "../../internal/failure.ts";
 import type { Io } from "../../internal/io.ts";

@@ -1,6 +1,6 @@
-// Keeps secrets out of a support bundle. As the first line of defence, the sections about settings, nodes, operations
-// and jobs copy only listed members, so a secret that a later server adds there is not copied. This file is the second:
-// it drops members with suspicious names at every depth, and replaces text that looks like a secret.
+// Removes secrets from a support bundle. The sections about settings, nodes, operations and jobs copy only listed
+// members, so that a secret that a later server adds is not copied. As a second protection, this file replaces the
+// values of members with suspicious names at every depth, and text that looks like a secret.
 
 const REDACTED = "[redacted]";
 
@@ -28,7 +28,7 @@ const SECRETS: readonly RegExp[] = [
   /(?<![\w-])([\w-]*(?:password|passwd|secret|token|shadow|api_?key|rabbitmq)["']?\s*[:=]\s*)(?:"[^"]*"?|'[^']*'?|[^\s"',;&]+)/gi,
 ];
 
-/** Returns a copy of a JSON value without known secrets and text that looks like one. */
+/** Returns a copy of a JSON value in which secrets, and text that looks like a secret, are replaced. */
 export function redacted(value: unknown): unknown {
   if (typeof value === "string") return redactedText(value);
   if (Array.isArray(value)) return value.map(redacted);

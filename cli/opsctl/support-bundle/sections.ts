@@ -1,5 +1,5 @@
-// The sections of a support bundle. The sections about settings, nodes, operations and jobs keep only listed members of
-// each record. The other sections keep the whole answer.
+// Defines the sections of a support bundle. The sections about settings, nodes, operations and jobs keep only listed
+// members of each record. The other sections keep the whole answer.
 import type { AuditPage } from "../../../src/contract/audit.ts";
 import type { CnView } from "../../../src/contract/cn.ts";
 import type { Page } from "../../../src/contract/common.ts";

@@ -1,5 +1,5 @@
-// The description of tenants, and the lookup of a tenant for other nouns. Without a silo every silo is searched. A
-// name is unique only in its silo, and every silo has a tenant named default.
+// Defines how commands list, find and print tenants. Other commands also use this module to look up a tenant. Without a
+// silo, every silo is searched. A name is unique only in its silo, and every silo has a tenant named default.
 import type { Silo, Tenant } from "../../../src/contract/tenancy.ts";
 import { usageFailure } from "../../internal/failure.ts";
 import { inParallel } from "../../internal/in-parallel.ts";
@@ -10,7 +10,7 @@ import { isUuid, pickRecord, type RecordKind } from "../../internal/record-name.
 import type { Kind } from "../record/kind.ts";
 import { allSilos, findSilo, siloPath } from "../silo/silo.ts";
 
-/** Concurrent requests for the tenants of several silos. */
+/** Maximum number of concurrent requests for the tenants of several silos. */
 const REQUESTS_AT_A_TIME = 8;
 
 export type TenantInSilo = { readonly silo: Silo; readonly tenant: Tenant };
@@ -36,7 +36,7 @@ export async function findTenant(io: Io, name: string, silo?: string): Promise<T
   return pickRecord(await listTenants(io, wanted.silo), wanted.tenant, TENANT_NAME);
 }
 
-/** Returns the UUID of a tenant. Only a complete UUID needs no lookup. */
+/** Returns the UUID of a tenant. Looks up any name that is not a complete UUID. */
 export async function resolveTenant(io: Io, name: string): Promise<string> {
   return isUuid(name) ? name.toLowerCase() : (await findTenant(io, name)).tenant.id;
 }

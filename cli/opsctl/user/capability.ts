@@ -1,4 +1,4 @@
-// Capabilities: permissions of a user outside of tenants.
+// Parses and prints capabilities, the permissions of a user outside of tenants.
 import { CAPABILITIES, type Capability } from "../../../src/contract/enums.ts";
 import type { User } from "../../../src/contract/identity.ts";
 import { usageFailure } from "../../internal/failure.ts";

@@ -1,4 +1,4 @@
-// The description of users.
+// Defines how commands list, find and print users.
 import type { User } from "../../../src/contract/identity.ts";
 import type { Io } from "../../internal/io.ts";
 import { plainText } from "../../internal/plain-text.ts";

@@ -1,5 +1,5 @@
-// The container image of the control plane: the files of its Debian package on a base of four Debian packages, and the
-// files that start it with Compose or on Kubernetes.
+// Builds the container image of the control plane: the files of its Debian package on a base of four Debian packages.
+// Also writes the manifests that start the image with Compose or on Kubernetes.
 import { Buffer } from "node:buffer";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -9,10 +9,10 @@ import type { Build, Package } from "../deb.ts";
 import { type ContainerConfig, type Layer, ociArchive } from "./oci.ts";
 
 const NAME = "berth-control-plane";
-/** The user in the container: no user of a usual machine has this id. */
+/** Id of the user in the container. Usually, no user of a machine has this id. */
 const USER_ID = 65_532;
 const PORT = 8080;
-/** Templates beside this file, for people with Compose and with Kubernetes. */
+/** Templates beside this file, for Compose and for Kubernetes. */
 const MANIFESTS = ["compose.yaml", "kubernetes.yaml"] as const;
 
 export type ContainerFile = { readonly name: string; readonly bytes: Uint8Array };

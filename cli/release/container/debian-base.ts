@@ -1,5 +1,6 @@
-// The lower layers of a container image: the contents of a few Debian packages, of the release that the building machine
-// runs. apt checks the signatures of the archive. No package script runs, and no package manager is in the image.
+// Builds the lower layers of a container image from the contents of a few Debian packages. The packages are of the
+// Debian release that the building machine runs. apt checks the signatures of the archive. No package script runs, and
+// no package manager is in the image.
 import { execFile } from "node:child_process";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -16,8 +17,8 @@ const BYTES_MAX = 256 * 1024 * 1024;
 const execute = promisify(execFile);
 
 /**
- * Downloads the packages and returns a layer for each. Returns null with a reason for `note` on a machine without apt and
- * dpkg, or if the archive cannot be reached.
+ * Downloads the packages and returns a layer for each. Returns null with a reason for `note` on a machine without apt
+ * and dpkg, or if the archive cannot be reached.
  */
 export async function debianLayers(
   architecture: Architecture,

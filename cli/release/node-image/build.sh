@@ -19,11 +19,11 @@ if [[ $(df --output=avail /dev/shm | tail -n 1) -gt $room_kib ]]; then
 else
   work=$(mktemp -d "$out/work.XXXXXX")
 fi
-# A build that was ended may have left mounts of the machine's own devices.
+# An interrupted build may have left mounts of this machine's devices, which must not be deleted.
 trap 'rm -rf --one-file-system "$work"' EXIT
 chmod 755 "$work"
 
-# --- the system
+# --- Install the system.
 packages="linux-image-amd64 systemd systemd-sysv udev dbus kmod busybox-static iproute2 nftables conntrack arping
   mdadm lvm2 e2fsprogs util-linux openssh-server openssl ca-certificates curl gpgv xz-utils zstd
   qemu-system-x86 qemu-utils ovmf"
@@ -53,7 +53,7 @@ release=$(ls "$root/lib/modules")
 cp "$root/boot/vmlinuz-$release" "$out/vmlinuz"
 chroot "$root" dpkg-query --show > "$out/packages.txt"
 
-# --- what no node needs. Drivers of graphics, sound, media and radio take half of the modules.
+# --- Remove what no node needs. Drivers of graphics, sound, media and radio are half of the modules.
 modules=$root/lib/modules/$release
 rm -rf "$root"/boot/* "$modules/kernel/sound" "$modules"/kernel/drivers/{gpu,media,staging,iio,bluetooth,isdn,infiniband} \
   "$modules"/kernel/drivers/net/{wireless,can,wwan,hamradio,arcnet,fddi,usb} \
@@ -64,7 +64,7 @@ rm -rf "$root"/usr/share/{doc,man,locale,info,lintian,linda,bug,icons,pixmaps,X1
   "$root"/usr/share/qemu/{edk2-*,hppa-*,opensbi-*,openbios-*,palcode-*,skiboot*,s390-*,u-boot*,vof*,slof*,qemu-nsis*} \
   "$root"/etc/initramfs-tools "$root"/var/lib/initramfs-tools
 mkdir -p "$root"/var/{cache,log} "$root/var/lib/apt"
-# Each node has an identity, host keys and a name of its own.
+# Each node gets its own identity, host keys and name, so the image has none of them.
 rm -f "$root"/etc/ssh/ssh_host_* "$root"/etc/{hostname,resolv.conf,machine-id,mdadm/mdadm.conf} "$root"/var/lib/dbus/machine-id \
   "$root"/var/lib/systemd/random-seed "$root"/etc/{passwd,group,shadow,gshadow}- "$root"/etc/ld.so.cache
 : > "$root/etc/machine-id"
@@ -72,7 +72,7 @@ chroot "$root" ldconfig
 rm -rf "$root"/var/cache/* "$root"/{vmlinuz,initrd.img}{,.old}
 depmod -b "$root" "$release"
 
-# --- what makes it a node
+# --- Add the agent, the services and the settings of a node.
 install -m 755 "$agent" "$root/usr/bin/nodeagent"
 mkdir -p "$root/usr/lib/berth"
 install -m 755 "$here/storage.sh" "$root/usr/lib/berth/storage"
@@ -92,7 +92,7 @@ chroot "$root" systemctl --quiet mask blk-availability.service lvm2-monitor.serv
 rm -f "$root"/lib/udev/rules.d/{64-md-raid-assembly,69-lvm}.rules
 rm -f "$root/var/log/"* 2> /dev/null || true
 
-# --- the file system of the system, then the initial file system around it. gzip of both would gain nothing.
+# --- Make the file system of the system, then the initial file system around it. gzip of the result would gain nothing.
 mksquashfs "$root" "$work/root.squashfs" -noappend -comp zstd -Xcompression-level 9 -no-progress -quiet > /dev/null
 tree=$work/tree
 mkdir -p "$tree"/{bin,lib/modules,proc,sys,dev,run,squash,rw,root,etc/berth}

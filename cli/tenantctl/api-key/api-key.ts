@@ -1,4 +1,4 @@
-// Shared by the verbs of the tenant's API keys. A key has no name, so verbs take its id.
+// Defines what the verbs of the tenant's API keys share. A key has no name, so the verbs take its id.
 import type { TenantIo } from "../open-io.ts";
 import { needTenant } from "../scope.ts";
 

@@ -1,5 +1,5 @@
-// The hidden verb that completion scripts call. It prints one candidate per line, its summary after a tab. It never
-// prints an error, which would garble the line that the user types.
+// Defines the hidden verb that completion scripts call. The verb prints one candidate per line, with its summary after
+// a tab. It never prints an error, because an error would garble the line that the user types.
 import { type AnyCommand, command, describe, rootOf } from "../../framework.ts";
 import { candidates } from "../../internal/completion.ts";
 import { plainText } from "../../internal/plain-text.ts";
@@ -11,7 +11,7 @@ export function complete(): AnyCommand {
   return command("__complete", "Print the candidates at the cursor")
     .argument("[words...]", "the words after `tenantctl`; put -- before them")
     .action(withText(async (io, words, _options, member) => {
-      // Server and scope come from the typed line.
+      // The server and the scope come from the typed line.
       const { endpoint, apiKey, tenant, project, vpc, routeTable, instance } = valuesIn(words.slice(0, -1));
       const line = openIo(io.environment, { flags: { endpoint, apiKey, tenant, project }, fallback: "table" });
       const tree = describe(rootOf(member as AnyCommand));

@@ -13,7 +13,7 @@ export function remove(): AnyCommand {
     .action(withIo(async (io, name, { instance, wait }) => {
       const id = await resolveRecord(io, DISK, { name, instance });
       const result = await operate<null>(io, { method: "DELETE", path: `${DISK.path}/${id}` }, wait);
-      // Every delete prints this line in every output format.
+      // Every `delete` command prints this line in every output format.
       if (result.ended) io.say(`Disk ${id} deleted.`);
       else io.print(result.operation, operationText(result.operation));
     }));

@@ -14,15 +14,15 @@ const PROTOCOLS = ["tcp", "udp", "icmp", "icmp4", "icmp6"] as const;
 export function check(): AnyCommand {
   return command(
     "check",
-    "Say whether a packet would pass, and which rule decides; exit code 1 if it is denied",
+    "Show whether a packet would pass, and which rule decides; exit code 1 if the packet is denied",
     "--vpc web --from 198.51.100.7 --to 10.0.1.5 --port 443",
   )
     .option(...VPC_OPTION)
     .requiredOption("--from <address>", "address of the sender")
-    .requiredOption("--to <address>", "address of the receiver; of a floating IP, the address of its NIC")
+    .requiredOption("--to <address>", "address of the receiver; for a floating IP, pass the address of its NIC")
     .addOption(option("--protocol <protocol>", "protocol; icmp means icmp4").choices(PROTOCOLS).default("tcp"))
     .option("--port <port>", "destination port, for tcp and udp", portOf)
-    .option("--source-port <port>", "source port; by default one that clients use", portOf)
+    .option("--source-port <port>", "source port; by default a port that clients use", portOf)
     .action(withIo(async (io, { vpc, from, to, protocol, port, sourcePort }) => {
       const found = await io.get<FirewallCheck>(`/v1/vpcs/${await needVpc(io, vpc)}/firewall-check`, {
         source: from,

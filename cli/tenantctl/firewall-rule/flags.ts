@@ -1,4 +1,4 @@
-// Values of the firewall flags, and the API's values for them.
+// Converts the values of the firewall flags to the API's values.
 import type { FirewallDirection, FirewallProtocol } from "../../../src/contract/enums.ts";
 import { FIREWALL_PRIORITY_MAX } from "../../../src/contract/limits.ts";
 import { invalidValue, wholeNumber } from "../../framework.ts";

@@ -1,5 +1,5 @@
-// All firewall rules of a VPC as one set. `set show` prints the version of the rules in its JSON. `set replace` sends
-// this version, so the server rejects the replacement if another user changed a rule in between.
+// Shows and replaces all firewall rules of a VPC as one set. `set show` prints the version of the rules in its JSON.
+// `set replace` sends this version, so the server rejects the replacement if another user changed a rule in between.
 import type { FirewallRuleSet } from "../../../src/contract/firewall.ts";
 import type { FirewallRule } from "../../../src/contract/network.ts";
 import { type AnyCommand, command, group } from "../../framework.ts";
@@ -16,7 +16,7 @@ export function set(): AnyCommand {
 function show(): AnyCommand {
   return command("show", "Show the rules in the order of evaluation, and their version", "--vpc web -o json")
     .option(...VPC_OPTION)
-    .addHelpText("after", "\nThe JSON is a file for `set replace`.")
+    .addHelpText("after", "\n`set replace` accepts a file with this JSON.")
     .action(withIo(async (io, { vpc }) => {
       const path = `/v1/vpcs/${await needVpc(io, vpc)}/firewall-rules`;
       const { body, etag } = await io.exchange({ method: "GET", path });

@@ -10,7 +10,7 @@ import { pathOf } from "./floating-ip.ts";
 export function attach(): AnyCommand {
   return command(
     "attach",
-    "Attach a floating IP to a NIC; detaches it from another NIC first",
+    "Attach a floating IP to a NIC, after detaching it from any other NIC",
     "web-ip --instance web1",
   )
     .argument("<floating-ip>", "UUID, unique UUID prefix or name")

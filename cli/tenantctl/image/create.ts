@@ -11,7 +11,7 @@ import { imageText } from "./image.ts";
 export function create(): AnyCommand {
   return command(
     "create",
-    "Make an image of a snapshot, for the instances of its project",
+    "Create an image from a snapshot, for the instances of the same project",
     "web-golden --snapshot monday --instance web1",
   )
     .argument("<name>", "name of the image")

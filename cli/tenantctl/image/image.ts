@@ -11,7 +11,8 @@ export const PATH = "/v1/images";
 
 /**
  * Lists the images that the caller can use. If the tenant and the project are known, one request returns all of them.
- * Otherwise joins up to three lists: public images, then the silo's and the tenant's images if those are known.
+ * Otherwise joins up to three lists: the public images, then the images of the silo and of the tenant if they are
+ * known.
  */
 export async function visibleImages(io: TenantIo, label?: string): Promise<Image[]> {
   const levels = await imageLevels(io);
@@ -21,7 +22,8 @@ export async function visibleImages(io: TenantIo, label?: string): Promise<Image
 }
 
 /**
- * Returns the paths of the owners whose /images lists the caller joins, and whether the caller adds the public images.
+ * Returns the owners whose lists of images make up the visible images, as paths, and whether the public images are
+ * added to these lists.
  */
 export async function imageLevels(io: TenantIo): Promise<{ own: readonly string[]; with_public: boolean }> {
   const tenant = await io.tenant();

@@ -35,7 +35,7 @@ export function upload(): AnyCommand {
       (text) => parseByteSize(text, "--content-size"),
     )
     .addOption(oneOf("--brand <brand>", "brand of the instances that the image is for", INSTANCE_BRANDS))
-    .option("--arch <arch>", "architecture that the image is for, with --brand")
+    .option("--arch <arch>", "architecture that the image is for; only together with --brand")
     .addHelpText(
       "after",
       "\nAfter an interruption, run the same command again within a day: it continues where it stopped.",
@@ -87,7 +87,8 @@ async function send(io: TenantIo, { tenant, body, source, identity }: Sending): 
   const begun = await begin(io, { tenant, body, identity });
   let { received_bytes } = begun;
   const { size_bytes, part_bytes } = begun;
-  // The file is read once, also the bytes that the server has already, for the digest that it must find.
+  // The whole file is read, including the bytes that the server already has, to compute the digest that the server must
+  // find.
   const digest = createHash("sha256");
   try {
     for (let at = 0; at < size_bytes;) {

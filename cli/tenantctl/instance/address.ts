@@ -1,4 +1,4 @@
-// The addresses of many instances, with one request for NICs per project.
+// Finds the addresses of many instances, with one request for NICs per project.
 import type { Instance, Nic } from "../../../src/contract/instance.ts";
 import { inParallel } from "../../internal/in-parallel.ts";
 import type { TenantIo } from "../open-io.ts";

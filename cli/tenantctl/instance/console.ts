@@ -13,12 +13,12 @@ import { INSTANCE } from "./instance.ts";
 const LINGER_MS = 1_000;
 const HELP = "~.  close the console    ~~  type ~    ~?  this help    (~ counts only at the beginning of a line)";
 
-/** Returns the verb, which is also a command of the program. */
+/** Returns the verb `instance console`, which is also the command `console` of the program. */
 export function openConsoleVerb(summary = "Open the serial console of an instance"): AnyCommand {
   return command("console", summary, "web1")
     .argument("<instance>", NAME_HELP)
     .option("--watch", "only watch: type nothing")
-    .option("--take-over", "type even if somebody else does; the other console then only watches")
+    .option("--take-over", "take over typing from the open console of somebody else, which then only watches")
     .option("--reset", "press the reset button when the console is open, for example to reach the boot menu")
     .addHelpText("after", "\nPress Enter, then ~. to close the console.")
     .action(withIo(async (io, name, { watch, takeOver, reset }) => {
@@ -96,7 +96,7 @@ async function attach(io: TenantIo, { name, path, mode, take_over, resets }: Att
     }
     opened.leave();
   }
-  /** Resets the instance. The console shows its output from the first moment. */
+  /** Resets the instance while the console is open, so that the console shows the output from the first moment. */
   async function reset(): Promise<void> {
     await Promise.race([ready.promise, opened.ended]);
     await io.send({ method: "POST", path: `${path}/reset` });

@@ -60,8 +60,7 @@ export function create(): AnyCommand {
       const { name, description, cpu, memoryBytes, diskBytes, mac, vpc, wait } = options;
       const nics = (options.nic ?? []).map((text, index) => parseNicFlag(text, index + 1));
       const user_data = options.userDataFile === undefined ? null : await readUserData(io, options.userDataFile);
-      // The server does not accept an empty description, so it is omitted, and so are labels and protection. All other
-      // fields are sent.
+      // Fields that are undefined are not sent. For example, the server does not accept an empty description.
       const body:
         & Omit<InstanceBody, "description" | "disk_bytes" | "labels" | "deletion_protection">
         & Partial<InstanceBody> = {

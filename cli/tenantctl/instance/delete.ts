@@ -27,7 +27,7 @@ export function remove(): AnyCommand {
         await unprotect(io, path, yes === true);
         return await operate<null>(io, start, wait);
       });
-      // Every delete prints this line in every output format.
+      // Every `delete` command prints this line in every output format.
       if (result.ended) io.say(`Instance ${path.slice(INSTANCE.path.length + 1)} deleted.`);
       else io.print(result.operation, operationText(result.operation));
     }));

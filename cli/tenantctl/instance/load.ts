@@ -6,13 +6,13 @@ import { withIo } from "../open-io.ts";
 import { NAME_HELP, resolveInstance } from "../record/scope.ts";
 import { INSTANCE } from "./instance.ts";
 
-/** The characters of a full bar: no table truncates a cell of this width. */
+/** Number of characters of a full bar. No table truncates a cell of this width. */
 const BAR_CHARS = 10;
 
 export function load(): AnyCommand {
   return listCommand(
     "load",
-    "Show the load of an instance over hours or days, with a bar of its processor",
+    "Show the load of an instance over hours or days, with a chart of its processor use",
     "web1 --by minute",
   )
     .argument("<instance>", NAME_HELP)
@@ -26,7 +26,7 @@ export function load(): AnyCommand {
     }));
 }
 
-/** The bar shows the processor. `most` vCPUs fill it. */
+/** The bar shows how many vCPUs were busy. It is full at `most` vCPUs. */
 function columnsOf(most: number): readonly Column<LoadSample>[] {
   return [
     ["TIME", ({ at }) => at, TIME_COLUMN],

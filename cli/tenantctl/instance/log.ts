@@ -6,10 +6,10 @@ import { type TenantIo, withIo } from "../open-io.ts";
 import { NAME_HELP, resolveInstance } from "../record/scope.ts";
 import { INSTANCE } from "./instance.ts";
 
-/** Within this time, the node connects to the control plane and then sends the log. */
+/** Time limit of the request, in which the node connects to the control plane and then sends the log. */
 const LOG_LIMIT_MS = 4 * CONSOLE_DIAL_S * 1_000;
 
-/** Returns the verb. It is also a command of the program, under another name. */
+/** Returns the verb `instance log`, which is also a command of the program under another name. */
 export function log(
   name = "log",
   summary = "Print what an instance wrote to its serial console: the last 1 MiB",

@@ -1,6 +1,6 @@
-// Requests that start an operation, and three ways to wait for it: one long request (default), repeated requests with
-// progress (--wait), or none (--no-wait). All requests of one operation carry one Idempotency-Key: the operation starts
-// once, and a repeated request returns its result.
+// Sends requests that start an operation, and waits for the operation in one of three ways: by one long request
+// (default), by repeated requests with progress (--wait), or not at all (--no-wait). All requests of one operation
+// carry one Idempotency-Key: the operation starts once, and a repeated request returns its result.
 import type { Instance } from "../../../src/contract/instance.ts";
 import { INSTANCE_CREATE_WAIT_S, OPERATION_GRACE_MS } from "../../../src/contract/limits.ts";
 import type { OperationSummary } from "../../../src/contract/operation.ts";
@@ -116,7 +116,9 @@ async function untilEnded<T>(io: TenantIo, request: Request, shown: OperationSum
   }
 }
 
-/** Returns the instance's state as the progress text, because it says more than the operation's steps. */
+/**
+ * Returns the instance's state as the progress text, because the state is clearer to users than the operation's steps.
+ */
 async function progressText(io: TenantIo, operation: OperationSummary): Promise<string> {
   const id = instanceOf(operation);
   if (id === null) return `${operation.kind}: ${operation.state}`;

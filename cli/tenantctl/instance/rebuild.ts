@@ -11,7 +11,7 @@ import { NO_WAIT_OPTION, operate, operationText, WAIT_OPTION } from "./operation
 export function rebuild(): AnyCommand {
   return command("rebuild", "Replace the boot disk of an instance by one from an image", "web1 --yes")
     .argument("<instance>", NAME_HELP)
-    .option("--image <image>", `build it from this image; default: the image of the instance: ${NAME_HELP}`)
+    .option("--image <image>", `build the disk from this image (${NAME_HELP}); default: the image of the instance`)
     .option("--yes", "rebuild without asking for the name of the instance")
     .option(...WAIT_OPTION)
     .option(...NO_WAIT_OPTION)

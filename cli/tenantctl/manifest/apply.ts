@@ -1,4 +1,4 @@
-// Manifests of a project.
+// Defines `apply`, `diff` and `export` for the manifest of a project.
 import type { AnyCommand } from "../../framework.ts";
 import { apply, diff, exportManifest, type ManifestVerbs } from "../../internal/manifest/verbs.ts";
 import { type TenantIo, withIo, withText } from "../open-io.ts";
@@ -18,7 +18,7 @@ const VERBS: ManifestVerbs<TenantIo> = {
     return {
       existing: project.existing,
       isKnown: ({ list, key }) =>
-        // A VPC has its main route table from the start.
+        // The server creates the main route table of a VPC together with the VPC.
         list === "images" ? project.images.has(key) : list === "route_tables" && key.endsWith(`/${MAIN_TABLE}`),
       run: (plan, report) => runPlan(io, plan, project, report),
     };

@@ -1,4 +1,4 @@
-// The kinds of records in the manifest of a project.
+// Lists the kinds of records in the manifest of a project.
 import type { Field, FieldType, ManifestKind } from "../../internal/manifest/kind.ts";
 import { FIRST_NIC } from "../nic/nic.ts";
 
@@ -45,7 +45,7 @@ export const KINDS = [
     path: "/v1/floating-ips",
     key: ["name"],
     fields: { name, ...described, family: fixed("text"), attached_to: { type: "object", change: "step" } },
-    // An attachment without a NIC's name is to the first NIC.
+    // If an attachment names no NIC, the floating IP is attached to the first NIC.
     complete: ({ attached_to, ...rest }) =>
       typeof attached_to === "object" && attached_to !== null
         ? { ...rest, attached_to: { nic: FIRST_NIC, ...attached_to } }

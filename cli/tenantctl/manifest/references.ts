@@ -1,4 +1,4 @@
-// The references between the records of a project.
+// Finds the references between the records of a project.
 import type { Entry } from "../../internal/manifest/kind.ts";
 import type { Reference, Schema } from "../../internal/manifest/plan.ts";
 import { KINDS, type ListName } from "./kind.ts";
@@ -12,7 +12,7 @@ function referencesOf({ list, values }: Entry): Reference[] {
     name === undefined || name === null ? [] : [{ list: of, key: `${vpc}/${name}` }];
   const ofProject = (of: ListName | "images", name: unknown): Reference[] =>
     typeof name === "string" ? [{ list: of, key: name }] : [];
-  // The reader of the manifest has checked the types of these.
+  // The reader of the manifest has checked the types of these values.
   const target = (values.target ?? {}) as { nat_gateway?: unknown; floating_ip?: unknown };
   const nics = (values.extra_nics ?? []) as readonly { subnet?: unknown }[];
   const keys = (values.ssh_keys ?? []) as readonly string[];

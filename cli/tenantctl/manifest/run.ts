@@ -23,7 +23,9 @@ const DEFAULT_FAMILY = "v4";
 const UNSET: Readonly<Record<string, unknown>> = { description: "" };
 
 type Ids = {
-  /** Throws if the record does not exist. The plan has checked references, so this is a bug or a concurrent deletion. */
+  /**
+   * Throws if the record does not exist. The plan has checked references, so this is a bug or a concurrent deletion.
+   */
   of(list: ListName | "images", key: string): string;
   set(list: string, key: string, id: string): void;
 };

@@ -12,7 +12,7 @@ import { NIC, NIC_NAME_HELP, OF_INSTANCE_HELP } from "./nic.ts";
 export function update(): AnyCommand {
   return command(
     "update",
-    "Change a NIC; its lists of addresses and blocks are replaced",
+    "Change a NIC; a new list of addresses or blocks replaces the whole old list",
     "backend --instance web1 --allow-cidr 10.0.1.192/28",
   )
     .argument("<nic>", NIC_NAME_HELP)

@@ -21,13 +21,23 @@ export function create(): AnyCommand {
     .option("--description <text>", "free-form description")
     .option(...LABEL_OPTION)
     .addOption(
-      oneOf("--policy <policy>", "keep the instances apart, the default, or together", PLACEMENT_GROUP_POLICIES),
+      oneOf(
+        "--policy <policy>",
+        "whether to keep the instances apart (the default) or together",
+        PLACEMENT_GROUP_POLICIES,
+      ),
     )
-    .addOption(oneOf("--level <level>", "apart or together by what; by default node", PLACEMENT_GROUP_LEVELS))
+    .addOption(
+      oneOf(
+        "--level <level>",
+        "on what the instances are kept apart or together; by default node",
+        PLACEMENT_GROUP_LEVELS,
+      ),
+    )
     .addOption(
       oneOf(
         "--strictness <strictness>",
-        "refuse a node that does not fit, the default, or rank it last",
+        "whether to refuse a node that does not fit (the default), or to rank it last",
         PLACEMENT_GROUP_STRICTNESSES,
       ),
     )

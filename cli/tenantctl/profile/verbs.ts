@@ -1,4 +1,5 @@
-// Profiles on this machine: a saved login for each control plane, tenant or user. These verbs send no request.
+// Defines the verbs of profiles. A profile is a saved login on this machine for one control plane, tenant or user.
+// These verbs send no request.
 import { type AnyCommand, command, listCommand } from "../../framework.ts";
 import type { Environment } from "../../internal/environment.ts";
 import { EXIT } from "../../internal/exit-code.ts";

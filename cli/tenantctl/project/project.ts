@@ -1,4 +1,4 @@
-// Shared by the verbs of projects.
+// Defines what the verbs of projects share.
 import type { Project } from "../../../src/contract/tenancy.ts";
 import { labelLines } from "../../internal/labels.ts";
 import { blockText } from "../../internal/table.ts";

@@ -1,10 +1,10 @@
-// The description of one kind of record for the verbs that all kinds share.
+// Describes one kind of record for the verbs that all kinds share.
 import { labelLines } from "../../internal/labels.ts";
 import type { Column } from "../../internal/table.ts";
 import type { Named } from "./pick.ts";
 
 export type KindScope = {
-  /** Noun of the kind on the command line. */
+  /** Name of the kind on the command line. */
   readonly noun: string;
   /** Name of the kind in sentences. */
   readonly singular: string;
@@ -16,7 +16,7 @@ export type KindScope = {
   readonly parent: "project" | "vpc" | "route-table" | "instance";
   /** Requests for lists of this kind also send `project=`, and the server checks that this is the VPC's project. */
   readonly sends_project?: true;
-  /** Deletes of this kind can wait until all nodes of the VPC have applied them. */
+  /** `delete` can wait until all nodes of the VPC have applied the deletion. */
   readonly waits?: true;
   /** Records of this kind have labels, by which lists are filtered. */
   readonly has_labels?: true;

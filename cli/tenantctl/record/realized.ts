@@ -1,4 +1,4 @@
-// How far the nodes are with the network of a record's VPC, as a column of lists.
+// Shows, as a column of lists, which nodes have not applied the newest change of a record's VPC.
 import type { Realized } from "../../../src/contract/network.ts";
 import { type Column, WIDE_COLUMN } from "../../internal/table.ts";
 
@@ -8,9 +8,9 @@ type Realizable = { readonly realized: Realized | null };
 export const PENDING_COLUMN: Column<Realizable> = ["PENDING", pendingText, WIDE_COLUMN];
 
 /**
- * Returns the nodes that have not applied the desired generation, with the reason of those that failed. The server names
- * only some of many nodes; the others are counted. `none` if all nodes have applied it. Without nodes, `no node` if one
- * is needed.
+ * Returns the nodes that have not applied the desired generation, each with its reason if it failed. The server names
+ * only some of many nodes; the others are counted. Returns `none` if all nodes have applied the generation, and `no
+ * node` if the network needs a node but has none.
  */
 function pendingText({ realized }: Realizable): string | null {
   if (realized === null) return null;

@@ -1,5 +1,5 @@
-// The selectors of a record's list, from --vpc, --route-table and --instance, and from the global flags for records of
-// a project. A name is looked up in that list; a UUID needs no lookup.
+// Builds the selectors of a record's list from --vpc, --route-table and --instance, and from the global flags for
+// records of a project. A name is looked up in that list; a UUID needs no lookup.
 import type { RouteTable, Vpc } from "../../../src/contract/network.ts";
 import type { AnyCommand } from "../../framework.ts";
 import { usageFailure } from "../../internal/failure.ts";
@@ -186,7 +186,7 @@ export async function givenOrSoleVpc(io: TenantIo, name: string | undefined): Pr
   return name === undefined ? await onlyVpc(io) : await resolveVpc(io, name);
 }
 
-/** Returns the same VPC for the path of a request. Throws a usage Failure without one. */
+/** Returns the UUID of the same VPC for the path of a request. Throws a usage Failure if there is no such VPC. */
 export async function needVpc(io: TenantIo, name: string | undefined): Promise<string> {
   const vpc = await givenOrSoleVpc(io, name);
   if (vpc !== undefined) return vpc;

@@ -13,7 +13,9 @@ export const WAIT_OPTION = [
 /** Time limit of the request: the longest wait, and the time of a request that does not wait. */
 const WAIT_LIMIT_MS = (PREFER_WAIT_S_MAX + 30) * 1_000;
 
-/** Sends a change of a VPC and calls `print` with the answer. With `wait`, then fails unless all nodes have applied it. */
+/**
+ * Sends a change of a VPC and calls `print` with the answer. With `wait`, then fails unless all nodes have applied it.
+ */
 export async function change<T>(
   io: TenantIo,
   request: Request,

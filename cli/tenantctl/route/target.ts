@@ -1,4 +1,4 @@
-// The target of a route, from exactly one of the --target-* flags.
+// Reads the target of a route from exactly one of the --target-* flags.
 import type { RouteTable, RouteTarget } from "../../../src/contract/network.ts";
 import { usageFailure } from "../../internal/failure.ts";
 import { NAT_GATEWAY } from "../nat-gateway/nat-gateway.ts";

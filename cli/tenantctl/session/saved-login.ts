@@ -1,6 +1,6 @@
-// The saved logins of `tenantctl login`, one for each profile: a key or a session and its endpoint, in a file of mode 0600.
-// The profile `default` is login.json; the others are in the folder profiles. The file default-profile names the profile
-// that commands use without --profile.
+// Reads and writes the logins that `tenantctl login` saves, one for each profile. A login is a key or a session with
+// its endpoint, in a file of mode 0600. The profile `default` is login.json; the others are in the folder profiles. The
+// file default-profile names the profile that commands use without --profile.
 import { mkdir, readdir, rename, rm } from "node:fs/promises";
 import { dirname, isAbsolute, join } from "node:path";
 import { EXIT } from "../../internal/exit-code.ts";
@@ -11,7 +11,7 @@ import { tokensIn } from "../../internal/session.ts";
 import type { Environment } from "../../internal/environment.ts";
 import type { Flags } from "../flags.ts";
 
-/** `tenant_id` comes from the server. A session needs none: its token has a claim for it. */
+/** `tenant_id` comes from the server. A session needs no tenant_id, because its token has a claim with the tenant. */
 export type SavedKey = Credential & { readonly tenant_id: string | null };
 export type SavedLogin = SavedKey | Session;
 

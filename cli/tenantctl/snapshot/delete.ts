@@ -13,7 +13,7 @@ export function remove(): AnyCommand {
     .action(withIo(async (io, name, { instance, wait }) => {
       const id = await resolveRecord(io, SNAPSHOT, { name, instance });
       const result = await operate<null>(io, { method: "DELETE", path: `${SNAPSHOT.path}/${id}` }, wait);
-      // Every delete prints this line in every output format.
+      // Every `delete` command prints this line in every output format.
       if (result.ended) io.say(`Snapshot ${id} deleted.`);
       else io.print(result.operation, operationText(result.operation));
     }));

@@ -1,4 +1,4 @@
-// Shared by the SSH key verbs. Keys belong to the calling user, so requests have no selector.
+// Defines what the verbs of SSH keys share. Keys belong to the calling user, so requests have no selector.
 import type { SshKey } from "../../../src/contract/ssh-key.ts";
 import { labelLines } from "../../internal/labels.ts";
 import { blockText } from "../../internal/table.ts";

@@ -12,7 +12,7 @@ export function deliveries(): AnyCommand {
   return listCommand("deliveries", "List what was sent to a webhook, newest first", "chat --state dead")
     .argument("<webhook>", NAME_HELP)
     .addOption(option("--state <state>", "only deliveries in this state").choices(WEBHOOK_DELIVERY_STATES))
-    .option("--limit <count>", `most deliveries to list, by default ${ROWS_DEFAULT}`, wholeNumber(1))
+    .option("--limit <count>", `maximum number of deliveries to list (default ${ROWS_DEFAULT})`, wholeNumber(1))
     .action(withIo(async (io, name, { state, limit = ROWS_DEFAULT }) => {
       const id = await resolveRecord(io, WEBHOOK, { name });
       const path = `${WEBHOOK.path}/${id}/deliveries`;

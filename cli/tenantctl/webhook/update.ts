@@ -18,7 +18,7 @@ export function update(): AnyCommand {
     .option("--url <url>", "http or https URL that gets the events with POST")
     .option(...EVENT_OPTION)
     .addOption(option("--all-events", "send all events").conflicts("event"))
-    .option("--enable", "send events from now on, and what still waits")
+    .option("--enable", "send events from now on, and the deliveries that still wait")
     .addOption(option("--disable", "send nothing").conflicts("enable"))
     .option(...LABEL_OPTION)
     .option(...REMOVE_LABEL_OPTION)

@@ -1,4 +1,4 @@
-// An IP address as it is in packets.
+// Converts an IP address to the bytes that packets contain.
 import { parseIp } from "../../../src/lib/net/ip-address.ts";
 
 /** Returns the 4 or 16 bytes of an address in canonical form. */

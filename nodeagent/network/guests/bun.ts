@@ -1,4 +1,5 @@
-// The parts of Bun that the guest services use. Only the compiled agent has them; Deno's types do not have them.
+// Declares the parts of Bun that the guest services use. Only the compiled agent has these parts, and Deno's types lack
+// them.
 
 export type UdpSocket = {
   send(data: Uint8Array, port: number, address: string): boolean;

@@ -1,4 +1,5 @@
-// DHCP (RFC 2131) for the guests of one VPC. Every lease is static: the address of the NIC with the client's MAC.
+// Answers the DHCP requests (RFC 2131) of the guests of one VPC. Every lease is static: the address of the NIC with the
+// client's MAC.
 import { METADATA_IPV4 } from "../names.ts";
 import type { Guest, GuestPlan } from "./guest-plan.ts";
 import { nameBytes } from "./name-bytes.ts";
@@ -36,7 +37,10 @@ const OPTION = {
 const TYPE = { discover: 1, offer: 2, request: 3, ack: 5, nak: 6, inform: 8 } as const;
 
 export type DhcpReply = {
-  /** The lease's address. The router knows the guest's MAC, so the guest gets it before it has the address. */
+  /**
+   * The address of the lease. The router knows the guest's MAC, so it can send to a guest that does not yet have the
+   * address.
+   */
   readonly to: string;
   readonly packet: Uint8Array;
 };
@@ -99,11 +103,12 @@ function leaseOptions(guest: Guest, netmask: string, gateway: string, mtu: numbe
     ...(ntp.length === 0 ? [] : option(OPTION.ntp, ntp)),
     ...(hostname.length === 0 ? [] : option(OPTION.hostname, hostname)),
     ...(guest.search === null ? [] : [
-      // Some clients read only the first of these two.
+      // Some clients read only the first of the next two options.
       ...option(OPTION.domain, [...new TextEncoder().encode(guest.search)]),
       ...option(OPTION.domain_search, nameBytes(guest.search)),
     ]),
-    // A client that reads this option ignores the router, so it has the default route, too (RFC 3442).
+    // A client that reads this option ignores the option `router`, so this option also contains the default route (RFC
+    // 3442).
     ...option(OPTION.classless_routes, [32, ...octets(METADATA_IPV4), ...router, 0, ...router]),
   ];
 }

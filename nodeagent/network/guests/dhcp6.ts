@@ -1,5 +1,5 @@
-// DHCPv6 (RFC 8415) for the guests of one VPC. Every lease is static: the IPv6 address of the NIC whose tap the request
-// came from. A guest cannot choose its tap, so it cannot ask in the name of another.
+// Answers the DHCPv6 requests (RFC 8415) of the guests of one VPC. Every lease is static: the IPv6 address of the NIC
+// whose tap the request came from. A guest cannot choose its tap, so it cannot ask in the name of another guest.
 import { GATEWAY_MAC, METADATA_IPV6 } from "../names.ts";
 import { addressBytes } from "./address-bytes.ts";
 import type { Guest } from "./guest-plan.ts";
@@ -7,7 +7,10 @@ import { nameBytes } from "./name-bytes.ts";
 
 /** Lease time in seconds. The lease never changes, so only the guest's own checks depend on it. */
 const LEASE_S = 86_400;
-/** Times at which the guest asks this server, or any server, to renew: the shares that RFC 8415 recommends. */
+/**
+ * Times at which the guest asks this server, or any server, to renew: the fractions of the lease time that RFC 8415
+ * recommends.
+ */
 const RENEW_S = LEASE_S * 0.5;
 const REBIND_S = LEASE_S * 0.8;
 
@@ -42,7 +45,10 @@ const HEADER_BYTES = 4;
 /** Bytes of the fixed fields of an address request: id, renew time, rebind time. */
 const ADDRESS_REQUEST_BYTES = 12;
 const ADDRESS_BYTES = 16;
-/** The server's id: kind 3, hardware type 1, and the gateway's MAC. It is equal on all nodes, so leases survive a move. */
+/**
+ * The server's id: kind 3, hardware type 1, and the gateway's MAC. The id is the same on all nodes, so a lease remains
+ * valid when the guest moves.
+ */
 const SERVER_ID = [0, 3, 0, 1, ...GATEWAY_MAC.split(":").map((part) => parseInt(part, 16))];
 
 type Option = { readonly code: number; readonly value: Uint8Array };

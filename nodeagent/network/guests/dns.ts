@@ -1,5 +1,6 @@
-// DNS (RFC 1035) for the guests of one VPC. Names of the VPC's instances, and the reverse names of the VPC's addresses, are
-// answered here. Every other name is left to a resolver. Questions about the zone `internal` never leave the node.
+// Answers the DNS queries (RFC 1035) of the guests of one VPC for the names of the VPC's instances and the reverse
+// names of the VPC's addresses. A resolver answers every other query. Questions about the zone `internal` never leave
+// the node.
 import { inCidr, type Ip, parseCidr, parseIp } from "../../../src/lib/net/ip-address.ts";
 import { addressBytes } from "./address-bytes.ts";
 import type { GuestPlan } from "./guest-plan.ts";
@@ -21,7 +22,7 @@ const CODE = { no_error: 0, server_failure: 2, no_such_name: 3 } as const;
 /** Flags of an answer: response, authoritative, recursion available. */
 const ANSWER_FLAGS = 0x8480;
 const RECURSION_DESIRED = 0x0100;
-/** A name that repeats the question's, as a pointer to it. */
+/** The name of a record: a pointer to the name in the question. */
 const POINTER_TO_QUESTION = [0xc0, HEADER_BYTES];
 
 export type Question = {
@@ -69,7 +70,10 @@ export function localAnswer(query: Uint8Array, question: Question, plan: GuestPl
   return answer(query, question, CODE.no_error, records);
 }
 
-/** Answers with the name that has the address. An address of the VPC that no name has does not exist for anyone else. */
+/**
+ * Answers with the names that have the address. If the address is in a block of the VPC but has no name, answers that
+ * the name does not exist, because no resolver can know it.
+ */
 function reverseAnswer(query: Uint8Array, question: Question, address: Ip, plan: GuestPlan): Uint8Array | null {
   const named = plan.names.filter(({ ipv4, ipv6 }) => isSame(address.family === 4 ? ipv4 : ipv6, address));
   if (named.length > 0) {

@@ -1,8 +1,12 @@
-// The services that a VPC's router offers its guests, as one message from the agent to the process that serves them.
+// Describes the services that a VPC's router offers its guests, as one message from the agent to the process that
+// serves the guests.
 import type { DocumentName, NetworkDocument } from "../../../src/contract/network-document.ts";
 import { formatIp, parseCidr } from "../../../src/lib/net/ip-address.ts";
 
-/** A guest as the services know it. The router accepts only packets from its own MAC and addresses. */
+/**
+ * A guest as the services know it. From a guest, the router accepts only packets with the guest's own MAC and
+ * addresses.
+ */
 export type Guest = {
   readonly instance_id: string;
   readonly hostname: string;
@@ -13,7 +17,9 @@ export type Guest = {
   readonly netmask: string | null;
   readonly gateway: string | null;
   readonly floating_ips: readonly string[];
-  /** The domain in which the guest searches names without a dot: the names of its VPC's guests. Null without any name. */
+  /**
+   * The domain in which the guest searches names without a dot: the names of its VPC's guests. Null without any name.
+   */
   readonly search: string | null;
   readonly ntp_servers: readonly string[];
 };
@@ -23,7 +29,7 @@ export type GuestPlan = {
   readonly namespace: string;
   readonly mtu: number;
   readonly guests: readonly Guest[];
-  /** The VPC's blocks: the reverse names of their addresses are answered here. */
+  /** The VPC's blocks. The services answer queries for the reverse names of the addresses in these blocks. */
   readonly blocks: readonly string[];
   readonly names: readonly DocumentName[];
   readonly resolvers: readonly string[];

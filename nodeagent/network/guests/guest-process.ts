@@ -18,7 +18,7 @@ export type GuestServices = {
 
 /** Pause before the process is started again. */
 const RESTART_MS = 1_000;
-/** Time for the process to close sockets. A process that does not answer is ended, which closes them, too. */
+/** Time for the process to close sockets. A process that does not answer is ended, which also closes its sockets. */
 const CLOSE_LIMIT_MS = 5_000;
 
 export type GuestProcessOptions = {
@@ -43,7 +43,7 @@ export function guestServices({ machine_dir, signal, log }: GuestProcessOptions)
     if (signal.aborted || child !== null) return;
     const started = spawn(process.execPath, ["serve-guests", "--machine-dir", machine_dir], { cwd: "/" });
     child = started;
-    started.stdin.on("error", () => {}); // It ended; its end is handled below.
+    started.stdin.on("error", () => {}); // The process has ended, which "close" handles.
     createInterface({ input: started.stderr }).on("line", (line) => log(`guest services: ${line}`));
     createInterface({ input: started.stdout }).on("line", (namespace) => closing.get(namespace)?.());
     started.once("error", (error) => log(`guest services: ${error.message}`));

@@ -1,4 +1,4 @@
-// Router advertisements and DHCPv6 in one router. A guest without an IPv6 address gets neither.
+// Serves router advertisements and DHCPv6 in one router. A guest without an IPv6 address gets neither.
 import { GATEWAY_IPV6, tapName } from "../names.ts";
 import { addressBytes } from "./address-bytes.ts";
 import { dhcp6Reply } from "./dhcp6.ts";

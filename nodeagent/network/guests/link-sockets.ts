@@ -1,5 +1,6 @@
-// IPv6 sockets that say by which device a packet came, and send by a device and from the router's address on it. Bun's own
-// sockets do neither, and they have no ICMP. So these call the C library. They never wait: the caller reads them often.
+// Opens IPv6 sockets that report the device on which a packet arrived, and that send through a given device from the
+// router's address on this device. Bun's own sockets can do neither and do not support ICMP, so these sockets call the
+// C library. A read never waits; the caller reads often.
 import type { ForeignFunctions } from "./bun.ts";
 import { foreignFunctions } from "./bun.ts";
 
@@ -21,7 +22,9 @@ const LINUX = {
   request_device_index: 0x8933,
 } as const;
 
-/** Bytes of `struct sockaddr_in6`, `struct ifreq`, `struct msghdr`, and the control data with a `struct in6_pktinfo`. */
+/**
+ * Bytes of `struct sockaddr_in6`, `struct ifreq`, `struct msghdr`, and the control data with a `struct in6_pktinfo`.
+ */
 const SOCKET_ADDRESS_BYTES = 28;
 const DEVICE_REQUEST_BYTES = 40;
 const MESSAGE_BYTES = 56;
@@ -110,7 +113,7 @@ export async function openLinkSockets(): Promise<LinkSockets> {
     return packets;
   }
 
-  /** The socket's own namespace is asked, so the caller need not enter it. */
+  /** Returns the name of a device in the namespace of the socket. The caller need not be in this namespace. */
   function nameOf(descriptor: number, index: number): string | null {
     const request = new Uint8Array(DEVICE_REQUEST_BYTES);
     new DataView(request.buffer).setInt32(DEVICE_NAME_BYTES, index, true);

@@ -1,13 +1,14 @@
-// The metadata service of one VPC: answers a guest's HTTP requests. The asker is known by its source address, which the
-// router does not let a guest choose. Every request needs a token, which only a PUT gives, and a request through a proxy
-// is refused: so a program in the guest that fetches pages for strangers does not leak the guest's data.
+// Implements the metadata service of one VPC, which answers HTTP requests of guests. The source address identifies the
+// guest, because the router does not let a guest choose its address. Every request needs a token, which only a PUT
+// gives, and the service refuses requests through a proxy. So a program in the guest that fetches pages for strangers
+// does not leak the guest's data.
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { Guest } from "./guest-plan.ts";
 
 export type MetadataRequest = {
   readonly method: string;
   readonly path: string;
-  /** The asker's address. */
+  /** The source address of the request. */
   readonly from: string;
   header(name: string): string | null;
 };
@@ -54,7 +55,7 @@ function tokenAnswer({ path, header }: MetadataRequest, guest: Guest, options: M
   return { status: 200, body: tokenOf(expires_ms, guest, options.key) };
 }
 
-/** A token is its end and a signature over that and the guest. It needs no storage. */
+/** A token contains its time of expiry, and a signature over this time and the guest's MAC. Tokens need no storage. */
 function tokenOf(expires_ms: number, { mac }: Guest, key: Uint8Array): string {
   const signature = createHmac("sha256", key).update(`${expires_ms} ${mac}`).digest("base64url");
   return `${expires_ms.toString(36)}.${signature}`;

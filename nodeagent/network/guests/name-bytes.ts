@@ -1,4 +1,5 @@
-// A DNS name in the form of DNS messages, which DHCP options for search domains have, too (RFC 1035, RFC 3397, RFC 8415).
+// Encodes a DNS name as in DNS messages. DHCP options for search domains have the same encoding (RFC 1035, RFC 3397,
+// RFC 8415).
 
 /** Returns a name's labels, each after its length, and the root. Labels must have at most 63 bytes. */
 export function nameBytes(name: string): number[] {

@@ -29,7 +29,7 @@ export async function openNamespaces(): Promise<Namespaces> {
         if (libc.setns(descriptor, NETWORK_NAMESPACE) !== 0) throw new Error(`cannot enter the namespace ${name}`);
         return create();
       } finally {
-        // In a tenant's namespace, every later socket of the process would be the tenant's.
+        // A process that stayed in a tenant's namespace would open all its later sockets there, so it ends.
         if (libc.setns(home, NETWORK_NAMESPACE) !== 0) process.abort();
         closeSync(descriptor);
       }

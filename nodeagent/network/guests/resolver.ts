@@ -1,5 +1,5 @@
-// Forwards a guest's DNS query to the configured DNS servers, from the node's own namespace. Each question has a port and an id of its
-// own, so that a stranger cannot guess them and answer first.
+// Forwards a guest's DNS query to the configured DNS servers, from the node's own namespace. Each question has its own
+// port and id, so that a stranger cannot guess both and answer first.
 import { randomInt } from "node:crypto";
 import { createSocket } from "node:dgram";
 import { createConnection } from "node:net";

@@ -1,5 +1,6 @@
-// Router advertisements (RFC 4861) to the guests of one VPC: the default route, the MTU and the DNS server. They contain no
-// prefix, so a guest forms no address of its own; the flags send it to DHCPv6 for the address of its NIC.
+// Builds router advertisements (RFC 4861) for the guests of one VPC, with the default route, the MTU and the DNS
+// server. They contain no prefix, so a guest forms no address of its own. Their flags tell the guest to get the address
+// of its NIC by DHCPv6.
 import { GATEWAY_MAC, METADATA_IPV6 } from "../names.ts";
 import { addressBytes } from "./address-bytes.ts";
 

@@ -1,4 +1,5 @@
-// The sockets of one router: DHCP in both families, router advertisements, DNS and metadata. The router's firewall accepts packets to them only from its guests.
+// Serves the sockets of one router: DHCP in both families, router advertisements, DNS and metadata. The router's
+// firewall accepts packets to these sockets only from guests of the router.
 import { METADATA_IPV4, METADATA_IPV6 } from "../names.ts";
 import type { Bun, TcpSocket, UdpSocket } from "./bun.ts";
 import { dhcpReply } from "./dhcp.ts";
@@ -14,9 +15,12 @@ export const DHCP_PORT = 67;
 export const DHCP_CLIENT_PORT = 68;
 export const DNS_PORT = 53;
 export const METADATA_PORT = 80;
-/** Questions of one VPC that wait for a resolver. More get no answer: a guest cannot use up the node's sockets. */
+/**
+ * Maximum number of questions of one VPC that wait for a resolver. Further questions get no answer, so that a guest
+ * cannot use up the node's sockets.
+ */
 const QUESTIONS_MAX = 64;
-/** Bytes of a TCP connection that are kept while a message is incomplete. */
+/** Maximum number of bytes of a TCP connection that are kept while a message is incomplete. */
 const TCP_BYTES_MAX = 4_096;
 /** A request for metadata has no body. */
 const BODY_BYTES_MAX = 1_024;

@@ -1,5 +1,5 @@
-// The process that serves the guests of all VPCs of a node. The agent starts it, writes orders to its input, and reads
-// confirmations from its output. It ends when its input ends, so it never outlives the agent.
+// Runs the process that serves the guests of all VPCs of a node. The agent starts this process, writes orders to its
+// input, and reads confirmations from its output. The process ends when its input ends, so it never outlives the agent.
 import { createInterface } from "node:readline";
 import process from "node:process";
 import { bunOf } from "./bun.ts";
@@ -12,10 +12,13 @@ import type { GuestPlan } from "./guest-plan.ts";
 /** An order of the agent, as a line of JSON. */
 export type Order =
   | { readonly kind: "set"; readonly plan: GuestPlan }
-  /** Closes the sockets of a router, so that its namespace can end. Afterwards the process prints the namespace's name. */
+  /**
+   * Closes the sockets of a router, so that the router's namespace can end. The process then prints the name of the
+   * namespace.
+   */
   | { readonly kind: "close"; readonly namespace: string };
 
-/** Pause between checks whether a router's namespace was replaced: its sockets would keep the old one alive. */
+/** Pause between checks whether a router's namespace was replaced. Open sockets would keep the old namespace alive. */
 const CHECK_MS = 2_000;
 /** Pause between reads of the sockets for router solicitations and DHCPv6. RFC 4861 allows 500 ms for an answer. */
 const WORK_MS = 100;

@@ -1,4 +1,4 @@
-// The options of kernel arguments and the console, for one machine and for a label.
+// Defines the options for kernel arguments and the console, which the commands for one machine and for a label share.
 import type { BootArguments, BootConsole } from "../../../../src/contract/boot.ts";
 import { BOOT_CONSOLES } from "../../../../src/contract/enums.ts";
 import { usageFailure } from "../../../internal/failure.ts";
@@ -6,7 +6,7 @@ import { usageFailure } from "../../../internal/failure.ts";
 export const KERNEL_ARG_OPTION = ["--kernel-arg <argument>", "kernel argument; may be repeated"] as const;
 export const CONSOLE_OPTION = [
   "--console <port>",
-  `text for the screen, or a serial port ttya to ttyd (ttyS0 to ttyS3 of Linux), with its speed: ttyb:57600`,
+  `text (the screen), or a serial port from ttya to ttyd (ttyS0 to ttyS3 on Linux), such as ttyb or ttyb:57600`,
 ] as const;
 export const CLEAR_OPTION = ["--clear", "remove the arguments and the console"] as const;
 
@@ -16,7 +16,7 @@ type Given = {
   readonly clear?: true | undefined;
 };
 
-/** Returns the body: all arguments and the console, which replace the present ones. */
+/** Returns the body of the request: all arguments and the console, which replace the present ones. */
 export function argumentsGiven({ kernelArg, console, clear }: Given): BootArguments {
   const is_set = kernelArg !== undefined || console !== undefined;
   if (is_set === (clear === true)) throw usageFailure("pass --kernel-arg or --console, or --clear alone");

@@ -1,5 +1,5 @@
-// Joins the roster of declared machines with the boot records, by MAC. The boot MAC of an aggregate is its first
-// member's.
+// Joins the roster of declared machines with the boot records, by MAC. The boot MAC of an aggregate is the MAC of its
+// first member.
 import type { BootRecord, Roster, RosterEntry } from "../../../../src/contract/boot.ts";
 import { canonicalJson } from "../../../../src/lib/text/canonical-json.ts";
 import { canonicalMac } from "../../../../src/lib/net/mac.ts";
@@ -12,7 +12,7 @@ import { ROSTER_PATH } from "./roster/roster.ts";
 export type Declared = RosterEntry & {
   readonly boot_mac: string;
   readonly record: BootRecord | null;
-  /** Whether the record will boot as declared; null without a record. */
+  /** Whether the machine will boot as declared; null if it has no boot record. */
   readonly converged: boolean | null;
 };
 

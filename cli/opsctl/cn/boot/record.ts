@@ -1,4 +1,4 @@
-// Shared by the boot record verbs: the MAC argument, actions on a record, and its output.
+// Defines what the verbs of boot records share: the MAC argument, actions on a record, and the text of a record.
 import type { BootRecord, BootRecordShown } from "../../../../src/contract/boot.ts";
 import { canonicalMac } from "../../../../src/lib/net/mac.ts";
 import { usageFailure } from "../../../internal/failure.ts";
@@ -24,7 +24,10 @@ export async function act(io: Io, text: string, action: string, body?: unknown):
   return await io.post<BootRecord>(`${recordPath(checkMac(text))}/${action}`, body);
 }
 
-/** Returns the text of a record. A record that is shown, not changed, has the last netboot request. */
+/**
+ * Returns the text of a record. The answer to a read contains the last netboot request; the answer to a change does
+ * not.
+ */
 export function recordText(record: BootRecord & Partial<BootRecordShown>): string {
   const { networking, provenance } = record;
   return blockText([

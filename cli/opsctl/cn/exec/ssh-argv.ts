@@ -1,4 +1,4 @@
-// Arguments of ssh. No local shell reads them. On the node, the login shell runs the last argument.
+// Builds the arguments of ssh. No local shell reads them. On the node, the login shell runs the last argument.
 
 export type Connect = {
   readonly user: string;
@@ -11,7 +11,7 @@ const ALIVE_PERIOD_S = 15;
 const ALIVE_MISSES_MAX = 3;
 
 export function sshArgv(connect: Connect, admin_ip: string, remote: string): string[] {
-  // ssh uses the first value of an option. So the user's options override the options after them, but not those before.
+  // ssh uses the first value of an option. So the user's options override the options below, but not the options above.
   const options = [
     // Many connections run at once, so ssh must not ask questions.
     "BatchMode=yes",
@@ -25,8 +25,8 @@ export function sshArgv(connect: Connect, admin_ip: string, remote: string): str
 }
 
 /**
- * Returns the remote command of --script. It copies standard input to a temporary file, checks the size (a broken
- * connection looks like the end of the file), runs the file and deletes it.
+ * Returns the remote command of --script. The command copies standard input to a temporary file, checks the size (a
+ * broken connection looks like the end of the file), runs the file and deletes it.
  */
 export function scriptCommand(size_bytes: number, args: readonly string[]): string {
   const command = ['"$f"', ...args.map(quoted)].join(" ");

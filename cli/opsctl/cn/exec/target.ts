@@ -1,4 +1,4 @@
-// The nodes that a command runs on, and their addresses.
+// Finds the nodes that a command runs on, and their addresses.
 import { isIP } from "node:net";
 import type { CnView } from "../../../../src/contract/cn.ts";
 import { EXIT } from "../../../internal/exit-code.ts";

@@ -49,7 +49,7 @@ function planText({ name, state, answer, planned: { layout, error }, options }: 
     return `${disks}\n\nNo layout: ${plainText(error ?? "none fits")}\nSupported layouts: ${supported}`;
   }
   const advice = "Advisory: the tool on the node has the final decision.";
-  // A setup erases the disks, so the command is shown only for a node that waits for it.
+  // A setup erases the disks, so the command is shown only for a node that waits for a setup.
   const approval = state === "awaiting_setup"
     ? `To approve it:\n  ${approveLine(name, layout, options)}`
     : `The node is ${state}: only a node in awaiting_setup can be set up.`;
@@ -57,8 +57,8 @@ function planText({ name, state, answer, planned: { layout, error }, options }: 
 }
 
 /**
- * Returns the command that approves the shown layout. Without --layout it names the width and spares of the proposal,
- * otherwise the user's options.
+ * Returns the command that approves the shown layout. Without --layout, the command has the width and spares of the
+ * proposal, otherwise the user's options.
  */
 function approveLine(name: string, { layout, width, spares }: ProposedLayout, options: LayoutOptions): string {
   const fixed = options.layout === undefined ? { width: width ?? undefined, spares } : options;

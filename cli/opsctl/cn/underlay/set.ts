@@ -1,4 +1,4 @@
-// The place of a node on the underlay, which carries the packets of VPCs between nodes.
+// Sets the address and the MTU of a node on the underlay, the network that carries the packets of VPCs between nodes.
 import { MTU_MAX, MTU_MIN } from "../../../../src/contract/limits.ts";
 import type { CnView } from "../../../../src/contract/cn.ts";
 import { type AnyCommand, command, invalidValue, wholeNumber } from "../../../framework.ts";
@@ -7,14 +7,17 @@ import { blockText } from "../../../internal/table.ts";
 import { withIo } from "../../../internal/run.ts";
 import { resolveNode } from "../../node-name.ts";
 
-/** The word that removes what an operator set. */
+/** The word that removes the value that an operator set. */
 const REPORTED = "reported";
 
 export function set(): AnyCommand {
   return command("set", "Set the underlay address or MTU of a node", "cn-17 --mtu 9000")
     .argument("<node>", "UUID, unique UUID prefix or hostname")
-    .option("--address <address>", `IPv4 address that all other nodes reach; ${REPORTED} for what the node reports`)
-    .option("--mtu <bytes>", `${MTU_MIN} to ${MTU_MAX}; ${REPORTED} for what the node reports`, mtuOf)
+    .option(
+      "--address <address>",
+      `IPv4 address that all other nodes can reach, or "${REPORTED}" for the address that the node reports`,
+    )
+    .option("--mtu <bytes>", `${MTU_MIN} to ${MTU_MAX}, or "${REPORTED}" for the MTU that the node reports`, mtuOf)
     .action(withIo(async (io, name, { address, mtu }) => {
       if (address === undefined && mtu === undefined) {
         throw usageFailure("there is nothing to set; pass --address, --mtu or both");

@@ -1,4 +1,4 @@
-// The identity provider of a tenant: its OpenID Connect issuer (docs/tenancy.md).
+// Defines how commands find and print the identity provider of a tenant: an issuer of OpenID Connect (docs/tenancy.md).
 import type { Idp } from "../../../../src/contract/identity.ts";
 import type { Io } from "../../../internal/io.ts";
 import { plainText } from "../../../internal/plain-text.ts";
@@ -15,7 +15,7 @@ export const IDP: Showing<Idp> & Changing<Idp> = {
   sample: "acme/web",
   summaries: {
     show: "Show the identity provider of a tenant",
-    delete: "Remove the identity provider of a tenant; the server then rejects its tokens",
+    delete: "Remove the identity provider of a tenant; the server then rejects the provider's tokens",
   },
   find: async (io, tenant) => await io.get<Idp>(await idpPath(io, tenant)),
   lines: (idp) => [
