@@ -25,8 +25,8 @@ export type MirrorOptions = {
 
 export type Mirror = {
   /**
-   * Fetches and verifies the channel. Keeps the old channel on failure. Never rejects; returns whether the new channel
-   * is stored.
+   * Fetches and verifies the channel. Keeps the old channel on failure. Never rejects; returns whether the refresh
+   * succeeded.
    */
   refresh(): Promise<boolean>;
   /** Loads the channel that an earlier run stored, and verifies it again. */

@@ -6,7 +6,7 @@ import { createReceipts, createSendWindow } from "../../src/lib/console/window.t
 import { send } from "../core/client.ts";
 
 export type ConnectionEvents = {
-  /** Called when the node is connected. `isWriter` says whether this console may type. */
+  /** Called when the node is connected. `isWriter` is true if the user of this console may type. */
   readonly ready: (isWriter: boolean) => void;
   /**
    * Gets output. The receiver calls `used` after it has shown the output, so that a paused receiver gets no more than

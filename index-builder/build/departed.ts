@@ -1,6 +1,6 @@
 // When a point release ends, its builds leave the vendor's current folder. They may appear in the vendor's vault days
 // later, and are then added to the archive of the index. A build must keep its first_seen time, so the trust state
-// keeps the times of builds that are in neither place yet.
+// keeps the times of builds that have left the folder and are not in the archive yet.
 import type { Build } from "../tree/model.ts";
 
 /** The kept first_seen times. The keys have the form "release/build". */

@@ -8,8 +8,8 @@ import type { Notes } from "./report.ts";
 
 export type Gaps = {
   /**
-   * Returns whether the run continues without the part, and notes a gap if the fault is transient. If this returns
-   * false, the caller must rethrow the fault.
+   * Returns whether the run continues without the part. If it continues after a transient fault, notes a gap. If this
+   * returns false, the caller must rethrow the fault.
    */
   allows(what: string, error: unknown): boolean;
   /** Returns whether any skipped part may still exist at the vendor. */

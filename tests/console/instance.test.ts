@@ -93,7 +93,7 @@ test("metrics are shown as charts and with their newest value as text", async ()
   expect(ui.faults).toEqual([]);
 });
 
-test("the load of seven days is shown as charts, and the page says that the node is simulated", async () => {
+test("the load of seven days is shown as charts, and the page shows that the node is simulated", async () => {
   await f.db.query(
     `insert into instance_load
        select $1, 'hour', date_trunc('hour', berth_now()) - make_interval(hours => n), 0.5, 1, 2147483648, 0, 0, 0, 0, true

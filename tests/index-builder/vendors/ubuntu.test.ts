@@ -42,7 +42,7 @@ test("an image whose hash in the feed differs from SHA256SUMS is left out, and t
   );
 });
 
-test("a release whose support_eol has passed is left out although the feed's flag still says supported", async () => {
+test("a release whose support_eol has passed is left out although the feed still marks it as supported", async () => {
   const now = new Date("2027-06-02T00:00:00Z");
   const { distro } = await builtFrom(ubuntu, ["t0"], { now });
   expect(distro.releases.map(({ id }) => id)).not.toContain("jammy");
