@@ -1,5 +1,5 @@
-// Defines the error for a vendor's response that cannot be used. Its kind decides the next step: leave out one image,
-// retry the vendor, or keep the vendor's last good files (see the table in README.md).
+// Defines the error for a vendor's response that cannot be used. The kind of the error decides the next step: leave out
+// one image, retry the vendor, or keep the vendor's last good files (see the table in README.md).
 
 export type FaultKind =
   /** 404 or 410: the vendor does not have the document. */

@@ -44,7 +44,7 @@ export type Resolved = {
    * `resolve` found.
    */
   readonly release?: { readonly id: string; readonly version: string | null; readonly title: string };
-  /** Current builds, newest first; at least one. Most vendors have exactly one. */
+  /** The current builds, newest first; at least one. Most vendors have exactly one current build. */
   readonly builds: readonly BuildDraft[];
   /**
    * Lists the final builds of ended point releases in the vendor's vault. A build that is in the tree is never resolved

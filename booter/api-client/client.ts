@@ -37,7 +37,7 @@ export type ApiClient = {
   /** Fetches a setup bundle. The same idempotency key gets the same bundle until the machine's first report. */
   bundle(server_uuid: string, idempotency_key: string): Promise<SetupBundle>;
   report(server_uuid: string, epoch: number, report: SetupReport): Promise<void>;
-  /** Stores the script that this booter is about to send, so that another booter accepts its calls. */
+  /** Stores the script that this booter is about to send, so that another booter accepts the calls of the script. */
   delivered(server_uuid: string, script: DeliveredScript): Promise<void>;
   /** Finds the run of a script that another booter sent. Returns null for an unknown token. */
   script(token_sha256: string): Promise<SetupScript | null>;
@@ -175,7 +175,7 @@ function messageOf(text: string): string {
   }
 }
 
-/** Returns whether the control plane refused a call for good, so that repeating it has no effect. */
+/** Returns whether the control plane refused a call permanently, so that a repetition has no effect. */
 export function isRefusal(error: unknown): error is ApiFault {
   return error instanceof ApiFault && error.status !== null && error.status < 500 && error.status !== 429;
 }

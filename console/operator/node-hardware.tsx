@@ -114,7 +114,7 @@ function Parts({ title, columns, rows }: {
           </thead>
           <tbody>
             {rows.map((cells, index) => (
-              // The parts have no ids, and their order is the BMC's.
+              // The parts have no ids, and are shown in the order in which the BMC lists them.
               <tr key={index}>{cells.map((cell, at) => <td key={columns[at] ?? at}>{cell ?? "–"}</td>)}</tr>
             ))}
           </tbody>

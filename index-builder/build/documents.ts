@@ -23,9 +23,7 @@ type Setting = {
   readonly now: Date;
 };
 
-/**
- * The text of a document. `issue` identifies the version of a document whose signature was verified; otherwise null.
- */
+/** The text of a document. `issue` identifies the version of the document. It is null if no signature was verified. */
 type Reading = { readonly text: string; readonly issue: Omit<Issue, "series"> | null };
 
 export function openDocuments(setting: Setting): Documents {

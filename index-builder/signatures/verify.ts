@@ -47,7 +47,7 @@ export async function verifyDetached(
 
 /**
  * Verifies a clear-signed document.
- * @throws VendorFault untrusted, also if the document is not exactly one clear-signed text
+ * @throws VendorFault untrusted if no signature counts or the document is not exactly one clear-signed text
  */
 export async function verifyClearSigned(
   input: { what: string; document: Uint8Array; keys: Keys; now: Date },

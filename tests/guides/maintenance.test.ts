@@ -12,7 +12,7 @@ import { openSite, type Site } from "./site.ts";
 
 /** The nodes that have a BMC. */
 const WITH_BMC = ["rack1-n1", "rack1-n2"] as const;
-/** The interval at which the test copies the state of the BMCs to the power of the machines. */
+/** The interval at which the test switches the agents off or on, to match the state that the BMCs show. */
 const FOLLOW_MS = 100;
 
 let site: Site;

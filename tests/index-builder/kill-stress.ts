@@ -1,4 +1,4 @@
-// Interrupts a publication at every system call that changes the disk, with strace: kills the program or simulates a
+// Uses strace to interrupt a publication at every system call that changes the disk: kills the program or simulates a
 // full disk. After each interruption, the site must equal the tree before or after the publication, byte for byte, and
 // the next run must complete. `deno run -A tests/index-builder/kill-stress.ts [PROGRAM...]`: PROGRAM defaults to this
 // checkout under Deno.
@@ -35,7 +35,7 @@ const CALLS = [
   "write",
 ];
 const FAULTS = ["signal=KILL", "error=ENOSPC"];
-/** The limit of the loop: more calls of one kind than a run makes. */
+/** The limit of the loop. It is larger than the number of calls of one kind in a run. */
 const WHEN_MAX = 400;
 
 const T0 = ["--recorded", webFolder("t0"), "--vendor", "debian", "--at", "2026-10-09T05:17:00Z"];

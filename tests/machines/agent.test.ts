@@ -29,8 +29,7 @@ const PROVISION_STEPS = ["image", "disks", "network", "create", "boot"];
 
 /**
  * Kills the agent when a job reports the step. A creation may also be killed at a later step, because an agent reports
- * only its latest step, so a short step may have no report. Then starts the next agent and returns the result of the
- * work.
+ * only its latest step, and may report no short step. Then starts the next agent and returns the result of the work.
  */
 async function killedAt<T>(step: string, work: () => Promise<T>): Promise<T> {
   const from = PROVISION_STEPS.indexOf(step);
@@ -43,7 +42,7 @@ async function killedAt<T>(step: string, work: () => Promise<T>): Promise<T> {
     })
   );
   const result = work();
-  // Work that is refused never reaches the step. A resize answers before its job begins.
+  // Refused work never reaches the step. The answer to a resize arrives before the job of the resize begins.
   await Promise.race([reached, result.then(() => reached)]);
   await killing;
   site.startAgent();

@@ -15,9 +15,9 @@ import { builtGuest, type Guest, GUEST_BUILD } from "../guest/guest.ts";
 import { lacking, type Optional, present } from "../support/optional-programs.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
-/** Time for a guest to boot without KVM on a busy machine. */
+/** The time limit for the boot of a guest without KVM on a busy machine. */
 export const BOOT = { timeout: 180_000, interval: 200 };
-/** Time for a change in which the guest takes no part. */
+/** The time limit of a change that does not need the guest. */
 export const SOON = { timeout: 30_000, interval: 50 };
 export const MEMORY_BYTES = 160 * 2 ** 20;
 const MIB = 2 ** 20;

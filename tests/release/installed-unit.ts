@@ -1,4 +1,5 @@
-// Starts the service of an installed systemd unit without systemd: runs its program as its user, with its environment.
+// Starts the service of an installed systemd unit without systemd: runs the unit's program as the unit's user, with the
+// unit's environment.
 import { spawn } from "node:child_process";
 import { chown, mkdir, readdir, readFile, readlink } from "node:fs/promises";
 import { join } from "node:path";

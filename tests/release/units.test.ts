@@ -12,7 +12,7 @@ import { releaseKeyIn, smallRelease } from "./small-release.ts";
 import { parseUnit, type Unit } from "./unit.ts";
 
 const UNITS = "usr/lib/systemd/system/";
-/** Created by the control plane's postinst. */
+/** The file that the control plane's postinst creates. */
 const MADE_AT_INSTALLATION = "etc/berth/control-plane.keys";
 /** Targets to which the units refer. */
 const TARGETS = ["sysinit", "basic", "shutdown", "multi-user", "network-online", "timers", "time-sync", "time-set"];
