@@ -137,7 +137,7 @@ afterAll(async () => {
   await folder.remove();
 });
 
-/** Functions that prepare the request of a route and return its values, by route. */
+/** Functions by route. Each prepares the request of its route, and returns the values for the request. */
 const STAGES: Readonly<Record<string, () => Stage | Promise<Stage>>> = {
   "POST /v1/cns/{server_uuid}/evacuate": async () => {
     const silent = "update cn_signal set last_seen = berth_now() - interval '1 hour' where server_uuid = $1";

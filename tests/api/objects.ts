@@ -54,7 +54,10 @@ export async function makePortForward(t: TestControlPlane, of: Objects): Promise
   return { port_forward: id, port_forward_id: id };
 }
 
-/** Returns the kinds and all their parents, up to the silo. A disk, a snapshot or a NIC counts as its instance. */
+/**
+ * Returns the kinds and all their parents, up to the silo. For a disk, a snapshot or a NIC, returns the kind of the
+ * instance instead.
+ */
 function withParents(names: readonly string[]): ReadonlySet<string> {
   const wanted = new Set(names.map((name) => ["disk", "snapshot", "nic"].includes(name) ? "instance" : name));
   if (wanted.has("port_forward")) wanted.add("instance").add("nat_gateway");

@@ -1,4 +1,5 @@
-// Inserts a non-root user into the database. The user has a key and no password; the API requires a password.
+// Inserts a non-root user into the database. The user has a key and no password. The API cannot create such a user,
+// because it requires a password.
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import type { Db } from "../../src/db/pool.ts";
 import { formatApiKey } from "../../src/lib/ids/api-key.ts";

@@ -9,8 +9,8 @@ export type Fleet = {
   /** Returns the counters since the last report, summed over all processes. */
   report(): Promise<FleetReport>;
   /**
-   * Waits until every agent is at work, at most until the limit. Returns the number of agents at work. An agent is at
-   * work if it has reported and waits for jobs.
+   * Waits until every agent is at work, or until the limit has passed. Returns the number of agents at work. An agent
+   * is at work if it has reported and waits for jobs.
    */
   atWork(limit_ms: number): Promise<number>;
   /** Waits like `atWork`. Throws if not all agents are at work when the limit has passed. */

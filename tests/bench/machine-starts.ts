@@ -97,7 +97,7 @@ try {
 // Ends the process now, because the database driver keeps idle sockets open for a while.
 process.exit(0);
 
-/** Starts a machine through the API, and deletes it. */
+/** Starts a machine through the API, measures the start, and deletes the machine. */
 async function startWithBerth(site: Site, key: string, ssh_key_id: string): Promise<BerthStart> {
   const begun_ms = performance.now();
   const since = () => performance.now() - begun_ms;

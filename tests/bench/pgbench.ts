@@ -25,8 +25,8 @@ export type Yardstick = {
 };
 
 /**
- * The yardstick for a row that many clients change at once. It does what a simple server would do: it writes each
- * message to the one node in a transaction of its own.
+ * The yardstick for a row that many clients change at once. The yardstick does what a simple server would do: it writes
+ * each message in a transaction of its own.
  */
 export type BusyRow = { readonly url: string; readonly id: string; readonly clients: number };
 

@@ -59,7 +59,9 @@ export type RequestsOptions = {
   readonly seconds: number;
 };
 
-/** Measures every row. Returns the medians over the rounds. The ratio is the median of the rounds' ratios. */
+/**
+ * Measures every row of the report. Returns the medians over the rounds. The ratio is the median of the rounds' ratios.
+ */
 export async function measureRequests(options: RequestsOptions): Promise<RequestsLine[]> {
   if (!hasWrk()) return [];
   const { cluster, rounds, seconds } = options;

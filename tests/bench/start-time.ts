@@ -1,5 +1,5 @@
-// Measures how long an executable takes to start and print its help. Compares this time with an empty program of the
-// same compiler. The programs run in turn. Single run: `deno run -A tests/bench/start-time.ts`.
+// Measures how long an executable takes to start and print its help. Compares this time with the time of an empty
+// program from the same compiler. The programs run in turn. Single run: `deno run -A tests/bench/start-time.ts`.
 import { spawnSync } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

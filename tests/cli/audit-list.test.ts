@@ -1,4 +1,4 @@
-// The order of audit events, their pages and filters.
+// Tests the order, the pages and the filters of `audit list`.
 import { expect, test } from "vitest";
 import type { Server } from "./fake-environment.ts";
 import { opsctl } from "./opsctl.ts";

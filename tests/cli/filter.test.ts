@@ -73,7 +73,7 @@ test.each([
   ["size>banana", "size is a size; write 512MiB, 4GiB or a number of bytes, not banana"],
   ["size<", "size is a size; write 512MiB, 4GiB or a number of bytes, not"],
   ["size_bytes>4GB", "size_bytes is a number, not 4GB"],
-])("--filter %s is a usage error, also of an empty list", async (filter, message) => {
+])("--filter %s is a usage error, even for an empty list", async (filter, message) => {
   const ran = await disks(filter);
   expect([ran.code, ran.out()]).toEqual([2, ""]);
   expect(ran.err()).toContain(`error: --filter ${filter}: ${message}`);
@@ -89,7 +89,7 @@ test.each([
   expect(ran.err()).toContain(message);
 });
 
-test("a text compares with its numbers in order", async () => {
+test("a text is compared alphabetically, and the numbers in the text by their value", async () => {
   const ran = await nodes("hostname>late");
   expect(ran.out()).toBe("never\n");
 });

@@ -160,7 +160,7 @@ function losingAfter(allowed: number): Server {
   };
 }
 
-test("the error of an `apply` that stops names the record, and says what was applied and what was not", async () => {
+test("if `apply` stops, the error names the record, and states what was applied and what was not", async () => {
   const ran = await apply("silos:\n  - { name: fine }\ntenants:\n  - { silo: fine, name: a/b }\n");
   expect(ran.code).not.toBe(0);
   expect(ran.err()).toMatch(/^error: tenant fine\/a\/b: .*\n/);

@@ -48,7 +48,7 @@ test("`placement explain` shows the chosen node, and the reason why each other n
   expect(none[0]).toBe("None of the 2 approved nodes can take it");
 });
 
-test("`cn cordon` and `uncordon` take several nodes and stop at the first failure, which names its node", async () => {
+test("`cn cordon` and `uncordon` take several nodes and stop at the first failure; the error names the node", async () => {
   const [a, b] = [await openNode(t), await openNode(t)];
   expect(await at.printed(`cn cordon ${a.hostname} ${b.hostname}`)).toBe(
     `Cordoned ${a.hostname}; its instances continue to run\nCordoned ${b.hostname}; its instances continue to run\n`,
@@ -59,7 +59,7 @@ test("`cn cordon` and `uncordon` take several nodes and stop at the first failur
   expect(await at.printed(`cn placement show ${b.hostname}`)).toContain("cordoned:            true\n");
 });
 
-test("`placement explain` finds an existing instance by its name, and names the list if none has it", async () => {
+test("`placement explain` finds an existing instance by its name; the error for an unknown name names the list command", async () => {
   const [host, target] = [await openNode(t), await openNode(t)];
   await placeInstance(t, { on: host.id, of: tenant, name: "db1" });
   const explained = await at.json<PlacementExplanation>("placement explain db1");

@@ -16,7 +16,7 @@ const asked = ({ asked }: Awaited<ReturnType<typeof opsctl>>) => asked.map(({ me
 test.each([
   [["operation", "abandon", "A48D4841"], "operation", `POST /v1/operations/${A}/abandon`],
   [["job", "show", "a48d4841-00"], "job", `GET /v1/system/jobs/${A}`],
-])("%j acts on the only record whose id begins so", async (argv, kind, request) => {
+])("%j acts on the only record whose id begins with the given prefix", async (argv, kind, request) => {
   const ran = await opsctl([...argv, "-o", "json"], { server: found(hit(kind, A), hit("instance", B)) });
   expect([ran.code, ran.err()]).toEqual([0, ""]);
   expect(asked(ran)).toEqual(["GET /v1/search", request]);
@@ -38,7 +38,7 @@ test.each([
   [["operation", "show", "foo"], "error: no operation has the id foo; to list them, run: opsctl operation list\n"],
   [["job", "show", ""], 'error: no job has the id ""; to list them, run: opsctl job list\n'],
   [["api-key", "delete", "nope"], "error: no API key has the id nope; to list them, run: opsctl api-key list\n"],
-])("%j names the command that lists the ids", async (argv, message) => {
+])("the error of %j names the command that lists the ids", async (argv, message) => {
   const ran = await opsctl(argv, { server: () => ({ body: [{ id: A, description: "nope" }] }) });
   expect([ran.code, ran.err()]).toEqual([3, message]);
 });

@@ -34,7 +34,7 @@ test("the error for a tenant's key names the tenant, and says that commands for 
 test.each([
   ["abc", "error: instance.create_wait_secs must be a number, not abc (BadRequest"],
   ["-1", "error: instance.create_wait_secs must be >= "],
-])("`config set` with the value %s names the setting, the rule and the value", async (value, message) => {
+])("the error of `config set` with the value %s names the setting, the rule and the value", async (value, message) => {
   const ran = await at.run(["config", "set", "instance.create_wait_secs", "--", value]);
   expect(ran.code).toBe(1);
   expect(ran.err()).toContain(message);
@@ -44,7 +44,7 @@ test.each([
   ["--from", "yesterday"],
   ["--to", "2026-02-30"],
   ["--to", "2026-9-1"],
-])("`usage` %s %s is not a day", async (flag, value) => {
+])("`usage` %s %s is a usage error, because the value is not a day", async (flag, value) => {
   const message = `error: ${flag} ${value} is not a day; write 2026-09-01\n`;
   const operator = await opsctl(["usage", flag, value]);
   const tenant = await tenantctl(["usage", "--project", PROJECT, flag, value], { env: TOKEN_ENV });

@@ -64,7 +64,7 @@ async function dial(port: number, path = "/echo") {
 }
 
 describe.each([["node:http", nodeServer], ["Deno.serve", denoServer]])("%s", (_name, serve) => {
-  test("passes frames of both kinds, and the reason of the end", async () => {
+  test("passes text frames, binary frames, and the reason of the close", async () => {
     const { socket, got, closed } = await dial((await serve()).port);
     socket.send("text");
     socket.send(Uint8Array.of(1, 2, 3));

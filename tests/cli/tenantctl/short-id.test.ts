@@ -80,7 +80,7 @@ test.each([
   [["disk", "show", "beef"], "beef is not the id of a disk; to find it by name, also pass --instance"],
   [["subnet", "show", "front"], "the project has 2 VPCs (web, db); pass --vpc to find the subnet front by name"],
   [["route", "list", "--route-table", "main"], "(web, db); pass --vpc to find the route table main by name"],
-])("the error of %j says how the name is found", async (argv, message) => {
+])("the error of %j states how the record is found by name", async (argv, message) => {
   const ran = await run(...argv);
   expect(ran.code).toBe(2);
   expect(ran.err()).toContain(message);
