@@ -61,6 +61,10 @@ describe("manifests", () => {
     ["subnet: []\n", "; did you mean subnets?\n"],
     ["instances: [{ name: web1, memory: 4GiB }]\n", "; did you mean memory_bytes?\n"],
     ["instances: [{ naem: web1 }]\n", "; did you mean name?\n"],
+    [
+      "instances: [{ name: web1, image: i, vpc: v, primary_subnet: s, cpu: 1, memory_bytes: 8 }]\n",
+      "instances[0]: memory_bytes 8 has no unit and would be 8B; did you mean 8GiB?\n",
+    ],
   ])("%j is refused with a hint", async (text, message) => {
     const ran = await apply(text);
     expect([ran.code, ran.asked.filter(({ path }) => path !== `/v1/tenants/${TENANT}/projects`)]).toEqual([2, []]);

@@ -128,7 +128,7 @@ function valueOf(value: unknown, { type, required }: Field, where: string): unkn
     case "number":
       return expect(Number.isSafeInteger(value), value, `${where} must be a whole number`);
     case "bytes":
-      return typeof value === "number" ? value : parseByteSize(String(value), where);
+      return parseByteSize(String(value), where);
     case "block": {
       const parsed = typeof value === "string" ? parseBlock(value) : null;
       if (parsed === null) throw usageFailure(`${where} must be a block such as 10.0.0.0/24`);
