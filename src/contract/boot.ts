@@ -58,7 +58,9 @@ const CONSOLE_SPEEDS: readonly number[] = [9_600, 19_200, 38_400, 57_600, 115_20
 
 /** The console of a machine. */
 export const BootConsole = z.strictObject({
-  port: z.enum(BOOT_CONSOLES).describe("The screen, or a serial port; Linux calls ttya to ttyd ttyS0 to ttyS3"),
+  port: z.enum(BOOT_CONSOLES).describe(
+    "The screen, or a serial port. In Linux, the ports ttya to ttyd have the names ttyS0 to ttyS3",
+  ),
   speed: withDefault(
     z.number().int().refine((speed) => CONSOLE_SPEEDS.includes(speed), `must be one of ${CONSOLE_SPEEDS.join(", ")}`),
     115_200,
@@ -140,7 +142,7 @@ export const BootClient = z.object({
   relay: z.string().nullable().describe("The address of the relay that forwarded the request; null without a relay"),
   has_boot_file: z.boolean().describe("False if the booter has no boot file for this architecture"),
   seen_at: Timestamp,
-  seen_by: z.string().describe("The key of the booter"),
+  seen_by: z.string().describe("The API key of the booter"),
 });
 export type BootClient = z.infer<typeof BootClient>;
 
@@ -207,7 +209,7 @@ export const RackNetwork = AdminNetwork.extend({
 });
 export type RackNetwork = z.infer<typeof RackNetwork>;
 
-/** The arguments of all machines whose node has a label. */
+/** The kernel arguments of the machines whose node has this label. */
 export const LabelArguments = BootArguments.extend({ label: LabelText.describe("KEY=VALUE") });
 export type LabelArguments = z.infer<typeof LabelArguments>;
 

@@ -25,8 +25,10 @@ export const FleetCapacity = z.object({
     approved: z.number().int(),
     reporting: z.number().int().describe("Approved nodes with a capacity report; only these count in `physical`"),
   }),
-  physical: Amounts.extend({ disk_free_bytes: z.number().int().describe("As the nodes last reported it") }),
-  placed: Placed.describe("Promised to the instances on these nodes"),
+  physical: Amounts.extend({
+    disk_free_bytes: z.number().int().describe("The free disk space that the nodes last reported"),
+  }),
+  placed: Placed.describe("The resources of the instances on these nodes"),
   quotas: Placed.describe("The sum of the quotas of tenants that have one"),
   tenants: z.object({
     total: z.number().int(),

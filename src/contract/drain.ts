@@ -6,7 +6,7 @@ import { DrainPreview } from "./placement.ts";
 
 /** The body that starts a drain. */
 export const DrainBody = z.strictObject({
-  dry_run: withDefault(z.boolean(), false).describe("true: change nothing and answer the preview"),
+  dry_run: withDefault(z.boolean(), false).describe("true: change nothing and return the preview"),
 });
 
 /** The preview of the drain, and the operation that moves the instances in `placeable`. */

@@ -15,12 +15,12 @@ const bytes = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
 /** A node's reading of one machine. All counters begin at zero when the machine starts. */
 export const MachineMetrics = z.object({
   cpu_seconds: z.number().min(0).max(Number.MAX_SAFE_INTEGER).describe(
-    "Processor time since the machine started, of all its vCPUs together",
+    "Processor time of all vCPUs together, since the machine started",
   ),
-  memory_bytes: bytes.describe("Memory of the node that the machine occupies now"),
-  disk_read_bytes: bytes.describe("Since the machine started, of all its disks"),
+  memory_bytes: bytes.describe("The node's memory that the machine occupies now"),
+  disk_read_bytes: bytes.describe("The sum over all disks, since the machine started"),
   disk_written_bytes: bytes,
-  network_received_bytes: bytes.describe("Since the machine started, of all its NICs"),
+  network_received_bytes: bytes.describe("The sum over all NICs, since the machine started"),
   network_sent_bytes: bytes,
   simulated: z.literal(true).optional().describe("True if the node invented the values"),
 });
@@ -47,7 +47,7 @@ export type InstanceMetrics = z.infer<typeof InstanceMetrics>;
 /** The query of the metrics of an instance. */
 export const MetricsQuery = z.object({
   minutes: z.coerce.number().int().min(1).max(METRICS_MINUTES_MAX).default(METRICS_MINUTES_DEFAULT).describe(
-    "How far back the samples go",
+    "The number of minutes for which samples are returned",
   ),
 });
 
@@ -60,7 +60,7 @@ export const LoadSample = z.object({
   at: Timestamp.describe("The beginning of the minute or hour"),
   cpu: z.number().min(0).nullable().describe("The mean number of busy vCPUs; it may be a fraction, such as 1.5"),
   cpu_max: z.number().min(0).nullable().describe("The number of busy vCPUs in the busiest 15 s"),
-  memory_bytes: bytes.describe("Memory of the node that the machine occupied, on average"),
+  memory_bytes: bytes.describe("The node's memory that the machine occupied, on average"),
   disk_read_bytes_per_s: perSecond,
   disk_written_bytes_per_s: perSecond,
   network_received_bytes_per_s: perSecond,

@@ -46,7 +46,7 @@ export const Instance = z.object({
   name: z.string(),
   description: z.string(),
   labels: Labels,
-  deletion_protection: z.boolean().describe("Whether a delete or a rebuild is refused until this is false"),
+  deletion_protection: z.boolean().describe("While this is true, the server refuses to delete or rebuild the instance"),
   placement_group_id: z.string().nullable().describe(
     "The placement group that the instance joined when it was created, or null",
   ),
@@ -58,7 +58,7 @@ export const Instance = z.object({
   ssh_key_ids: z.array(z.string()),
   host_cn_uuid: z.string().nullable(),
   host_live: z.boolean().nullable().describe("Whether the node of the instance is live; null without a node"),
-  found_on_host: z.boolean().describe("False if the last two reports of its node did not list it"),
+  found_on_host: z.boolean().describe("False if the last two reports of the node did not list the instance"),
   lifecycle: Lifecycle,
   created_at: Timestamp,
   updated_at: Timestamp,

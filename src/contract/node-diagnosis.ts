@@ -20,7 +20,7 @@ const judged = {
   findings: z.array(Finding).describe("Problems first"),
 };
 
-/** Whether a node can run new instances. The server judges all ages by its own clock. */
+/** The diagnosis of a node: whether it can run new instances. The server computes all ages by its own clock. */
 export const CnDiagnosis = z.object({
   server_uuid: z.string(),
   hostname: z.string(),
@@ -30,8 +30,8 @@ export const CnDiagnosis = z.object({
 export type CnDiagnosis = z.infer<typeof CnDiagnosis>;
 
 /**
- * Whether a machine can enrol whose boot record is bound to no node. Such a machine is not usable before it has been
- * set up.
+ * The diagnosis of a machine whose boot record is bound to no node: whether the machine can enrol. Such a machine is
+ * not usable before it has been set up.
  */
 export const BootDiagnosis = z.object({
   mac: z.string(),

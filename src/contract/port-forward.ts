@@ -10,7 +10,7 @@ import { Description, ResourceName } from "./tenancy.ts";
 const port = z.number().int().min(1).max(PORT_MAX);
 const protocol = z.enum(PORT_FORWARD_PROTOCOLS);
 
-/** A TCP or UDP port of a NAT gateway's public address, whose connections go to a NIC. */
+/** A port forward: connections to this TCP or UDP port of a NAT gateway's public address go to a NIC. */
 export const PortForward = z.object({
   id: z.string(),
   tenant_id: z.string(),

@@ -12,7 +12,7 @@ type Range = { readonly from: number; readonly to: number; readonly public_key: 
 type Mismatch = { readonly seq: number; readonly message: string };
 
 const CHUNK_ROWS = 1_000;
-/** Longer than the statements of other requests: docs/limits.md. */
+/** This time limit is longer than the limit of other requests' statements (docs/limits.md). */
 const STATEMENT_LIMIT = "set local statement_timeout = '60s'";
 const CHUNK =
   "select seq, canonical, prev_hash, hash from audit_event where seq >= $1 and seq <= $2 order by seq limit $3";

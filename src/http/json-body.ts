@@ -46,8 +46,8 @@ export async function takeBody(c: Context<HttpEnv>, admit?: BodyAdmission): Prom
 }
 
 /**
- * Drops the parsed body to free memory. For requests that have stored their body and then wait. Later middleware cannot
- * read the body.
+ * Drops the parsed body to free memory. Call this for requests that wait after they have stored their body. Later
+ * middleware cannot read the body.
  */
 export function forgetBody(c: Context<HttpEnv>): void {
   c.req.bodyCache = {};

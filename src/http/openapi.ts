@@ -55,7 +55,8 @@ const IDEMPOTENCY_KEY: OpenApiObject = {
   in: "header",
   required: false,
   description:
-    "Requests with the same key and body are the same request: it takes effect once, and each gets the same answer",
+    "Requests with the same key and body count as one request: it takes effect once, and all of them get the same " +
+    "answer",
   schema: { type: "string", minLength: 1, maxLength: IDEMPOTENCY_KEY_CHARS_MAX },
 };
 

@@ -5,13 +5,13 @@ import { CONSOLE_CONTROL_BYTES_MAX } from "../../contract/limits.ts";
 /** The WebSocket subprotocol. The server names it in its answer. */
 export const CONSOLE_PROTOCOL = "berth.console.v1";
 /**
- * A client offers a second subprotocol, which contains the ticket. A browser cannot set any other header of a
- * WebSocket.
+ * A client offers a second subprotocol, which contains the ticket, because a browser cannot set any other header of a
+ * WebSocket request.
  */
 const TICKET_PREFIX = "berth.ticket.";
 const TICKET = /^[\w-]{16,128}$/;
 
-/** A control message. Unknown types are ignored, so that later versions may add some. */
+/** A control message. Unknown types are ignored, so that later versions may add types. */
 export type ConsoleControl =
   /** The sender of this message has used this many further bytes, so the other end may send as many more. */
   | { readonly type: "ack"; readonly bytes: number }

@@ -1,4 +1,4 @@
-// Derives the identity of a machine that registers from its sysinfo.
+// Builds the identity of a machine in its registration. The MACs and the serial number are from the machine's sysinfo.
 import { macsOf } from "../net/sysinfo-macs.ts";
 import { serialOf } from "./sysinfo-serial.ts";
 

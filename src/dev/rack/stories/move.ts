@@ -1,4 +1,5 @@
-// The story "move": web1 moves to the other node while it runs. It keeps its address, its memory and its disk.
+// The story "move": web1 moves to the other node while it runs. The story checks that web1 keeps its address, its
+// memory and its disk.
 import { operate, operateJson } from "../command-line.ts";
 import { MACHINES } from "../plan.ts";
 import { check } from "../report.ts";
