@@ -1,7 +1,7 @@
-// Usage errors for a word that the parser does not know, with the word that was probably meant.
+// Adds the word that the user probably meant to usage errors about an unknown word.
 import type { AnyCommand } from "./framework.ts";
 
-/** Words of other programs, and the words here. Only a word that exists at the place is suggested. */
+/** Words of other programs, with the same words here. A word is suggested only if it exists at this place. */
 const SYNONYMS: Readonly<Record<string, readonly string[]>> = {
   delete: ["remove", "revoke"],
   destroy: ["delete", "remove"],

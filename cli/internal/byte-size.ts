@@ -12,12 +12,12 @@ export function byteSizeOf(text: string): number | null {
   return Number.isSafeInteger(bytes) ? bytes : null;
 }
 
-/** A smaller number without a unit is probably meant in another unit than bytes. */
+/** The user of a smaller number without a unit probably did not mean bytes. */
 const BYTES_MEANT_MIN = 1024 ** 2;
 
 /**
- * Parses a size like byteSizeOf. `source` names the option in the failure. Throws a usage Failure also if the text is a
- * small number without a unit: `64` is meant as 64GiB, and 64 bytes are written as `64B`.
+ * Parses a size like byteSizeOf. `source` names the option in the failure. Also throws a usage Failure for a small
+ * number without a unit: `64` probably means 64GiB, and `64B` means 64 bytes.
  */
 export function parseByteSize(text: string, source: string): number {
   const bytes = byteSizeOf(text);

@@ -1,10 +1,10 @@
-// The output of `env`: shell commands that make other commands use the same endpoint and credential.
+// Prints the output of `env`: shell commands that make other commands use the same endpoint and credential.
 import type { Io } from "./io.ts";
 import { shellQuote } from "./shell-quote.ts";
 
 /**
- * Prints exports of these variables. `replaced` are variables that would override the exports or conflict with them; a
- * set one is unset.
+ * Prints exports of these variables. `replaced` are variables that would override the exports or conflict with them.
+ * Those that are set are unset.
  */
 export function printExports(
   io: Pick<Io, "environment" | "print">,

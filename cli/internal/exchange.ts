@@ -117,7 +117,7 @@ function answerOf(response: Response, text: string, { is_text }: Call): Answer {
   }
 }
 
-/** Reasons for which each runtime has another text. */
+/** Reasons that each runtime words differently. */
 const REASONS: readonly (readonly [RegExp, string])[] = [
   [/ECONNREFUSED|ConnectionRefused|connection refused/i, "connection refused"],
   [/ENOTFOUND|EAI_AGAIN|failed to lookup address|dns error/i, "the host name is not known"],

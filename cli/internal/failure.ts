@@ -62,8 +62,8 @@ function textOrNull(value: unknown): string | null {
 }
 
 /**
- * Returns `error: <message> (<error_code>, request <request_id>)`, or the same as JSON. Of a message with several lines,
- * the server's code is in the first one.
+ * Returns `error: <message> (<error_code>, request <request_id>)`, or the same as JSON. If the message has several
+ * lines, the server's code is in the first line.
  */
 export function failureText(failure: Failure, json: boolean): string {
   const { message, exit_code, status, error_code, request_id } = failure;

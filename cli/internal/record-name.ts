@@ -13,7 +13,7 @@ export type RecordKind<T> = {
   id(record: T): string;
   /** Returns a short description that identifies the record to a person. */
   title(record: T): string;
-  /** Absent for records without names, which only their id finds. */
+  /** Absent if records of this kind have no names, so that only the id finds a record. */
   readonly isCalled?: (record: T, name: string) => boolean;
 };
 

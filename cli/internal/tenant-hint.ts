@@ -1,4 +1,5 @@
-// The server answers 404 to a tenant's credential that asks for the fleet, so that it does not learn what exists.
+// Explains a 404 to tenants. The server answers 404 to a tenant's request about the fleet, so that the tenant does not
+// learn what exists.
 import type { Whoami } from "../../src/contract/api-key.ts";
 import { Failure, reworded } from "./failure.ts";
 import type { Io } from "./io.ts";

@@ -1,11 +1,11 @@
-// Failures of a plan that runs: they name the record, and what was applied before.
+// Adds the record, and what was applied before, to the failures of a plan that runs.
 import { EXIT } from "../exit-code.ts";
 import { Failure, reworded } from "../failure.ts";
 import type { Entry } from "./kind.ts";
 import type { Plan, Step } from "./plan.ts";
 import { doneText } from "./plan-text.ts";
 
-/** The most records that a failure lists. */
+/** Maximum number of records that a failure lists. */
 const NOT_APPLIED_MAX = 10;
 
 /** Runs the requests for one record. A failure names the record. */

@@ -54,7 +54,7 @@ export function apply<I extends Io>(summary: string, verbs: ManifestVerbs<I>): A
     }));
 }
 
-/** Runs the plan. If it stops, the failure says what was applied and what was not. */
+/** Runs the plan. If the plan stops, the failure lists what was applied and what was not. */
 async function runPlan(io: Io, plan: Plan, present: Present): Promise<void> {
   const done: Step[] = [];
   try {

@@ -1,7 +1,7 @@
 import { resolveId } from "../found-id.ts";
 import type { Io } from "../io.ts";
 
-/** Returns the UUID of an operation, which the text names or begins. */
+/** Finds an operation by its UUID or a unique prefix of the UUID, and returns the UUID. */
 export async function resolveOperation(io: Io, text: string): Promise<string> {
   const list = `${io.program} operation list`;
   return await resolveId(io, text, { kind: "operation", one: "operation", many: "operations", list });

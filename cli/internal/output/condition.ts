@@ -1,5 +1,5 @@
-// One condition of --filter. A size or an age is compared as the table shows it, so `memory>8GiB` and `age>1h` work on
-// values that are bytes and times.
+// Parses and tests one condition of --filter. A size or an age is compared as the table shows it, so `memory>8GiB` and
+// `age>1h` work on values that are bytes and times.
 import { byteSizeOf, sizeText } from "../byte-size.ts";
 import { usageFailure } from "../failure.ts";
 import type { ColumnStyle } from "../table.ts";

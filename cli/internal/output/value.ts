@@ -1,4 +1,4 @@
-// The values of rows, as --sort-by and --filter compare them.
+// Compares and formats the values of rows for --sort-by and --filter.
 
 /** Numbers compare by value, other values as text. */
 export function compare(a: unknown, b: unknown): number {

@@ -23,7 +23,7 @@ export function set(): AnyCommand {
     }));
 }
 
-/** The server names the field of the body, and not the value, which may be secret. */
+/** The server's message names the field of the body, but not the value, which may be secret. */
 const RULE = /^value: (must .*)$/;
 
 /** Returns the failure; a rule about the value names the setting and the value. */

@@ -26,7 +26,7 @@ export function ssh(summary: string): AnyCommand {
       const address = addressOf(await io.all<Nic>(NIC.path, { instance }));
       if (address === null) throw new Failure(`instance ${name} has no address`, EXIT.failure);
       io.note(`Connecting to ${address}`);
-      // ssh takes the first value of an option, so an option of the user wins.
+      // ssh takes the first value of an option, so an option of the user overrides the default.
       const options = [...sshOption, `ConnectTimeout=${CONNECT_LIMIT_S}`].flatMap((option) => ["-o", option]);
       const login = user === undefined ? [] : ["-l", user];
       await runSsh(io.environment, [...options, ...login, "--", address, ...words]);

@@ -31,7 +31,7 @@ const ROUTE_TABLES = {
 } as const;
 const INSTANCES = { path: "/v1/instances", singular: "instance", plural: "instances" };
 
-/** The most VPCs that a failure names. */
+/** Maximum number of VPCs that a failure names. */
 const VPCS_NAMED_MAX = 5;
 
 /** Adds the options that select the parent of a record. */
@@ -154,7 +154,7 @@ const PARENT_FLAGS = {
 
 /**
  * Returns the UUID that begins with the text, of a record whose VPC, route table or instance the command line does not
- * select. Throws a usage Failure that names the missing option if no UUID begins so.
+ * select. Throws a usage Failure that names the missing option if no UUID begins with the text.
  */
 async function unscoped(io: TenantIo, kind: Parameters<typeof findByPrefix>[1], name: string): Promise<string> {
   const found = await findByPrefix(io, kind, name);
