@@ -15,7 +15,7 @@ export type AnyCommand = CommandUnknownOpts;
 /** A verb with the types of its arguments and options. */
 export type Verb<A extends unknown[], O extends Record<string, unknown>> = Command<A, O>;
 
-/** The words after each verb in its example. A verb without arguments and options has none. */
+/** The words after each verb in its example. A verb without arguments and options has no such words. */
 const examples = new WeakMap<AnyCommand, string>();
 
 /**

@@ -64,14 +64,14 @@ export type NewBootDisk = {
 /** The source of a new data disk: a snapshot of the VM, or the verified file of an image. Null for an empty disk. */
 export type DiskSource = { readonly disk_id: string } | { readonly image_path: string } | null;
 
-/** Operations on VMs. Each is idempotent, and its result is durable when it returns. */
+/** Operations on VMs. Each operation is idempotent, and its result is durable when the operation returns. */
 export type Vms = {
   /** @param move set for a VM that arrives from another node */
   createDisks(plan: VmPlan, move?: MoveRecord): Promise<void>;
   createNics(plan: VmPlan): Promise<void>;
   create(plan: VmPlan): Promise<void>;
   boot(instance_id: string): Promise<void>;
-  /** Records the size of a VM that is off. Its next boot uses it. */
+  /** Records the size of a VM that is off. The next boot of the VM uses the new size. */
   setSize(instance_id: string, size: { readonly cpu: number; readonly memory_bytes: number }): Promise<void>;
   /**
    * Records the NICs of a VM that is off, which the next boot of the VM uses. Returns the NICs that are new to the VM.

@@ -108,8 +108,8 @@ async function keyOf(agent: Agent, status: RegisterStatusView, server_uuid: stri
 }
 
 /**
- * Returns the remaining life of the claim code in milliseconds. It is limited to the full life of a code, because the
- * clocks of node and server may differ.
+ * Returns the remaining life of the claim code in milliseconds. The result is at most the full life of a code, because
+ * the clocks of node and server may differ.
  */
 function codeLifeMs({ claim_code_expires_at }: RegistrationView): number {
   const left_ms = claim_code_expires_at === null ? NaN : Date.parse(claim_code_expires_at) - Date.now();

@@ -33,7 +33,7 @@ export function heartbeatLoop(
 export type StatusLoop = Loop & {
   /**
    * Waits until no report is being sent. A job reports its end only after this wait: a report that was made before the
-   * end could otherwise arrive after it and undo the instance's new state.
+   * end of the job could otherwise arrive after the result and undo the instance's new state.
    */
   settled(): Promise<void>;
   readonly rider: Rider;
@@ -41,8 +41,8 @@ export type StatusLoop = Loop & {
 
 /**
  * Reports the status. Checks the status often, sends changes at once, and repeats the status periodically in case the
- * server lost it. Each new sample of the VMs' metrics is sent with it. While no job runs, the polls carry the
- * repetitions and the samples.
+ * server lost it. A status report also contains each new sample of the VMs' metrics. While no job runs, the polls carry
+ * the repetitions and the samples.
  */
 export function statusLoop(
   { environment, driver, timers, state_dir }: Agent,
@@ -57,7 +57,7 @@ export function statusLoop(
   let on_its_way = Promise.withResolvers<void>();
   on_its_way.resolve();
 
-  /** Makes a report. Returns null if it has no news and the last one is younger than `age_ms`. */
+  /** Makes a report. Returns null if nothing has changed and the last report is younger than `age_ms`. */
   async function report(age_ms: number) {
     const status = await driver.status();
     const metrics = await sampler.unsent();
@@ -201,7 +201,7 @@ function rootKeysOf(agent: Agent, lines: readonly unknown[]): string[] {
 
 /**
  * Returns the memory reservoir with its percent limited to 0 to 1, which only the agent checks (docs/nodes.md, "Memory
- * reservoir"). Throws if it is not a number.
+ * reservoir"). Throws if the percent is not a number.
  */
 export function reservoirOf(
   { reservoir_enabled, reservoir_percent }: Pick<AgentConfig, "reservoir_enabled" | "reservoir_percent">,

@@ -38,7 +38,7 @@ export type Fetched = {
 const SHOW_INTERVAL_MS = 100;
 const NO_PROOF: Proof = { traced: "none", signed_by: [] };
 
-/** Downloads and verifies an image. If it throws a Failure, the final file does not exist or is unchanged. */
+/** Downloads and verifies an image. After a Failure, the final file does not exist or is unchanged. */
 export async function fetchImage(io: Io, job: Fetch): Promise<Fetched> {
   const { source, artifact, check, target } = job;
   const has_digest = knownDigests(artifact).length > 0;

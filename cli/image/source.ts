@@ -71,8 +71,8 @@ async function endpointOf(host: Host, io: Io): Promise<string> {
 }
 
 /**
- * Returns the path of a vendor's document in a mirror. Its name is a hash, since the URL may be too long for a file
- * name.
+ * Returns the path of a vendor's document in a mirror. The file name is a hash, since the URL may be too long for a
+ * file name.
  */
 export function documentPath(url: string): string {
   return `documents/${createHash("sha256").update(url).digest("hex")}`;

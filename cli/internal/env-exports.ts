@@ -3,8 +3,8 @@ import type { Io } from "./io.ts";
 import { shellQuote } from "./shell-quote.ts";
 
 /**
- * Prints exports of these variables. `replaced` are variables that would override the exports or conflict with them.
- * Those that are set are unset.
+ * Prints exports of these variables. `replaced` are variables that would override the exports or conflict with them. If
+ * such a variable is set, it is unset.
  */
 export function printExports(
   io: Pick<Io, "environment" | "print">,

@@ -22,7 +22,7 @@ export class Failure extends Error {
   }
 }
 
-/** Returns the failure with another message, and all else as before. */
+/** Returns the same failure with another message. */
 export function reworded({ exit_code, status, error_code, request_id }: Failure, message: string): Failure {
   return new Failure(message, exit_code, { ...status !== null && { status }, error_code, request_id });
 }

@@ -1,6 +1,6 @@
 // Escapes text for man(7). A formatter would read a backslash or a quote inside a word as an instruction, and a dot or
-// an apostrophe at the start of a line as a request. It would print a bare hyphen as a dash, which shells do not
-// understand.
+// an apostrophe at the start of a line as a request. A formatter would also print a bare hyphen as a dash, which shells
+// do not understand.
 import { plainText } from "../internal/plain-text.ts";
 
 const ESCAPES: Readonly<Record<string, string>> = {

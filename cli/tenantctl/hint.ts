@@ -6,7 +6,7 @@ import { vpcsText } from "./record/scope.ts";
 type Selector = {
   readonly selector: string;
   readonly flag: string;
-  /** Returns the value that was sent. It was resolved before, so this sends no request. */
+  /** Returns the value that was sent. The value was resolved before, so this function sends no request. */
   given(io: TenantIo): Promise<string | undefined>;
 };
 

@@ -12,7 +12,7 @@ import type { MoveLink, MoveRequest, Moving, OpenStream } from "./migrations.ts"
 export type Target = { readonly address: string; readonly port: number; readonly certificate: string };
 
 const CONNECT_LIMIT_MS = 10_000;
-/** Time that the target has for most answers. It may start QEMU. */
+/** Time that the target has for most answers. To answer, the target may have to start QEMU. */
 const ANSWER_LIMIT_MS = 60_000;
 
 export function linkTo(target: Target, moving: Moving, ticket: string): MoveLink {

@@ -16,7 +16,7 @@ export type ListenerOptions = {
   readonly state_dir: string;
   /** The address on which this node listens, and that sources use. */
   readonly address: string;
-  /** 0: any free port, the same one after a restart. */
+  /** 0: any free port, which stays the same after a restart. */
   readonly port: number;
   readonly migrations: Migrations;
   readonly signal: AbortSignal;

@@ -61,7 +61,7 @@ export function nicTagsOption({ nictags = [] }: BootNetworking): string | null {
 }
 
 /**
- * Returns a file of systemd-networkd for each part of the network: the port or the bond, a bridge on it if it carries
+ * Returns a file of systemd-networkd for each part of the network: the port or the bond, a bridge if the port carries
  * several networks, and the admin address.
  */
 export function networkFiles(networking: BootNetworking): ReadonlyMap<string, string> {

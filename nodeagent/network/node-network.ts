@@ -101,8 +101,7 @@ export function createNodeNetwork(options: NodeNetworkOptions): NodeNetwork {
     try {
       // Before the routes, so that the first packets of a new node are accepted.
       await senders.set();
-      // An equal document is applied to find what others have changed. A newer one follows a change of the tenant, who
-      // waits for it.
+      // An equal document is applied to find what others have changed. A newer one is applied fast: a tenant waits.
       const trusts_last = before?.problem === null && before.generation < generation;
       const applied = await driver.apply(document, tapsOf(vpc_id), { trusts_last });
       outcomes.set(vpc_id, { generation, problem: null });

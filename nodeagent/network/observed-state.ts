@@ -77,7 +77,9 @@ function familyState(printed: Printed, family: Family): FamilyState {
   };
 }
 
-/** The kernel gives every device a link-local address and the loopback device 127.0.0.1 and ::1. Those stay. */
+/**
+ * The kernel gives every device a link-local address and the loopback device 127.0.0.1 and ::1. These addresses stay.
+ */
 function isOurs(device: string, address: string): boolean {
   if (address === "127.0.0.1" || address === "::1") return false;
   if (!address.startsWith("fe80:")) return true;

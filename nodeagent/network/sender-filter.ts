@@ -5,7 +5,8 @@ import type { NetworkDriver } from "./network-driver.ts";
 
 export type SenderFilter = {
   /**
-   * Sets the filter, if it changed since this process set it. Before the first list of nodes it does nothing.
+   * Sets the filter if it differs from the filter that this process set last. Does nothing before the first list of
+   * nodes.
    * @param nodes underlay addresses of all nodes that share a VPC with this node
    */
   set(nodes?: readonly string[] | null): Promise<void>;

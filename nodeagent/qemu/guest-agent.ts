@@ -1,6 +1,6 @@
 // Implements a client of the QEMU guest agent, a program in the guest that answers on a socket of QEMU. A guest may
 // lack this program, and a guest that was taken over may give any answer or none. So each call has a time limit, and
-// answers are limited in size and checked. They may still be false.
+// answers are limited in size and checked. A valid answer may still be false.
 import { randomInt } from "node:crypto";
 import { connect, isIP, type Socket } from "node:net";
 import type { GuestInterface } from "../../src/contract/instance.ts";

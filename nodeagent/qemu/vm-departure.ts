@@ -218,7 +218,7 @@ export function qemuDepartures({ host, store, power, vms }: Moves): Departures {
     if (own.power !== "on") return;
     if ((await processesOf(own)).length > 0) await settle(await power.attach(own));
     else {
-      // The node booted while the VM waited. Its disks contain everything that its guest wrote.
+      // The node booted while the VM waited. The VM's disks contain everything that the guest wrote.
       await store.change(own.id, { power: "starting" });
       void power.boot(own.id).catch((error) => host.log(`VM ${own.id}: ${error.message}`));
     }

@@ -14,7 +14,7 @@ const OWNER_ONLY = 0o600;
 const OWNER_READS = 0o400;
 /** QEMU's group may enter the folder, but cannot list it or create files. */
 const PASSABLE = 0o710;
-/** The first sector of a disk, and in it the code that BIOS starts. */
+/** The size of the first sector of a disk, and the part of the sector with the code that BIOS starts. */
 const SECTOR_BYTES = 512;
 const BOOT_CODE_BYTES = 440;
 /** Processor time to grow a disk. The growth changes only the tables in the file. */

@@ -8,7 +8,7 @@ import type { Qmp } from "./qmp.ts";
 import type { Job } from "./qmp-messages.ts";
 
 /**
- * Pauses between two queries of the mirrors. The second one is short, because the guest is paused while the mirrors
+ * Pauses between two queries of the mirrors. The second pause is short, because the guest is paused while the mirrors
  * end.
  */
 const CHECK_MS = 50;

@@ -26,7 +26,7 @@ export type MonitorOptions = {
   readonly onNoSpace: () => void;
 };
 
-/** Connects to a QEMU that runs or starts. Throws the last error if it does not answer in time. */
+/** Connects to a QEMU that runs or starts. Throws the last error if QEMU does not answer in time. */
 export async function monitorVm(
   places: VmPlaces,
   { limit_ms, isGone, onNoSpace }: MonitorOptions,

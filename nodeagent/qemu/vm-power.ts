@@ -49,7 +49,7 @@ export type VmPower = {
 const START_LIMIT_MS = 30_000;
 const QUIT_LIMIT_MS = 10_000;
 const KILL_LIMIT_MS = 30_000;
-/** Time that a new process has to become QEMU. Until then it cannot be recognized. */
+/** Time that a new process has to become QEMU. Until then the agent cannot recognize the process. */
 const EXEC_LIMIT_MS = 1_000;
 /** Pause between attempts to connect to a QEMU that does not answer. */
 const RETRY_MS = 5_000;
@@ -258,7 +258,7 @@ export function createVmPower({ host, store, network, admit }: PowerOptions): Vm
   /** Recovers one VM. Returns the work that takes long, for the caller to run, or undefined. */
   async function recoverOne(vm: VmRecord): Promise<(() => Promise<void>) | undefined> {
     const has_process = (await processesOf(vm)).length > 0;
-    // The control plane decides on which node it runs. Its QEMU may hold the only copy of its memory.
+    // The control plane decides on which node the VM runs. The VM's QEMU may hold the only copy of the memory.
     if (vm.move) return void (has_process && await serialized(vm.id, () => attach(vm)).catch(() => {}));
     switch (vm.power) {
       case "off":

@@ -14,7 +14,9 @@ export type VmStore = {
   change(id: string, change: Partial<VmRecord>): Promise<VmRecord>;
   /** Removes the VM's folder, its record last, so that an interrupted removal can continue. */
   remove(id: string): Promise<void>;
-  /** Returns a user for a new VM: the lowest one that no VM has. The record must be put before the next call. */
+  /**
+   * Returns a user for a new VM: the lowest id that no VM has. The caller must store the record before the next call.
+   */
   freeUid(): number;
 };
 

@@ -16,7 +16,10 @@ import {
 import { longText, readerOf, shortText, u16, u32, u64, u8 } from "./wire.ts";
 import { AMQP_FRAME_BYTES_MAX } from "./limits.ts";
 
-/** The broker ends a connection without traffic for two of these intervals. The client sends a frame in each half. */
+/**
+ * The broker ends a connection without traffic for two of these intervals. The client sends a frame in each half of an
+ * interval.
+ */
 const HEARTBEAT_S = 30;
 
 export type Method = { readonly id: string; readonly channel: number; readonly args: Buffer };

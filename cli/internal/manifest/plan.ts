@@ -6,7 +6,7 @@ import type { Manifest } from "./read.ts";
 
 export type Existing = Entry & {
   readonly id: string;
-  /** False for a record that the server manages, such as a main route table. It is never deleted. */
+  /** False for a record that the server manages, such as a main route table. The plan never deletes such a record. */
   readonly removable: boolean;
 };
 

@@ -1,4 +1,4 @@
-// Prints the answer of a command in the format of `-o`. Both programs use it.
+// Prints the answer of a command in the format of `-o`, for opsctl and tenantctl.
 import { type Environment, hasColour } from "../environment.ts";
 import { usageFailure } from "../failure.ts";
 import { plainJson, plainText } from "../plain-text.ts";

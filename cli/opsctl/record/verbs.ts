@@ -61,7 +61,7 @@ function addName(made: AnyCommand, { argument, parent }: Pick<Changing<unknown>,
   return parent === undefined ? named : named.option(...parent.find);
 }
 
-/** The parser cannot type the arguments of a shared verb. The last one is the command itself. */
+/** The parser cannot type the arguments of a shared verb. The last argument is the command itself. */
 function commandOf(given: readonly unknown[]): AnyCommand {
   return given.at(-1) as AnyCommand;
 }

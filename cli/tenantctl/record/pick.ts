@@ -6,7 +6,7 @@ export type Wanted = {
   readonly name: string;
   readonly singular: string;
   readonly plural: string;
-  /** Whether the program lists such records. Default: it does. */
+  /** False if the program has no command that lists such records. By default true. */
   readonly is_listed?: boolean;
 };
 

@@ -28,7 +28,7 @@ function logoutText(login: SavedLogin | "damaged" | null): string {
   return "api_key" in login ? "Logged out; the key stays valid on the server" : "Logged out; the session has ended";
 }
 
-/** Ends the session at the server. If that fails, deletes the saved login before it throws. */
+/** Ends the session at the server. If the request fails, deletes the saved login and then throws. */
 async function endSession(io: Io, profile: string, session: Session): Promise<void> {
   const { endpoint } = session;
   const server = { endpoint, user_agent: USER_AGENT };

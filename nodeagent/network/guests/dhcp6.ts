@@ -106,7 +106,7 @@ export function dhcp6Reply(
 
 const DNS = option(OPTION.dns, addressBytes(METADATA_IPV6));
 
-/** Answers the address requests: the first one gets the NIC's address, others get none. */
+/** Answers the address requests: the first request gets the NIC's address, further requests get no address. */
 function addresses(options: readonly Option[], own: readonly number[]): number[] {
   return addressRequests(options).flatMap((value, index) => {
     const id = value.subarray(0, 4);

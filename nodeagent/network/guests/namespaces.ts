@@ -37,7 +37,7 @@ export async function openNamespaces(): Promise<Namespaces> {
   };
 }
 
-/** Returns a number that changes when a namespace is replaced by another one of its name; null if it does not exist. */
+/** Returns a number that changes when another namespace replaces this namespace; null if no namespace has this name. */
 export function namespaceIdentity(name: string): number | null {
   return statSync(join(NAMESPACES, name), { throwIfNoEntry: false })?.ino ?? null;
 }

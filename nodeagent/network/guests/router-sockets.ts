@@ -28,7 +28,7 @@ const BODY_BYTES_MAX = 1_024;
 const IDLE_S = 10;
 
 export type RouterSockets = {
-  /** Replaces the plan: the next packet is answered by the new one. */
+  /** Replaces the plan. The next packet is answered according to the new plan. */
   update(plan: GuestPlan): void;
   /** Does the work of the sockets that must be read. Must be called often. */
   work(now_ms: number): void;

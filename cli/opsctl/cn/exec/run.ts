@@ -5,7 +5,7 @@ import { lines } from "./output-lines.ts";
 
 export type SshRun = {
   readonly argv: readonly string[];
-  /** Standard input of ssh; null for an empty one. */
+  /** Standard input of ssh; null for empty input. */
   readonly input: Uint8Array | null;
   readonly limit_ms: number;
   out(line: string): void;

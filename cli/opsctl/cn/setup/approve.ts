@@ -13,7 +13,7 @@ import { waitForSetup } from "./wait.ts";
 export function approve(): AnyCommand {
   return layoutCommand(
     "approve",
-    "Approve a disk layout and start the setup; destroys the data on every disk it uses",
+    "Approve a disk layout and start the setup; destroys the data on every disk of the layout",
     "cn-17 --layout mirror --wait",
   )
     .option("--hostname <hostname>", "name of the node; by default the announced one")

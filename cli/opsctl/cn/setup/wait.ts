@@ -11,8 +11,8 @@ import { endText, follow } from "../../../internal/operation/follow.ts";
 type Setup = { readonly server_uuid: string; readonly operation_id: string; readonly limit_ms: number };
 
 /**
- * Maximum duration of a long poll. It is short, so that the progress shows short steps; the end of the operation ends a
- * poll at once.
+ * Maximum duration of a long poll. The polls are short, so that the progress shows short steps; the end of the
+ * operation ends a poll at once.
  */
 const POLL_S = 2;
 
@@ -47,8 +47,8 @@ export function progressText({ setup_progress: progress, state }: CnView): strin
 }
 
 /**
- * Returns the elapsed and the remaining time. They precede the message, so that a long message does not push them off
- * the line.
+ * Returns the elapsed and the remaining time. These times precede the message, so that a long message does not push
+ * them off the line.
  */
 function clockText({ setup_progress }: CnView, passed_ms: number): string {
   const percent = setup_progress?.percent ?? null;
