@@ -15,6 +15,7 @@ import type { LabelFilter } from "../../src/contract/labels.ts";
 import { CN_LIVE_S } from "../../src/contract/limits.ts";
 import type { Snapshot } from "../../src/contract/snapshot.ts";
 import type { Database } from "../../src/db/tables.ts";
+import { isAddressPart } from "../../src/lib/net/address-part.ts";
 import { toRfc3339 } from "../../src/lib/text/instant.ts";
 import { hasLabels } from "../record/reads.ts";
 import { diskView, instanceView, lifecycleOf, nicView, snapshotView } from "./view.ts";
@@ -105,11 +106,20 @@ function narrowed(query: ReturnType<typeof withHost>, filter: InstanceFilter & P
 }
 
 function contains(text: string) {
-  const like = `%${text.toLowerCase().replace(/[\\%_]/g, "\\$&")}%`;
-  return sql<boolean>`(lower(i.name) like ${like} or i.id::text like ${like}
-    or exists (select from nic n where n.instance_id = i.id and (host(n.primary_ipv4) like ${like} or host(n.primary_ipv6) like ${like}
-      or exists (select from unnest(n.additional_ips) a where host(a) like ${like})))
-    or exists (select from floating_ip f where f.attached_instance_id = i.id and host(f.address) like ${like}))`;
+  const lower = text.toLowerCase();
+  const like = `%${lower.replace(/[\\%_]/g, "\\$&")}%`;
+  const byName = sql`lower(i.name) like ${like}`;
+  const byId = /^[0-9a-f-]+$/.test(lower) ? sql`i.id::text like ${like}` : sql`false`;
+  // The addresses of all NICs are read only for a text that can be a part of one.
+  const byAddress = isAddressPart(lower)
+    ? sql`i.id in (
+        select n.instance_id from nic n where host(n.primary_ipv4) like ${like} or host(n.primary_ipv6) like ${like}
+            or exists (select from unnest(n.additional_ips) a where host(a) like ${like})
+        union all
+        select f.attached_instance_id from floating_ip f
+         where f.attached_instance_id is not null and host(f.address) like ${like})`
+    : sql`false`;
+  return sql<boolean>`(${byName} or ${byId} or ${byAddress})`;
 }
 
 export async function findInstance(db: Db, id: string): Promise<Instance | undefined> {

@@ -1,5 +1,6 @@
 // Finds objects by a part of their name, by the beginning of their id, or by an address.
 import type { SearchHit } from "../contract/search.ts";
+import { isAddressPart } from "../lib/net/address-part.ts";
 import type { DbClient } from "./pool.ts";
 
 export type SearchQuery = {
@@ -55,8 +56,6 @@ const SEARCH = `
   -- Names that begin with the text are better than names that contain it.
   order by lower(name) not like $2, length(name), name, kind limit $4`;
 
-/** The characters of IPv4, IPv6 and MAC addresses. */
-const ADDRESS = /^[0-9a-f.:]+$/;
 const FIRST_ID = "00000000-0000-0000-0000-000000000000";
 const LAST_ID = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
@@ -64,7 +63,7 @@ export function createSearch(db: Pick<DbClient, "query">) {
   return async function search({ q, limit, tenant_id }: SearchQuery): Promise<SearchHit[]> {
     const text = q.toLowerCase();
     const literal = text.replace(/[\\%_]/g, "\\$&");
-    const values = [`%${literal}%`, `${literal}%`, tenant_id, limit, ...idsFrom(text), ADDRESS.test(text)];
+    const values = [`%${literal}%`, `${literal}%`, tenant_id, limit, ...idsFrom(text), isAddressPart(text)];
     const { rows } = await db.query<SearchHit>(SEARCH, values);
     return [...rows];
   };

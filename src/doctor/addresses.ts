@@ -3,11 +3,14 @@
 import { CPU_UNITS_PER_VCPU, POOL_OFFSET_MAX, SUBNET_ADDRESSES_KEPT } from "../contract/limits.ts";
 import { type Check, invariant } from "./check.ts";
 
+/** SQL that lists each public address in use, with its holder and its pool. */
+const HELD_PUBLIC = `
+  select 'nat gateway ' || id as holder, 'public:' || family as pool_id, public_address as address from nat_gateway
+   union all select 'floating ip ' || id, pool_id, address from floating_ip`;
+
 /** SQL that lists each address in use, with its holder and its pool. */
-const HELD = `
-  select 'boot record ' || mac as holder, 'admin-network' as pool_id, address from boot_record where address is not null
-   union all select 'nat gateway ' || id, 'public:' || family, public_address from nat_gateway
-   union all select 'floating ip ' || id, pool_id, address from floating_ip
+const HELD = `${HELD_PUBLIC}
+   union all select 'boot record ' || mac, 'admin-network', address from boot_record where address is not null
    union all select 'nic ' || id, 'subnet:' || subnet_id || ':v4', primary_ipv4 from nic where primary_ipv4 is not null
    union all select 'nic ' || id, 'subnet:' || subnet_id || ':v6', primary_ipv6 from nic
     where primary_ipv6 is not null
@@ -80,10 +83,9 @@ export const ADDRESS_CHECKS: readonly Check[] = [
     "INV-7",
     "each public address is recorded with its holder",
     `
-    select format('%s of %s', host(h.address), h.holder) as what from (${HELD}) h
+    select format('%s of %s', host(h.address), h.holder) as what from (${HELD_PUBLIC}) h
       left join public_address a on a.address = h.address
-     where h.pool_id not like 'subnet:%' and h.pool_id <> 'admin-network'
-       and h.holder is distinct from coalesce('nat gateway ' || a.nat_gateway_id, 'floating ip ' || a.floating_ip_id)`,
+     where h.holder is distinct from coalesce('nat gateway ' || a.nat_gateway_id, 'floating ip ' || a.floating_ip_id)`,
   ),
   invariant(
     "INV-7",

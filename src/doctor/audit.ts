@@ -7,9 +7,7 @@ import { type Check, invariant } from "./check.ts";
 import { logIn, type Scope } from "./scope.ts";
 
 const eventsIn = (scope: Scope) =>
-  scope === "all"
-    ? "audit_event"
-    : `(select e.* from audit_event e, audit_head h where e.seq > h.seq - ${DOCTOR_LOG_ROWS})`;
+  scope === "all" ? "audit_event" : `(select * from audit_event order by seq desc limit ${DOCTOR_LOG_ROWS})`;
 
 export const auditChecks = (scope: Scope): readonly Check[] => [
   invariant(

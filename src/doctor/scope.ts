@@ -7,12 +7,12 @@ import { DOCTOR_LOG_ROWS } from "../contract/limits.ts";
 /** `recent`: the newest DOCTOR_LOG_ROWS transitions, and the records that they changed. */
 export type Scope = DoctorScope;
 
-const newest = (table: string, rows: number) =>
-  `(select * from ${table} where id > (select coalesce(max(id), 0) from ${table}) - ${rows})`;
+/** The limit tells PostgreSQL how few rows these are. With a condition on the id, it plans to read the whole log. */
+const newest = (rows: number) => `(select * from transition order by id desc limit ${rows})`;
 
 /** SQL of the transitions to check. */
 export function logIn(scope: Scope): string {
-  return scope === "all" ? "transition" : newest("transition", DOCTOR_LOG_ROWS);
+  return scope === "all" ? "transition" : newest(DOCTOR_LOG_ROWS);
 }
 
 /**
@@ -20,7 +20,7 @@ export function logIn(scope: Scope): string {
  * because one commit may have written rows inside and outside of `logIn`.
  */
 export function widerLogIn(scope: Scope): string {
-  return scope === "all" ? "transition" : newest("transition", 2 * DOCTOR_LOG_ROWS);
+  return scope === "all" ? "transition" : newest(2 * DOCTOR_LOG_ROWS);
 }
 
 type Records = { readonly kind: string; readonly table: string; readonly key: string };

@@ -33,6 +33,16 @@ test("an instance is found by a part of its name, by the beginning of its id, an
   expect(await search(instance.id, other.call)).toEqual([]);
 });
 
+test("the list of the fleet's instances is narrowed to those with the text in the name, the id or an address", async () => {
+  const [nic] = await a.nicsOf(instance.id);
+  const listed = async (q: string) =>
+    okOf(await a.t.call("GET", `/v1/system/instances?q=${q}`)).items.map(({ id }: { id: string }) => id);
+  for (const q of [instance.name.slice(1).toUpperCase(), instance.id.slice(3, 20), nic!.primary_ipv4!.slice(1)]) {
+    expect(await listed(q), q).toContain(instance.id);
+  }
+  for (const q of ["10.99.99", "nothing-has-this", "ffffffff-ffff"]) expect(await listed(q), q).toEqual([]);
+});
+
 test("an operation and a job are found by the beginning of their ids; a text that begins no id finds none", async () => {
   const [operation] = okOf(await a.t.call("GET", "/v1/operations?kind=instance-create&limit=1"));
   const { items: [job] } = okOf(await a.t.call("GET", "/v1/system/jobs?limit=1"));
