@@ -46,9 +46,8 @@ export async function listInstancesOn(db: Db, query: OnNodeQuery): Promise<Place
 
 /** Lists the ids of the instances on a node. */
 export async function listInstanceIdsOn(db: Db, server_uuid: string): Promise<string[]> {
-  const rows = await db.selectFrom("instance").select("id").where("host_cn_uuid", "=", server_uuid).orderBy("id")
-    .execute();
-  return rows.map(({ id }) => id);
+  const onNode = db.selectFrom("instance").select("id").where("host_cn_uuid", "=", server_uuid);
+  return (await onNode.orderBy("id").execute()).map(({ id }) => id);
 }
 
 /** Each given field narrows the list. */
@@ -105,21 +104,14 @@ function narrowed(query: ReturnType<typeof withHost>, filter: InstanceFilter & P
     .orderBy("i.id").limit(rows);
 }
 
+/** The addresses of all NICs are read only for a text that can be a part of one. */
 function contains(text: string) {
-  const lower = text.toLowerCase();
-  const like = `%${lower.replace(/[\\%_]/g, "\\$&")}%`;
-  const byName = sql`lower(i.name) like ${like}`;
-  const byId = /^[0-9a-f-]+$/.test(lower) ? sql`i.id::text like ${like}` : sql`false`;
-  // The addresses of all NICs are read only for a text that can be a part of one.
-  const byAddress = isAddressPart(lower)
-    ? sql`i.id in (
-        select n.instance_id from nic n where host(n.primary_ipv4) like ${like} or host(n.primary_ipv6) like ${like}
-            or exists (select from unnest(n.additional_ips) a where host(a) like ${like})
-        union all
-        select f.attached_instance_id from floating_ip f
-         where f.attached_instance_id is not null and host(f.address) like ${like})`
-    : sql`false`;
-  return sql<boolean>`(${byName} or ${byId} or ${byAddress})`;
+  const like = `%${text.toLowerCase().replace(/[\\%_]/g, "\\$&")}%`;
+  return sql<boolean>`(lower(i.name) like ${like} or i.id::text like ${like}
+    or ${isAddressPart(text.toLowerCase())} and i.id in (
+      select n.instance_id from nic n where host(n.primary_ipv4) like ${like} or host(n.primary_ipv6) like ${like}
+          or exists (select from unnest(n.additional_ips) a where host(a) like ${like})
+      union all select attached_instance_id from floating_ip where attached_to is not null and host(address) like ${like}))`;
 }
 
 export async function findInstance(db: Db, id: string): Promise<Instance | undefined> {

@@ -7,7 +7,7 @@ import { DOCTOR_LOG_ROWS } from "../contract/limits.ts";
 /** `recent`: the newest DOCTOR_LOG_ROWS transitions, and the records that they changed. */
 export type Scope = DoctorScope;
 
-/** The limit tells PostgreSQL how few rows these are. With a condition on the id, it plans to read the whole log. */
+/** A limit, because PostgreSQL plans with its number of rows. With a condition on the id, it plans to read the whole log. */
 const newest = (rows: number) => `(select * from transition order by id desc limit ${rows})`;
 
 /** SQL of the transitions to check. */
