@@ -1,4 +1,4 @@
-// Checks that the other booters of the site answer. A booter that is off for a while is no fault of this booter, so it
+// Checks that the other booters of the site answer. A booter that does not answer is not a fault of this booter, so it
 // causes only a warning.
 import { type Finding, ok, warn } from "./check-finding.ts";
 import { type BooterConfig, peerOrigin } from "./config.ts";
@@ -6,7 +6,7 @@ import { type BooterConfig, peerOrigin } from "./config.ts";
 /** The time limit of a request to another booter. Setup scripts give up on a connection after 5 seconds, too. */
 const PEER_MS = 5_000;
 
-/** Asks each other booter for the time, which every booter serves. */
+/** Requests the time from each of the other booters, because every booter serves the time. */
 export async function peerFindings({ ur }: Pick<BooterConfig, "ur">, ask: typeof fetch = fetch): Promise<Finding[]> {
   return await Promise.all((ur?.peers ?? []).map(async (peer) => {
     const origin = peerOrigin(peer);

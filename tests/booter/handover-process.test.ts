@@ -1,6 +1,6 @@
-// Two booter processes, one control plane, and the real setup script on a scratch root. The booter that sent the script
-// is killed while the script runs, and the script must end with the other booter. docs/booting.md, "Two booters on one
-// network".
+// Runs two booter processes, one control plane, and the real setup script on a scratch root. The booter that sent the
+// script is killed while the script runs, and the script must end with the other booter. See docs/booting.md, "Two
+// booters on one network".
 import { createHash, randomUUID } from "node:crypto";
 import { access, chmod, mkdir, rm, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
@@ -88,8 +88,8 @@ async function delivered({ acknowledge = true } = {}): Promise<Delivered> {
 }
 
 /**
- * Runs the setup script on the machine. It waits at the first call of the tool `hold`, until `release` is called.
- * `held` resolves when it waits.
+ * Runs the setup script on the machine. The script waits at the first call of the tool `hold`, until `release` is
+ * called. `held` resolves when the script waits.
  */
 async function running({ machine, env, bare }: Delivered, hold?: string) {
   const root = join(folder.path, bare.server_uuid);
@@ -136,33 +136,37 @@ test.each([
   ["after the values were fetched and before the first report", "prtconf"],
   ["between two reports", "disklayout"],
   ["after the pool was created", "installboot"],
-])("if the first booter is killed %s, the script ends with the second, and the first disturbs nothing later", async (
-  _name,
-  hold,
-) => {
-  const run = await delivered();
-  const { bare, machine, env } = run;
-  expect(env.BOOTER_PEERS).toBe(`http://127.0.0.1:${second.ports.http}`);
-  if (hold === null) {
-    await site.booter().kill();
-    machine.client.close();
-    expect((await (await running(run)).ended).code).toBe(113);
-  } else {
-    const script = await running(run, hold);
-    await script.held();
-    await site.booter().kill();
-    machine.client.close();
-    await script.release();
-    const { code, err } = await script.ended;
-    expect([code, err.split("\n").filter((line) => /could not/.test(line))]).toEqual([113, []]);
-  }
-  expect(await shown(bare)).toMatchObject({ state: "approved", last_setup_error: null });
-  const events = await eventsOf(bare);
-  expect(events.filter((event) => event === "setup_completed")).toHaveLength(1);
-  expect(events.filter((event) => event === "hand_over_bundle")).toHaveLength(hold === null ? 1 : 0);
-  await firstReturns(run);
-  expect((await shown(bare)).state).toBe("approved");
-}, 180_000);
+])(
+  "if the first booter is killed %s, the script ends with the second, and the first booter later disturbs nothing",
+  async (
+    _name,
+    hold,
+  ) => {
+    const run = await delivered();
+    const { bare, machine, env } = run;
+    expect(env.BOOTER_PEERS).toBe(`http://127.0.0.1:${second.ports.http}`);
+    if (hold === null) {
+      await site.booter().kill();
+      machine.client.close();
+      expect((await (await running(run)).ended).code).toBe(113);
+    } else {
+      const script = await running(run, hold);
+      await script.held();
+      await site.booter().kill();
+      machine.client.close();
+      await script.release();
+      const { code, err } = await script.ended;
+      expect([code, err.split("\n").filter((line) => /could not/.test(line))]).toEqual([113, []]);
+    }
+    expect(await shown(bare)).toMatchObject({ state: "approved", last_setup_error: null });
+    const events = await eventsOf(bare);
+    expect(events.filter((event) => event === "setup_completed")).toHaveLength(1);
+    expect(events.filter((event) => event === "hand_over_bundle")).toHaveLength(hold === null ? 1 : 0);
+    await firstReturns(run);
+    expect((await shown(bare)).state).toBe("approved");
+  },
+  180_000,
+);
 
 test(
   "if the first booter is killed when it has relayed the last report, the script still learns that it succeeded",
@@ -183,32 +187,36 @@ test.each([
   ["before its first report", "prtconf", "setup.not_sent", false],
   ["after a report", "disklayout", "bundle.refused", false],
   ["after a report of a script that the first knows has arrived", "disklayout", "announce.accepted", true],
-])("if the first booter returns while the script runs with the second, %s, it sends no second script", async (
-  _when,
-  hold,
-  event,
-  acknowledge,
-) => {
-  const run = await delivered({ acknowledge });
-  const { bare, machine } = run;
-  await site.booter().kill();
-  machine.client.close();
-  const script = await running(run, hold);
-  await script.held();
-  await site.restart();
-  const client = await machine.connectAgain(site.booter());
-  await site.booter().line(new RegExp(` ${event} server_uuid=${bare.server_uuid}`));
-  await script.release();
-  expect((await script.ended).code).toBe(113);
-  expect((await shown(bare)).state).toBe("approved");
-  const events = await eventsOf(bare);
-  expect(events.filter((each) => /setup_delivered|take_bundle|hand_over_bundle/.test(each))).toEqual([
-    "take_bundle",
-    "setup_delivered",
-    "hand_over_bundle",
-  ]);
-  client.close();
-}, 180_000);
+])(
+  "if the first booter returns while the script runs with the second, %s, the first booter sends no second script",
+  async (
+    _when,
+    hold,
+    event,
+    acknowledge,
+  ) => {
+    const run = await delivered({ acknowledge });
+    const { bare, machine } = run;
+    await site.booter().kill();
+    machine.client.close();
+    const script = await running(run, hold);
+    await script.held();
+    await site.restart();
+    const client = await machine.connectAgain(site.booter());
+    await site.booter().line(new RegExp(` ${event} server_uuid=${bare.server_uuid}`));
+    await script.release();
+    expect((await script.ended).code).toBe(113);
+    expect((await shown(bare)).state).toBe("approved");
+    const events = await eventsOf(bare);
+    expect(events.filter((each) => /setup_delivered|take_bundle|hand_over_bundle/.test(each))).toEqual([
+      "take_bundle",
+      "setup_delivered",
+      "hand_over_bundle",
+    ]);
+    client.close();
+  },
+  180_000,
+);
 
 test("the second booter refuses a wrong token, and the right token from another machine's address", async () => {
   const run = await delivered();

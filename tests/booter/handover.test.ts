@@ -1,5 +1,5 @@
-// The calls of setup scripts that another booter sent: which are accepted, and how many cause a lookup at the control
-// plane. docs/booting.md, "Two booters on one network".
+// Tests the calls of setup scripts that another booter sent: which calls are accepted, and how many calls cause a
+// lookup at the control plane. See docs/booting.md, "Two booters on one network".
 import { expect, test } from "vitest";
 import { ApiFault } from "../../booter/api-client/client.ts";
 import { readBooterConfig } from "../../booter/config.ts";
@@ -100,7 +100,7 @@ test("reports and values of a script that another booter sent are relayed with t
   ]);
 });
 
-test("an own script's call that was accepted or got no answer causes no lookup", async () => {
+test("a call of the booter's own script causes no lookup if the call was accepted or got no answer", async () => {
   for (const own of ["taken", "away"] as const) {
     const { site, calls } = opened({ own });
     expect([await calls.report(caller, PROGRESS), site.asked]).toEqual([own, []]);
@@ -158,7 +158,7 @@ test("while HANDOVERS_PENDING_MAX lookups wait, the next call gets the answer to
   expect(await calls.report(caller, PROGRESS)).toBe("taken");
 });
 
-test("a call gets the answer to retry while the control plane does not answer, also if it only fails to relay", async () => {
+test("a call gets the answer to retry while the control plane does not answer, even if only the relay of the call fails", async () => {
   const { site, calls } = opened();
   site.away = true;
   expect(await calls.report(caller, PROGRESS)).toBe("away");
@@ -178,7 +178,7 @@ test("the values are refused after the first report of the run", async () => {
   await expect(calls.values(caller)).rejects.toThrow("refused");
 });
 
-test("a completed run confirms its last report, and gives no values and takes no other report", async () => {
+test("a completed run confirms its last report, gives no values, and accepts no other report", async () => {
   for (const own of ["unknown", "stale"] as const) {
     const { site, calls } = opened({ own, script: { ...SCRIPT, completed: true } });
     expect(await calls.report(caller, { kind: "complete" })).toBe("taken");

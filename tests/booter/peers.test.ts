@@ -1,4 +1,5 @@
-// The other booters of a site in the configuration: which a machine gets, and what `booter check` says about them.
+// Tests the other booters of a site in the configuration: which of them a machine gets, and what `booter check` reports
+// about them.
 import { expect, test } from "vitest";
 import { peersFor } from "../../booter/boot-file.ts";
 import { peerFindings } from "../../booter/check-peers.ts";
@@ -62,7 +63,7 @@ test.each([
   expect(() => readBooterConfig(file, "booter.toml")).toThrow(text);
 });
 
-test("a machine gets the peers of its own network, and those outside of the booter's networks", () => {
+test("a machine gets the peers of its own network, and the peers outside of the booter's networks", () => {
   const segments = '[[segment]]\naddress = "10.30.0.1"\nprefix_len = 24\n';
   const peers = '[ur]\npeers = ["http://10.20.0.2", "http://10.30.0.2:8080/", "http://10.99.0.2:80"]\n';
   const config = readBooterConfig(`${BASE}${segments}${peers}`, "booter.toml");

@@ -1,4 +1,5 @@
-// A bare machine that a booter process boots. Its agent announces it over AMQP and receives the setup script.
+// Starts a bare machine that a booter process boots. The machine's agent announces the machine over AMQP and receives
+// the setup script.
 import { ack, type AmqpClient, login, openClient } from "../../cli/internal/amqp/client.ts";
 import { sysinfoOf } from "../setup/machine.ts";
 import { actAsAgent } from "./amqp-agent.ts";
@@ -12,7 +13,7 @@ export type ScriptEnv = { readonly SETUP_TOKEN: string; readonly BOOTER_URL: str
 
 export type StartedMachine = Awaited<ReturnType<typeof startMachine>>;
 
-/** Starts the machine from a booter. Its agent reports the start and its inventory. */
+/** Starts the machine from a booter. The machine's agent reports the start and the inventory. */
 export async function startMachine({ mac, server_uuid }: Bare, booter: BooterProcess) {
   const relay = await openRelay({ booter });
   const reply = await relay.ask(discover(mac));
@@ -48,8 +49,8 @@ export async function startMachine({ mac, server_uuid }: Bare, booter: BooterPro
       }
     },
     /**
-     * Answers requests for the inventory until the setup script arrives. Acknowledges the script, if not told otherwise.
-     * Returns the script's environment.
+     * Answers requests for the inventory until the setup script arrives. Acknowledges the script unless `acknowledge`
+     * is false. Returns the script's environment.
      */
     async script({ acknowledge = true } = {}): Promise<ScriptEnv> {
       for (;;) {

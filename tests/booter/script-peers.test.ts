@@ -1,4 +1,5 @@
-// The setup script and several booters: it turns to another booter if one does not answer or refuses a call.
+// Tests the setup script with several booters: the script calls another booter if a booter does not answer or refuses a
+// call.
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
@@ -28,9 +29,9 @@ afterAll(async () => {
 beforeEach((context) => needs(context, ...NEEDED));
 const refusingUrl = () => `http://127.0.0.1:${(refusing.address() as AddressInfo).port}`;
 
-test.concurrent("a script whose booter is off ends with the first of the others that accepts its calls", async ({ expect }) => {
+test.concurrent("a script whose booter is off ends with the first other booter that accepts its calls", async ({ expect }) => {
   const machine = await fixture.machine();
-  // The values of a booter with a mirror name its own address.
+  // The values that a booter with a mirror serves contain the booter's own address.
   machine.values.set("install_sh_url", `${OFF}/install.sh`);
   machine.values.set("channel_url", `${OFF}/channel.json`);
   const { code, err } = await machine.start({ BOOTER_URL: OFF, BOOTER_PEERS: `${refusingUrl()} ${fixture.base}` });
@@ -42,14 +43,14 @@ test.concurrent("a script whose booter is off ends with the first of the others 
   expect(asked).toContain("GET /setup/values");
 });
 
-test.concurrent("a script that no booter answers ends with 1, without having changed a disk", async ({ expect }) => {
+test.concurrent("a script that no booter answers ends with 1 and changes no disk", async ({ expect }) => {
   const machine = await fixture.machine();
   const { code, err } = await machine.start({ BOOTER_URL: OFF, BOOTER_PEERS: `${OFF} ${OFF}` });
   expect([code, await machine.created()]).toEqual([1, 0]);
   expect(err).toContain("the values of this run could not be fetched");
 });
 
-test("an address outside of the booters is fetched as it is", async () => {
+test("an address that does not belong to a booter is fetched unchanged", async () => {
   const machine = await fixture.machine();
   const { code } = await machine.start({ BOOTER_URL: fixture.base, BOOTER_PEERS: OFF });
   expect(code).toBe(113);

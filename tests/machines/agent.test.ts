@@ -29,7 +29,7 @@ const PROVISION_STEPS = ["image", "disks", "network", "create", "boot"];
 
 /**
  * Kills the agent when a job reports the step. A creation may also be killed at a later step, because an agent reports
- * only its latest step, and may report no short step. Then starts the next agent and returns the result of the work.
+ * only its latest step and may omit a short step. Then starts the next agent and returns the result of the work.
  */
 async function killedAt<T>(step: string, work: () => Promise<T>): Promise<T> {
   const from = PROVISION_STEPS.indexOf(step);
