@@ -16,7 +16,7 @@ export type Asking = {
 };
 
 /**
- * Returns the ids of this node's instances; null if the node has no key yet, or the server is too old to tell. Waits
+ * Returns the ids of this node's instances; null if the node has no key yet, or the server is too old to answer. Waits
  * for an answer without limit: a VM that was evacuated must not start a second time. Returns no ids if the key is not
  * valid any more: the node was removed or reset, which is possible only without instances.
  */

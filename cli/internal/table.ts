@@ -4,17 +4,19 @@ import { plainText } from "./plain-text.ts";
 
 export type Column<T> = readonly [title: string, cell: (row: T) => unknown, style?: ColumnStyle];
 
-/** How the table of a list shows a column. Sorting, filters and CSV use the value itself. */
+/**
+ * How the table of a list shows a column. Sorting and CSV use the value itself. --filter also accepts the shown form.
+ */
 export type ColumnStyle = {
   /**
    * `id`: shortened to a unique prefix on a terminal. `state`: coloured by its word. `bytes`: a number of bytes, shown
-   * as `4 GiB`. `age`: an ISO 8601 time, shown as the time since. `time`: an ISO 8601 time, shown to the second on a
+   * as `4GiB`. `age`: an ISO 8601 time, shown as the time since. `time`: an ISO 8601 time, shown to the second on a
    * terminal.
    */
   readonly format?: "id" | "state" | "bytes" | "age" | "time";
-  /** Stays on a narrow terminal, which leaves out the columns before it. */
+  /** The column stays on a narrow terminal, even if the columns before it are left out. */
   readonly stays?: boolean;
-  /** Its cells are never cut. */
+  /** The cells of the column are never truncated. */
   readonly whole?: boolean;
   /** Shown only with `-o wide` and by --columns. */
   readonly wide?: boolean;
@@ -26,7 +28,7 @@ export const BYTES_COLUMN = { format: "bytes" } as const;
 export const AGE_COLUMN = { format: "age" } as const;
 export const TIME_COLUMN = { format: "time" } as const;
 export const WIDE_COLUMN = { wide: true } as const;
-/** An id of a record that other columns name. */
+/** The id of a related record, which only wide tables show. */
 export const WIDE_ID_COLUMN = { format: "id", wide: true } as const;
 
 /** Prints one value: `-` if unset, compact JSON for objects. */

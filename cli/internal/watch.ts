@@ -17,7 +17,9 @@ const ANSWER_SLACK_MS = 15_000;
 /** Moves the cursor to the first line and erases the screen below it. */
 const CLEAR = "\u001b[H\u001b[J";
 
-/** Runs `body` until it throws a Failure other than "unreachable". Ctrl-C makes it throw one with exit code 130. */
+/**
+ * Runs `body` until it throws a Failure other than "unreachable". After Ctrl-C, throws a Failure with exit code 130.
+ */
 export async function watch<I extends Io>(
   environment: Environment,
   open: (environment: Environment) => I,

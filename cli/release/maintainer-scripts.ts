@@ -3,7 +3,7 @@
 import type { Package } from "./deb.ts";
 
 export type Daemon = {
-  /** Units to stop when the package is removed. An upgrade restarts the first one if it runs. */
+  /** Units to stop when the package is removed. An upgrade restarts the first unit if it runs. */
   readonly units: readonly string[];
   /** The file in sysusers.d that creates the daemon's user; null if it has none. */
   readonly sysusers: string | null;
