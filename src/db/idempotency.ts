@@ -28,8 +28,8 @@ export type KeyAnswer =
   | { readonly ok: false; readonly fault: Fault };
 
 /**
- * Inserts the key or replaces its expired row. For a row that has not expired, the update changes nothing and only
- * returns it.
+ * Inserts the key or replaces its expired row. If the row has not expired, the update changes nothing and only returns
+ * the row.
  */
 const CLAIM = `
   insert into idempotency as i (principal, method, path, key, body_sha256, msg_id, created_at, place)

@@ -21,8 +21,8 @@ export function agentConsoleRoutes(app: App, deps: Deps): void {
     tags: ["Node agent"],
     summary: "Connect a node to a console that waits for it",
     description:
-      "A WebSocket. The node opens it when the answer to the node's poll contains a console call. 404 if this server " +
-      "process does not wait for the node. Behind a load balancer, another attempt may reach the process that " +
+      "A WebSocket. The node opens the WebSocket when the answer to its poll contains a console call. 404 if this " +
+      "server process does not wait for the node. Behind a load balancer, another attempt may reach the process that " +
       "waits.",
     ...rights(deps, "AgentConsole"),
     request: { params: z.object({ session_id: Uuid }) },

@@ -59,8 +59,8 @@ export function agentPollRoutes(app: App, deps: Deps): void {
     const said = c.req.valid("json");
     if (said.server_uuid !== nodeOf(c)) return faultResponse(c, OTHER_NODE);
     const asked = askedOf(said);
-    // If this answer becomes a fault, a job may already be claimed. The next poll returns it again, because the node
-    // does not list it.
+    // If this answer becomes a fault, a job may already be claimed. The next poll returns this job again, because the
+    // node does not list the job.
     const [refusal, found, interval_s] = await Promise.all([take(c, said), begin(c, asked), deps.pollIntervalS()]);
     if (refusal !== null) return faultResponse(c, refusal);
     if (isFault(found)) return faultResponse(c, found);

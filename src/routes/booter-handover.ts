@@ -22,8 +22,9 @@ export function booterHandoverRoutes(app: App, deps: Writes & Pick<RouteDeps, "m
     tags,
     summary: "Store the setup script that a booter is about to send",
     description:
-      "Another booter then accepts the calls of this script. Refused after the machine got the values of the run: a " +
-      "second script must not run beside the first. The server stores the SHA-256 of the script's token, not the token.",
+      "Another booter then accepts the calls of this script. The server refuses this after the machine has got the " +
+      "values of the run, because a second script must not run at the same time as the first. The server stores " +
+      "the SHA-256 of the script's token, not the token.",
     ...rights(deps, "BooterHandover"),
     ...REPEATABLE,
     request: { params: CnParam, body: jsonBody(DeliveredScript.extend({ mac: Mac })) },
@@ -45,7 +46,7 @@ export function booterHandoverRoutes(app: App, deps: Writes & Pick<RouteDeps, "m
     summary: "Find the setup run of a script's token",
     ...rights(deps, "BooterHandover"),
     request: { params: z.object({ token_sha256: Sha256 }) },
-    responses: answers(SetupScript, "The run that is in progress, or that succeeded and whose deadline is not over"),
+    responses: answers(SetupScript, "The run, if it is in progress, or if it succeeded and its deadline is not over"),
   });
   app.openapi(findRoute, async (c) => {
     const found = await findSetupScript(deps.kysely, c.req.valid("param").token_sha256);
@@ -57,10 +58,10 @@ export function booterHandoverRoutes(app: App, deps: Writes & Pick<RouteDeps, "m
     path: "/v2/booter/cns/{server_uuid}/setup-script/bundle",
     tags,
     summary: "Get the setup bundle for a script that another booter sent",
-    description: "Needs the token of the script. Refused after the first report of the run.",
+    description: "Needs the token of the script. The server refuses this after the first report of the run.",
     ...rights(deps, "BooterHandover"),
     request: { params: CnParam, body: jsonBody(BundleHandover) },
-    responses: answers(SetupBundle, "The bundle, secrets included"),
+    responses: answers(SetupBundle, "The bundle, including its secrets"),
   });
   app.openapi(bundleRoute, async (c) => {
     const { server_uuid } = c.req.valid("param");

@@ -46,7 +46,7 @@ export function cnSetupRoutes(app: App, deps: Deps): void {
     summary: "Approve a disk layout and start the setup; destroys the data on every disk of the layout",
     description:
       "A key with a scope other than `full` gets 403. The setup fails if it takes longer than 45 minutes. To follow " +
-      "it, read the operation `operation_id`.",
+      "the setup, read the operation `operation_id`.",
     ...rights(deps, "CnSetupApprove"),
     request: { params: CnParam, body: jsonBody(SetupApproval) },
     responses: answers(SetupApproved, "The node in setup, and the operation"),

@@ -87,7 +87,7 @@ export type RouteDeps = {
   readonly tokens: SessionTokens;
   /** The issuer of the identity service, which no tenant can register. */
   readonly identity_issuer: string | null;
-  /** Signs users of issuers in to the web console. */
+  /** Signs in users of issuers to the web console. */
   readonly oidc: OidcSignIn;
   readonly root_user_id: string;
   readonly settings: Settings;

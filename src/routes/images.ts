@@ -27,10 +27,10 @@ const params = z.object({ image_id: Uuid });
 const atImage = atScoped("image", "image_id");
 const ABOUT =
   "The bytes stay at `source_url`; the control plane never fetches them. Nodes fetch them from public addresses and " +
-  "from the addresses in the setting `fetch.allowed_private`. A node follows at most 3 redirects. It checks each of " +
-  "them and each resolved name, and connects to the address that it checked. A node keeps a copy of an image that is " +
-  "not public for one tenant only. 400 if the host of `source_url` is a private address. 409 if the scope already " +
-  "has an image with that name, or if the id exists.";
+  "from the addresses in the setting `fetch.allowed_private`. A node follows at most 3 redirects. It checks each " +
+  "redirect and each resolved name, and connects to the address that it checked. A node keeps a copy of an image " +
+  "that is not public for one tenant only. 400 if the host of `source_url` is a private address. 409 if the scope " +
+  "already has an image with that name, or if the id exists.";
 const UNION =
   "Lists the public images, then the images of the silo, of the tenant and of the project. The field `scope` shows " +
   "the scope of each image. Within a scope, the oldest image comes first.";

@@ -128,7 +128,7 @@ export function snapshotRoutes(app: App, deps: Deps): void {
     path: atPath,
     tags,
     summary: "Delete a snapshot with its data",
-    description: "Disks that were restored from it keep their data.",
+    description: "Disks that were restored from the snapshot keep their data.",
     ...rights(deps, "SnapshotDelete", atSnapshot),
     request: { params, headers: PREFER },
     responses: { ...answersNothing("Deleted"), ...ACCEPTED },

@@ -1,6 +1,6 @@
-// Computes the layout that the API proposes and checks. It is computed from only the name and the size in whole GB of
-// each disk, on the assumption that every disk is spinning and not removable. The proposal is advisory, because only
-// the node knows its disks exactly.
+// Computes the layout that the API proposes and checks. The computation uses only the name and the size in whole GB of
+// each disk, and assumes that every disk is spinning and not removable. The proposal is advisory, because only the node
+// knows its disks exactly.
 import { DISK_LAYOUTS } from "../../contract/enums.ts";
 import type { LayoutProposal, SetupApproval } from "../../contract/setup.ts";
 import { layoutOf, layoutOptionError, type LayoutOptions, type PoolLayout } from "./layout.ts";
