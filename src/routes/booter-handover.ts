@@ -1,5 +1,5 @@
-// The handover of a live setup run from the booter that sent the setup script to another booter (docs/booting.md, "Two
-// booters on one network").
+// Defines the routes that hand a live setup run over from the booter that sent the setup script to another booter
+// (docs/booting.md, "Two booters on one network").
 import { createHash } from "node:crypto";
 import { createRoute, z } from "@hono/zod-openapi";
 import { findSetupScript } from "../../actors/cn/reads.ts";

@@ -31,9 +31,9 @@ export function nicChangeRoutes(app: App, deps: Deps): void {
     summary: "Add a NIC to a stopped instance",
     description:
       "The NIC gets an address of each block of its subnet: the one that the body names, or the lowest free one. The " +
-      `next start gives the NIC to the guest. An instance has at most ${EXTRA_NICS_MAX + 1} NICs. The guest may send only ` +
-      "from the addresses of the NIC, and from `allowed_cidrs`. 409 for an instance that is not stopped, and for an " +
-      "address that is in use or reserved.",
+      `next start gives the NIC to the guest. An instance has at most ${EXTRA_NICS_MAX + 1} NICs. The guest may send ` +
+      "only from the addresses of the NIC, and from `allowed_cidrs`. 409 for an instance that is not stopped, and for " +
+      "an address that is in use or reserved.",
     ...rights(deps, "NicCreate", inInstance),
     request: { query: z.object({ instance: Uuid }), headers: PREFER_WAIT, body: jsonBody(NicBody) },
     responses: answersCreated(Nic, "The NIC"),
