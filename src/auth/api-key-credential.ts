@@ -22,8 +22,8 @@ type KeyRow = Person & {
 };
 
 /**
- * The live keys with their principals. A key that is bound to a tenant has that tenant's permissions and none of its
- * owner's.
+ * The live keys with their principals. A key that is bound to a tenant has the permissions of that tenant, and no
+ * permissions of its owner.
  */
 const LIVE = `
   select k.id, k.lookup, k.secret_sha256, k.user_id, u.username, u.is_root and k.tenant_id is null as is_root,

@@ -85,7 +85,7 @@ export function createMint(secret: Uint8Array) {
     return derive(secret, { purpose: "console-ticket", id: msg_id }, CONSOLE_TICKET_BYTES).toString("base64url");
   }
 
-  /** Derives the ticket that the source of a migration shows to its target. It is never stored. */
+  /** Derives the ticket that the source of a migration shows to the target. The ticket is never stored. */
   function migrationTicket(migration_id: string): string {
     return derive(secret, { purpose: "migration-ticket", id: migration_id }, TICKET_KEY_BYTES).toString("base64url");
   }
@@ -159,14 +159,14 @@ export function createMint(secret: Uint8Array) {
     return createHmac("sha256", key).update([instance_id, tenant_id, project_id].join("\0")).digest("hex");
   }
 
-  /** Derives the root password of an instance. It is never stored. */
+  /** Derives the root password of an instance. The password is never stored. */
   function instanceRootPassword(instance_id: string): string {
     return derive(secret, { purpose: "instance-root-password", id: instance_id }, SECRET_BYTES).toString("base64url");
   }
 
   /**
-   * Returns a digest that identifies a request body. It is keyed, because a plain hash would let an attacker who reads
-   * the database guess a password in the body.
+   * Returns a digest that identifies a request body. The digest is keyed, because a plain hash would let an attacker
+   * who reads the database guess a password in the body.
    */
   function bodyDigest(body: string): string {
     return createHmac("sha256", derive(secret, { purpose: "idempotency", id: "" }, DIGEST_KEY_BYTES)).update(body)

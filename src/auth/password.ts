@@ -1,5 +1,5 @@
-// Hashes passwords with argon2id. A hash takes a tenth of a second and 19 MiB, so a worker thread computes it and the
-// queue is bounded. An unknown user name costs the same work as a wrong password.
+// Hashes passwords with argon2id. A hash takes a tenth of a second and 19 MiB, so a worker thread computes hashes, and
+// the number of queued tasks is limited. An unknown user name costs the same work as a wrong password.
 import { Worker } from "node:worker_threads";
 import { type Fault, fault } from "../contract/fault.ts";
 import type { PasswordAnswer, PasswordTask } from "./password-worker.ts";

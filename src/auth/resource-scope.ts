@@ -90,14 +90,14 @@ export const inInstance: Locate = inParent("instance", null);
 /** The disk that `?disk=` names. */
 export const ofDisk: Locate = inParent("disk", null);
 
-/** Lists of disks: of one instance or of one project. */
+/** For lists of disks. The list needs one instance or one project. */
 export const ofDisks: Locate = {
   wanted: (c) => narrow(c, ["instance"]) ? [] : ["tenant", "project"],
   missing: (c) => `${c.req.method} ${c.req.path} requires \`?instance=<uuid>\` or \`?tenant=<uuid>&project=<uuid>\``,
   find: (c, findRow) => (narrow(c, ["instance"]) ? inInstance : inProject).find(c, findRow),
 };
 
-/** Lists of instances. With `?image=` or `?cn=` the list spans all projects, otherwise it needs one project. */
+/** For lists of instances. With `?image=` or `?cn=`, the list spans all projects; otherwise it needs one project. */
 export const ofInstances: Locate = {
   wanted: (c) => narrow(c, ["image", "cn"]) ? [] : ["tenant", "project"],
   missing: () => "set `image=`, `cn=`, or `tenant=&project=` to scope the list",
@@ -107,7 +107,7 @@ export const ofInstances: Locate = {
   },
 };
 
-/** Lists of NICs. With `?ip=` the list spans all projects, otherwise it needs one subnet, instance or project. */
+/** For lists of NICs. With `?ip=`, the list spans all projects; otherwise it needs one subnet, instance or project. */
 export const ofNics: Locate = {
   wanted: (c) => narrow(c, ["ip", "subnet", "instance"]) ? [] : ["tenant", "project"],
   missing: (c) =>

@@ -30,7 +30,7 @@ const Node = z.object({ server_uuid: z.string(), hostname: z.string() });
 /** The planned upgrade of one node. */
 export const UpgradedNode = Node.extend({
   platform_image: z.string().nullable().describe("The platform image that the node reports now"),
-  preview: DrainPreview.describe("The nodes to which the instances of the node would move now"),
+  preview: DrainPreview.describe("The preview of the node's drain, computed from the current state"),
   operation_id: z.string().nullable().describe(
     "The operation cn-upgrade of this node. It exists from the start of the node's upgrade; null for a dry run",
   ),

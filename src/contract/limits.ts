@@ -278,9 +278,9 @@ export const FETCH_RANGES_MAX = 100;
 
 /** DNS servers of the guests of VPCs. A node asks them one after another and waits 2 s for each. */
 export const RESOLVERS_MAX = 4;
-/** Time servers of the guests of VPCs. A guest needs four to find the one that is wrong. */
+/** Time servers of the guests of VPCs. A guest needs four servers to find out which one is wrong. */
 export const NTP_SERVERS_MAX = 4;
-/** Port forwards of one NAT gateway. Each is a rule in the gateway's node. */
+/** Port forwards of one NAT gateway. Each port forward is a rule on the gateway's node. */
 export const PORT_FORWARDS_MAX = 256;
 /** Classes of instance sizes in the setting `network.nic_limits`. */
 export const NIC_LIMIT_CLASSES_MAX = 32;
@@ -333,9 +333,9 @@ export const LABEL_FILTER_CHARS_MAX = 1_024;
 export const DATA_DISKS_MAX = 16;
 /** Snapshots of one instance. Every message to the instance loads them. */
 export const SNAPSHOTS_MAX = 32;
-/** NICs in addition to the primary one, and SSH keys, of one instance. */
+/** NICs of one instance in addition to the primary one, and SSH keys of one instance. */
 export const EXTRA_NICS_MAX = 31;
-/** Further addresses, and allowed blocks, of one NIC. Each is a route on every node of the VPC. */
+/** Further addresses of one NIC, and allowed blocks of one NIC. Each of them is a route on every node of the VPC. */
 export const ADDITIONAL_IPS_MAX = 16;
 export const ALLOWED_CIDRS_MAX = 16;
 export const SSH_KEYS_OF_INSTANCE_MAX = 100;
@@ -395,7 +395,7 @@ export const REBOOT_JOB_LIMIT_MS = 10 * 60 * 1_000;
 export const REBOOT_LIMIT_MS = 30 * 60 * 1_000;
 /** A node that an operator restarts must report again within a day, because the operator may be away. */
 export const REBOOT_BY_OPERATOR_LIMIT_MS = 24 * 60 * 60 * 1_000;
-/** A drain gives up an instance after this many refused migrations, one second apart. */
+/** A drain no longer tries to move an instance after this many refused migrations, one second apart. */
 export const DRAIN_TRIES_MAX = 3;
 /**
  * The smallest bandwidth that a migration may be limited to, in bytes per second. With less, memory changes faster than
@@ -495,13 +495,13 @@ export const HELD_KNOWN_EACH_MAX = 1_000;
 export const CONSOLE_TICKET_S = 60;
 /** Random bytes of a console ticket. */
 export const CONSOLE_TICKET_BYTES = 32;
-/** Seconds that a node has to dial in for a console session. A healthy node needs less than one. */
+/** Seconds in which a node must connect for a console session. A healthy node needs less than a second. */
 export const CONSOLE_DIAL_S = 10;
 /** Console calls in one answer to a node, and console calls that a node lists as known. */
 export const CONSOLE_CALLS_MAX = 100;
 /**
  * For a console call, the pause after the first failed attempt of a node to reach the server process that waits for it.
- * It doubles with each attempt.
+ * The pause doubles with each attempt.
  */
 export const CONSOLE_REDIAL_MS = 250;
 /** Bytes of a serial console that a node keeps for each instance. */
@@ -521,7 +521,7 @@ export const CONSOLE_BUFFER_BYTES_MAX = 4 * CONSOLE_WINDOW_BYTES;
 export const CONSOLE_HISTORY_BYTES_DEFAULT = 4_096;
 /** Bytes of a screenshot: a screen of 1280 by 800 pixels without any repetition has 3 MiB. */
 export const SCREENSHOT_BYTES_MAX = 8 * 2 ** 20;
-/** A node must send a screenshot within this many seconds after it has dialled in. */
+/** A node must send a screenshot within this many seconds after it has connected. */
 export const SCREENSHOT_S_MAX = 20;
 /** A screenshot counts as this many consoles in a caller's share, because its bytes wait in memory. */
 export const SCREENSHOT_CONSOLES = 16;

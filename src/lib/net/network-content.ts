@@ -136,7 +136,7 @@ export function hasPart(server_uuid: string, { hosts }: NetworkContent): boolean
 
 /**
  * The MTU is the same on all nodes, so that a guest can move. It is the largest MTU that the underlays of all nodes
- * allow.
+ * allow, but at most VPC_MTU_MAX.
  */
 function mtuOf({ hosts }: NetworkContent): number {
   return Math.min(VPC_MTU_MAX, ...hosts.map(({ underlay_mtu }) => underlay_mtu - OVERLAY_HEADER_BYTES));

@@ -6,7 +6,7 @@ export function stops(text: string, mend: string | null = null): Finding {
   return { level: "stops", text, mend };
 }
 
-/** Returns a warning: the machine is usable in spite of it. */
+/** Returns a warning: the machine is usable in spite of the problem. */
 export function warns(text: string, mend: string | null = null): Finding {
   return { level: "warns", text, mend };
 }
