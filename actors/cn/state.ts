@@ -38,7 +38,10 @@ type CnBase = {
   readonly root_password_hash: string | null;
   readonly setup_operation_id: string | null;
   readonly bundle_taken: boolean;
-  /** The setup script of the current run, until the run fails or its deadline passes; otherwise null. */
+  /**
+   * The delivery of the setup script of the latest run. Null before the delivery, after the run failed, after the run's
+   * deadline, and after a disable or a factory reset.
+   */
   readonly setup_delivery: SetupDelivery | null;
   // The view cn_loaded joins the fields below.
   readonly last_seen: Date | null;
@@ -91,7 +94,7 @@ type NoSetup = { readonly setup_epoch: null };
 type MaybeRegistered = { readonly registration_id: string | null; readonly poll_token_sha256: string | null };
 
 export type CnState =
-  // A pending node that was disabled before still has its key, with the rights of a disabled node.
+  // A pending node that was disabled before keeps its key. The key has the same rights as the key of a disabled node.
   | (CnBase & MaybeRegistered & MaybeKey & NoSetup & {
     readonly state: "pending";
     readonly approved_at: Date | null;

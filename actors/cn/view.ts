@@ -99,8 +99,8 @@ export function withoutClaims(view: CnView): CnView {
 }
 
 /**
- * The reply to a registration with proof of this node. The reply to any other registration comes from its enrolment
- * claim.
+ * The reply to a registration that proves that it comes from this node (NodeProof). Any other registration gets the
+ * reply of the enrolment claim that it created.
  */
 export function registrationReply(s: CnState): RegistrationReply {
   return {

@@ -113,8 +113,8 @@ export function createEngine(options: EngineOptions) {
    * transaction ends. In any other session, it handles errors of the commit call and answers the senders itself.
    */
   async function attempt(claimed: readonly Mailbox[], session: StoreSession, messages_max: number): Promise<Written> {
-    // Messages that arrive during this load wait for the next load, because this load may return a time before their
-    // arrival.
+    // A message that arrives during this load waits for the next load, because the time that this load returns may be
+    // earlier than the arrival of the message.
     const queued = new Map(claimed.map((box) => [box, Math.min(messages_max, box.queue.length)]));
     const loaded = await session.load(claimed.map((box) => box.ref));
     await ports.fault("after_load");
@@ -180,9 +180,9 @@ export function createEngine(options: EngineOptions) {
   }
 
   /**
-   * Refuses the message with the constraint's 409. The refusal is stored like any other refusal. If no kind has a text
-   * for the constraint, the engine repeats a message that met a conflict of primary keys, at most failures_max times.
-   * Any other message gets the error.
+   * Refuses the message with the constraint's 409. The refusal is stored like any other refusal. If no behavior defines
+   * a fault for the constraint, a primary-key conflict is repeated at most failures_max times. After the last repeat,
+   * and for any other constraint, the sender gets the error.
    */
   async function refuseBroken(item: Item, error: CommitError): Promise<void> {
     const refusal = constraintFault(error.constraint, item.unit);

@@ -46,7 +46,9 @@ export type Committed = {
    * Null if an allocation may have changed the tells. Then only the table of the outbox has the tells as they are sent.
    */
   readonly tells: readonly OutboxRow[] | null;
-  /** The actors whose deadline had passed when the unit was loaded. */
+  /**
+   * The actors whose new deadline, as the unit wrote it, is not later than the time at which the actors were loaded.
+   */
   readonly due: readonly ActorRef[];
 };
 

@@ -80,7 +80,9 @@ export type With = {
 /** A reply instead of the view of the new state. */
 export type Reply = { readonly part: "reply"; readonly reply: Json };
 
-/** The alternative decision. The commit applies it if a condition of this decision does not hold. */
+/**
+ * The alternative decision. The commit applies it if a condition of the decision that contains this part does not hold.
+ */
 export type Otherwise<S> = { readonly part: "otherwise"; readonly out: Out<S> };
 
 /** The parts of a decision in addition to the next state. */

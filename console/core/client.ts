@@ -1,5 +1,5 @@
-// Sends requests to the API. The console sends every request with `call`. If the server refuses a request, `call`
-// throws a Refusal with the server's error message. If no answer arrives, `call` throws a Refusal with status 0.
+// Sends requests to the API. Every HTTP request of the console goes through `ask` or `getBlob`. If the server refuses the
+// request, both throw a Refusal with the server's error message. If no answer arrives, both throw a Refusal with status 0.
 import type { ErrorBody, Page } from "../../src/contract/common.ts";
 
 /** A request that failed. `status` is 0 if no answer arrived. */
@@ -72,7 +72,7 @@ async function respond(method: string, path: string, accept: string, options: Ca
       ...(signal !== undefined && { signal }),
     });
   } catch {
-    throw new Refusal(0, "The server does not answer. Check the connection; the console tries again.");
+    throw new Refusal(0, "The server does not answer. Check the connection and try again.");
   }
   if (response.ok) return response;
   if (response.status === 401 && !path.startsWith("/v1/console/session")) onUnauthenticated();

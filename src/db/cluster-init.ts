@@ -49,7 +49,8 @@ export async function ensureCluster(made: Cluster): Promise<string> {
   const password = await readFile(folder.password, "utf8").catch(() => "");
   if (password === "") {
     throw new Error(
-      `${folder.password} is missing, so the database beside it cannot be opened. Restore it from a backup.`,
+      `The file ${folder.password} is missing, so the database in ${folder.cluster} cannot be opened. Restore this file ` +
+        "from a backup.",
     );
   }
   return password;

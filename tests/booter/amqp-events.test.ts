@@ -183,7 +183,7 @@ describe("a machine may not", () => {
     },
   );
 
-  test("send a message to another machine by publishing with the sender's UUID", async () => {
+  test("send a message to another machine; its own UUID in the routing key reaches only itself", async () => {
     const [one, two] = [await agent(), await agent()];
     one.made.publish(1, `ur.execute.${one.server_uuid}.z`, "{}");
     expect((await one.made.delivery()).key).toBe(`ur.execute.${one.server_uuid}.z`);

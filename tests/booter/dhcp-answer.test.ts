@@ -203,7 +203,7 @@ test("only DISCOVER and REQUEST are answered", () => {
   }
 });
 
-test("a URL of more than 127 characters is in option 67 and not in the field file", () => {
+test("a URL of more than 127 characters is sent in option 67 and not in the `file` field", () => {
   const packet = readPacket(clientPacket(discover("ipxe")));
   if (typeof packet === "string") throw new Error(packet);
   const long = `http://10.0.0.1/${"x".repeat(150)}`;

@@ -1,5 +1,6 @@
-// Sends a million mutated DHCP packets, AMQP frames and TFTP packets in this process. No exception may escape, only the
-// machine that may boot may get a DHCP reply, and the memory use must not grow.
+// Feeds mutated packets to the parsers in this process: a million DHCP packets, a million AMQP frames and a million
+// TFTP packets. No exception may escape, only the machine that may boot may get a DHCP reply, and the memory use must
+// not grow.
 import process from "node:process";
 import { expect, test } from "vitest";
 import { mutatedAmqp, mutatedDhcp, mutatedTftp } from "./mutations.ts";

@@ -1,6 +1,7 @@
-// Installs fake platform tools for a scratch root. They keep a state of pools and datasets and log every call. They
-// fail at the call that a test chooses, and refuse arguments that the real tools would refuse. While the file `hold` in
-// the state contains the name of a tool, this tool waits and creates the file `held`.
+// Installs fake platform tools for tests with a temporary root folder. They keep a state of pools and datasets and log
+// every call. They fail at the call that a test chooses, and refuse arguments that the real tools would refuse. If the
+// file `hold` in the state folder contains the name of a tool, the tool creates the file `held` and waits until `hold`
+// is deleted.
 import { chmod, mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 

@@ -24,7 +24,7 @@ export type ProcessSite = {
 export type ProcessSiteOptions = {
   /** A function that is called before each API call of the booter runs, and again before its answer is sent. */
   readonly watch?: Watch;
-  /** Each booter has the other one as its peer. The first `another()` is the peer of the first booter. */
+  /** If true, the first booter and the booter that the first `another()` starts are peers of each other. */
   readonly peers?: boolean;
   /** Adds files to a booter's folder. Returns its [ur] block instead of SETUP_BLOCK. */
   readonly setup?: (folder: string) => Promise<string>;

@@ -106,8 +106,8 @@ test("`operation list` shows only the first reference of each operation", async 
   expect(lines[1]).not.toContain("project");
 });
 
-test("`operation abandon` prints how many steps will not run", async () => {
-  const ran = await opsctl(["operation", "abandon", ID], { server: () => ({ body: { id: ID, poked_nodes: 2 } }) });
+test("`operation abandon` prints the new state of the operation", async () => {
+  const ran = await opsctl(["operation", "abandon", ID], { server: () => ({ body: operation("unwinding") }) });
   expect(ran.asked[0]).toMatchObject({ method: "POST", path: `/v1/operations/${ID}/abandon` });
-  expect(ran.out()).toBe(`Abandoned operation ${ID}; steps that will not run: 2\n`);
+  expect(ran.out()).toBe(`Abandoned operation ${ID}; it is now unwinding\n`);
 });

@@ -10,7 +10,7 @@ const hit = (kind: string, id: string) => ({ kind, id, name: "node-join", hint: 
 const found = (...items: unknown[]): Server => ({ path }) =>
   path === "/v1/search"
     ? { body: { items } }
-    : { body: { id: A, kind: {}, status: {}, progress: null, poked_nodes: 0 } };
+    : { body: { id: A, kind: {}, state: "unwinding", status: {}, progress: null } };
 const asked = ({ asked }: Awaited<ReturnType<typeof opsctl>>) => asked.map(({ method, path }) => `${method} ${path}`);
 
 test.each([

@@ -1,5 +1,5 @@
-// Builds the requests of tests/api/rights-matrix.test.ts to the routes of jobs. Each cell of the matrix has its own
-// job. The calling node has claimed this job.
+// Builds the requests of tests/api/rights-matrix.test.ts to the routes of jobs. Each request to an existing job creates
+// its own job. The caller's node has claimed the job; if the caller has no node, a random UUID has.
 import { randomUUID } from "node:crypto";
 import { acceptedBodies } from "../api/bodies.ts";
 import type { TestControlPlane } from "../support/control-plane.ts";
@@ -7,9 +7,7 @@ import type { TestControlPlane } from "../support/control-plane.ts";
 type Objects = "existing" | "absent";
 type Target = { readonly path: string; readonly body?: unknown };
 
-/**
- * Returns the request of each route. `nodes` has the UUID of the node that owns the key of each column of the matrix.
- */
+/** Returns the request of each route. `nodes` has the UUID of the node for each column whose caller is a node. */
 export function jobTargets(
   plane: () => TestControlPlane,
   nodes: ReadonlyMap<string, string>,

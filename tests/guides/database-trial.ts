@@ -12,7 +12,9 @@ import { endServers, installedPostgres } from "./postgres.ts";
 import { guidePort } from "./ports.ts";
 import { berth, ROOT, runGuides, SESSION } from "./run.ts";
 
-/** The settings of the backup guide. The archive is in the folder of the test. */
+/** The archive of the log in the guide. The tests have it in their folder. */
+const ARCHIVE = "/var/backups/berth";
+/** The settings of the backup guide. */
 const [archiving = expect.fail("the backup guide has no settings")] = settingsIn(
   await readFile(join(ROOT, "docs/guides/backup.md"), "utf8"),
   "ini",
@@ -30,7 +32,7 @@ port = 5432
 listen_addresses = '127.0.0.1'
 unix_socket_directories = ''
 fsync = off
-${archiving.replaceAll("/var/backups/berth", "$PWD/archive")}
+${archiving.replaceAll(ARCHIVE, "$PWD/archive")}
 END
 pg_ctl -D primary -w -l primary.log start
 psql -X postgres://berth@127.0.0.1:5432/postgres -c "create database berth"
@@ -65,7 +67,7 @@ async function atDatabase(context: TestContext, guide: string): Promise<void> {
       BERTH_SECRET_KEY: "5e".repeat(32),
       OPSCTL_API_KEY: ROOT_KEY,
     },
-    instead: Object.fromEntries(free),
+    instead: { ...Object.fromEntries(free), [ARCHIVE]: "$PWD/archive" },
     wrap: postgres.wrap,
     before: PRIMARY,
   });

@@ -169,8 +169,8 @@ export async function inventoryAsked(client: AmqpClient): Promise<void> {
 }
 
 /**
- * Retries for a while: the AMQP broker accepts a second connection of a machine only after it has noticed the end of
- * the first.
+ * Repeats `body` until it succeeds or PATIENCE has passed. The AMQP broker refuses a server UUID while another open
+ * connection uses it, and the broker may notice the end of that connection late.
  */
 export async function until<T>(body: () => Promise<T>): Promise<T> {
   for (const end = Date.now() + PATIENCE.timeout;;) {

@@ -1,3 +1,4 @@
+import type { OperationView } from "../../../src/contract/operation.ts";
 import { type AnyCommand, command } from "../../framework.ts";
 import { plainText } from "../../internal/plain-text.ts";
 import { withIo } from "../../internal/run.ts";
@@ -14,10 +15,7 @@ export function abandon(): AnyCommand {
     .argument(...OPERATION_ARGUMENT)
     .action(withIo(async (io, text) => {
       const id = await resolveOperation(io, text);
-      const answer = await io.post<{ id: string; poked_nodes: number }>(`${operationPath(id)}/abandon`);
-      io.print(
-        answer,
-        `Abandoned operation ${plainText(answer.id)}; steps that will not run: ${Number(answer.poked_nodes)}`,
-      );
+      const answer = await io.post<OperationView>(`${operationPath(id)}/abandon`);
+      io.print(answer, `Abandoned operation ${plainText(answer.id)}; it is now ${plainText(answer.state)}`);
     }));
 }
