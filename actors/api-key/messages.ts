@@ -14,5 +14,8 @@ export type ApiKeyMessage =
   | { readonly type: "delete"; readonly user_id: string; readonly through_tenant_id: string | null }
   /** Deletes a key of this tenant. The caller gets 404 for a key of another tenant. */
   | { readonly type: "delete_of_tenant"; readonly tenant_id: string }
-  /** Deletes the key together with its node. */
+  /**
+   * Deletes the key of a node. The node's record sends this message when the node is removed or reset, or when it gets
+   * a new key.
+   */
   | { readonly type: "revoke" };

@@ -33,7 +33,7 @@ export type CnMessage =
   /** The same commit creates an enrolment claim of this server_uuid. */
   | Identified & { readonly type: "claimed" }
   | { readonly type: "last_claim_ended" }
-  /** The record takes this registration id and poll token only if it has no poll token. */
+  /** If the record has no poll token, it takes this registration id and poll token; otherwise it keeps its own. */
   | ReportedIdentity & Ticket & { readonly type: "refresh"; readonly proof: NodeProof }
   | {
     readonly type: "approve";
@@ -72,7 +72,7 @@ export type CnMessage =
   | { readonly type: "set_placement"; readonly patch: CnPlacementPatch }
   /**
    * Cordons the node and starts the operation that moves its instances. The preview lists the instances that can move.
-   * `part_of` is the drain by label that begins this drain.
+   * `part_of` is the operation that begins this drain: a drain by label or an upgrade of the node.
    */
   | {
     readonly type: "drain";
@@ -109,7 +109,7 @@ export type CnMessage =
     /** The MAC with which the machine logged in to the broker; null when the booter did not send one. */
     readonly mac: string | null;
     /**
-     * True if the machine has just started and the booter that sends the announce began no setup run for the machine.
+     * True if the machine has just started and the booter that sends this message has not begun a setup run for it.
      * Missing in messages of older servers.
      */
     readonly started?: boolean;
@@ -143,7 +143,7 @@ export type CnMessage =
     readonly epoch: number;
     /** The platform image for boot records to which no operator assigned an image. */
     readonly enrollment_pi: string | null;
-    /** The IP address in the node's boot record; null when none of its boot records has an address. */
+    /** The IP address of a boot record of the node; null when none of the node's boot records has an address. */
     readonly admin_ip: string | null;
   }
   | { readonly type: "setup_failed"; readonly epoch: number; readonly reason: string }

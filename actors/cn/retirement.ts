@@ -57,8 +57,9 @@ export function forgetKey(s: On<"pending"> | On<"disabled">, { key_id }: Msg<"ke
 }
 
 /**
- * Resets the record to its state after the first announce; the machine keeps running until its next boot. Identity,
- * hardware, root password hash and operators' settings stay. The node's boot records permit enrolment again.
+ * Resets the record to the state awaiting_setup, as after the machine's first announcement; the machine keeps running
+ * until its next boot. Identity, hardware, root password hash and operators' settings stay. The node's boot records
+ * permit enrolment again.
  */
 export function factoryReset(s: On<"approved"> | On<"disabled">, m: Confirmed): Out<CnState> {
   const { server_uuid } = s;

@@ -90,7 +90,7 @@ type MaybeKey = {
 };
 /** The epoch identifies a setup run. It is set only while a run is in progress. */
 type NoSetup = { readonly setup_epoch: null };
-/** The token with which the registered agent polls its state. */
+/** The registration's id, and the hash of the token with which the agent polls the state of the node. */
 type MaybeRegistered = { readonly registration_id: string | null; readonly poll_token_sha256: string | null };
 
 export type CnState =

@@ -114,7 +114,7 @@ export function registrationReply(s: CnState): RegistrationReply {
 
 /**
  * The node's own reservoir settings and the effective settings. A default of the cluster applies where the node has no
- * setting of its own. The node limits the percent to the range from 0 to 1.
+ * setting of its own. `reservoir_percent` is a fraction. The node limits it to the range from 0 to 1.
  */
 export function reservoirView(
   s: Pick<CnState, "server_uuid" | "reservoir_enabled" | "reservoir_percent">,

@@ -42,13 +42,9 @@ export type Committed = {
   readonly refs: readonly ActorRef[];
   /** These rows still have tokens in place of allocated values. */
   readonly rows: readonly RowWrite[];
-  /**
-   * Null if an allocation may have changed the tells. Then only the table of the outbox has the tells as they are sent.
-   */
+  /** Null if an allocation may have changed the tells. In this case only the outbox table has their final content. */
   readonly tells: readonly OutboxRow[] | null;
-  /**
-   * The actors whose new deadline, as the unit wrote it, is not later than the time at which the actors were loaded.
-   */
+  /** The actors whose `wake_at`, as the unit wrote it, had passed when the actors were loaded. */
   readonly due: readonly ActorRef[];
 };
 

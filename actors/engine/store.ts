@@ -14,8 +14,8 @@ export type LoadedActor = {
 export const ABSENT: LoadedActor = { state: null, incarnation: "", version: 0 };
 
 /**
- * The loaded actors by refKey, and the time of the database's clock at the load. In the dev environment, the offset is
- * added to this time.
+ * The loaded actors by refKey, and the time of the database's clock at the load. This time is `berth_now()`: the
+ * database's time plus the offset of the dev environment's clock.
  */
 export type Loaded = { readonly now: Date; readonly actors: ReadonlyMap<string, LoadedActor> };
 
@@ -36,8 +36,8 @@ export type UnitActor = {
   readonly version: number;
   /**
    * The id of the message that writes this version, if an earlier unit of the same call writes it; absent for a loaded
-   * version. The commit checks that this message wrote the version: if the earlier unit is not written, another writer may
-   * have reached the same version.
+   * version. If the earlier unit is not written, another writer may create the same version. So the commit checks that
+   * this message wrote it.
    */
   readonly written_by?: string;
   /**
@@ -139,8 +139,8 @@ export interface StoreSession {
 }
 
 /**
- * The store port. Every call may reject when the connection to the database is lost. The reason of a CommitError is
- * what is known about the commit.
+ * The store port. Every call may reject when the connection to the database is lost. `CommitError.reason` is whether
+ * the call wrote nothing or may have written.
  */
 export interface Store extends StoreSession {
   /**

@@ -33,7 +33,7 @@ export function mirror(host: Host): AnyCommand {
     .requiredOption("--to <folder>", "the folder to write; a second run updates it")
     .option(
       "--base-url <url>",
-      "URL that will serve the folder; the mirror's index lists it as the first location of every file",
+      "URL at which a web server will serve the folder; the mirror's index lists it first for every file",
     )
     .option("--prune", "remove image files and documents that the mirror no longer lists")
     .addOption(TRUST_INDEX)

@@ -23,6 +23,6 @@ export function page<P extends string>(
   described: Described,
   view: (params: Params<P>) => JSX.Element,
 ): PageRow {
-  // `match` fills exactly the names of this pattern.
+  // `match` (path.ts) returns exactly one value for each name in this pattern.
   return { path, ...described, view: (params) => view(params as Params<P>) };
 }

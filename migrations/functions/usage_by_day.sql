@@ -1,6 +1,6 @@
 -- Returns what each project used on each day (UTC), from `first_day` to `last_day`, computed from the spans and the
--- traffic. `of_project` limits it to one project. The current day counts up to now. The spans of closed days may be
--- deleted already, so usage_between reads the stored sums of closed days.
+-- traffic. If `of_project` is not null, only this project is returned. The current day counts up to now. The spans of
+-- closed days may be deleted already, so usage_between reads the stored sums of closed days.
 create or replace function usage_by_day(first_day date, last_day date, of_project uuid default null)
 returns table (project_id uuid, day date, tenant_id uuid, vcpu_seconds numeric, memory_byte_seconds numeric,
                disk_byte_seconds numeric, floating_ip_seconds numeric, network_in_bytes numeric, network_out_bytes numeric)

@@ -88,8 +88,8 @@ export async function writeSecret(path: string, secret: string): Promise<void> {
 }
 
 /**
- * Renames a log that is too long to `.1`, replacing the previous one: recent errors stay available, and the disk does
- * not fill up.
+ * If the log is larger than LOG_BYTES_MAX, renames it to `<log>.1` and replaces the previous `<log>.1`. Recent errors
+ * stay available, and the disk does not fill up.
  */
 export async function rotateLog(log: string): Promise<void> {
   const size_bytes = await stat(log).then((s) => s.size, () => 0);

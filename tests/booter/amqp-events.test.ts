@@ -161,9 +161,9 @@ describe("a machine may not", () => {
   });
 
   test.each([
-    ["another's script", "ur.execute.00000000-0000-4000-8000-000000000001.x"],
-    ["another's inventory", "ur.sysinfo.00000000-0000-4000-8000-000000000001.x"],
-    ["another's reply", "ur.execute-reply.00000000-0000-4000-8000-000000000001.x"],
+    ["a script for another machine", "ur.execute.00000000-0000-4000-8000-000000000001.x"],
+    ["an inventory of another machine", "ur.sysinfo.00000000-0000-4000-8000-000000000001.x"],
+    ["a reply of another machine", "ur.execute-reply.00000000-0000-4000-8000-000000000001.x"],
     ["a broadcast", "ur.broadcast.sysinfo.x"],
   ])("publish %s", async (_name, key) => {
     const { made } = await agent();
@@ -183,7 +183,7 @@ describe("a machine may not", () => {
     },
   );
 
-  test("send a message to another machine; its own UUID in the routing key reaches only itself", async () => {
+  test("send a message to another machine; a message with its own UUID reaches only this machine", async () => {
     const [one, two] = [await agent(), await agent()];
     one.made.publish(1, `ur.execute.${one.server_uuid}.z`, "{}");
     expect((await one.made.delivery()).key).toBe(`ur.execute.${one.server_uuid}.z`);
@@ -258,7 +258,7 @@ describe("another client", () => {
   });
 });
 
-describe("a connection ends at once on", () => {
+describe("a connection ends on", () => {
   const raw = async (bytes: Buffer) => {
     const made = await client();
     made.socket.write(bytes);
@@ -272,7 +272,7 @@ describe("a connection ends at once on", () => {
     await new Promise((resolve) => socket.once("close", resolve));
     expect(Buffer.concat(received)).toEqual(PROTOCOL_HEADER);
   });
-  test("no login within the time limit", async () => {
+  test("a login that does not arrive within the time limit", async () => {
     const socket = connect({ host: "127.0.0.1", port: hasty.port });
     socket.resume();
     await new Promise((resolve) => socket.once("close", resolve));

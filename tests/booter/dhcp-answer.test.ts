@@ -144,7 +144,7 @@ describe("the destination of a reply", () => {
     expect(sent(parts)).toMatchObject({ address: "10.0.0.10", port: 68 });
   });
 
-  test("a relayed reply goes to the relay's address, port 67, with the flag unchanged", () => {
+  test("a relayed reply goes to the relay's address, port 67, with the broadcast flag unchanged", () => {
     const answer = sent({ giaddr: number("10.0.0.254"), flags: 0x8000, ...discover("bios") });
     expect(answer).toMatchObject({ address: "10.0.0.254", port: 67 });
     expect(answer.reply).toMatchObject({ giaddr: number("10.0.0.254"), flags: 0x8000 });

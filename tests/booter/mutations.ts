@@ -110,7 +110,7 @@ function replyFault(bytes: Uint8Array, address: string): string | null {
   return reply.giaddr === 0 || relay.startsWith("10.0.0.") ? null : `a reply to the foreign relay ${relay}`;
 }
 
-/** Checks that a session ends or continues, does not throw, and releases all memory. */
+/** Checks that a session never throws, and that it has released all reserved bytes after its end. */
 export function mutatedAmqp(count: number): Mutated {
   const whole = amqpStream();
   const random = seeded(3);

@@ -22,11 +22,13 @@ export type ProcessSite = {
 };
 
 export type ProcessSiteOptions = {
-  /** A function that is called before each API call of the booter runs, and again before its answer is sent. */
+  /** Called before the control plane handles an API call of the booter, and again before it sends the answer. */
   readonly watch?: Watch;
   /** If true, the first booter and the booter that the first `another()` starts are peers of each other. */
   readonly peers?: boolean;
-  /** Adds files to a booter's folder. Returns its [ur] block instead of SETUP_BLOCK. */
+  /**
+   * Adds files to a booter's folder. Returns the [ur] block for the booter's configuration; it replaces SETUP_BLOCK.
+   */
   readonly setup?: (folder: string) => Promise<string>;
   /** Returns the URL that the booter uses instead of the control plane's URL, for example the URL of a proxy. */
   readonly route?: (url: string) => Promise<string>;

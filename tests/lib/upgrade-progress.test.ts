@@ -1,4 +1,4 @@
-// Tests the next part of an upgrade by label, and the next part of the upgrade of one node.
+// Tests which action comes next in an upgrade by label, and in the upgrade of one node.
 import { expect, test } from "vitest";
 import {
   type Draining,
@@ -34,25 +34,28 @@ test("the upgrades of the nodes begin in order, and at most max_unavailable of t
   expect(names([node("a", is("succeeded")), node("b"), node("c")], 1)).toEqual(["b"]);
 });
 
-test.each(["unwound", "failed", "stuck"] as const)("after a node whose upgrade is %s, no upgrade begins", (state) => {
-  const stuck = node("b", is(state, "return"));
-  expect(names([node("a", is("running")), stuck, node("c")], 3)).toEqual([]);
-  expect(nextOfLabelUpgrade([node("a", is("succeeded")), stuck, node("c")], 3, NONE)).toEqual({
-    next: "end",
-    result: {
-      upgraded: [{ server_uuid: "a", hostname: "host-a", operation_id: "upgrade-a", moved: 2 }],
-      not_upgraded: [{
-        server_uuid: "b",
-        hostname: "host-b",
-        operation_id: "upgrade-b",
-        step: "return",
-        reason: "no power",
-        remedy: expect.stringContaining("booter redfish power-cycle"),
-      }],
-      not_begun: [{ server_uuid: "c", hostname: "host-c" }],
-    },
-  });
-});
+test.each(["unwound", "failed", "stuck"] as const)(
+  "once the upgrade of a node is in the state %s, no other upgrade begins",
+  (state) => {
+    const stuck = node("b", is(state, "return"));
+    expect(names([node("a", is("running")), stuck, node("c")], 3)).toEqual([]);
+    expect(nextOfLabelUpgrade([node("a", is("succeeded")), stuck, node("c")], 3, NONE)).toEqual({
+      next: "end",
+      result: {
+        upgraded: [{ server_uuid: "a", hostname: "host-a", operation_id: "upgrade-a", moved: 2 }],
+        not_upgraded: [{
+          server_uuid: "b",
+          hostname: "host-b",
+          operation_id: "upgrade-b",
+          step: "return",
+          reason: "no power",
+          remedy: expect.stringContaining("booter redfish power-cycle"),
+        }],
+        not_begun: [{ server_uuid: "c", hostname: "host-c" }],
+      },
+    });
+  },
+);
 
 test("a refused upgrade stops the operation, unless the upgrade began in another process", () => {
   const refusals = new Map([["a", "operation X already drains, evacuates or upgrades the node"]]);

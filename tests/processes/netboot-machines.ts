@@ -1,5 +1,5 @@
-// Simulates machines that netboot at a control plane and a booter. Their addresses are in 127.20.0.0/16, which Linux
-// treats as local.
+// Simulates machines that netboot from a booter, which uses a control plane. Their addresses are in 127.20.0.0/16,
+// which Linux treats as local.
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
 import type { BootRecord } from "../../src/contract/boot.ts";
@@ -23,7 +23,7 @@ export const GUID = Uint8Array.from([0, ...Buffer.from("44454c4c330010348036c4c0
 
 type Lease = { readonly address: string; readonly path: string };
 
-/** A machine that has booted once, with the AMQP login of its kernel arguments. */
+/** A machine that has booted once, with the AMQP login that its kernel arguments contain. */
 export type Bare = {
   readonly mac: string;
   readonly address: string;
@@ -147,7 +147,7 @@ export function machinesAt(site: NetbootSite) {
   };
 }
 
-/** Encodes a DISCOVER of iPXE, with or without the machine's GUID. */
+/** Returns the parts of iPXE's DISCOVER, with the GUID as option 97 unless the GUID is null. */
 export function discoverOf(mac: string, guid: Uint8Array | null) {
   const asked = discover(mac);
   return guid === null ? asked : { ...asked, options: [...asked.options, [97, guid] as const] };

@@ -11,7 +11,7 @@ const DAY_S = 86_400;
 const HALF_DAY_S = DAY_S / 2;
 const PER_MINUTE = 3;
 
-/** Two processes on one database, with a limit per account and none per address. */
+/** Two control planes on one database, as in two processes. Each has a limit per account and none per address. */
 let t: TestControlPlane;
 let second: TestControlPlane;
 let users = 0;
@@ -127,7 +127,7 @@ describe("a session", () => {
     ]);
   });
 
-  test("has the lifetime of the setting, even if it began before the change", async () => {
+  test("has the lifetime that the setting has now, even if the session began before the setting was changed", async () => {
     const { username } = await newUser();
     const tokens = (await login(username)).body;
     const path = "/v1/config/session.lifetime_secs";

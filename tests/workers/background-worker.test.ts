@@ -117,7 +117,7 @@ test("the reason of a refused step is sent to the saga", async () => {
   expect(sent[1]?.[2]).toEqual({ type: "step_refused", step: "first", reason: "the door is closed" });
 });
 
-test("a saga that becomes due again during the load that ends its run is run again", async () => {
+test("if a commit makes a saga due during the last load of its run, the worker runs the saga again", async () => {
   const gate = Promise.withResolvers<void>();
   const { worker, sent, standAt, slowLoads } = openWorker((message) => {
     if (message.type === "tick") {

@@ -3,12 +3,12 @@
 import type { DiskLayout } from "../../contract/enums.ts";
 import type { Disk } from "./size-classes.ts";
 
-/** Above this disk size, a rebuild takes so long that one parity disk is not enough. */
+/** Disks above this size take long to rebuild, so the layout gets more parity. */
 const SLOW_REBUILD_BYTES = 1_500e9;
 
 /**
  * @param storage the storage set, smallest disk first, not empty
- * @param fixed the spares and the width that the caller fixed; null lets the layout choose
+ * @param options the number of spares and the stripe width, each null if the caller did not fix it
  */
 export function defaultLayout(
   storage: readonly Disk[],
@@ -31,8 +31,8 @@ export function defaultLayout(
 }
 
 /**
- * Chooses the layout when the number of spares is fixed. In this case the disks must divide evenly into stripes, so
- * their number determines the layout.
+ * Chooses the layout of many or large disks when the number of spares is fixed. In this case the disks must divide
+ * evenly into stripes, so their number determines the layout.
  */
 function tiledByParity(available: number): DiskLayout {
   for (let width = 7; width <= 12; width++) if (available % width === 0) return "raidz2";

@@ -55,7 +55,7 @@ export function recordText(record: BootRecord & Partial<BootRecordShown>): strin
   ]);
 }
 
-/** The last netboot request. The firmware of the machine wrote it. */
+/** Returns the rows of the last netboot request that the machine's firmware sent. */
 function requestRows(client: BootRecordShown["client"]): readonly (readonly [string, string | null])[] {
   if (client === null) return [["last_request", null]];
   return [
