@@ -21,8 +21,8 @@ const CHOICES: Readonly<Partial<Record<Field, readonly string[]>>> = {
   action: FIREWALL_ACTIONS,
   protocol: FIREWALL_PROTOCOLS,
 };
-/** The width of an input in characters. */
-const SIZES: Readonly<Partial<Record<Field, number>>> = { name: 12, priority: 4, destination_ports: 8 };
+/** The width of an input in characters. With these widths, the table fits a window of 1,280 pixels. */
+const SIZES: Readonly<Partial<Record<Field, number>>> = { name: 9, priority: 3, destination_ports: 7 };
 const SIZE_DEFAULT = 13;
 
 type Props = {
@@ -43,7 +43,7 @@ export function FirewallTable({ rows, deciding, edit, labelsOf }: Props) {
   };
   return (
     <div class="scrolls" role="group" aria-label="Firewall rules, scrolls" tabIndex={0}>
-      <table class="edited">
+      <table class={edit === null ? undefined : "edited"}>
         <thead>
           <tr>
             {DRAFT_FIELDS.map((field) => <th key={field} scope="col">{TITLES[field]}</th>)}
