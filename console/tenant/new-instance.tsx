@@ -8,7 +8,7 @@ import { tenantctl } from "../core/command.ts";
 import { type Action, run, useActions, type Values } from "../core/action.ts";
 import { go } from "../core/router.ts";
 import { store } from "../core/store.ts";
-import { writersOnly } from "../core/session.ts";
+import { isOperator, writersOnly } from "../core/session.ts";
 import { parseBytes } from "../core/text.ts";
 import { Heading, Link, Problem } from "../parts/basics.tsx";
 import { say } from "../core/toast.ts";
@@ -141,17 +141,21 @@ export function NewInstance({ place }: { readonly place: Place }) {
           {writersOnly() !== null && <p class="sentence warn">{writersOnly()}</p>}
         </Form>
       )}
-      <p class="dim">
-        If no node can take it,{" "}
-        <Link
-          to={`/placement?cpu=${values.value["cpu"] ?? 1}&memory=${
-            encodeURIComponent(values.value["memory"] ?? "1 GiB")
-          }&tenant=${place.tenant}`}
-        >
-          an operator sees why
-        </Link>.
-      </p>
+      <WhyNot place={place} values={values.value} />
     </>
+  );
+}
+
+/** Says where the reasons are if no node can take the instance. Only operators can open that page. */
+function WhyNot({ place, values: { cpu = "1", memory = "1 GiB" } }: {
+  readonly place: Place;
+  readonly values: Values;
+}) {
+  if (!isOperator()) return <p class="dim">If no node can take it, ask an operator, who sees why.</p>;
+  return (
+    <p class="dim">
+      If no node can take it, <Link to={`/placement${queryText({ cpu, memory, tenant: place.tenant })}`}>see why</Link>.
+    </p>
   );
 }
 
