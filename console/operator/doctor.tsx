@@ -7,7 +7,8 @@ import { useKeys } from "../core/keys.ts";
 import { counted } from "../core/text.ts";
 import { AsCommand, Heading, Problem, Section, State, When } from "../parts/basics.tsx";
 
-const RANK = { fail: 0, warn: 1, skip: 2, ok: 3 } as const;
+/** The order of the checks. The checks that ran come before the skipped ones. */
+const RANK = { fail: 0, warn: 1, ok: 2, skip: 3 } as const;
 
 export function Doctor() {
   const report = useSignal<DoctorReport | null>(null);
@@ -47,7 +48,7 @@ export function Doctor() {
             {counted(checks.length, "check")}, <When at={report.value.checked_at} />
           </p>
         )}
-      <ul class="plain" aria-busy={busy.value}>
+      <ul class="plain checks" aria-busy={busy.value}>
         {checks.map((check) => <Check key={check.id} check={check} />)}
       </ul>
       <AsCommand line={opsctl("doctor")} />
@@ -58,10 +59,11 @@ export function Doctor() {
 function Check({ check }: { readonly check: CheckResult }) {
   return (
     <li>
-      <State of={check.status} />
-      <span>{check.title}</span>
-      <span class="dim">{check.id}</span>
-      {(check.found.length > 0 || check.status === "skip") && (
+      <span>
+        <State of={check.status} /> {check.title} <span class="dim">{check.id}</span>
+      </span>
+      {check.status === "skip" && <p class="dim">Not checked: {check.facts.join("; ")}</p>}
+      {check.found.length > 0 && (
         <Section title={check.mend ?? "What was found"}>
           <pre>{[...check.found, ...check.facts, ...(check.more ? ["and more"] : [])].join("\n")}</pre>
         </Section>

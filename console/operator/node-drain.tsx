@@ -83,9 +83,10 @@ export function Moving({ of }: { readonly of: DrainPreview["placeable"] }) {
     <ul class="plain">
       {of.map(({ instance_id, instance_name, target_cn_uuid, target_cn_hostname }) => (
         <li key={instance_id}>
-          <Link to={`/instances/${instance_id}`}>{instance_name}</Link>
-          <span class="dim">to</span>
-          <Link to={`/nodes/${target_cn_uuid}`}>{target_cn_hostname}</Link>
+          <span>
+            <Link to={`/instances/${instance_id}`}>{instance_name}</Link> <span class="dim">to</span>{" "}
+            <Link to={`/nodes/${target_cn_uuid}`}>{target_cn_hostname}</Link>
+          </span>
         </li>
       ))}
     </ul>
