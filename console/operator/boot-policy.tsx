@@ -7,7 +7,8 @@ import { opsctl } from "../core/command.ts";
 import { rootOnly } from "../core/session.ts";
 import { store } from "../core/store.ts";
 import { say } from "../core/toast.ts";
-import { useActions } from "../core/action.ts";
+import { useActions, type Values } from "../core/action.ts";
+import { policyChanges, rosterChanges } from "../core/boot-changes.ts";
 import { Actions } from "../parts/actions.tsx";
 import { Heading, Link, Problem } from "../parts/basics.tsx";
 import { Form } from "../parts/form.tsx";
@@ -66,7 +67,8 @@ function PolicyForm({ of: { policy, etag }, done }: { readonly of: Versioned; re
           type: "lines",
           isOptional: true,
           initial: JSON.stringify(policy.allowlist, null, 2),
-          hint: "JSON: a list of entries",
+          hint: 'JSON: a list of entries, such as [{"kind": "mac_prefix", "value": "02:aa:15"}]. ' +
+            'The other kind is "service_tag"',
         },
         {
           name: "enrollment_pi",
@@ -89,7 +91,8 @@ function PolicyForm({ of: { policy, etag }, done }: { readonly of: Versioned; re
           type: "lines",
           isOptional: true,
           initial: policy.admin_network === null ? "" : JSON.stringify(policy.admin_network, null, 2),
-          hint: "JSON; empty for no network",
+          hint: 'JSON, such as {"ipv4_block": "10.99.0.0/24", "provision_start_ipv4": "10.99.0.100", ' +
+            '"provision_end_ipv4": "10.99.0.200", "gateway": "10.99.0.1"}. Empty for no network',
         },
         {
           name: "rack_networks",
@@ -97,7 +100,8 @@ function PolicyForm({ of: { policy, etag }, done }: { readonly of: Versioned; re
           type: "lines",
           isOptional: true,
           initial: policy.rack_networks.length === 0 ? "" : JSON.stringify(policy.rack_networks, null, 2),
-          hint: "JSON: a list of networks; empty for none",
+          hint: "JSON: a list of networks, each as the admin network, with a name and the relays outside its block, " +
+            'such as [{"name": "rack-a3", "relays": ["10.1.0.1"], …}]. Empty for none',
         },
         {
           name: "label_arguments",
@@ -105,24 +109,14 @@ function PolicyForm({ of: { policy, etag }, done }: { readonly of: Versioned; re
           type: "lines",
           isOptional: true,
           initial: policy.label_arguments.length === 0 ? "" : JSON.stringify(policy.label_arguments, null, 2),
-          hint: "JSON: a list of entries with label, kernel_args and console; empty for none",
+          hint: 'JSON, such as [{"label": "gpu=yes", "kernel_args": ["iommu=pt"], ' +
+            '"console": {"port": "ttya"}}]. The console may be null. Empty for none',
         },
       ]}
       cli={() => opsctl("cn boot policy set", ["policy.json"])}
+      review={(values) => reviewed(policyChanges(policy, bodyOf(values)))}
       send={async (values, key) => {
-        if (rootOnly() !== null) throw new Refusal(403, rootOnly() ?? "");
-        const { enrollment_pi = "", enrollment_kernel_args = "", admin_network = "" } = values;
-        const { rack_networks = "", label_arguments = "" } = values;
-        const body = {
-          auto_enroll: values["auto_enroll"] === "true",
-          allowlist: parsed("allowlist", values["allowlist"] || "[]"),
-          enrollment_pi: enrollment_pi === "" ? null : enrollment_pi,
-          enrollment_kernel_args: enrollment_kernel_args.split("\n").filter((line) => line !== ""),
-          admin_network: admin_network === "" ? null : parsed("admin_network", admin_network),
-          rack_networks: rack_networks === "" ? [] : parsed("rack_networks", rack_networks),
-          label_arguments: label_arguments === "" ? [] : parsed("label_arguments", label_arguments),
-        };
-        await send("PUT", POLICY, { body, key, ifMatch: etag });
+        await send("PUT", POLICY, { body: bodyOf(values), key, ifMatch: etag });
         return { said: "The boot policy is set" };
       }}
       done={({ said = "" }) => {
@@ -134,6 +128,27 @@ function PolicyForm({ of: { policy, etag }, done }: { readonly of: Versioned; re
       {rootOnly() !== null && <p class="sentence warn">{rootOnly()}</p>}
     </Form>
   );
+}
+
+/** Returns the changes to confirm. Throws a Refusal if the caller may not make them. */
+function reviewed(changes: string): string {
+  const refused = rootOnly();
+  if (refused !== null) throw new Refusal(403, refused);
+  return changes;
+}
+
+/** Returns the policy of the form. Throws a Refusal that names a field without JSON. */
+function bodyOf(values: Values): Readonly<Record<keyof BootPolicy, unknown>> {
+  const { enrollment_pi = "", enrollment_kernel_args = "", admin_network = "" } = values;
+  return {
+    auto_enroll: values["auto_enroll"] === "true",
+    allowlist: parsed("allowlist", values["allowlist"] || "[]"),
+    enrollment_pi: enrollment_pi === "" ? null : enrollment_pi,
+    enrollment_kernel_args: enrollment_kernel_args.split("\n").filter((line) => line !== ""),
+    admin_network: parsed("admin_network", admin_network || "null"),
+    rack_networks: parsed("rack_networks", values["rack_networks"] || "[]"),
+    label_arguments: parsed("label_arguments", values["label_arguments"] || "[]"),
+  };
 }
 
 export function RosterPage() {
@@ -167,9 +182,11 @@ export function RosterPage() {
             label: "Roster",
             type: "lines",
             initial: JSON.stringify(data, null, 2),
-            hint: "JSON: a list of machines with hostname, macs, nic_tags and optionally aggregate",
+            hint: 'JSON: a list of machines, such as [{"hostname": "r1-u1", "macs": ["02:aa:15:2b:6e:77"], ' +
+              '"nic_tags": ["admin"]}]. An "aggregate" is optional',
           }]}
           cli={() => opsctl("cn boot roster set", ["roster.json"])}
+          review={({ roster = "" }) => reviewed(rosterChanges(data, parsed("roster", roster)))}
           send={async ({ roster = "" }, key) => {
             await send("PUT", ROSTER, { body: parsed("roster", roster), key });
             return { said: "The roster is replaced" };

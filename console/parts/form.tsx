@@ -20,9 +20,14 @@ type Props = {
   readonly children?: ComponentChildren;
   /** Called at every change, so that a page can show what a value means. */
   readonly onValues?: (values: Values) => void;
+  /**
+   * Returns what the form changes. The user then confirms the changes before the form is sent. May throw a Refusal that
+   * names a field.
+   */
+  readonly review?: (values: Values) => string;
 };
 
-export function Form({ fields, button, isDangerous, cli, send, done, cancel, children, onValues }: Props) {
+export function Form({ fields, button, isDangerous, cli, send, done, cancel, children, onValues, review }: Props) {
   const id = useId();
   const form = useRef<HTMLFormElement>(null);
   // A repeated attempt after a lost answer is the same request (docs/wire.md, "Repeating a request").
@@ -30,11 +35,17 @@ export function Form({ fields, button, isDangerous, cli, send, done, cancel, chi
   const values = useSignal<Values>(useMemo(() => initialValues(fields), []));
   const refusal = useSignal<Refusal | null>(null);
   const busy = useSignal(false);
+  /** The text that the user must confirm; null before the first submit and after a change of a value. */
+  const asked = useSignal<string | null>(null);
   const blamed = blamedField(refusal.value, fields);
   useEffect(() => () => askBeforeLeaving(null), []);
+  useEffect(() => {
+    if (asked.value !== null) form.current?.lastElementChild?.scrollIntoView({ block: "nearest" });
+  }, [asked.value]);
 
   const set = (name: string, value: string) => {
     values.value = { ...values.value, [name]: value };
+    asked.value = null;
     askBeforeLeaving(fields.length > 1 ? "The form is not sent. Leave the page?" : null);
     onValues?.(values.value);
   };
@@ -44,10 +55,16 @@ export function Form({ fields, button, isDangerous, cli, send, done, cancel, chi
     busy.value = true;
     refusal.value = null;
     try {
+      if (review !== undefined && asked.value === null) {
+        asked.value = review(values.value);
+        return;
+      }
       const result = await send(values.value, key.value);
       askBeforeLeaving(null);
+      asked.value = null;
       done(result ?? {});
     } catch (error) {
+      asked.value = null;
       refusal.value = refusalOf(error);
       // The server answered, so the next attempt is a new request with a new key.
       if (refusal.value.status !== 0) key.value = crypto.randomUUID();
@@ -71,10 +88,16 @@ export function Form({ fields, button, isDangerous, cli, send, done, cancel, chi
       ))}
       {refusal.value !== null && blamed === null && <Problem refusal={refusal.value} />}
       <AsCommand line={cli(values.value)} />
+      {asked.value !== null && <p class="sentence warn" role="alert">{asked.value}</p>}
       <footer>
         {cancel !== undefined && <button type="button" onClick={cancel}>Cancel</button>}
-        <button class={isDangerous ? "primary danger" : "primary"} type="submit" aria-disabled={busy.value}>
-          {busy.value ? "Working…" : button}
+        {asked.value !== null && <button type="button" onClick={() => (asked.value = null)}>Go back</button>}
+        <button
+          class={isDangerous || asked.value !== null ? "primary danger" : "primary"}
+          type="submit"
+          aria-disabled={busy.value}
+        >
+          {busy.value ? "Working…" : asked.value === null ? button : `Confirm: ${button.toLowerCase()}`}
         </button>
       </footer>
     </form>
@@ -147,7 +170,7 @@ function FieldRow({ id, field, value, bad, set }: RowProps) {
   }
   const typed = { ...shared, value, onInput, spellcheck: false };
   const input = field.type === "lines"
-    ? <textarea {...typed} rows={5} />
+    ? <textarea {...typed} rows={rowsOf(value)} />
     : field.type === "secret"
     ? <input {...typed} type="password" autocomplete="new-password" />
     : field.type === "number"
@@ -160,6 +183,14 @@ function FieldRow({ id, field, value, bad, set }: RowProps) {
       {text}
     </div>
   );
+}
+
+const ROWS_MIN = 5;
+const ROWS_MAX = 30;
+
+/** Returns the height of a text in rows, so that the box shows all of a text that is not too long. */
+export function rowsOf(text: string): number {
+  return Math.min(ROWS_MAX, Math.max(ROWS_MIN, text.split("\n").length + 1));
 }
 
 function complaint({ type, mustBe }: Field, value: string): string {
