@@ -28,6 +28,7 @@ export const LONG = [
   "tests/console/browser.test.ts",
   "tests/console/instance.test.ts",
   "tests/console/pages.test.ts",
+  "tests/console/shown.test.ts",
   "tests/console/flows-more.test.ts",
   "tests/console/flows-operator.test.ts",
   "tests/console/flows-tenant.test.ts",

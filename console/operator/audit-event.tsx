@@ -1,38 +1,35 @@
 // Shows one event of the audit chain, links to its neighbours, and whether the chain verifies at this event.
-import type { AuditActor, AuditEvent, AuditVerification } from "../../src/contract/audit.ts";
-import { type Opening, useActions } from "../core/action.ts";
+import type { AuditEvent, AuditPage, AuditVerification } from "../../src/contract/audit.ts";
+import { useActions } from "../core/action.ts";
+import { actorText } from "../core/audit-actor.ts";
 import { get } from "../core/client.ts";
 import { opsctl } from "../core/command.ts";
 import { Actions } from "../parts/actions.tsx";
 import { AsCommand, Facts, Heading, Link, Problem, Section, State } from "../parts/basics.tsx";
 import { useQuery } from "../parts/use-query.ts";
+import { verify } from "./audit.tsx";
+import { usernamesOf, usersQuery } from "./directory.ts";
 
-export function actorText(actor: AuditActor): string {
-  switch (actor.kind) {
-    case "operator":
-      return actor.is_root ? "root" : `user ${actor.user_id}`;
-    case "api_key":
-      return `key ${actor.key_id}`;
-    case "anonymous":
-    case "system":
-      return actor.kind;
-  }
-}
-
-export const verify: Opening = { title: "Verify the chain", opens: "/audit-verification" };
-
-export function AuditEventPage({ seq }: { readonly seq: string }) {
+/** The page of one event of the site's chain. Its id is the number of the event. */
+export function AuditEventPage({ id: seq }: { readonly id: string }) {
   const number = Number(seq);
   const { data: event, refusal } = useQuery({
     key: `audit ${seq}`,
     kinds: [],
     read: (signal) => get<AuditEvent>(`/v1/audit/events/${encodeURIComponent(seq)}`, undefined, signal),
   });
+  const head = useQuery({
+    key: "audit head",
+    kinds: [],
+    fresh_ms: 5_000,
+    read: async (signal) => (await get<AuditPage>("/v1/audit/events", { order: "desc", limit: 1 }, signal)).head,
+  });
   const check = useQuery({
     key: `audit ${seq} verified`,
     kinds: [],
     read: (signal) => get<AuditVerification>("/v1/audit/verify", { from: Math.max(0, number - 1), to: number }, signal),
   });
+  const { data: users } = useQuery(usersQuery);
   useActions([verify]);
   const above = <Link to="/audit">Audit</Link>;
   if (event === undefined) {
@@ -56,7 +53,9 @@ export function AuditEventPage({ seq }: { readonly seq: string }) {
       <Facts
         of={{
           "Time": <time dateTime={event.ts}>{event.ts}</time>,
-          "Actor": actorText(event.actor),
+          "Actor": actorText(event.actor, usernamesOf(users)),
+          "Key": "key_id" in event.actor ? <code>{event.actor.key_id}</code> : null,
+          "User": "user_id" in event.actor ? <code>{event.actor.user_id}</code> : null,
           "Object": event.resource,
           "Request": event.request_id === null ? null : <code>{event.request_id}</code>,
           "Outcome": event.outcome.kind,
@@ -69,7 +68,7 @@ export function AuditEventPage({ seq }: { readonly seq: string }) {
       </Section>
       <nav class="tabs" aria-label="Neighbouring events">
         {number > 0 && <Link to={`/audit/${number - 1}`}>Event {number - 1}</Link>}
-        <Link to={`/audit/${number + 1}`}>Event {number + 1}</Link>
+        {number < (head.data?.seq ?? 0) && <Link to={`/audit/${number + 1}`}>Event {number + 1}</Link>}
       </nav>
       <AsCommand line={opsctl("audit verify")} />
     </>

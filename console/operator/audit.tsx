@@ -1,11 +1,14 @@
 // Shows the audit chain, newest first. The server searches the chain.
 import type { AuditEvent, AuditPage } from "../../src/contract/audit.ts";
 import { useSignal } from "@preact/signals";
-import { useActions } from "../core/action.ts";
+import { useMemo } from "preact/hooks";
+import { type Opening, useActions } from "../core/action.ts";
+import { actorText } from "../core/audit-actor.ts";
 import { auditFlags, type AuditSearch, auditSearchOf } from "../core/audit-search.ts";
 import { get } from "../core/client.ts";
 import { opsctl, tenantctl } from "../core/command.ts";
 import { narrow, query as urlQuery } from "../core/router.ts";
+import { isOperator, me } from "../core/session.ts";
 import type { Query } from "../core/store.ts";
 import { counted } from "../core/text.ts";
 import { Actions } from "../parts/actions.tsx";
@@ -14,7 +17,7 @@ import type { Column } from "../parts/list.tsx";
 import { Filters } from "../parts/list-page.tsx";
 import { RowList } from "../parts/lists.tsx";
 import { useQuery } from "../parts/use-query.ts";
-import { actorText, verify } from "./audit-event.tsx";
+import { type Names, NO_NAMES, usernamesOf, usersQuery } from "./directory.ts";
 
 /** Each step adds this many older events to the list. */
 const STEP_EVENTS = 500;
@@ -26,7 +29,7 @@ const REQUESTS_MAX = 5;
 /** The search begins this long after the last key press, in milliseconds. */
 const REST_MS = 200;
 
-const COLUMNS: readonly Column<AuditEvent>[] = [
+const columnsWith = (usernames: Names): readonly Column<AuditEvent>[] => [
   {
     name: "seq",
     title: "Number",
@@ -48,8 +51,8 @@ const COLUMNS: readonly Column<AuditEvent>[] = [
     name: "actor",
     title: "Actor",
     isWideOnly: true,
-    text: ({ actor }) => actorText(actor),
-    cell: ({ actor }) => actorText(actor),
+    text: ({ actor }) => actorText(actor, usernames),
+    cell: ({ actor }) => actorText(actor, usernames),
   },
   {
     name: "resource",
@@ -68,10 +71,25 @@ const COLUMNS: readonly Column<AuditEvent>[] = [
   { name: "time", title: "Time", width: "110px", text: ({ ts }) => ts, cell: ({ ts }) => <When at={ts} /> },
 ];
 
-/** Only the site's chain has a page for each event. */
-const TENANT_COLUMNS = COLUMNS.map((column) =>
-  column.name === "seq" ? { ...column, cell: ({ seq }: AuditEvent) => seq } : column
-);
+/** The columns of a tenant's audit. Only the site's chain has a page for each event. */
+const tenantColumnsWith = (usernames: Names) =>
+  columnsWith(usernames).map((column) =>
+    column.name === "seq" ? { ...column, cell: ({ seq }: AuditEvent) => seq } : column
+  );
+
+/** Opens the verification of the site's chain. */
+export const verify: Opening = { title: "Verify the chain", opens: "/audit-verification" };
+
+/** Only operators can read all users. A tenant's user knows only its own name. */
+const knownUsers: Query<Names> = {
+  ...usersQuery,
+  key: "user names",
+  read: async (signal) => {
+    const who = me.peek();
+    if (isOperator()) return usernamesOf(await usersQuery.read(signal));
+    return new Map(who === null ? [] : [[who.user_id, who.username]]);
+  },
+};
 
 type Found = { readonly events: readonly AuditEvent[]; readonly before_seq: number | null };
 
@@ -108,6 +126,8 @@ export function Audit({ tenant = null }: { readonly tenant?: string | null }) {
   const steps = useSignal(1);
   const query = found(tenant, search, steps.value);
   const { data, busy, refusal } = useQuery(query);
+  const { data: usernames = NO_NAMES } = useQuery(knownUsers);
+  const columns = useMemo(() => (tenant === null ? columnsWith : tenantColumnsWith)(usernames), [tenant, usernames]);
   useActions(tenant === null ? [verify] : []);
   return (
     <>
@@ -127,7 +147,7 @@ export function Audit({ tenant = null }: { readonly tenant?: string | null }) {
         )}
       <RowList
         label="Audit"
-        columns={tenant === null ? COLUMNS : TENANT_COLUMNS}
+        columns={columns}
         listKey={`audit ${text}`}
         rows={data?.events}
         busy={busy}

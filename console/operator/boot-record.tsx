@@ -7,9 +7,11 @@ import { opsctl } from "../core/command.ts";
 import { rootOnly } from "../core/session.ts";
 import { Actions } from "../parts/actions.tsx";
 import { AsCommand, Facts, Heading, Link, Problem, Section, State, When } from "../parts/basics.tsx";
+import { Named } from "../parts/named.tsx";
 import { useQuery } from "../parts/use-query.ts";
 
-export function BootRecordPage({ mac }: { readonly mac: string }) {
+/** The page of one boot record. Its id is the MAC. */
+export function BootRecordPage({ id: mac }: { readonly id: string }) {
   const { data: record, refusal } = useQuery({
     key: `boot ${mac}`,
     kinds: ["boot-record"],
@@ -35,9 +37,7 @@ export function BootRecordPage({ mac }: { readonly mac: string }) {
         of={{
           "MAC": record.mac,
           "Address": record.address,
-          "Node": record.server_uuid === null
-            ? null
-            : <Link to={`/nodes/${record.server_uuid}`}>{record.server_uuid}</Link>,
+          "Node": record.server_uuid === null ? null : <Named scope="cn" id={record.server_uuid} />,
           "Platform image": record.assigned_pi,
           "Kernel arguments": argumentsText(record.boot_arguments.kernel_args, record.kernel_args),
           "Console": consoleText(record.boot_arguments.console),

@@ -1,15 +1,24 @@
 // Shows the jobs of nodes, and one job.
 import { JOB_STATUSES } from "../../src/contract/enums.ts";
 import type { Job } from "../../src/contract/job.ts";
+import { useMemo } from "preact/hooks";
 import { get, getAll } from "../core/client.ts";
 import { opsctl } from "../core/command.ts";
 import { AsCommand, Copyable, Facts, Heading, Link, Problem, Section, State, When } from "../parts/basics.tsx";
 import { createdColumn } from "../parts/columns.tsx";
 import type { Column } from "../parts/list.tsx";
 import { ListPage } from "../parts/list-page.tsx";
+import { Named } from "../parts/named.tsx";
 import { useQuery } from "../parts/use-query.ts";
+import { hostnamesQuery, type Names, NO_NAMES } from "./directory.ts";
 
-const COLUMNS: readonly Column<Job>[] = [
+/** Returns the step that a job is at, with the share of it that is done. */
+export function progressText({ status, progress }: Pick<Job, "status" | "progress">): string {
+  if (status.reason !== undefined || progress === null) return status.reason ?? "";
+  return progress.percent === null ? progress.step : `${progress.step} ${progress.percent} %`;
+}
+
+const columnsWith = (hostnames: Names): readonly Column<Job>[] => [
   {
     name: "kind",
     title: "Kind",
@@ -28,21 +37,23 @@ const COLUMNS: readonly Column<Job>[] = [
     name: "progress",
     title: "Progress",
     isWideOnly: true,
-    text: ({ progress, status }) => progress?.step ?? status.reason ?? "",
-    cell: ({ progress, status }) =>
-      status.reason ?? (progress === null ? "" : `${progress.step} ${progress.percent ?? ""}`),
+    text: progressText,
+    cell: progressText,
   },
   {
     name: "node",
     title: "Node",
     isWideOnly: true,
-    text: ({ target_cn_uuid }) => target_cn_uuid,
-    cell: ({ target_cn_uuid }) => <code>{target_cn_uuid}</code>,
+    text: ({ target_cn_uuid: id }) => hostnames.get(id ?? "") ?? id,
+    cell: ({ target_cn_uuid: id }) =>
+      id === null ? "" : <Link to={`/nodes/${id}`} tabIndex={-1}>{hostnames.get(id) ?? id}</Link>,
   },
   createdColumn(),
 ];
 
 export function Jobs() {
+  const { data: hostnames = NO_NAMES } = useQuery(hostnamesQuery);
+  const columns = useMemo(() => columnsWith(hostnames), [hostnames]);
   return (
     <ListPage<Job>
       title="Jobs"
@@ -55,7 +66,7 @@ export function Jobs() {
             b.created_at.localeCompare(a.created_at)
           ),
       }}
-      columns={COLUMNS}
+      columns={columns}
       idOf={({ id }) => id}
       open={({ id }) => `/jobs/${id}`}
       states={JOB_STATUSES}
@@ -89,12 +100,9 @@ export function JobPage({ id }: { readonly id: string }) {
       {job.status.reason !== undefined && <p class="sentence bad">{job.status.reason}</p>}
       <Facts
         of={{
-          "Node": job.target_cn_uuid === null
-            ? null
-            : <Link to={`/nodes/${job.target_cn_uuid}`}>{job.target_cn_uuid}</Link>,
-          "Operation": <Link to={`/operations/${job.operation_id}`}>{job.operation_id}</Link>,
-          "Step": job.progress?.step,
-          "Percent": job.progress?.percent,
+          "Node": job.target_cn_uuid === null ? null : <Named scope="cn" id={job.target_cn_uuid} />,
+          "Operation": <Named scope="operation" id={job.operation_id} />,
+          "Progress": progressText({ status: { status: job.status.status }, progress: job.progress }),
           "Created": <When at={job.created_at} />,
           "Claimed": <When at={job.claimed_at} />,
           "Ended": <When at={job.completed_at} none="not yet" />,

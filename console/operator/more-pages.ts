@@ -1,8 +1,11 @@
 // Exports the pages that operators seldom open. The build puts them into one file, which the browser loads when one of
 // these pages is opened.
+export { AuditEventPage } from "./audit-event.tsx";
 export { AuditVerificationPage } from "./audit-verification.tsx";
 export { BootPolicyPage, RosterPage } from "./boot-policy.tsx";
+export { BootRecordPage } from "./boot-record.tsx";
 export { Capacity } from "./capacity.tsx";
+export { Doctor } from "./doctor.tsx";
 export { Images } from "./images.tsx";
 export { InstanceMigrations } from "./instance-migrations.tsx";
 export { LabelDrain } from "./label-drain.tsx";
@@ -14,4 +17,5 @@ export { NodeEvacuate } from "./node-evacuate.tsx";
 export { OperationOutcome } from "./operation-outcome.tsx";
 export { Placement } from "./placement.tsx";
 export { Settings } from "./settings.tsx";
+export { TenantPage } from "./tenant.tsx";
 export { Users } from "./users.tsx";

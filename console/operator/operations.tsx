@@ -1,25 +1,29 @@
 // Shows the operations, and one operation with its steps. A tenant sees only its own operations.
 import { OPERATION_STATES } from "../../src/contract/enums.ts";
 import type { OperationStep, OperationSummary } from "../../src/contract/operation.ts";
+import { useMemo } from "preact/hooks";
 import { useActions } from "../core/action.ts";
 import { get, send } from "../core/client.ts";
 import { command, opsctl } from "../core/command.ts";
+import { kindText, mostSpecific, pageOf, shortId } from "../core/names.ts";
 import { query as urlQuery } from "../core/router.ts";
-import { pathOf } from "../core/search.ts";
 import { isOperator, rootOnly } from "../core/session.ts";
 import { words } from "../core/text.ts";
 import { Actions } from "../parts/actions.tsx";
 import { AsCommand, Copyable, Facts, Heading, Link, Problem, Section, State, When } from "../parts/basics.tsx";
 import type { Column } from "../parts/list.tsx";
 import { Later } from "../parts/later.tsx";
+import { Named } from "../parts/named.tsx";
 import { ListPage } from "../parts/list-page.tsx";
 import { useQuery } from "../parts/use-query.ts";
+import { place } from "../tenant/place.ts";
+import { hostnamesQuery, instanceNamesQuery, type Names, NO_NAMES } from "./directory.ts";
 import { operationQuery } from "./operation-query.ts";
 
 /** The number of operations in the list. The page of an object shows older operations of that object. */
 const NEWEST = 200;
 
-const COLUMNS: readonly Column<OperationSummary>[] = [
+const columnsWith = (names: Names): readonly Column<OperationSummary>[] => [
   {
     name: "kind",
     title: "Operation",
@@ -39,8 +43,8 @@ const COLUMNS: readonly Column<OperationSummary>[] = [
     name: "about",
     title: "About",
     isWideOnly: true,
-    text: ({ references }) => references.map(({ scope, id }) => `${scope} ${id}`).join(" "),
-    cell: ({ references }) => references.map(({ scope }) => words(scope)).join(", "),
+    text: ({ references }) => references.map(({ scope, id }) => `${scope} ${id} ${names.get(id) ?? ""}`).join(" "),
+    cell: ({ references }) => <About of={references} names={names} />,
   },
   {
     name: "created",
@@ -52,9 +56,20 @@ const COLUMNS: readonly Column<OperationSummary>[] = [
   },
 ];
 
+/** The most specific object of an operation, as a link to its page. */
+function About({ of, names }: { readonly of: OperationSummary["references"]; readonly names: Names }) {
+  const object = mostSpecific(of);
+  if (object === undefined) return null;
+  const text = `${kindText(object.scope)} ${names.get(object.id) ?? shortId(object.id)}`;
+  const to = pageOf(object, of);
+  return to === null ? <>{text}</> : <Link to={to} tabIndex={-1}>{text}</Link>;
+}
+
 export function Operations() {
   const program = isOperator() ? "opsctl" : "tenantctl";
   const state = urlQuery.value.get("state") ?? "";
+  const { data: names = NO_NAMES } = useQuery(isOperator() ? hostnamesQuery : instanceNamesQuery(place.value));
+  const columns = useMemo(() => columnsWith(names), [names]);
   return (
     <ListPage<OperationSummary>
       title="Operations"
@@ -64,7 +79,7 @@ export function Operations() {
         kinds: ["saga"],
         read: (signal) => get<OperationSummary[]>("/v1/operations", { limit: NEWEST, state }, signal),
       }}
-      columns={COLUMNS}
+      columns={columns}
       idOf={({ id }) => id}
       open={({ id }) => `/operations/${id}`}
       states={OPERATION_STATES}
@@ -85,6 +100,9 @@ const outcome = (id: string) => async () => {
   const { OperationOutcome } = await import("./more-pages.ts");
   return () => <OperationOutcome id={id} />;
 };
+
+/** The largest number of objects whose names the page asks for, with one request each. */
+const NAMES_MAX = 12;
 
 export function Operation({ id }: { readonly id: string }) {
   const { data: operation, refusal } = useQuery(operationQuery(id));
@@ -129,15 +147,16 @@ export function Operation({ id }: { readonly id: string }) {
       />
       <Section title="About">
         <ul class="plain">
-          {operation.references.map(({ scope, id: object }) => {
-            const to = pathOf(scope, object);
-            return (
-              <li key={`${scope} ${object}`}>
-                <span class="dim">{words(scope)}</span>
-                {to === null ? <code>{object}</code> : <Link to={to}>{object}</Link>}
-              </li>
-            );
-          })}
+          {operation.references.map(({ scope, id: object }, index) => (
+            <li key={`${scope} ${object}`}>
+              <span>
+                <span class="dim">{kindText(scope)}</span> {index < NAMES_MAX
+                  ? <Named scope={scope} id={object} others={operation.references} unnamed={shortId(object)} />
+                  : shortId(object)}
+              </span>
+              <code class="dim">{object}</code>
+            </li>
+          ))}
         </ul>
       </Section>
       <Section title="Steps" count={total_steps}>

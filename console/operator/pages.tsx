@@ -2,17 +2,13 @@
 import { page, type PageRow } from "../core/page-row.ts";
 import { Later } from "../parts/later.tsx";
 import { Audit } from "./audit.tsx";
-import { AuditEventPage } from "./audit-event.tsx";
-import { BootRecordPage } from "./boot-record.tsx";
 import { BootRecords } from "./boot.tsx";
-import { Doctor } from "./doctor.tsx";
 import { Instances } from "./instances.tsx";
 import { JobPage, Jobs } from "./jobs.tsx";
 import { Node } from "./node.tsx";
 import { FactoryReset } from "./node-setup.tsx";
 import { Nodes } from "./nodes.tsx";
 import { Overview } from "./overview.tsx";
-import { TenantPage } from "./tenant.tsx";
 import { Tenants } from "./tenants.tsx";
 
 const SITE = "Site";
@@ -22,7 +18,14 @@ const operator = { audience: "operator" } as const;
 
 type More = typeof import("./more-pages.ts");
 /** The names of the pages in more-pages.ts that show one object. `Plain` has the names of the other pages. */
-type OfOne = "InstanceMigrations" | "NetworkTracePage" | "NodeDrain" | "NodeEvacuate";
+type OfOne =
+  | "AuditEventPage"
+  | "BootRecordPage"
+  | "InstanceMigrations"
+  | "NetworkTracePage"
+  | "NodeDrain"
+  | "NodeEvacuate"
+  | "TenantPage";
 type Plain = Exclude<keyof More, OfOne | "OperationOutcome">;
 const more = (name: Plain) => async () => (await import("./more-pages.ts"))[name];
 const one = (name: OfOne, id: string) => async () => {
@@ -56,7 +59,7 @@ export const OPERATOR_PAGES: readonly PageRow[] = [
   page("/boot", { ...operator, title: "Boot records", group: SITE, key: "b" }, () => <BootRecords />),
   page("/boot-policy", { ...operator, title: "Boot policy" }, () => <Later load={more("BootPolicyPage")} />),
   page("/boot-roster", { ...operator, title: "Declared machines" }, () => <Later load={more("RosterPage")} />),
-  page("/boot/:mac", { ...operator, title: "Boot record" }, ({ mac }) => <BootRecordPage mac={mac} />),
+  page("/boot/:mac", { ...operator, title: "Boot record" }, ({ mac }) => <Later load={one("BootRecordPage", mac)} />),
   page(
     "/placement",
     { ...operator, title: "Placement", group: SITE, key: "p" },
@@ -73,15 +76,15 @@ export const OPERATOR_PAGES: readonly PageRow[] = [
   page("/jobs", { ...operator, title: "Jobs", group: WORK, key: "j" }, () => <Jobs />),
   page("/jobs/:id", { ...operator, title: "Job" }, ({ id }) => <JobPage id={id} />),
   page("/audit", { ...operator, title: "Audit", group: WORK, key: "a" }, () => <Audit />),
-  page("/audit/:seq", { ...operator, title: "Audit event" }, ({ seq }) => <AuditEventPage seq={seq} />),
+  page("/audit/:seq", { ...operator, title: "Audit event" }, ({ seq }) => <Later load={one("AuditEventPage", seq)} />),
   page(
     "/audit-verification",
     { ...operator, title: "Verify the audit chain" },
     () => <Later load={more("AuditVerificationPage")} />,
   ),
-  page("/doctor", { ...operator, title: "Doctor", group: WORK, key: "d" }, () => <Doctor />),
+  page("/doctor", { ...operator, title: "Doctor", group: WORK, key: "d" }, () => <Later load={more("Doctor")} />),
   page("/tenants", { ...operator, title: "Tenants", group: TENANCY, key: "t" }, () => <Tenants />),
-  page("/tenants/:id", { ...operator, title: "Tenant" }, ({ id }) => <TenantPage id={id} />),
+  page("/tenants/:id", { ...operator, title: "Tenant" }, ({ id }) => <Later load={one("TenantPage", id)} />),
   page("/users", { ...operator, title: "Users", group: TENANCY, key: "u" }, () => <Later load={more("Users")} />),
   page(
     "/settings",

@@ -1,8 +1,7 @@
 // Shows one tenant with its projects, quotas and members.
-import type { User } from "../../src/contract/identity.ts";
 import type { Project, Quota } from "../../src/contract/tenancy.ts";
 import { type Action, run, useActions } from "../core/action.ts";
-import { getAll, send } from "../core/client.ts";
+import { send } from "../core/client.ts";
 import { opsctl } from "../core/command.ts";
 import { rootOnly } from "../core/session.ts";
 import { exactBytes, parseBytes } from "../core/text.ts";
@@ -12,17 +11,14 @@ import { UsageBars } from "../parts/usage.tsx";
 import { useQuery } from "../parts/use-query.ts";
 import { inProject } from "../tenant/place.ts";
 import { projectsQuery, usageQuery } from "../tenant/project-queries.ts";
+import { usersQuery } from "./directory.ts";
 import { NAMED_FIELDS, type TenantRow, tenantsQuery } from "./tenants.tsx";
 
 export function TenantPage({ id }: { readonly id: string }) {
   const tenants = useQuery(tenantsQuery);
   const tenant = tenants.data?.find((each) => each.id === id);
   const projects = useQuery(projectsQuery(id));
-  const users = useQuery({
-    key: "users",
-    kinds: ["user"],
-    read: (signal) => getAll<User>("/v1/system/users", {}, signal),
-  });
+  const users = useQuery(usersQuery);
   useActions(tenant === undefined ? [] : tenantActions(tenant, projects.data ?? []));
   const above = <Link to="/tenants">Tenants</Link>;
   if (tenant === undefined) {

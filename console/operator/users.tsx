@@ -2,13 +2,14 @@
 import { CAPABILITIES } from "../../src/contract/enums.ts";
 import type { User } from "../../src/contract/identity.ts";
 import { type Action, run } from "../core/action.ts";
-import { getAll, send } from "../core/client.ts";
+import { send } from "../core/client.ts";
 import { opsctl } from "../core/command.ts";
 import { rootOnly } from "../core/session.ts";
 import { createdColumn } from "../parts/columns.tsx";
 import type { Column } from "../parts/list.tsx";
 import { ListPage } from "../parts/list-page.tsx";
 import { useQuery } from "../parts/use-query.ts";
+import { usersQuery } from "./directory.ts";
 import { tenantsQuery } from "./tenants.tsx";
 
 export function Users() {
@@ -50,7 +51,7 @@ export function Users() {
     <ListPage<User>
       title="Users"
       noun="user"
-      query={{ key: "users", kinds: ["user"], read: (signal) => getAll<User>("/v1/system/users", {}, signal) }}
+      query={usersQuery}
       columns={columns}
       idOf={({ id }) => id}
       actionsOf={(user) => [grant(user)]}

@@ -70,7 +70,7 @@ export function RowList<R>({ rows: data, listKey, busy, refusal, keep, ...shared
         sort,
         shared.columns,
       ),
-    [data, q, sort, keep],
+    [data, q, sort, keep, shared.columns],
   );
   return (
     <List

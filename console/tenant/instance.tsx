@@ -11,6 +11,7 @@ import { isOperator } from "../core/session.ts";
 import { bytes } from "../core/text.ts";
 import { operationsOfQuery } from "../operator/node-queries.ts";
 import { AsCommand, Copyable, Facts, Link, Problem, Section, State, When } from "../parts/basics.tsx";
+import { Named } from "../parts/named.tsx";
 import { useQuery } from "../parts/use-query.ts";
 import { diskActions, Disks } from "./disks.tsx";
 import { inProject } from "./place.ts";
@@ -51,11 +52,9 @@ function Details({ instance, refusal }: { readonly instance: Instance; readonly 
       {reason !== undefined && <p class="sentence bad">Failed: {reason}</p>}
       {instance.host_live === false && (
         <p class="sentence warn">
-          Its node sends no heartbeat, so the state may be old.
+          Its node sends no heartbeat, so the state may be old.{" "}
           {isOperator() && instance.host_cn_uuid !== null && (
-            <>
-              <Link to={`/nodes/${instance.host_cn_uuid}`}>Open the node</Link>
-            </>
+            <Link to={`/nodes/${instance.host_cn_uuid}`}>Open the node</Link>
           )}
         </p>
       )}
@@ -113,11 +112,10 @@ function InstanceFacts({ instance }: { readonly instance: Instance }) {
           ? null
           : <Link to={inProject(place, "placement-groups")}>{group?.name ?? instance.placement_group_id}</Link>,
         "Deletion": instance.deletion_protection ? "refused: the instance is protected" : "allowed",
-        "Node": instance.host_cn_uuid === null
-          ? null
-          : isOperator()
-          ? <Link to={`/nodes/${instance.host_cn_uuid}`}>{instance.host_cn_uuid}</Link>
-          : <code>{instance.host_cn_uuid}</code>,
+        // A tenant cannot open the page of a node, and its UUID helps only operators.
+        ...(isOperator() && {
+          "Node": instance.host_cn_uuid === null ? null : <Named scope="cn" id={instance.host_cn_uuid} />,
+        }),
         "Created": <When at={instance.created_at} />,
         "UUID": <Copyable text={instance.id} label="the UUID" />,
       }}

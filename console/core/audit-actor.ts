@@ -1,0 +1,20 @@
+// Returns the actor of an audit event as text.
+import type { AuditActor } from "../../src/contract/audit.ts";
+import { shortId } from "./names.ts";
+
+/**
+ * Returns the actor with the name of its user; with the user's id if the user is not known, for example because it was
+ * deleted.
+ * @param names the names of users, by id
+ */
+export function actorText(actor: AuditActor, names: ReadonlyMap<string, string> = new Map()): string {
+  switch (actor.kind) {
+    case "operator":
+      return names.get(actor.user_id) ?? (actor.is_root ? "root" : `user ${actor.user_id}`);
+    case "api_key":
+      return `${names.get(actor.user_id) ?? actor.user_id}, key ${shortId(actor.key_id)}`;
+    case "anonymous":
+    case "system":
+      return actor.kind;
+  }
+}

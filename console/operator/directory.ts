@@ -1,0 +1,58 @@
+// Queries the names of users, nodes and instances. One read of a page serves all rows of its list.
+import type { Instance } from "../../src/contract/instance.ts";
+import type { User } from "../../src/contract/identity.ts";
+import type { NodeRow } from "../../src/contract/node-window.ts";
+import { get, getAll } from "../core/client.ts";
+import type { Query } from "../core/store.ts";
+import type { Place } from "../tenant/place.ts";
+import type { Window } from "../parts/lists.tsx";
+
+export type Names = ReadonlyMap<string, string>;
+/** The names before the first read. */
+export const NO_NAMES: Names = new Map();
+
+/** Hostnames change seldom, so they are read again after this time, in milliseconds. */
+const FRESH_MS = 300_000;
+/** The server's largest window. */
+const WINDOW_ROWS = 500;
+
+/** The operators and the users of all tenants. */
+export const usersQuery: Query<User[]> = {
+  key: "users",
+  kinds: ["user"],
+  read: (signal) => getAll<User>("/v1/system/users", {}, signal),
+};
+
+/** Returns the names of users, by id. */
+export function usernamesOf(users: readonly User[] = []): Names {
+  return new Map(users.map(({ id, username }) => [id, username]));
+}
+
+/** The hostnames of all nodes, by UUID. */
+export const hostnamesQuery: Query<Names> = {
+  key: "hostnames",
+  kinds: [],
+  fresh_ms: FRESH_MS,
+  read: async (signal) => {
+    const names = new Map<string, string>();
+    for (let offset = 0;; offset += WINDOW_ROWS) {
+      const query = { offset, limit: WINDOW_ROWS };
+      const { items, total } = await get<Window<NodeRow>>("/v1/system/nodes", query, signal);
+      for (const { server_uuid, hostname } of items) names.set(server_uuid, hostname);
+      if (items.length === 0 || offset + items.length >= total) return names;
+    }
+  },
+};
+
+/** The names of the instances of a project, by id; empty without a project. */
+export function instanceNamesQuery(place: Place | null): Query<Names> {
+  return {
+    key: `instance names ${place?.tenant} ${place?.project}`,
+    kinds: ["instance"],
+    read: async (signal) => {
+      if (place === null) return NO_NAMES;
+      const instances = await getAll<Instance>("/v1/instances", { ...place }, signal);
+      return new Map(instances.map(({ id, name }) => [id, name]));
+    },
+  };
+}

@@ -1,0 +1,18 @@
+// Shows an object by its name, as a link to its page.
+import { nameQuery, pageOf, type Ref } from "../core/names.ts";
+import { Link } from "./basics.tsx";
+import { useQuery } from "./use-query.ts";
+
+type Props = Ref & {
+  /** The other objects of the same operation. */
+  readonly others?: readonly Ref[];
+  /** The text while the name is not known. Default: the id. */
+  readonly unnamed?: string;
+};
+
+/** The name of an object, or another text while the name is not known. Sends one request, so lists do not use it. */
+export function Named({ scope, id, others = [], unnamed = id }: Props) {
+  const { data: name } = useQuery(nameQuery({ scope, id }, others));
+  const to = pageOf({ scope, id }, others);
+  return to === null ? <span>{name ?? unnamed}</span> : <Link to={to}>{name ?? unnamed}</Link>;
+}

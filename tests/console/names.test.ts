@@ -1,0 +1,95 @@
+// Tests the names that pages show in place of ids, and the texts that say what a boot policy or a roster changes.
+import { describe, expect, test } from "vitest";
+import { actorText } from "../../console/core/audit-actor.ts";
+import { policyChanges, rosterChanges } from "../../console/core/boot-changes.ts";
+import { mostSpecific, pageOf, shortId } from "../../console/core/names.ts";
+import type { BootPolicy, Roster } from "../../src/contract/boot.ts";
+
+const refs = [
+  { scope: "tenant", id: "t1" },
+  { scope: "cn", id: "c1" },
+  { scope: "instance", id: "0198c2f4-aaaa" },
+  { scope: "vpc", id: "v1" },
+  { scope: "project", id: "p1" },
+];
+
+describe("the objects of an operation", () => {
+  test("the most specific one comes first, an unknown kind last", () => {
+    expect(mostSpecific(refs)?.scope).toBe("instance");
+    expect(mostSpecific([{ scope: "fleet", id: "f" }, { scope: "tenant", id: "t" }])?.scope).toBe("tenant");
+    expect(mostSpecific([])).toBeUndefined();
+  });
+
+  test.each([
+    ["project", "p1", "/t/t1/p/p1/instances"],
+    ["disk", "d1", "/instances/0198c2f4-aaaa"],
+    ["subnet", "s1", "/vpcs/v1"],
+    ["route_table", "r1", "/vpcs/v1"],
+    ["nat_gateway", "n1", "/nat-gateways/n1"],
+    ["cn", "c1", "/nodes/c1"],
+    ["fleet", "f1", null],
+  ])("the page of a %s", (scope, id, page) => {
+    expect(pageOf({ scope, id }, refs)).toBe(page);
+  });
+
+  test("without the object that it belongs to, a project or a disk has no page", () => {
+    expect(pageOf({ scope: "project", id: "p1" })).toBeNull();
+    expect(pageOf({ scope: "disk", id: "d1" })).toBeNull();
+  });
+
+  test("a short id has the last characters, because ids of the same time begin alike", () => {
+    expect(shortId("01a21fb2-f802-7744-bae5-956cea4cb014")).toBe("…ea4cb014");
+    expect(shortId("7")).toBe("7");
+  });
+});
+
+describe("the actor of an audit event", () => {
+  const names = new Map([["u1", "alice"]]);
+  test.each(
+    [
+      [{ kind: "operator", user_id: "u1", is_root: false }, "alice"],
+      [{ kind: "operator", user_id: "u2", is_root: false }, "user u2"],
+      [{ kind: "operator", user_id: "u2", is_root: true }, "root"],
+      [{ kind: "api_key", key_id: "k1", user_id: "u1" }, "alice, key k1"],
+      [{ kind: "system" }, "system"],
+    ] as const,
+  )("%o is %s", (actor, text) => expect(actorText(actor, names)).toBe(text));
+});
+
+describe("changes to confirm", () => {
+  const policy: BootPolicy = {
+    auto_enroll: false,
+    allowlist: [],
+    enrollment_pi: null,
+    enrollment_kernel_args: [],
+    admin_network: null,
+    rack_networks: [],
+    label_arguments: [],
+  };
+  test("a policy's changed fields are named, and the effect", () => {
+    expect(policyChanges(policy, { ...policy, auto_enroll: true, enrollment_pi: "20261121T000000Z" })).toBe(
+      "Every machine boots by this policy from its next netboot on. Changes: whether every unknown machine may " +
+        "enrol, the platform image of new machines.",
+    );
+    expect(policyChanges(policy, { ...policy })).toBe("Nothing changes.");
+  });
+
+  const entry = (hostname: string, mac = "02:aa:15:2b:6e:77"): Roster[number] => ({
+    hostname,
+    macs: [mac],
+    nic_tags: [],
+    aggregate: undefined,
+  });
+  test("a roster's new, missing and changed machines are named; a default that is left out is no change", () => {
+    const old = [entry("a"), entry("b"), entry("c")];
+    const next = [entry("a", "02:aa:15:2b:6e:78"), { macs: ["02:aa:15:2b:6e:77"], hostname: "b" }, entry("d")];
+    expect(rosterChanges(old, next)).toBe(
+      "The roster is replaced as a whole. Machines boot with its networking. " +
+        "Adds 1 machine: d. Removes 1 machine: c. Changes 1 machine: a.",
+    );
+    expect(rosterChanges(old, old)).toBe("Nothing changes.");
+    expect(rosterChanges(Array.from({ length: 7 }, (_, n) => entry(`r${n}`)), [])).toContain(
+      "Removes 7 machines: r0, r1, r2, r3, r4 and more.",
+    );
+  });
+});

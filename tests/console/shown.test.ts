@@ -1,0 +1,144 @@
+// Tests what the pages show in Chromium: names in place of UUIDs, whole tables, visible key hints, and links that the
+// caller can open.
+import type { Locator } from "playwright-core";
+import { expect, test } from "vitest";
+import { addNode, type Node } from "../compute/compute-fixture.ts";
+import { type InstanceFixture, makeInstance, openInstanceFixture } from "../compute/instance-fixture.ts";
+import type { ConsolePage } from "../support/browser.ts";
+import { okOf } from "../support/control-plane.ts";
+import { serveJobs, useConsoleSite } from "./site.ts";
+
+/** The time limit of one test on a busy machine, in milliseconds. */
+const LIMIT_MS = 120_000;
+
+let g: InstanceFixture;
+let node: Node;
+let web1: { readonly id: string };
+let tenant: ConsolePage;
+
+const f = useConsoleSite(async (site) => {
+  node = await addNode(site, {}, { hostname: "r1-u1" });
+  serveJobs(node);
+  g = await openInstanceFixture(site, {
+    url: "https://images.example/linux",
+    sha256: "5e".repeat(32),
+    size_bytes: 2 ** 30,
+  });
+  web1 = okOf(await makeInstance(g, { name: "web1" }));
+  tenant = await site.open({ key: g.key });
+});
+const show = async (path: string, as = f.ui()) => {
+  await as.show(path);
+  await as.settled();
+  return as.page.getByRole("main");
+};
+
+test("the whole firewall table fits a window of 1,280 pixels, and at 400 pixels Delete stays in sight", async () => {
+  const [vpc] = okOf(await g.call("GET", `/v1/vpcs${g.selectors}`)).items;
+  const rule = { name: "ssh", direction: "inbound", action: "allow", priority: 100, protocol: "tcp" };
+  okOf(await g.call("POST", `/v1/firewall-rules?vpc=${vpc.id}`, { body: rule }));
+  for (const width of [1_280, 400]) {
+    await tenant.page.setViewportSize({ width, height: 800 });
+    const main = await show(`/vpcs/${vpc.id}`, tenant);
+    const box = await main.getByRole("button", { name: "Delete ssh", exact: true }).boundingBox();
+    expect((box?.x ?? width) + (box?.width ?? 0)).toBeLessThanOrEqual(width);
+    const scrolls = main.getByRole("group", { name: "Firewall rules, scrolls" });
+    const excess = await scrolls.evaluate((element) => element.scrollWidth - element.clientWidth);
+    if (width === 1_280) expect(excess).toBe(0);
+  }
+  await tenant.page.setViewportSize({ width: 1_280, height: 800 });
+}, LIMIT_MS);
+
+test("only an operator gets the link to the reasons of a placement", async () => {
+  const path = `/t/${g.tenant_id}/p/${g.project_id}/new-instance`;
+  const theirs = await show(path, tenant);
+  await theirs.getByText("ask an operator").waitFor();
+  expect(await theirs.locator("a[href*='/placement?']").count()).toBe(0);
+  const ours = await show(path);
+  await ours.locator("a[href*='/placement?cpu=1&memory=1+GiB']").waitFor();
+}, LIMIT_MS);
+
+test("the key on a primary button has the colour of the button's text", async () => {
+  const main = await show(`/t/${g.tenant_id}/p/${g.project_id}/instances`, tenant);
+  const button = main.getByRole("button", { name: /^Create an instance/ });
+  // A script in a string, because the tests are checked without the types of the DOM.
+  const colour = (of: Locator) => of.evaluate("element => getComputedStyle(element).color");
+  expect(await colour(button.locator("kbd"))).toBe(await colour(button));
+}, LIMIT_MS);
+
+test("the list of jobs and the page of a job name the node and the operation", async () => {
+  const jobs = await show("/jobs");
+  await jobs.getByRole("link", { name: "r1-u1" }).first().waitFor();
+  const [job] = okOf(await f.site().call("GET", "/v1/system/jobs")).items;
+  const page = await show(`/jobs/${job.id}`);
+  await page.getByRole("link", { name: "r1-u1" }).waitFor();
+  await page.getByRole("link", { name: "instance-create" }).waitFor();
+}, LIMIT_MS);
+
+test("operations name the objects that they are about", async () => {
+  await (await show("/operations")).getByRole("link", { name: `instance …${web1.id.slice(-8)}` }).first().waitFor();
+  await f.ui().page.getByRole("link", { name: "node r1-u1" }).first().waitFor();
+  await (await show("/operations", tenant)).getByRole("link", { name: "instance web1" }).first().waitFor();
+  const [operation] = okOf(await g.call("GET", `/v1/operations?resource_scope=instance&resource_id=${web1.id}`));
+  for (const as of [f.ui(), tenant]) {
+    const page = await show(`/operations/${operation.id}`, as);
+    await page.getByRole("link", { name: "web1" }).first().waitFor();
+    const project = page.locator(`a[href$='/t/${g.tenant_id}/p/${g.project_id}/instances']`);
+    expect(await project.textContent()).toBe("acme-project");
+  }
+}, LIMIT_MS);
+
+test("an instance's page names its node for operators only", async () => {
+  await (await show(`/instances/${web1.id}`)).getByRole("link", { name: "r1-u1" }).waitFor();
+  const theirs = await show(`/instances/${web1.id}`, tenant);
+  await theirs.getByText("Placement group").waitFor();
+  expect(await theirs.innerText()).not.toContain(node.server_uuid);
+}, LIMIT_MS);
+
+test("the audit names users, and the last event has no link to a next one", async () => {
+  const body = { username: "alice", password: "correct horse battery" };
+  okOf(await f.site().call("POST", "/v1/system/users", { body: { ...body, capabilities: ["system-read"] } }));
+  const login = await f.site().call("POST", "/v1/auth/login", { key: null, body });
+  const { access_token } = okOf(login);
+  await f.site().call("POST", "/v1/auth/api-keys", { key: access_token, body: { description: "a key" } });
+  await (await show("/audit")).getByRole("gridcell", { name: "alice" }).first().waitFor();
+  const { head } = okOf(await f.site().call("GET", "/v1/audit/events?order=desc&limit=1"));
+  const neighbours = async (seq: number) => {
+    const page = await show(`/audit/${seq}`);
+    return await page.getByRole("navigation", { name: "Neighbouring events" }).getByRole("link").allTextContents();
+  };
+  expect(await neighbours(head.seq)).toEqual([`Event ${head.seq - 1}`]);
+  expect(await neighbours(head.seq - 1)).toEqual([`Event ${head.seq - 2}`, `Event ${head.seq}`]);
+}, LIMIT_MS);
+
+test("a new roster is confirmed before it is sent, and its box shows all of its text", async () => {
+  const entry = { hostname: "r9-u1", macs: ["02:aa:15:2b:6e:77"], nic_tags: [] };
+  const text = JSON.stringify([entry], null, 2);
+  const main = await show("/boot-roster");
+  await main.getByLabel("Roster", { exact: true }).fill(text);
+  const { scroll, shown } = await main.getByLabel("Roster", { exact: true }).evaluate((element) => ({
+    scroll: element.scrollHeight,
+    shown: element.clientHeight,
+  }));
+  expect(scroll).toBeLessThanOrEqual(shown);
+  await main.getByRole("button", { name: "Replace the roster" }).click();
+  await main.getByRole("alert").getByText("Adds 1 machine: r9-u1.").waitFor();
+  expect(okOf(await f.site().call("GET", "/v2/cn-boot-roster"))).toEqual([]);
+  await main.getByRole("button", { name: "Confirm: replace the roster" }).click();
+  await f.ui().page.getByText("The roster is replaced", { exact: true }).waitFor();
+  expect(okOf(await f.site().call("GET", "/v2/cn-boot-roster"))).toEqual([entry]);
+}, LIMIT_MS);
+
+test("a new boot policy is confirmed before it is sent", async () => {
+  const main = await show("/boot-policy");
+  await main.getByLabel("Kernel arguments").first().fill("quiet");
+  await main.getByRole("button", { name: "Set the policy" }).click();
+  await main.getByRole("alert").getByText("Every machine boots by this policy").waitFor();
+  expect(okOf(await f.site().call("GET", "/v2/cn-boot-policy"))).toMatchObject({ enrollment_kernel_args: [] });
+  await main.getByRole("button", { name: "Confirm: set the policy" }).click();
+  await f.ui().page.getByText("The boot policy is set").waitFor();
+  expect(okOf(await f.site().call("GET", "/v2/cn-boot-policy"))).toMatchObject({ enrollment_kernel_args: ["quiet"] });
+}, LIMIT_MS);
+
+test("no page has violated the content security policy", () =>
+  expect([...f.ui().faults, ...tenant.faults]).toEqual([]));
