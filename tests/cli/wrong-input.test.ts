@@ -5,6 +5,10 @@ import { openTestControlPlane, type TestControlPlane } from "../support/control-
 import { openTenant } from "../tenancy/tenant.ts";
 import { opsctlAt, type OpsctlRunner } from "./at-control-plane.ts";
 import { ENDPOINT } from "./fake-environment.ts";
+import type { ManifestKind } from "../../cli/internal/manifest/kind.ts";
+import { parseManifest } from "../../cli/internal/manifest/read.ts";
+import { SITE } from "../../cli/opsctl/manifest/kinds.ts";
+import { KINDS as PROJECT_KINDS } from "../../cli/tenantctl/manifest/kind.ts";
 import { opsctl } from "./opsctl.ts";
 import { PROJECT, TENANT } from "./tenantctl/records.ts";
 import { serving, tenantctl, TOKEN_ENV } from "./tenantctl/run.ts";
@@ -62,13 +66,25 @@ describe("manifests", () => {
     ["instances: [{ name: web1, memory: 4GiB }]\n", "; did you mean memory_bytes?\n"],
     ["instances: [{ naem: web1 }]\n", "; did you mean name?\n"],
     [
-      "instances: [{ name: web1, image: i, vpc: v, primary_subnet: s, cpu: 1, memory_bytes: 8 }]\n",
+      "instances: [{ name: web1, image: i, vpc: v, primary_subnet: s, cpu: 1, memory_bytes: '8' }]\n",
       "instances[0]: memory_bytes 8 has no unit and would be 8B; did you mean 8GiB?\n",
     ],
   ])("%j is refused with a hint", async (text, message) => {
     const ran = await apply(text);
     expect([ran.code, ran.asked.filter(({ path }) => path !== `/v1/tenants/${TENANT}/projects`)]).toEqual([2, []]);
     expect(ran.err()).toContain(message);
+  });
+
+  test("a small number in a field of bytes is accepted as it is, as an export prints it", async () => {
+    const instance = { name: "web1", image: "i", vpc: "v", primary_subnet: "s", cpu: 1, memory_bytes: 8 };
+    const of_project = { instances: [{ ...instance, disk_bytes: 100_000 }] };
+    const quota = { silo: "acme", tenant: "web", cpu_limit: 1, memory_bytes: 0, disk_bytes: 1_023, instance_limit: 1 };
+    const read = async (manifest: object, kinds: readonly ManifestKind[]) =>
+      (await parseManifest([["file", JSON.stringify(manifest)]], kinds)).entries.map(({ values }) => values);
+    expect(await read(of_project, PROJECT_KINDS)).toEqual(of_project.instances);
+    expect(await read({ quotas: [quota] }, SITE.kinds)).toMatchObject([quota]);
+    await expect(read({ quotas: [{ ...quota, disk_bytes: 1.5 }] }, SITE.kinds)).rejects.toThrow("disk_bytes must be");
+    await expect(read({ quotas: [{ ...quota, disk_bytes: -1 }] }, SITE.kinds)).rejects.toThrow("disk_bytes must be");
   });
 });
 

@@ -128,7 +128,8 @@ function valueOf(value: unknown, { type, required }: Field, where: string): unkn
     case "number":
       return expect(Number.isSafeInteger(value), value, `${where} must be a whole number`);
     case "bytes":
-      return parseByteSize(String(value), where);
+      // The name of the field says that a number is a number of bytes. The server refuses a number that is too small.
+      return Number.isSafeInteger(value) && Number(value) >= 0 ? value : parseByteSize(String(value), where);
     case "block": {
       const parsed = typeof value === "string" ? parseBlock(value) : null;
       if (parsed === null) throw usageFailure(`${where} must be a block such as 10.0.0.0/24`);
