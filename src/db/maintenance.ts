@@ -60,8 +60,21 @@ async function dropEndedJobs(db: Db, retention_s: number): Promise<void> {
   });
 }
 
-/** The kinds whose rows are deleted without a transition. */
-export const SWEPT_KINDS = ["route", "quota", "tenant-quota", "session", "saga", "job", "enrolment-claim"] as const;
+/**
+ * The kinds whose rows are deleted without a transition: by maintenance, or together with the record that they belong to.
+ */
+export const SWEPT_KINDS = [
+  "route",
+  "port-forward",
+  "quota",
+  "tenant-quota",
+  "ssh-key",
+  "session",
+  "image-upload",
+  "saga",
+  "job",
+  "enrolment-claim",
+] as const;
 
 /** Drops old transitions. The SQL function log_drop keeps those that the doctor and the audit chain need. */
 async function dropTransitions(db: Db, retention_s: number): Promise<void> {
