@@ -6,6 +6,7 @@ import type { Query } from "../../internal/exchange.ts";
 import { inParallel } from "../../internal/in-parallel.ts";
 import { INSTANCE } from "../instance/instance.ts";
 import { operate } from "../instance/operation.ts";
+import { protectedFailure } from "../instance/protection.ts";
 import { FIRST_NIC } from "../nic/nic.ts";
 import type { TenantIo } from "../open-io.ts";
 import { projectScope } from "../scope.ts";
@@ -198,10 +199,11 @@ async function removeRecord({ io }: Run, record: Entry & { readonly id: string }
   await io.send({ method: "DELETE", path: `${pathOf(record)}/${id}` });
 }
 
-/** Only a stopped or failed instance can be deleted. */
+/** Only a stopped or failed instance can be deleted. A protected instance is refused before it is stopped. */
 async function removeInstance(io: TenantIo, id: string): Promise<void> {
   const path = `${INSTANCE.path}/${id}`;
-  const { lifecycle } = await io.get<Instance>(path);
+  const { name, lifecycle, deletion_protection } = await io.get<Instance>(path);
+  if (deletion_protection) throw protectedFailure(name);
   if (lifecycle.state === "running") await operate(io, { method: "POST", path: `${path}/stop` }, undefined);
   await operate(io, { method: "DELETE", path, query: { force: "false" } }, undefined);
 }

@@ -114,6 +114,24 @@ test("if the server rejects a request, the command prints the server's message",
   expect(ran.asked.length).toBe(1);
 });
 
+test.each([[[]], [["--yes"]], [["--force", "--yes"]]])(
+  "`delete` of a protected instance changes nothing, and names the command that removes the protection: %j",
+  async (argv) => {
+    const message = "web-1 is protected against deletion; set deletion_protection to false first";
+    const ran = await tenantctl(["instance", "delete", INSTANCE.id, ...argv], {
+      env: SCOPED,
+      server: () => ({ status: 409, body: { message, error_code: "DeletionProtected" } }),
+    });
+    const remedy = "first run: tenantctl instance update web-1 --protection off";
+    expect([ran.code, ran.out(), ran.err()]).toEqual([
+      5,
+      "",
+      `error: web-1 is protected against deletion; ${remedy} (DeletionProtected)\n`,
+    ]);
+    expect(ran.asked.map(({ method }) => method)).toEqual(["DELETE"]);
+  },
+);
+
 test("completion offers instances, images, subnets and keys by name", async () => {
   const complete = async (...argv: string[]) => {
     const ran = await tenantctl(["__complete", "--", "instance", ...argv], { env: SCOPED, server });

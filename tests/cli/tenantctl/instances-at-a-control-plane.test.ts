@@ -129,7 +129,7 @@ test("a tenant adds a NIC to a stopped instance, changes the NIC and removes it"
   await done("instance delete nics-1 --wait", "delete");
 });
 
-test("a tenant labels, resizes and protects an instance, and must type its name to delete it", async () => {
+test("a tenant labels, resizes and protects an instance, and must remove the protection to delete it", async () => {
   const before = await a.dump();
   await done(`${createArgv("db-1")} --label env=test --label tier=db --protect`, "provision");
   const { id } = await json("instance show db-1");
@@ -159,12 +159,16 @@ test("a tenant labels, resizes and protects an instance, and must type its name 
     expect((await at(argv)).code).toBe(2);
   }
 
-  const wrong = await at("instance delete db-1", typed("db-2"));
-  expect([wrong.code, wrong.out()]).toEqual([1, ""]);
-  expect(wrong.err()).toContain("db-1 is protected against deletion.");
+  for (const argv of ["instance delete db-1", "instance delete db-1 --yes", "instance rebuild db-1 --yes"]) {
+    const refused = await at(argv, typed("db-1"));
+    expect([refused.code, refused.out()]).toEqual([5, ""]);
+    expect(refused.err()).toContain(
+      "error: db-1 is protected against deletion; first run: tenantctl instance update db-1 --protection off (",
+    );
+  }
   expect((await json("instance show db-1")).deletion_protection).toBe(true);
-  expect((await at("instance delete db-1", { isTTY: false })).err()).toContain("pass --yes to confirm");
-  const [deleted] = await Promise.all([printed("instance delete db-1", typed("db-1")), a.node.does("delete")]);
+  await printed("instance update db-1 --protection off");
+  const [deleted] = await Promise.all([printed("instance delete db-1"), a.node.does("delete")]);
   expect(deleted).toBe(`Instance ${id} deleted.\n`);
   expect(await a.left(before)).toEqual([]);
 });

@@ -1,0 +1,21 @@
+// The refusal to delete or rebuild a protected instance. No verb removes the protection by itself: the user who set it
+// must be sure of both.
+import { EXIT } from "../../internal/exit-code.ts";
+import { Failure } from "../../internal/failure.ts";
+
+export const PROTECTED_CODE = "DeletionProtected";
+const SERVER_TEXT = /(\S+) is protected against deletion; set deletion_protection to false first/;
+
+/** Returns the failure for a protected instance, for a verb that checks the instance before its requests. */
+export function protectedFailure(name: string): Failure {
+  return new Failure(protectedText(name), EXIT.conflict, { error_code: PROTECTED_CODE });
+}
+
+/** Returns the server's message with the command that removes the protection. */
+export function withRemedy(message: string): string {
+  return message.replace(SERVER_TEXT, (_, name: string) => protectedText(name));
+}
+
+function protectedText(name: string): string {
+  return `${name} is protected against deletion; first run: tenantctl instance update ${name} --protection off`;
+}
