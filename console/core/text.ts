@@ -61,6 +61,19 @@ export function counted(count: number, noun: string): string {
   return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
 }
 
+/**
+ * Says in which states an action is possible: "The node is pending; this is possible only while it is approved or
+ * disabled".
+ */
+export function onlyWhile(noun: string, state: string, possible: readonly string[]): string {
+  return `The ${noun} is ${words(state)}; this is possible only while it is ${possible.map(words).join(" or ")}`;
+}
+
+/** Begins a sentence with a capital letter, except one that begins with a command. */
+export function sentence(text: string): string {
+  return /^(?:opsctl|tenantctl|nodeagent|booter)\b/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1);
+}
+
 /** Quotes an argument of a command line if it needs quotes. */
 export function argument(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;

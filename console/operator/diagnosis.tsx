@@ -1,6 +1,7 @@
 // Shows why a node does not work: the server's findings, each with advice, and links to the evidence. Shows nothing for
 // a healthy node.
 import type { CnView } from "../../src/contract/cn.ts";
+import { sentence } from "../core/text.ts";
 import { Copyable, Link, Problem } from "../parts/basics.tsx";
 import { useQuery } from "../parts/use-query.ts";
 import { diagnosisQuery, operationsOfQuery } from "./node-queries.ts";
@@ -17,7 +18,7 @@ export function Diagnosis({ node }: { readonly node: CnView }) {
         <div key={text} class={level === "stops" ? "sentence bad" : "sentence warn"}>
           <p>{text}</p>
           {mend !== null &&
-            (COMMAND.test(mend) ? <Copyable text={mend} label="the command" /> : <p class="dim">{mend}</p>)}
+            (COMMAND.test(mend) ? <Copyable text={mend} label="the command" /> : <p class="dim">{sentence(mend)}</p>)}
         </div>
       ))}
       <Evidence node={node} />

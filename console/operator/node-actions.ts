@@ -6,7 +6,7 @@ import type { Action, Choice, Opening } from "../core/action.ts";
 import { send } from "../core/client.ts";
 import { opsctl } from "../core/command.ts";
 import { rootOnly } from "../core/session.ts";
-import { words } from "../core/text.ts";
+import { onlyWhile, words } from "../core/text.ts";
 
 export function choicesOf(names: readonly string[]): Choice[] {
   return names.map((value) => ({ value, label: words(value) }));
@@ -52,10 +52,7 @@ export function nodeActions(node: CnView, placement: CnPlacement | undefined): (
   const path = `/v1/cns/${id}`;
   const root = rootOnly();
   const only = (...states: readonly string[]) =>
-    root ??
-      (states.includes(node.state)
-        ? null
-        : `The node is ${words(node.state)}; this needs ${states.map(words).join(" or ")}`);
+    root ?? (states.includes(node.state) ? null : onlyWhile("node", node.state, states));
   const patch = (body: CnPlacementPatch, key: string) => send("PATCH", `${path}/placement`, { body, key });
 
   const approve: Action[] = node.claims.map((claim) => ({
@@ -130,6 +127,7 @@ export function nodeActions(node: CnView, placement: CnPlacement | undefined): (
           label: "Keeps a reservoir",
           type: "choice",
           isOptional: true,
+          none: "default",
           choices: choicesOf(["true", "false"]),
         },
         {

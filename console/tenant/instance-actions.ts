@@ -6,7 +6,7 @@ import { send } from "../core/client.ts";
 import { tenantctl } from "../core/command.ts";
 import { go } from "../core/router.ts";
 import { isOperator, writersOnly } from "../core/session.ts";
-import { words } from "../core/text.ts";
+import { onlyWhile } from "../core/text.ts";
 import { addDisk } from "./disks.tsx";
 import { labelInstance, protectInstance, resizeInstance } from "./instance-changes.ts";
 import { inProject } from "./place.ts";
@@ -17,7 +17,7 @@ export function instanceActions(instance: Instance): (Action | Opening)[] {
   const state = instance.lifecycle.state;
   const only = (...states: readonly string[]) =>
     writersOnly() ??
-      (states.includes(state) ? null : `The instance is ${words(state)}; this needs ${states.map(words).join(" or ")}`);
+      (states.includes(state) ? null : onlyWhile("instance", state, states));
   const plain = (
     title: string,
     verb: string,
@@ -50,7 +50,7 @@ export function instanceActions(instance: Instance): (Action | Opening)[] {
     { title: "Show the metrics", key: "m", opens: `/instances/${id}/metrics` },
     {
       title: "Take a screenshot",
-      refused: state === "running" ? null : `The instance is ${words(state)}; a picture needs running`,
+      refused: state === "running" ? null : onlyWhile("instance", state, ["running"]),
       opens: `/instances/${id}/screen`,
     },
     ...(state === "failed"

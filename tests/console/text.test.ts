@@ -6,7 +6,7 @@ import { command } from "../../console/core/command.ts";
 import { filterOf } from "../../console/core/filter.ts";
 import { decidingRule, type Packet } from "../../console/core/firewall.ts";
 import { fill, match, narrowed } from "../../console/core/path.ts";
-import { bytes, exactBytes, parseBytes, relative } from "../../console/core/text.ts";
+import { bytes, counted, exactBytes, onlyWhile, parseBytes, relative, sentence } from "../../console/core/text.ts";
 import type { FirewallRule } from "../../src/contract/network.ts";
 
 describe("paths", () => {
@@ -53,6 +53,21 @@ describe("a search text", () => {
 });
 
 describe("texts", () => {
+  test.each([[1, "1 vCPU"], [2, "2 vCPUs"], [0.5, "0.5 vCPUs"]])("%d of a noun is %s", (count, text) => {
+    expect(counted(count, "vCPU")).toBe(text);
+  });
+
+  test("the reason why an action is impossible names the states in which it is possible", () => {
+    expect(onlyWhile("node", "setting_up", ["disabled", "awaiting_setup"])).toBe(
+      "The node is setting up; this is possible only while it is disabled or awaiting setup",
+    );
+  });
+
+  test.each([["wait for it", "Wait for it"], ["opsctl cn show; then wait", "opsctl cn show; then wait"], ["", ""]])(
+    "%s begins a sentence as %s",
+    (text, sentenceOf) => expect(sentence(text)).toBe(sentenceOf),
+  );
+
   test.each([[0, "0 B"], [1_536, "1.5 KiB"], [4 * 2 ** 30, "4 GiB"]])("%i bytes is %s", (count, text) => {
     expect(bytes(count)).toBe(text);
   });
