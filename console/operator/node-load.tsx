@@ -2,7 +2,7 @@
 import type { NodeCapacity, NodeLoad } from "../../src/contract/capacity.ts";
 import { useMemo } from "preact/hooks";
 import { get } from "../core/client.ts";
-import { bytes, percent } from "../core/text.ts";
+import { bytes, counted, percent } from "../core/text.ts";
 import { Facts, Problem, When } from "../parts/basics.tsx";
 import { LineChart } from "../parts/chart.tsx";
 import { useQuery } from "../parts/use-query.ts";
@@ -48,7 +48,7 @@ function CapacityFacts({ of: { report, reported_at, placed } }: { readonly of: N
   return (
     <Facts
       of={{
-        "Processor threads": `${placed.cpu} vCPUs promised of ${report.cpu_threads_logical}`,
+        "Processor threads": `${counted(placed.cpu, "vCPU")} promised of ${report.cpu_threads_logical}`,
         "Memory": `${bytes(placed.memory_bytes)} promised of ${bytes(report.ram_total_mb * MIB)}`,
         "Disk": `${bytes(placed.disk_bytes)} promised of ${bytes(pools)}`,
         "Instances": placed.instances,

@@ -5,7 +5,7 @@ import { useActions } from "../core/action.ts";
 import { opsctl } from "../core/command.ts";
 import { useKeys } from "../core/keys.ts";
 import { go, path, query as urlQuery } from "../core/router.ts";
-import { bytes } from "../core/text.ts";
+import { bytes, counted } from "../core/text.ts";
 import { Actions } from "../parts/actions.tsx";
 import { AsCommand, Copyable, Facts, Heading, Link, Problem, State, When } from "../parts/basics.tsx";
 import { useQuery } from "../parts/use-query.ts";
@@ -40,7 +40,7 @@ export function Node({ id }: { readonly id: string }) {
     return (
       <>
         <Heading title="Node" above={<Link to="/nodes">Nodes</Link>} />
-        {refusal !== undefined && <Problem refusal={refusal} />}
+        {refusal !== undefined && <Problem refusal={refusal} lookedFor={`node ${id}`} />}
       </>
     );
   }
@@ -98,7 +98,7 @@ function Instances({ id }: { readonly id: string }) {
   return (
     <>
       <p class="dim">
-        {sum(({ cpu }) => cpu)} vCPUs, {bytes(sum(({ memory_bytes }) => memory_bytes))} of memory,{" "}
+        {counted(sum(({ cpu }) => cpu), "vCPU")}, {bytes(sum(({ memory_bytes }) => memory_bytes))} of memory,{" "}
         {bytes(sum(({ disk_bytes }) => disk_bytes))} of disk
       </p>
       <ul class="plain">
@@ -107,7 +107,7 @@ function Instances({ id }: { readonly id: string }) {
             <Link to={`/instances/${each.id}`}>{each.name}</Link>
             <State of={each.lifecycle.state} />
             <span class="dim">{each.silo_name} / {each.tenant_name} / {each.project_name}</span>
-            <span>{each.cpu} vCPU, {bytes(each.memory_bytes)}</span>
+            <span>{counted(each.cpu, "vCPU")}, {bytes(each.memory_bytes)}</span>
           </li>
         ))}
       </ul>

@@ -42,6 +42,7 @@ export function Placement() {
             label: "Tenant",
             type: "choice",
             isOptional: true,
+            none: "any",
             initial: tenant,
             choices: tenants.map(({ id, name, silo_name }) => ({ value: id, label: `${silo_name}/${name}` })),
           },
@@ -82,7 +83,7 @@ function Explanation({ of, again }: Again & { readonly of: PlacementExplanation 
     <>
       <p class={chosen === undefined ? "sentence bad" : "sentence ok"}>
         {chosen === undefined
-          ? `None of ${counted(of.per_cn.length, "node")} can take ${of.request.cpu_units / 100} vCPU and ${
+          ? `None of ${counted(of.per_cn.length, "node")} can take ${counted(of.request.cpu_units / 100, "vCPU")} and ${
             bytes(of.request.ram_mb * 2 ** 20)
           }.`
           : (
