@@ -36,7 +36,7 @@ export function AuditEventPage({ id: seq }: { readonly id: string }) {
     return (
       <>
         <Heading title={`Event ${seq}`} above={above} />
-        {refusal !== undefined && <Problem refusal={refusal} />}
+        {refusal !== undefined && <Problem refusal={refusal} lookedFor={`event ${seq}`} />}
       </>
     );
   }

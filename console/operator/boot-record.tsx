@@ -23,7 +23,7 @@ export function BootRecordPage({ id: mac }: { readonly id: string }) {
     return (
       <>
         <Heading title={mac} above={above} />
-        {refusal !== undefined && <Problem refusal={refusal} />}
+        {refusal !== undefined && <Problem refusal={refusal} lookedFor={`boot record of ${mac}`} />}
       </>
     );
   }

@@ -88,7 +88,7 @@ export function JobPage({ id }: { readonly id: string }) {
     return (
       <>
         <Heading title="Job" above={above} />
-        {refusal !== undefined && <Problem refusal={refusal} />}
+        {refusal !== undefined && <Problem refusal={refusal} lookedFor={`job ${id}`} />}
       </>
     );
   }

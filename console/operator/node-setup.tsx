@@ -112,6 +112,7 @@ function Proposal({ node }: { readonly node: CnView }) {
                 label: "Compression",
                 type: "choice",
                 isOptional: true,
+                none: "default",
                 choices: choicesOf(COMPRESSIONS),
                 initial: before?.["disk_compress"] ?? "",
               },
@@ -193,7 +194,7 @@ export function FactoryReset({ id }: { readonly id: string }) {
     return (
       <>
         <Heading title="Factory reset" above={above} />
-        {refusal !== undefined && <Problem refusal={refusal} />}
+        {refusal !== undefined && <Problem refusal={refusal} lookedFor={`node ${id}`} />}
       </>
     );
   }
@@ -203,7 +204,11 @@ export function FactoryReset({ id }: { readonly id: string }) {
       <p>The node loses its key, its place in the cluster and its accepted setup, and waits for a new setup.</p>
       <p>Its disks stay as they are until the next setup is approved. The audit log keeps its entries.</p>
       {instances.length > 0 && (
-        <Section title="Instances in the way" count={instances.length}>
+        <Section title="Instances on the node" count={instances.length}>
+          <p class="sentence warn">
+            The server refuses the reset while instances are placed on the node. Delete them, or move them to other
+            nodes first.
+          </p>
           <ul class="plain">
             {instances.map((each) => (
               <li key={each.id}>

@@ -124,7 +124,7 @@ export function Operation({ id }: { readonly id: string }) {
     return (
       <>
         <Heading title="Operation" above={above} />
-        {refusal !== undefined && <Problem refusal={refusal} />}
+        {refusal !== undefined && <Problem refusal={refusal} lookedFor={`operation ${id}`} />}
       </>
     );
   }

@@ -1,7 +1,7 @@
 // Shows one tenant with its projects, quotas and members.
 import type { Project, Quota } from "../../src/contract/tenancy.ts";
 import { type Action, run, useActions } from "../core/action.ts";
-import { send } from "../core/client.ts";
+import { NOT_FOUND, Refusal, send } from "../core/client.ts";
 import { opsctl } from "../core/command.ts";
 import { rootOnly } from "../core/session.ts";
 import { exactBytes, parseBytes } from "../core/text.ts";
@@ -26,6 +26,7 @@ export function TenantPage({ id }: { readonly id: string }) {
       <>
         <Heading title="Tenant" above={above} />
         {tenants.refusal !== undefined && <Problem refusal={tenants.refusal} />}
+        {tenants.data !== undefined && <Problem refusal={new Refusal(404, NOT_FOUND)} lookedFor={`tenant ${id}`} />}
       </>
     );
   }
@@ -65,6 +66,8 @@ export function TenantPage({ id }: { readonly id: string }) {
   );
 }
 
+const SIZE_HINT = "A size with its unit, such as 64 GiB";
+
 function ProjectRow({ tenant, project }: { readonly tenant: TenantRow; readonly project: Project }) {
   const { data: usage } = useQuery(usageQuery(tenant.id, project.id));
   const limits = usage?.limits;
@@ -72,20 +75,23 @@ function ProjectRow({ tenant, project }: { readonly tenant: TenantRow; readonly 
     run({
       title: `Set the quota of ${project.name}`,
       button: "Set the quota",
-      notice: "A limit below what is used stops only new instances.",
+      notice:
+        "All four limits are needed; 0 permits nothing. A limit below what is used stops only new instances. A project without a quota has the limits of the settings quota.project_default.",
       fields: [
         { name: "cpu_limit", label: "vCPUs", type: "number", initial: String(limits?.cpu_limit ?? "") },
         {
           name: "memory_bytes",
           label: "Memory",
           type: "bytes",
-          initial: limits?.memory_bytes ? exactBytes(limits.memory_bytes) : "",
+          initial: limits?.memory_bytes == null ? "" : exactBytes(limits.memory_bytes),
+          hint: SIZE_HINT,
         },
         {
           name: "disk_bytes",
           label: "Disk",
           type: "bytes",
-          initial: limits?.disk_bytes ? exactBytes(limits.disk_bytes) : "",
+          initial: limits?.disk_bytes == null ? "" : exactBytes(limits.disk_bytes),
+          hint: SIZE_HINT,
         },
         { name: "instance_limit", label: "Instances", type: "number", initial: String(limits?.instance_limit ?? "") },
       ],

@@ -2,7 +2,7 @@
 import { signal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import type { Refusal } from "../core/client.ts";
+import { NOT_FOUND, type Refusal } from "../core/client.ts";
 import { BASE, go, path } from "../core/router.ts";
 import { relative, words } from "../core/text.ts";
 import { said, say } from "../core/toast.ts";
@@ -30,10 +30,16 @@ export function Link({ to, children, tabIndex, exact }: {
 }
 
 /** A failure with the server's error message and the request id. */
-export function Problem({ refusal }: { readonly refusal: Refusal }) {
+export function Problem({ refusal, lookedFor }: {
+  readonly refusal: Refusal;
+  /** The object of the page with its kind: "node 0198c2f4". Explains that the object was not found. */
+  readonly lookedFor?: string;
+}) {
+  const isMissing = lookedFor !== undefined && refusal.status === 404 && refusal.message === NOT_FOUND;
   return (
     <div class="problem" role="alert">
-      <strong>{refusal.message}</strong>
+      <strong>{isMissing ? `There is no ${lookedFor}` : refusal.message}</strong>
+      {isMissing && <p>It may have been deleted, the address may have a typo, or you may not see it.</p>}
       {refusal.request_id !== null && (
         <p>
           Request <code>{refusal.request_id}</code>
@@ -163,11 +169,13 @@ export function Copyable({ text, label }: { readonly text: string; readonly labe
   );
 }
 
-/** The command line that has the same effect as the page. */
+/** The command that has the same effect as the page. Each line has its own button. Without a command, shows nothing. */
 export function AsCommand({ line }: { readonly line: string }) {
+  if (line === "") return null;
   return (
     <div class="as-command">
-      <span class="dim">As a command</span> <Copyable text={line} label="the command" />
+      <span class="dim">As a command</span>{" "}
+      {line.split("\n").map((each) => <Copyable key={each} text={each} label="the command" />)}
     </div>
   );
 }

@@ -43,7 +43,7 @@ export function GatewayPage({ id }: { readonly id: string }) {
   return (
     <>
       <Heading title="NAT gateway" />
-      {refusal !== undefined && <Problem refusal={refusal} />}
+      {refusal !== undefined && <Problem refusal={refusal} lookedFor={`NAT gateway ${id}`} />}
     </>
   );
 }

@@ -36,7 +36,7 @@ export function InstanceHeading({ id, instance, refusal, part }: {
     return (
       <>
         <Heading title={part} />
-        {refusal !== undefined && <Problem refusal={refusal} />}
+        {refusal !== undefined && <Problem refusal={refusal} lookedFor={`instance ${id}`} />}
       </>
     );
   }

@@ -18,7 +18,7 @@ export function InstanceRebuild({ id }: { readonly id: string }) {
     return (
       <>
         <Heading title="Rebuild" />
-        {refusal !== undefined && <Problem refusal={refusal} />}
+        {refusal !== undefined && <Problem refusal={refusal} lookedFor={`instance ${id}`} />}
       </>
     );
   }
@@ -54,7 +54,7 @@ function Rebuild({ instance }: { readonly instance: Instance }) {
                 type: "choice",
                 isOptional: true,
                 choices: images.map((image) => ({ value: image.id, label: image.name })),
-                hint: `Empty: the image of the instance, ${nameOf(image_id)}`,
+                none: `its present image, ${nameOf(image_id)}`,
               },
               { name: "confirm", label: `Type ${name} to rebuild it`, mustBe: name },
             ]}

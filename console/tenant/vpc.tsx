@@ -37,14 +37,14 @@ export function VpcPage({ id }: { readonly id: string }) {
     return (
       <>
         <Heading title="VPC" />
-        {refusal !== undefined && <Problem refusal={refusal} />}
+        {refusal !== undefined && <Problem refusal={refusal} lookedFor={`VPC ${id}`} />}
       </>
     );
   }
   const place = { tenant: vpc.tenant_id, project: vpc.project_id };
   return (
     <>
-      <Heading title={vpc.name} above={<Link to={inProject(place, "networks")}>Networks</Link>}>
+      <Heading title={vpc.name} above={<Link to={inProject(place, "networks")}>VPCs</Link>}>
         <Actions />
       </Heading>
       <Facts

@@ -91,7 +91,7 @@ export function WebhookPage({ id }: { readonly id: string }) {
     return (
       <>
         <Heading title="Webhook" />
-        {refusal !== undefined && <Problem refusal={refusal} />}
+        {refusal !== undefined && <Problem refusal={refusal} lookedFor={`webhook ${id}`} />}
       </>
     );
   }
