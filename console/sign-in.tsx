@@ -2,6 +2,7 @@
 // Under the dialog, a filled form keeps its values.
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
+import { command } from "./core/command.ts";
 import { findSession, me, session, signIn } from "./core/session.ts";
 import { IssuerSignIn } from "./issuer-sign-in.tsx";
 import { Heading } from "./parts/basics.tsx";
@@ -51,6 +52,9 @@ export function Unreachable() {
   );
 }
 
+/** Before the sign-in, the console does not know whether the user is an operator or a tenant's user. */
+const PROGRAMS = ["opsctl", "tenantctl"] as const;
+
 function SignIn() {
   const how = useSignal<"password" | "key">("password");
   const isPassword = how.value === "password";
@@ -75,7 +79,9 @@ function SignIn() {
             hint: "Begins with opsk_. The console does not store it.",
           }]}
         cli={({ username = "" }) =>
-          isPassword ? `opsctl login --username ${username || "NAME"}` : "export OPSCTL_API_KEY"}
+          isPassword
+            ? PROGRAMS.map((program) => command([program, "login"], { "--username": username || "NAME" })).join("\n")
+            : PROGRAMS.map((program) => `export ${program.toUpperCase()}_API_KEY`).join("\n")}
         send={async ({ username = "", password = "", api_key = "" }) => {
           await signIn(isPassword ? { username, password } : { api_key });
         }}

@@ -13,6 +13,8 @@ export type Field = {
   readonly type?: "text" | "secret" | "number" | "bytes" | "choice" | "lines" | "toggle";
   readonly choices?: readonly Choice[];
   readonly isOptional?: boolean;
+  /** What no choice means. Default: "none". */
+  readonly none?: string;
   readonly initial?: string;
   readonly hint?: string;
   /** The text that the user must type to confirm an action that destroys data. */
@@ -33,7 +35,7 @@ export type Action = {
   readonly isDangerous?: boolean;
   /** The reason why the action is impossible now. The button is then disabled and shows the reason. */
   readonly refused?: string | null;
-  /** Returns the command line that has the same effect as the action. */
+  /** Returns the command line that has the same effect as the action; empty if no program has such a command. */
   readonly cli: (values: Values) => string;
   /** Sends the action. Returns a message for the user, and optionally the page to show next. */
   readonly send: (values: Values, key: string) => Promise<Done | void>;

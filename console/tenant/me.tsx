@@ -13,6 +13,9 @@ import { AsCommand, Copyable, Facts, Heading, Problem, Section, When } from "../
 import { RowLabels } from "../parts/row-labels.tsx";
 import { useQuery } from "../parts/use-query.ts";
 
+/** The program that the user has. */
+const program = () => isOperator() ? "opsctl" : "tenantctl";
+
 export function Me() {
   const secret = useSignal<string | null>(null);
   const who = me.value;
@@ -27,7 +30,6 @@ export function Me() {
     read: (signal) => getArray<SshKey>("/v1/auth/ssh-keys", signal),
   });
   useActions(meActions((made) => (secret.value = made)));
-  const program = isOperator() ? "opsctl" : "tenantctl";
   return (
     <>
       <Heading title={who?.username ?? "Me"}>
@@ -94,7 +96,7 @@ export function Me() {
           <label for="single-keys">Single keys act (j, k, /, g n). Press ? for the list.</label>
         </div>
       </Section>
-      <AsCommand line={command([program, "whoami"])} />
+      <AsCommand line={command([program(), "whoami"])} />
     </>
   );
 }
@@ -134,7 +136,7 @@ function endSession({ id }: SessionListed): Action {
     button: "End",
     notice: "The browser or program that uses it must sign in again.",
     refused: writersOnly(),
-    cli: () => command([isOperator() ? "opsctl" : "tenantctl", "session", "end", id]),
+    cli: () => command([program(), "session", "end", id]),
     send: async (_, key) => {
       await send("DELETE", `/v1/auth/sessions/${id}`, { key });
       return { said: "The session has ended" };
@@ -161,7 +163,7 @@ function meActions(show: (secret: string) => void): Action[] {
       ],
       refused,
       cli: ({ description = "", scope }) =>
-        command(["opsctl", "api-key", "create"], { "--description": description, "--scope": scope }),
+        command([program(), "api-key", "create"], { "--description": description, "--scope": scope }),
       send: async ({ description, scope }, key) => {
         const made = await send<ApiKeyCreated>("POST", "/v1/auth/api-keys", { body: { description, scope }, key });
         show(made.secret);
@@ -193,7 +195,8 @@ function meActions(show: (secret: string) => void): Action[] {
         { name: "password", label: "New password", type: "secret" },
       ],
       refused,
-      cli: () => command(["opsctl", "user", "set-password", me.value?.username ?? "USER"]),
+      // tenantctl has no command for it.
+      cli: () => isOperator() ? command(["opsctl", "user", "set-password", me.value?.username ?? "USER"]) : "",
       send: async (values, key) => {
         await send("POST", "/v1/auth/password", {
           body: { current_password: values["current_password"], password: values["password"] },
@@ -211,7 +214,7 @@ function removeKey({ id, description }: ApiKeyView): Action {
     isDangerous: true,
     notice: "Programs that use the key stop working at once.",
     refused: writersOnly(),
-    cli: () => command(["opsctl", "api-key", "delete", id]),
+    cli: () => command([program(), "api-key", "delete", id]),
     send: async (_, key) => {
       await send("DELETE", `/v1/auth/api-keys/${id}`, { key });
     },
