@@ -25,7 +25,7 @@ export type Labeled = {
 export function labelAction({ path, argv, labels: old = {}, name, refused = null }: Labeled): Action {
   return {
     title: name === undefined ? "Set labels" : `Set labels of ${name}`,
-    button: name === undefined ? "Set labels" : "Labels",
+    button: "Set labels",
     fields: [{
       name: "labels",
       label: "Labels",

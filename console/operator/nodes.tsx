@@ -54,8 +54,8 @@ const COLUMNS: readonly Column<NodeRow>[] = [
   },
   {
     name: "last_seen",
-    title: "Last seen",
-    width: "110px",
+    title: "Last heartbeat",
+    width: "136px",
     sorts: true,
     isWideOnly: true,
     cell: (node) => <When at={node.last_seen} />,

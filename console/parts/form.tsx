@@ -159,8 +159,10 @@ function FieldRow({ id, field, value, bad, set }: RowProps) {
       <div class="field">
         {label}
         <select {...shared} value={value} onChange={(event) => set(event.currentTarget.value)}>
-          {(field.isOptional === true || value === "") && (
-            <option value="">{choices.length === 0 ? "none" : ""}</option>
+          {(field.isOptional === true || value === "") && choices.every((each) => each.value !== "") && (
+            <option value="">
+              {field.isOptional === true || choices.length === 0 ? field.none ?? "none" : "choose one"}
+            </option>
           )}
           {choices.map((each) => <option key={each.value} value={each.value}>{each.label}</option>)}
         </select>

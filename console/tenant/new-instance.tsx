@@ -1,4 +1,4 @@
-// Creates an instance on one page, which shows the rest of the quota beside the sizes and can also create a network.
+// Creates an instance on one page, which shows the rest of the quota beside the sizes and can also create a VPC.
 import type { InstanceBody } from "../../src/contract/instance.ts";
 import type { OperationSummary } from "../../src/contract/operation.ts";
 import { useSignal } from "@preact/signals";
@@ -44,8 +44,7 @@ export function NewInstance({ place }: { readonly place: Place }) {
       {usage !== undefined && <UsageBars usage={usage} />}
       {subnets.data?.length === 0 && (
         <p class="sentence warn">
-          The project has no network.{" "}
-          <button type="button" onClick={() => run(networkAction(place))}>Create a network</button>
+          The project has no VPC. <button type="button" onClick={() => run(networkAction(place))}>Create a VPC</button>
         </p>
       )}
       {images.data?.length === 0 && (
@@ -244,10 +243,10 @@ function commandOf(values: Values, image: string | undefined): string {
 /** Creates a VPC and its first subnet with one action. */
 export function networkAction(place: Place): Action {
   return {
-    title: "Create a network",
+    title: "Create a VPC",
     key: "c",
     button: "Create",
-    notice: "Creates a VPC with one subnet that fills its block.",
+    notice: "The VPC gets one subnet.",
     fields: [
       { name: "name", label: "Name", initial: "main" },
       { name: "ipv4_block", label: "IPv4 block", initial: "10.0.0.0/16" },
@@ -264,7 +263,7 @@ export function networkAction(place: Place): Action {
       });
       const query = { vpc: vpc.id, project: place.project };
       await send("POST", "/v1/subnets", { query, body: { name, ipv4_block: subnet_block }, key: `${key}-subnet` });
-      return { said: `Network ${name} is created` };
+      return { said: `VPC ${name} is created` };
     },
   };
 }

@@ -44,7 +44,7 @@ export const TENANT_PAGES: readonly PageRow[] = [
   ),
   page(
     "/t/:tenant/p/:project/networks",
-    { ...tenant, title: "Networks", group: PROJECT, key: "w" },
+    { ...tenant, title: "VPCs", group: PROJECT, key: "w" },
     (place) => <Vpcs place={place} />,
   ),
   page(

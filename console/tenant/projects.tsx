@@ -67,7 +67,7 @@ export function Projects({ tenant }: { readonly tenant: string }) {
           return { said: `Project ${name} is created`, to: inProject({ tenant, project: made.id }, "instances") };
         },
       }]}
-      empty={<p>The tenant has no project. A project holds instances and networks.</p>}
+      empty={<p>The tenant has no project. A project holds instances and VPCs.</p>}
       cli={tenantctl("project list")}
     />
   );

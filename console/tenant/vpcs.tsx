@@ -43,7 +43,7 @@ export function Vpcs({ place }: { readonly place: Place }) {
   useKept(place);
   return (
     <ListPage<Vpc>
-      title="Networks"
+      title="VPCs"
       noun="VPC"
       query={vpcsQuery(place)}
       columns={COLUMNS}
@@ -52,7 +52,7 @@ export function Vpcs({ place }: { readonly place: Place }) {
       actions={[networkAction(place)]}
       empty={
         <>
-          <p>The project has no network. Instances need one.</p>
+          <p>The project has no VPC. Instances need one.</p>
           <AsCommand line={tenantctl("vpc create", [], { "--name": "main", "--ipv4-block": "10.0.0.0/16" })} />
         </>
       }

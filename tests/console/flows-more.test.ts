@@ -399,7 +399,7 @@ test("set the labels of a VPC, and find the VPC in the list by a label", async (
   await keyboard.press("Control+Enter");
   await page().getByText("tier=web", { exact: true }).waitFor();
   expect(await labels()).toEqual({ tier: "web" });
-  await keyboard.open(`/t/${g.tenant_id}/p/${g.project_id}/networks`, "Networks");
+  await keyboard.open(`/t/${g.tenant_id}/p/${g.project_id}/networks`, "VPCs");
   await keyboard.press("/");
   await keyboard.type("labels:tier=web");
   await page().getByRole("gridcell", { name: vpc.name }).waitFor();
