@@ -11,11 +11,19 @@ import { ListPage } from "../parts/list-page.tsx";
 const text = (value: unknown) => typeof value === "string" ? value : JSON.stringify(value);
 const isChanged = ({ value, default: standard }: SettingView) => JSON.stringify(value) !== JSON.stringify(standard);
 
+/** Returns the default of a changed value, and the environment variable that sets the value. */
+function origin(setting: SettingView): string[] {
+  return [
+    ...(setting.env_override === null ? [] : [`set by ${setting.env_override}`]),
+    ...(isChanged(setting) ? [`default ${text(setting.default)}`] : []),
+  ];
+}
+
 const COLUMNS: readonly Column<SettingView>[] = [
   {
     name: "key",
     title: "Setting",
-    width: "300px",
+    width: "270px",
     sorts: true,
     text: ({ key }) => key,
     cell: (setting) => <button type="button" class="quiet" onClick={() => run(change(setting))}>{setting.key}</button>,
@@ -23,25 +31,14 @@ const COLUMNS: readonly Column<SettingView>[] = [
   {
     name: "value",
     title: "Value",
-    width: "170px",
-    text: ({ value }) => text(value),
-    cell: (setting) => isChanged(setting) ? <strong>{text(setting.value)}</strong> : text(setting.value),
-  },
-  {
-    name: "default",
-    title: "Default",
-    width: "150px",
-    isWideOnly: true,
-    text: (setting) => text(setting.default),
-    cell: (setting) => text(setting.default),
-  },
-  {
-    name: "source",
-    title: "Set by",
-    width: "150px",
-    isWideOnly: true,
-    text: (setting) => setting.env_override ?? (isChanged(setting) ? "stored" : ""),
-    cell: (setting) => setting.env_override ?? (isChanged(setting) ? "stored" : "default"),
+    width: "220px",
+    text: (setting) => [text(setting.value), ...origin(setting)].join(" "),
+    cell: (setting) => (
+      <span title={[text(setting.value), ...origin(setting)].join(", ")}>
+        {isChanged(setting) ? <strong>{text(setting.value)}</strong> : text(setting.value)}{" "}
+        <span class="dim">{origin(setting).join(", ")}</span>
+      </span>
+    ),
   },
   {
     name: "description",

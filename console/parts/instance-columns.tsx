@@ -50,7 +50,7 @@ export const INSTANCE_COLUMNS: readonly Column<Instance>[] = [
     width: "110px",
     isWideOnly: true,
     text: ({ brand }) => brand,
-    cell: ({ brand }) => brand,
+    cell: ({ brand }) => brand === "not-applicable" ? <span class="dim">–</span> : brand,
   },
   { name: "id", title: "UUID", isWideOnly: true, text: ({ id }) => id, cell: ({ id }) => <code>{id}</code> },
   createdColumn(),

@@ -19,10 +19,12 @@ export function UsageBars({ usage: { limits, ...used } }: { readonly usage: Usag
         return (
           <div key={name}>
             <span class="dim">{name}</span>
-            <p>{text(value)} {limit === null ? <span class="dim">unlimited</span> : `of ${text(limit)}`}</p>
-            <div class={percent >= FULL_PERCENT ? "bar bad" : "bar"}>
-              <span style={{ width: `${percent}%` }} />
-            </div>
+            <p>{limit === null ? `${text(value)}, no limit` : `${text(value)} of ${text(limit)}`}</p>
+            {limit !== null && (
+              <div class={percent >= FULL_PERCENT ? "bar bad" : "bar"}>
+                <span style={{ width: `${percent}%` }} />
+              </div>
+            )}
           </div>
         );
       })}

@@ -105,7 +105,7 @@ function InstanceFacts({ instance }: { readonly instance: Instance }) {
         "vCPUs": instance.cpu,
         "Memory": bytes(instance.memory_bytes),
         "Image": image?.name ?? <code>{instance.image_id}</code>,
-        "Brand": instance.brand,
+        "Brand": instance.brand === "not-applicable" ? null : instance.brand,
         "Description": instance.description,
         "Labels": labelTexts(instance.labels).join(", ") || null,
         "Placement group": instance.placement_group_id === null

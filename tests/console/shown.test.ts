@@ -140,5 +140,79 @@ test("a new boot policy is confirmed before it is sent", async () => {
   expect(okOf(await f.site().call("GET", "/v2/cn-boot-policy"))).toMatchObject({ enrollment_kernel_args: ["quiet"] });
 }, LIMIT_MS);
 
+test("a page of an object that does not exist says what was looked for", async () => {
+  const id = "00000000-0000-4000-8000-000000000000";
+  const pages = [
+    ["/nodes", "node"],
+    ["/jobs", "job"],
+    ["/operations", "operation"],
+    ["/instances", "instance"],
+    ["/vpcs", "VPC"],
+    ["/tenants", "tenant"],
+    ["/nat-gateways", "NAT gateway"],
+    ["/webhooks", "webhook"],
+  ];
+  for (const [path, kind] of pages) {
+    const main = await show(`${path}/${id}`);
+    await main.getByRole("alert").getByText(`There is no ${kind} ${id}`).waitFor();
+  }
+  await (await show("/audit/999999")).getByText("There is no event 999999").waitFor();
+}, LIMIT_MS);
+
+test("without a limit, the usage has no bar, and the dialog of the quota explains the sizes", async () => {
+  const main = await show(`/tenants/${g.tenant_id}`);
+  await main.getByText("1, no limit").first().waitFor();
+  expect(await main.locator(".bar").count()).toBe(0);
+  await main.getByRole("button", { name: "Set the quota" }).click();
+  const dialog = f.ui().page.getByRole("dialog");
+  expect(await dialog.getByText("A size with its unit, such as 64 GiB").count()).toBe(2);
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+}, LIMIT_MS);
+
+test("the page of a factory reset says that instances prevent it", async () => {
+  const main = await show(`/nodes/${node.server_uuid}/factory-reset`);
+  await main.getByText("The server refuses the reset while instances are placed on the node.").waitFor();
+}, LIMIT_MS);
+
+test("a choice that may stay empty says what that means", async () => {
+  const main = await show(`/instances/${web1.id}/rebuild`, tenant);
+  await main.getByRole("option", { name: /^its present image/ }).waitFor({ state: "attached" });
+  const form = await show(`/t/${g.tenant_id}/p/${g.project_id}/new-instance`, tenant);
+  expect(await form.getByLabel(/^SSH key/).locator("option").first().textContent()).toBe("none");
+}, LIMIT_MS);
+
+test("the brand of an instance without a brand is a dash", async () => {
+  const main = await show("/all-instances");
+  await main.getByRole("link", { name: "web1" }).waitFor();
+  expect(await main.getByText("not-applicable").count()).toBe(0);
+}, LIMIT_MS);
+
+test("the user's own page shows commands of the program that the user has", async () => {
+  for (const [as, program] of [[f.ui(), "opsctl"], [tenant, "tenantctl"]] as const) {
+    const main = await show("/me", as);
+    await main.getByRole("button", { name: /^Create an API key/ }).click();
+    await as.page.getByRole("dialog").getByText(new RegExp(`^${program} api-key create`)).waitFor();
+    await as.page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
+  }
+}, LIMIT_MS);
+
+test("the sign-in shows the commands of both programs", async () => {
+  const out = await f.site().open({ key: null });
+  for (const program of ["opsctl", "tenantctl"]) {
+    await out.page.getByText(`${program} login --username NAME`).waitFor();
+  }
+  expect(await out.axe()).toEqual([]);
+  await out.page.context().close();
+}, LIMIT_MS);
+
+test("the doctor shows skipped checks last, each with the reason", async () => {
+  const main = await show("/doctor");
+  await main.getByRole("button", { name: "Run the checks" }).click();
+  await main.getByText("Not checked:").first().waitFor();
+  const states = await main.locator(".checks .state").allTextContents();
+  expect(states.indexOf("skip")).toBeGreaterThan(states.lastIndexOf("ok"));
+  expect(await main.getByText("What was found").count()).toBe(0);
+}, LIMIT_MS);
+
 test("no page has violated the content security policy", () =>
   expect([...f.ui().faults, ...tenant.faults]).toEqual([]));
