@@ -13,7 +13,7 @@ export type Field = {
   readonly type?: "text" | "secret" | "number" | "bytes" | "choice" | "lines" | "toggle";
   readonly choices?: readonly Choice[];
   readonly isOptional?: boolean;
-  /** What no choice means. Default: "none". */
+  /** The label of the empty choice. Default: "none". */
   readonly none?: string;
   readonly initial?: string;
   readonly hint?: string;
