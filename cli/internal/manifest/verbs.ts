@@ -14,6 +14,8 @@ import { type Manifest, readManifest } from "./read.ts";
 /** The existing records, and the function that runs a plan for them. */
 export type Present = {
   readonly existing: readonly Existing[];
+  /** For an export: the records that a manifest cannot describe, by kind. */
+  readonly left_out?: readonly string[];
   isKnown(reference: Reference): boolean;
   run(plan: Plan, report: (step: Step) => void): Promise<void>;
 };
@@ -85,9 +87,10 @@ export function exportManifest<I extends Io>(summary: string, verbs: ManifestVer
   return command("export", summary, verbs.examples.export)
     .action(verbs.withText(async (io) => {
       await verbs.check(io, "a manifest");
-      const { existing } = await verbs.read(io, null, false);
+      const { existing, left_out = [] } = await verbs.read(io, null, false);
       const manifest = exported(verbs.schema.kinds, existing);
       io.print(manifest, yamlText(manifest));
+      if (left_out.length > 0) io.note(`warning: the export leaves out ${left_out.join("; ")}`);
     }));
 }
 

@@ -3,7 +3,7 @@ import type { AnyCommand } from "../../framework.ts";
 import { apply, diff, exportManifest, type ManifestVerbs } from "../../internal/manifest/verbs.ts";
 import { type TenantIo, withIo, withText } from "../open-io.ts";
 import { needProject } from "../scope.ts";
-import { readProject } from "./project.ts";
+import { leftOut, readProject } from "./project.ts";
 import { SCHEMA } from "./references.ts";
 import { MAIN_TABLE, runPlan } from "./run.ts";
 
@@ -13,10 +13,11 @@ const VERBS: ManifestVerbs<TenantIo> = {
   withIo,
   withText,
   check: needProject,
-  read: async (io) => {
+  read: async (io, manifest) => {
     const project = await readProject(io);
     return {
       existing: project.existing,
+      left_out: manifest === null ? await leftOut(io, project) : [],
       isKnown: ({ list, key }) =>
         // The server creates the main route table of a VPC together with the VPC.
         list === "images" ? project.images.has(key) : list === "route_tables" && key.endsWith(`/${MAIN_TABLE}`),

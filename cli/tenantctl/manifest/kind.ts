@@ -109,6 +109,13 @@ export const KINDS = [
     },
   },
   {
+    list: "placement_groups",
+    singular: "placement group",
+    path: "/v1/placement-groups",
+    key: ["name"],
+    fields: { name, ...described, policy: fixed("text"), level: fixed("text"), strictness: fixed("text") },
+  },
+  {
     list: "instances",
     singular: "instance",
     path: "/v1/instances",
@@ -123,9 +130,14 @@ export const KINDS = [
       memory_bytes: required(fixed("bytes")),
       disk_bytes: { type: "bytes", change: "grow" },
       ssh_keys: fixed("texts"),
+      placement_group: fixed("text"),
+      deletion_protection: patched("boolean"),
       extra_nics: { type: "objects", change: "hidden" },
       user_data: { type: "text", change: "hidden" },
     },
+    // The server has no unset protection.
+    complete: ({ deletion_protection, ...rest }) =>
+      deletion_protection === undefined ? rest : { ...rest, deletion_protection: deletion_protection ?? false },
   },
 ] as const satisfies readonly ManifestKind[];
 

@@ -10,6 +10,8 @@ import type {
   Subnet,
   Vpc,
 } from "../../../src/contract/network.ts";
+import type { PlacementGroup } from "../../../src/contract/placement-group.ts";
+import type { PortForward } from "../../../src/contract/port-forward.ts";
 import { inParallel } from "../../internal/in-parallel.ts";
 import { visibleImages } from "../image/image.ts";
 import { FIRST_NIC } from "../nic/nic.ts";
@@ -27,15 +29,18 @@ export type Project = {
   readonly existing: readonly Existing[];
   /** Ids of the images that the project can use, by name. */
   readonly images: ReadonlyMap<string, string>;
+  /** The data disks, which a manifest does not describe, as `INSTANCE/DISK`. */
+  readonly data_disks: readonly string[];
 };
 
 type Names = ReadonlyMap<string, string>;
 
 export async function readProject(io: TenantIo): Promise<Project> {
   const scope = await projectScope(io);
-  const [vpcs, ips, instances, nics, keys, images] = await Promise.all([
+  const [vpcs, ips, groups, instances, nics, keys, images] = await Promise.all([
     io.all<Vpc>("/v1/vpcs", scope),
     io.all<FloatingIp>("/v1/floating-ips", scope),
+    io.all<PlacementGroup>("/v1/placement-groups", scope),
     io.all<Instance>("/v1/instances", scope),
     io.all<Nic>("/v1/nics", scope),
     ownKeys(io),
@@ -48,7 +53,7 @@ export async function readProject(io: TenantIo): Promise<Project> {
     ({ id }) => io.all<Disk>("/v1/disks", { instance: id }),
   );
   const name_of = namesOf(
-    [vpcs, ips, instances, keys, images, ...networks.map((each) => Object.values(each).flat())].flat(),
+    [vpcs, ips, groups, instances, keys, images, ...networks.map((each) => Object.values(each).flat())].flat(),
   );
   const subnets = networks.flatMap((each) => each.subnets);
   const existing = [
@@ -56,9 +61,25 @@ export async function readProject(io: TenantIo): Promise<Project> {
     ...vpcs.map((vpc) => record("vpcs", vpc, pick(vpc, ["description", "labels", "ipv4_block", "ipv6_block"]))),
     ...ips.map((ip) => floatingIp(ip, { nics, name_of })),
     ...networks.flatMap((network) => networkRecords(network, name_of)),
+    ...groups.map((group) =>
+      record("placement_groups", group, pick(group, ["description", "labels", "policy", "level", "strictness"]))
+    ),
     ...instances.map((instance, at) => instanceRecord(instance, { disks: disks[at]!, subnets, nics, name_of })),
   ];
-  return { existing, images: new Map(images.map(({ name, id }) => [name, id])) };
+  const data_disks = disks.flat().filter(({ kind }) => kind !== BOOT_DISK_KIND)
+    .map(({ name, instance }) => `${name_of.get(instance)}/${name}`);
+  return { existing, images: new Map(images.map(({ name, id }) => [name, id])), data_disks };
+}
+
+/** Returns what an export of the project leaves out, as in `port forwards main/https` and `data disks web1/data`. */
+export async function leftOut(io: TenantIo, { existing, data_disks }: Project): Promise<string[]> {
+  const vpcs = existing.filter(({ list }) => list === "vpcs");
+  const forwards = await inParallel(REQUESTS_AT_A_TIME, vpcs, async ({ id, key }) => {
+    const found = await io.all<PortForward>("/v1/port-forwards", { vpc: id });
+    return found.map(({ name }) => `${key}/${name}`);
+  });
+  const left = [["port forwards", forwards.flat()], ["data disks", data_disks]] as const;
+  return left.filter(([, names]) => names.length > 0).map(([plural, names]) => `${plural} ${names.join(", ")}`);
 }
 
 type Network = {
@@ -167,6 +188,8 @@ function instanceRecord(instance: Instance, { disks, subnets, nics, name_of }: O
     memory_bytes: instance.memory_bytes,
     disk_bytes: disks.find(({ kind }) => kind === BOOT_DISK_KIND)?.size_bytes ?? null,
     ssh_keys: instance.ssh_key_ids.map((id) => name_of.get(id) ?? id),
+    placement_group: instance.placement_group_id === null ? null : name_of.get(instance.placement_group_id),
+    deletion_protection: instance.deletion_protection,
     extra_nics: extra.map(({ name, subnet_id }) => ({ subnet: name_of.get(subnet_id), name })),
   });
 }

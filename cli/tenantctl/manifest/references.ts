@@ -26,6 +26,7 @@ function referencesOf({ list, values }: Entry): Reference[] {
     ...nics.flatMap(({ subnet }) => inVpc("subnets", subnet)),
     ...keys.flatMap((key) => ofProject("ssh_keys", key)),
     ...ofProject("images", values.image),
+    ...ofProject("placement_groups", values.placement_group),
     ...ofProject("instances", holder.instance),
   ];
 }

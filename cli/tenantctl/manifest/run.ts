@@ -104,7 +104,17 @@ async function queryOf(io: TenantIo, { list, key, kind }: Entry, ids: Ids): Prom
 }
 
 /** Fields whose value is a name, or contains names. The body has ids in their place. */
-const NAMING = ["vpc", "route_table", "attached_to", "image", "primary_subnet", "ssh_keys", "extra_nics", "target"];
+const NAMING = [
+  "vpc",
+  "route_table",
+  "attached_to",
+  "image",
+  "primary_subnet",
+  "ssh_keys",
+  "extra_nics",
+  "placement_group",
+  "target",
+];
 
 /** Returns the body that creates a record. Unset fields are omitted. */
 function bodyOf({ list, values }: Entry, ids: Ids): Record<string, unknown> {
@@ -123,7 +133,8 @@ function bodyOf({ list, values }: Entry, ids: Ids): Record<string, unknown> {
   }
 }
 
-function instanceReferences({ vpc, image, primary_subnet, ssh_keys, extra_nics }: Entry["values"], ids: Ids) {
+function instanceReferences(values: Entry["values"], ids: Ids) {
+  const { vpc, image, primary_subnet, ssh_keys, extra_nics, placement_group } = values;
   const subnet = (name: unknown) => ids.of("subnets", `${vpc}/${name}`);
   // The reader of the manifest has checked that these are lists of names and of objects.
   const keys = (ssh_keys ?? []) as readonly string[];
@@ -133,6 +144,7 @@ function instanceReferences({ vpc, image, primary_subnet, ssh_keys, extra_nics }
     primary_subnet_id: subnet(primary_subnet),
     ssh_key_ids: keys.map((key) => ids.of("ssh_keys", key)),
     extra_nics: nics.map((nic) => ({ subnet_id: subnet(nic.subnet), name: nic.name })),
+    ...typeof placement_group === "string" && { placement_group_id: ids.of("placement_groups", placement_group) },
   };
 }
 

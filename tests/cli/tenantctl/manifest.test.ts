@@ -236,6 +236,49 @@ test("`apply` of a folder creates an instance with its disk and address, and `ex
   expect(same.out()).toMatch(/^0 to create, 0 to change, 0 to replace, 0 to delete, [0-9]+ unchanged\n$/);
 });
 
+test("`export` has the protection and the placement group of an instance, and warns of what it leaves out", async () => {
+  const shell = shellOf(a.tenant);
+  await a.newImage({ name: "small" });
+  await shell.run(`vpc update ${a.vpc.id} --name net`);
+  const size = { cpu: 1, memory_bytes: 2 ** 30 };
+  const at = { image: "small", vpc: "net", primary_subnet: "front", placement_group: "apart" };
+  const instance = { name: "kept", ...at, ...size, deletion_protection: true };
+  const groups = [{ name: "apart", policy: "anti_affinity", level: "node", strictness: "preferred" }];
+  const gateways = [{ vpc: "net", name: "out", family: "v4" }];
+  const text = JSON.stringify({ nat_gateways: gateways, placement_groups: groups, instances: [instance] });
+  const [made] = await Promise.all([shell.apply(text), a.node.does("provision")]);
+  expect(made.code, made.err()).toBe(0);
+  const before = await shell.run("export");
+  expect([before.code, before.err()]).toEqual([0, ""]);
+  const to_nic = "--nic primary --instance kept --vpc net --nat-gateway out --port 443";
+  expect((await shell.run(`port-forward create --name https ${to_nic}`)).code).toBe(0);
+  await Promise.all([
+    shell.run("disk create --name data --instance kept --size 3GiB"),
+    a.node.does("create_disk"),
+  ]);
+
+  const after = await shell.run("export");
+  expect(after.err()).toBe("warning: the export leaves out port forwards net/https; data disks kept/data\n");
+  const exported = parse(after.out());
+  expect(exported.placement_groups).toEqual(groups);
+  expect(exported.instances).toContainEqual(expect.objectContaining(instance));
+  expect((await shell.run("diff -f -", { typed: after.out() })).code).toBe(0);
+
+  const others = exported.instances.filter(({ name }: { name: string }) => name !== "kept");
+  const refused = await shell.apply(JSON.stringify({ instances: others }), "--prune --yes");
+  expect(refused.err()).toContain("kept is protected against deletion; first run: tenantctl instance update kept");
+  const shown = JSON.parse((await shell.run("instance show kept -o json")).out());
+  expect([shown.lifecycle.state, shown.deletion_protection]).toEqual(["running", true]);
+  const off = `instances: ${JSON.stringify([{ ...instance, deletion_protection: false }])}`;
+  expect((await shell.run("diff -f - -o table", { typed: off })).out()).toContain(
+    "    deletion_protection: true -> false",
+  );
+  expect((await shell.apply(off)).code).toBe(0);
+  expect((await shell.run("diff -f -", { typed: off })).code).toBe(0);
+  const moved = await shell.apply(off.replace("apart", "elsewhere"));
+  expect(moved.err()).toContain("instance kept refers to placement_groups elsewhere, which is neither in");
+});
+
 /** Returns a server that loses every response after this number of changes. */
 function losingAfter(allowed: number): Server {
   const server = serverOf(a.t);
