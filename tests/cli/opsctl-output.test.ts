@@ -272,6 +272,20 @@ test("`audit verify` prints the last verified seq; if the chain is broken, it ex
   expect(empty.out()).toBe("Audit chain is empty\n");
 });
 
+test("`audit verify` refuses a range that begins after its end or after the last event", async () => {
+  const backwards = await opsctl(["audit", "verify", "--from", "100", "--to", "5"]);
+  expect([backwards.code, backwards.err(), backwards.asked]).toEqual([2, "error: --from is after --to\n", []]);
+  const nothing = { outcome: { Ok: { verified_to: null } }, head: { seq: 7, hash: "ab".repeat(32) } };
+  const beyond = await opsctl(["audit", "verify", "--from", "99999"], answering(nothing));
+  expect([beyond.code, beyond.out(), beyond.err()]).toEqual([
+    2,
+    "",
+    "error: --from 99999 is after the last event, which has seq 7\n",
+  ]);
+  const last = { ...nothing, outcome: { Ok: { verified_to: 7 } } };
+  expect((await opsctl(["audit", "verify", "--from", "7", "--to", "7"], answering(last))).code).toBe(0);
+});
+
 test("`config set` names the setting in the error about a value that is not a share", async () => {
   const ran = await opsctl(["config", "set", "reservoir.percent_default", "50"], answering({}));
   expect([ran.code, ran.err()]).toEqual([

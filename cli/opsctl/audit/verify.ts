@@ -1,7 +1,7 @@
 import type { AuditVerification } from "../../../src/contract/audit.ts";
 import { type AnyCommand, command, wholeNumber } from "../../framework.ts";
 import { EXIT } from "../../internal/exit-code.ts";
-import { Failure } from "../../internal/failure.ts";
+import { Failure, usageFailure } from "../../internal/failure.ts";
 import { plainText } from "../../internal/plain-text.ts";
 import { withIo } from "../../internal/run.ts";
 
@@ -13,6 +13,7 @@ export function verify(): AnyCommand {
     .option("--from <seq>", "first event to verify; by default the oldest", wholeNumber(0))
     .option("--to <seq>", "last event to verify; by default the newest", wholeNumber(0))
     .action(withIo(async (io, { from, to }) => {
+      if (from !== undefined && to !== undefined && from > to) throw usageFailure("--from is after --to");
       const verified = await io.send<AuditVerification>({
         method: "GET",
         path: "/v1/audit/verify",
@@ -24,7 +25,11 @@ export function verify(): AnyCommand {
         const { seq, message } = verified.outcome.Mismatch;
         throw new Failure(`the audit chain is broken at seq ${seq}: ${message}`, EXIT.failure);
       }
-      io.print(verified, verifiedText(verified.outcome.Ok.verified_to, verified.head));
+      const { head } = verified;
+      if (from !== undefined && head !== null && from > head.seq) {
+        throw usageFailure(`--from ${from} is after the last event, which has seq ${head.seq}`);
+      }
+      io.print(verified, verifiedText(verified.outcome.Ok.verified_to, head));
     }));
 }
 
