@@ -1,10 +1,9 @@
 import type { DayUsage, ProjectUsage } from "../../src/contract/usage.ts";
 import { type AnyCommand, listCommand } from "../framework.ts";
-import { usageFailure } from "../internal/failure.ts";
 import type { Column } from "../internal/table.ts";
 import { AMOUNT_COLUMNS, FROM_OPTION, TO_OPTION } from "../internal/usage.ts";
 import { withIo } from "./open-io.ts";
-import { needTenant } from "./scope.ts";
+import { needProject, needTenant } from "./scope.ts";
 
 const COLUMNS: readonly Column<DayUsage>[] = [
   ["DAY", ({ day }) => day],
@@ -17,9 +16,8 @@ export function usage(summary: string): AnyCommand {
     .option(...FROM_OPTION)
     .option(...TO_OPTION)
     .action(withIo(async (io, { from, to }) => {
-      const project_id = await io.project();
-      if (project_id === undefined) throw usageFailure("--project is required to show usage");
-      const path = `/v1/tenants/${await needTenant(io)}/projects/${project_id}/usage/days`;
+      await needProject(io, "show usage");
+      const path = `/v1/tenants/${await needTenant(io)}/projects/${await io.project()}/usage/days`;
       const used = await io.get<ProjectUsage>(path, { from, to });
       io.table(used, used.days, COLUMNS, `(no usage from ${used.from} to ${used.to})`);
     }));

@@ -6,11 +6,13 @@ import { blockText } from "../../internal/table.ts";
 import { isUuid } from "../../internal/record-name.ts";
 import type { TenantIo } from "../open-io.ts";
 import { pick } from "../record/pick.ts";
+import { projectScope } from "../scope.ts";
 
 export const PATH = "/v1/images";
 
 /**
- * Lists the images that the caller can use. If the tenant and the project are known, one request returns all of them.
+ * Lists the images that the caller can use. Without --project this includes the images of the tenant's only project. If
+ * the tenant and the project are known, one request returns all of them.
  * Otherwise joins up to three lists: the public images, then the images of the silo and of the tenant if they are
  * known.
  */
@@ -26,9 +28,8 @@ export async function visibleImages(io: TenantIo, label?: string): Promise<Image
  * added to these lists.
  */
 export async function imageLevels(io: TenantIo): Promise<{ own: readonly string[]; with_public: boolean }> {
-  const tenant = await io.tenant();
+  const { tenant, project } = await projectScope(io);
   if (tenant === undefined) return { own: [], with_public: true };
-  const project = await io.project();
   if (project !== undefined) return { own: [`/v1/tenants/${tenant}/projects/${project}`], with_public: false };
   const { tenant_id, home_silo_id } = await io.get<Whoami>("/v1/auth/whoami");
   const silo = tenant_id === tenant && home_silo_id !== null ? [`/v1/silos/${home_silo_id}`] : [];

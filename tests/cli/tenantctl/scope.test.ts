@@ -1,6 +1,6 @@
 // Tests how tenantctl selects the tenant and project of a request, and how it finds records by name.
 import { expect, test } from "vitest";
-import { FLOATING_IP, NAT_GATEWAY, PROJECT, ROUTE, ROUTE_TABLE, SUBNET, TENANT, VPC } from "./records.ts";
+import { FLOATING_IP, IMAGE_ID, NAT_GATEWAY, PROJECT, ROUTE, ROUTE_TABLE, SUBNET, TENANT, VPC } from "./records.ts";
 import type { Server } from "../fake-environment.ts";
 import { jwt, KEY_ENV, requestsOf, serving, tenantctl, TOKEN_ENV } from "./run.ts";
 
@@ -228,6 +228,27 @@ test("a list without --vpc and --project uses the only VPC of the only project, 
   ]);
   const data = await tenantctl(["subnet", "list", "-o", "json"], { env: TOKEN_ENV, server });
   expect([data.code, data.err()]).toEqual([0, ""]);
+});
+
+test("image verbs and `usage` without --project use the tenant's only project, and a note names it", async () => {
+  const image = { id: IMAGE_ID, name: "golden", scope: { kind: "project" } };
+  const server = serving({
+    [`GET /v1/tenants/${TENANT}/projects`]: PROJECTS,
+    [`GET /v1/tenants/${TENANT}/projects/${PROJECT}/images`]: [image],
+    [`GET /v1/tenants/${TENANT}/projects/${PROJECT}/usage/days`]: { from: "f", to: "t", days: [] },
+    [`DELETE /v1/images/${IMAGE_ID}`]: {},
+  });
+  const run = async (...argv: string[]) => {
+    const ran = await tenantctl(argv, { env: TOKEN_ENV, server });
+    expect([ran.code, ran.err()], argv.join(" ")).toEqual([0, "In project shop, the only one of the tenant\n"]);
+    return ran.out();
+  };
+  expect(await run("image", "list", "--no-headers", "--columns", "name,scope")).toBe("golden  project\n");
+  expect(await run("image", "delete", "golden")).toBe(`Image ${IMAGE_ID} deleted.\n`);
+  expect(await run("usage")).toBe("(no usage from f to t)\n");
+  const several = serving({ [`GET /v1/tenants/${TENANT}/projects`]: [...PROJECTS, { id: VPC.id, name: "lab" }] });
+  const ran = await tenantctl(["usage"], { env: TOKEN_ENV, server: several });
+  expect([ran.code, ran.err()]).toEqual([2, "error: --project is required to show usage\n"]);
 });
 
 test("a name without --vpc is looked up in the project's only VPC, and a note names the VPC", async () => {
