@@ -121,10 +121,12 @@ type RowProps = {
 
 function FieldRow({ id, field, value, bad, set }: RowProps) {
   const hint = bad ?? field.hint;
+  /** The choice of an empty value is a choice, so a browser must not refuse it. */
+  const hasEmptyChoice = field.choices?.some((each) => each.value === "") === true;
   const shared = {
     id,
     name: field.name,
-    required: field.isOptional !== true && field.type !== "toggle",
+    required: field.isOptional !== true && field.type !== "toggle" && !hasEmptyChoice,
     "aria-describedby": hint === undefined ? undefined : `${id}-hint`,
     "aria-invalid": bad === undefined ? undefined : true,
   } as const;
@@ -159,7 +161,7 @@ function FieldRow({ id, field, value, bad, set }: RowProps) {
       <div class="field">
         {label}
         <select {...shared} value={value} onChange={(event) => set(event.currentTarget.value)}>
-          {(field.isOptional === true || value === "") && choices.every((each) => each.value !== "") && (
+          {(field.isOptional === true || value === "") && !hasEmptyChoice && (
             <option value="">
               {field.isOptional === true || choices.length === 0 ? field.none ?? "none" : "choose one"}
             </option>
