@@ -60,14 +60,16 @@ export async function readProjectUsage(db: Db, project_id: string, { from, to }:
   return { project_id, from, to, days, total };
 }
 
-/** Sums up the days of each project that has usage, in the order of the names of tenants and projects. */
+/** Sums up the days of each project that has usage, in the order of the names of silos, tenants and projects. */
 export async function listProjectTotals(db: Db, { from, to }: Range, rows: number): Promise<ProjectTotal[]> {
   const found = await sql<ProjectTotal>`
-    select u.tenant_id, t.name as tenant, u.project_id, p.name as project, ${AMOUNTS}
+    select s.name as silo, u.tenant_id, t.name as tenant, u.project_id, p.name as project, ${AMOUNTS}
       from usage_between(${from}, ${to}) u left join tenant t on t.id = u.tenant_id
+                                           left join silo s on s.id = t.silo_id
                                            left join project p on p.id = u.project_id
-     group by u.tenant_id, t.name, u.project_id, p.name
-     order by t.name nulls last, u.tenant_id, p.name nulls last, u.project_id limit ${rows}`.execute(db);
+     group by s.name, u.tenant_id, t.name, u.project_id, p.name
+     order by s.name nulls last, t.name nulls last, u.tenant_id, p.name nulls last, u.project_id
+     limit ${rows}`.execute(db);
   return found.rows;
 }
 

@@ -37,6 +37,7 @@ export type ProjectUsage = z.infer<typeof ProjectUsage>;
 
 /** The usage of one project, in a list of all projects. */
 export const ProjectTotal = UsedAmounts.extend({
+  silo: z.string().nullable().describe("The name of the tenant's silo; null if the tenant was deleted"),
   tenant_id: z.string(),
   tenant: z.string().nullable().describe("The name of the tenant; null if it was deleted"),
   project_id: z.string(),

@@ -61,7 +61,7 @@ test("`usage -o csv` prints CSV for a bill: by day for the tenant, and by projec
   expect(sum(5)).toBe(7_000);
   const site = (await opsctlAt(a.t).printed(`usage ${query} -o csv`)).trim().split(/\r?\n/);
   expect(site).toHaveLength(2);
-  expect(site[1]).toMatch(/^acme,acme-project,/);
+  expect(site[1]).toMatch(/^acme-silo-\d+\/acme,acme-project,/);
 });
 
 test("`instance load` prints a bar for each minute and each hour of an instance, and notes that a simulated node sent the values", async () => {

@@ -165,7 +165,11 @@ describe("random spans", () => {
     // The tenant and the project never existed: operators still see what they used.
     const site: SiteUsage = okOf(await a.t.call("GET", `/v1/system/usage?from=${from}&to=${dayAfter(from, 7)}`));
     expect(site.closed).toBe(true);
-    expect(site.projects.find((each) => each.project_id === project_id)).toMatchObject({ tenant: null, project: null });
+    expect(site.projects.find((each) => each.project_id === project_id)).toMatchObject({
+      silo: null,
+      tenant: null,
+      project: null,
+    });
   });
 
   test("a day closes an hour after its end, and no earlier", async () => {

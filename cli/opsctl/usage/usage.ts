@@ -5,7 +5,8 @@ import { type Column, WIDE_ID_COLUMN } from "../../internal/table.ts";
 import { AMOUNT_COLUMNS, FROM_OPTION, TO_OPTION } from "../../internal/usage.ts";
 
 const COLUMNS: readonly Column<ProjectTotal>[] = [
-  ["TENANT", ({ tenant, tenant_id }) => tenant ?? tenant_id],
+  // An older server sends no silo.
+  ["TENANT", ({ silo, tenant, tenant_id }) => silo ? `${silo}/${tenant}` : tenant ?? tenant_id],
   ["PROJECT", ({ project, project_id }) => project ?? project_id],
   ["TENANT_ID", ({ tenant_id }) => tenant_id, WIDE_ID_COLUMN],
   ["PROJECT_ID", ({ project_id }) => project_id, WIDE_ID_COLUMN],
