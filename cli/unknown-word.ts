@@ -1,7 +1,10 @@
 // Adds the word that the user probably meant to usage errors about an unknown word.
 import type { AnyCommand } from "./framework.ts";
 
-/** Words of other programs, with the same words here. A word is suggested only if it exists at this place. */
+/**
+ * Words that users know from other programs, each with the words of that meaning here. A word is suggested only if it
+ * exists at this place.
+ */
 const SYNONYMS: Readonly<Record<string, readonly string[]>> = {
   delete: ["remove", "revoke"],
   destroy: ["delete", "remove"],
@@ -17,7 +20,7 @@ const SYNONYMS: Readonly<Record<string, readonly string[]>> = {
   version: ["--version"],
 };
 
-/** Returns the message with another suggestion if one is known. */
+/** Returns the message with our suggestion in place of any that it has, or the message unchanged if we know none. */
 export function withSuggestion(text: string, at: AnyCommand): string {
   const [, kind, word = ""] = /^unknown (command|option) '([^']*)'/.exec(text) ?? [];
   if (kind === undefined) return text;

@@ -9,7 +9,7 @@ const FOLDER_MODE = 0o040700;
 const FILE_MODE = 0o100600;
 /** The name of the entry that ends an archive. */
 const TRAILER = "TRAILER!!!";
-/** Names and contents begin at multiples of this number of bytes. */
+/** Headers and contents begin at multiples of this number of bytes. */
 const ALIGNMENT = 4;
 
 /** Returns an archive of a folder and its files. Only root of the booted system may read them. */

@@ -16,7 +16,10 @@ import type { Notes } from "./report.ts";
 export type ReleaseSetting = {
   readonly visit: Visit;
   readonly gaps: Gaps;
-  /** The services for reading vaults. They do not skip a part after a transient fault. */
+  /**
+   * `visit` and `gaps` for vaults. A transient fault in a part of a build never becomes a gap here: it leaves out the
+   * whole point release, and the next run tries again.
+   */
   readonly vault: { readonly visit: Visit; readonly gaps: Gaps };
   readonly web: Web;
   readonly notes: Notes;

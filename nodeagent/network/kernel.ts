@@ -1,7 +1,8 @@
-// Applies network documents to the kernel. Each VPC is a router namespace. Every step reads the kernel's state first,
-// so an agent that was killed anywhere continues with the next call, and an equal document changes nothing. Starting a
-// program takes about 10 ms. So if this process made the router, a newer document may be applied without reading the
-// kernel's state: only the programs for the differences from the earlier document are started.
+// Applies network documents to the kernel. Each VPC is a router namespace. By default, `apply` compares the router with
+// the kernel's state. So an agent may be killed at any point: its next call completes the work, and an equal document
+// changes nothing. Starting a program takes about 10 ms. With `trusts_last`, if this process's last application to the
+// router succeeded and the devices stay the same, only the differences from the earlier document are applied, without
+// reading the kernel's state.
 import type { NetworkDocument } from "../../src/contract/network-document.ts";
 import { type Changes, changesOf } from "./changes.ts";
 import { type ExternalPlace, portName, setExternal } from "./external-device.ts";
@@ -194,7 +195,10 @@ export function kernelNetwork(place: NodePlace, run: Run = runProgram): KernelNe
     else await inside(place.host_namespace, argv, ruleset);
   }
 
-  /** Gives each tap that is not up yet the gateway's MAC and the settings of a routed port. */
+  /**
+   * Gives each tap that is not up, or has another MAC or MTU, the gateway's MAC, the document's MTU and the settings of
+   * a routed port, and sets it up.
+   */
   async function setTaps(namespace: string, { local_nics, mtu }: NetworkDocument, links: string): Promise<void> {
     const present = new Map(linksOf(links).map((link) => [link.ifname, link]));
     const fresh = local_nics.map(({ mac }) => tapName(mac)).filter((tap) => {

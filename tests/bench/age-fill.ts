@@ -32,8 +32,8 @@ const FILL_LIMIT_MS = 1_800_000;
 const FIRST_ROWS = 1_000;
 const ROWS_EACH = 100_000;
 /**
- * SQL for the creation time of the filled rows. The rows are too old for checks of the scope `recent`, and younger than
- * every retention time.
+ * SQL for the creation time of the filled rows. The rows are younger than the default retention times of operations and
+ * of the log.
  */
 const AGED = "(berth_now() - interval '20 days')";
 /** SQL for the creation time of the filled claims of idempotency keys. A claim is kept for a day. */
@@ -60,8 +60,8 @@ export async function fillWithAge(
   const client = await openClient({ url, statementLimit_ms: FILL_LIMIT_MS, lockLimit_ms: FILL_LIMIT_MS });
   const fill = async (what: string, rows: number, statements: readonly string[]) => {
     const started_ms = performance.now();
-    // The first inserts are small, and each is followed by ANALYZE. Otherwise the triggers would use plans for empty
-    // tables.
+    // The first inserts are small, and ANALYZE runs between two inserts of a kind. Otherwise the triggers would use
+    // plans for empty tables.
     for (let from = 0, each = FIRST_ROWS; from < rows; from += each, each = Math.min(2 * each, ROWS_EACH)) {
       const to = Math.min(from + each, rows) - 1;
       if (from > 0) await client.query("analyze");

@@ -36,7 +36,10 @@ export function hasWrk(): boolean {
   return pathOf("wrk") !== null;
 }
 
-/** Runs one load. Throws if an answer is not 2xx or if a connection fails. */
+/**
+ * Runs one load. Throws if wrk counts an error: a status of 400 or more, a failed connection, read or write, or a
+ * timeout.
+ */
 export async function runWrk(load: WrkLoad): Promise<WrkReport> {
   const program = pathOf("wrk");
   if (program === null) throw new Error("wrk is not installed");

@@ -1,5 +1,5 @@
 // Tests more flows of the console with the keyboard alone, such as a migration, an evacuation, or a drain by label.
-// Most of these flows change several objects. Each title lists the user's steps. The tests act as the nodes.
+// Where a flow needs a node's work, the test does the node's jobs in place of its agent.
 import { expect, test } from "vitest";
 import { addNode, type Node } from "../compute/compute-fixture.ts";
 import { sendImage } from "../compute/send-image.ts";

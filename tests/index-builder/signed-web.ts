@@ -1,5 +1,5 @@
-// Provides a vendor for tests with responses in memory: one release, one image, and a checksum document with a detached
-// signature or a clear-signed one.
+// Provides a vendor for tests with responses in memory: one release, one image, and a checksum document that has a
+// detached signature or is clear-signed.
 import * as openpgp from "openpgp";
 import { createHash } from "node:crypto";
 import { VendorFault } from "../../index-builder/fault.ts";

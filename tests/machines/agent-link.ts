@@ -19,7 +19,8 @@ export async function openAgentLink(server_url: string, address: string): Promis
   let awaited: { readonly steps: readonly string[]; readonly act: () => void } | null = null;
   const link = createServer(async (request, response) => {
     const body = await bodyOf(request);
-    // The long polls of a killed agent must also end at the server, because they count against the agent's share.
+    // The long polls of a killed agent must also end at the server, because the server allows each source only a share
+    // of its long polls.
     const left = new AbortController();
     response.once("close", () => left.abort());
     if (PROGRESS.test(request.url ?? "")) {

@@ -72,7 +72,7 @@ test(
   LIMIT_MS,
 );
 
-test("the manifests are YAML that names the image, and give the container only what it needs", async () => {
+test("Compose runs berth read-only without capabilities; labels, volumes and mounts of manifests agree", async () => {
   const template = (name: string) => readFile(join(ROOT, "cli/release/container", name), "utf8");
   const { services } = parse(await template("compose.yaml"));
   expect(Object.keys(services)).toEqual(["postgres", "berth"]);

@@ -1,5 +1,5 @@
-// Runs the nodes whose reports are recorded: real agents on simulated machines, and a machine that is set up by
-// netboot.
+// Runs the nodes whose reports are recorded: real agents on simulated machines. reports-scenario.ts adds the machine
+// that is set up by netboot.
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import type { Instance } from "../../src/contract/instance.ts";

@@ -11,9 +11,9 @@ export function complete(): AnyCommand {
   return command("__complete", "Print the candidates at the cursor")
     .argument("[words...]", "the words after `tenantctl`; put -- before them")
     .action(withText(async (io, words, _options, member) => {
-      // The server and the scope come from the typed line.
-      const { endpoint, apiKey, tenant, project, vpc, routeTable, instance } = valuesIn(words.slice(0, -1));
-      const line = openIo(io.environment, { flags: { endpoint, apiKey, tenant, project }, fallback: "table" });
+      // The server, the credentials and the scope come from the typed line.
+      const { vpc, routeTable, instance, ...flags } = valuesIn(words.slice(0, -1));
+      const line = openIo(io.environment, { flags, fallback: "table" });
       const tree = describe(rootOf(member as AnyCommand));
       const found = await candidates(
         tree,

@@ -66,8 +66,8 @@ export function layoutOf(disks: readonly Disk[], options: LayoutOptions): { prop
 
 /**
  * Checks the options as the tool does before it reads any disk, with the tool's error texts. For any layout, the width
- * must be at least 2 and the number of spares must not be negative. Also rejects a disk name with a comma, which the
- * tool would read as two names.
+ * must be at least 2 and the number of spares must not be negative. Also rejects a disk name that is empty or has a
+ * character other than letters, digits and `. _ : -`. The tool would read a name with a comma as two names.
  * @returns the text of a 400, or null
  */
 export function layoutOptionError({ width, spares, exclude }: LayoutOptions): string | null {

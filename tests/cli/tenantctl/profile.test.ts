@@ -52,6 +52,14 @@ test("each profile has its own login; a flag selects the profile, or else a vari
   expect(await used(home_dir, [])).toBe("Bearer key-lab");
 });
 
+test("completion looks names up with the login of the profile in the typed line", async () => {
+  const home_dir = await twoLogins();
+  const words = ["--profile", "lab", "vpc", "show", "--project", PROJECT, ""];
+  const ran = await tenantctl(["__complete", "--", ...words], { env: {}, home_dir, server });
+  expect(ran.out()).toContain(VPC.name);
+  expect(ran.asked.map(({ headers }) => headers.authorization)).toEqual(ran.asked.map(() => "Bearer key-lab"));
+});
+
 test("profiles are listed, renamed and deleted, and the default profile stays correct", async () => {
   const home_dir = await twoLogins();
   await profile(home_dir, "use", "lab");
