@@ -267,8 +267,9 @@ test("tenantctl image list shows the images of the site, the tenant and the proj
   okOf(await t.call("POST", `/v1/tenants/${other.tenant_id}/images`, { body: body("foreign") }));
   const names = async (argv: string, env?: Record<string, string>) =>
     JSON.parse(await printed(tenantctl(`${argv} -o json`, env))).items.map(({ name }: { name: string }) => name);
-  expect(await names("image list")).toEqual(["shared", "own"]);
-  expect(await names("image list", { TENANTCTL_TENANT: acme.tenant_id })).toEqual(["shared", "own"]);
+  // The project is the only one of the tenant, so it needs no flag.
+  expect(await names("image list")).toEqual(["shared", "own", "project's"]);
+  expect(await names("image list", { TENANTCTL_TENANT: acme.tenant_id })).toEqual(["shared", "own", "project's"]);
   expect(await names(`image list --project ${acme.project_id} --tenant ${acme.tenant_id}`))
     .toEqual(["shared", "own", "project's"]);
   const table = await printed(tenantctl("image list"));
