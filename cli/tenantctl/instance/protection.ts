@@ -4,7 +4,8 @@ import { EXIT } from "../../internal/exit-code.ts";
 import { Failure } from "../../internal/failure.ts";
 
 export const PROTECTED_CODE = "DeletionProtected";
-const SERVER_TEXT = /(\S+) is protected against deletion; set deletion_protection to false first/;
+/** The server's message after the name of the instance. */
+const SERVER_TEXT = " is protected against deletion; set deletion_protection to false first";
 
 /** Returns the failure for a protected instance, for a verb that checks the instance before its requests. */
 export function protectedFailure(name: string): Failure {
@@ -13,7 +14,8 @@ export function protectedFailure(name: string): Failure {
 
 /** Returns the server's message with the command that removes the protection. */
 export function withRemedy(message: string): string {
-  return message.replace(SERVER_TEXT, (_, name: string) => protectedText(name));
+  const at = message.indexOf(SERVER_TEXT);
+  return at < 0 ? message : protectedText(message.slice(0, at)) + message.slice(at + SERVER_TEXT.length);
 }
 
 function protectedText(name: string): string {
