@@ -22,7 +22,11 @@ export async function serveBucket(
   let failures = { left: 0, status: 500 };
   const server = createServer(async (request, response) => {
     const chunks: Uint8Array[] = [];
-    for await (const chunk of request) chunks.push(chunk);
+    try {
+      for await (const chunk of request) chunks.push(chunk);
+    } catch {
+      return response.destroy(); // The client ended during its upload.
+    }
     const answer = (status: number, body: string | Uint8Array = "") => void response.writeHead(status).end(body);
     if (!isSigned(request, credential)) return answer(403, "<Error>SignatureDoesNotMatch</Error>");
     if (failures.left > 0) {

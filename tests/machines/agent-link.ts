@@ -18,20 +18,20 @@ const PROGRESS = /^\/v1\/agent\/jobs\/[^/]+\/progress$/;
 export async function openAgentLink(server_url: string, address: string): Promise<AgentLink> {
   let awaited: { readonly steps: readonly string[]; readonly act: () => void } | null = null;
   const link = createServer(async (request, response) => {
-    const body = await bodyOf(request);
     // The long polls of a killed agent must also end at the server, because the server allows each source only a share
     // of its long polls.
     const left = new AbortController();
     response.once("close", () => left.abort());
-    if (PROGRESS.test(request.url ?? "")) {
-      const { step } = JSON.parse(body.toString()) as { step: string };
-      if (awaited?.steps.includes(step) === true) {
-        const { act } = awaited;
-        awaited = null;
-        act();
-      }
-    }
     try {
+      const body = await bodyOf(request);
+      if (PROGRESS.test(request.url ?? "")) {
+        const { step } = JSON.parse(body.toString()) as { step: string };
+        if (awaited?.steps.includes(step) === true) {
+          const { act } = awaited;
+          awaited = null;
+          act();
+        }
+      }
       const answer = await fetch(server_url + request.url, {
         method: request.method,
         headers: FORWARDED.flatMap((name) => {
@@ -45,7 +45,7 @@ export async function openAgentLink(server_url: string, address: string): Promis
       response.writeHead(answer.status, { "content-type": answer.headers.get("content-type") ?? "application/json" });
       response.end(text);
     } catch {
-      response.destroy(); // The server or the agent ended.
+      response.destroy(); // The server ended, or the agent ended while it sent its request.
     }
   });
   link.listen(0, address);
