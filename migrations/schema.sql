@@ -3509,7 +3509,7 @@ begin
     beside as (
       select u.server_uuid, json_object_agg(u.tenant_id, u.instances) as them from cn_tenant_usage u group by 1),
     -- Few disks are incomplete, but PostgreSQL expects a third of them to be. So the query looks up the instance of
-    -- each such disk by itself.
+    -- each incomplete disk separately.
     unmade as (
       select each.host_cn_uuid, sum(each.bytes)::bigint as bytes
         from (select (select host_cn_uuid from instance where id = d.instance_id) as host_cn_uuid,
@@ -3824,8 +3824,8 @@ begin
        order by w.seq
     returning webhook_id, state)
   select array_agg(distinct webhook_id) into filled from made where state = 'pending';
-  -- The rows are locked before due_at is read, because a process that is about to make a webhook idle has not seen
-  -- these deliveries.
+  -- The rows are locked before due_at is read. A process that records an attempt also holds the lock of the
+  -- row. It may not see these deliveries and then sets due_at to null. This function waits until that has committed.
   perform from webhook_queue where webhook_id = any(filled) order by webhook_id for update;
   update webhook_queue set due_at = berth_now() where webhook_id = any(filled) and due_at is null;
   update webhook_cursor set seq = to_seq;

@@ -1,4 +1,5 @@
-// Defines the agent's shared state, and sends calls to the control plane that tolerate an unavailable server.
+// Defines the agent's shared state, and sends calls to the control plane. If the server is unavailable, the caller gets
+// a reason and the pause before a retry.
 import { pause } from "../cli/internal/api.ts";
 import { EXIT } from "../cli/internal/exit-code.ts";
 import { type Answer, type Call, exchange, type Link, Unreachable } from "../cli/internal/exchange.ts";
@@ -56,7 +57,10 @@ export type Reply = { readonly kind: "answer"; readonly answer: Answer } | {
   readonly pause_ms: number;
 };
 
-/** Sends a call. Returns the answer, or a reason and a pause before a retry. Throws only when the agent stops. */
+/**
+ * Sends a call. Returns the answer, or a reason and a pause before a retry. Throws a Failure when the agent stops, and
+ * if the answer is a redirect or a 2xx whose body is not JSON.
+ */
 export async function talk(agent: Agent, token: string | null, call: Call): Promise<Reply> {
   try {
     const answer = await exchange(agent.environment, { ...agent.link, token }, call);

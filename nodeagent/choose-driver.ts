@@ -30,7 +30,7 @@ export type DriverOptions = {
   /** The node's IPv4 address on the underlay; null if it has none. */
   readonly underlay_address: string | null;
   readonly environment: Environment;
-  /** Returns the instances of this node; null if it is not known. */
+  /** Returns the instances of this node; null if they are not known. */
   readonly ownInstances: OwnInstances;
   log(line: string): void;
 };
@@ -44,7 +44,7 @@ export async function chooseDriver(options: DriverOptions): Promise<Driver> {
     const { folders: { machine_dir }, environment: { signal }, log } = options;
     const guest_services = guestServices({ machine_dir, signal, log });
     if (guest_services === null) {
-      log("network: no DHCP, DNS and metadata for guests, because this agent is not compiled");
+      log("network: no DHCP, DNS or metadata for guests, because this agent is not compiled");
     }
     return await qemuDriver({ ...options, network_driver: networkDriverOf(options), guest_services });
   }

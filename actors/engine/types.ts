@@ -30,7 +30,10 @@ export type Envelope = {
   readonly origin: Origin;
   /** False when an earlier attempt may have committed the message. The commit call then looks up the id first. */
   readonly fresh: boolean;
-  /** True when the first decision was not written. The commit call then also gets the alternatives. */
+  /**
+   * True when an earlier commit call did not write the decision. The next commit call then also gets the alternatives
+   * of the decision (see Otherwise).
+   */
   readonly alternatives?: true;
 };
 
@@ -81,14 +84,18 @@ export type With = {
 export type Reply = { readonly part: "reply"; readonly reply: Json };
 
 /**
- * The alternative decision. The commit applies it if a condition of the decision that contains this part does not hold.
+ * The alternative to the decision that contains this part. The commit applies the alternative if a condition of that
+ * decision does not hold.
  */
 export type Otherwise<S> = { readonly part: "otherwise"; readonly out: Out<S> };
 
 /** The parts of a decision in addition to the next state. */
 export type Part<S> = AuditNote | ChildWrite | Tell | With | Condition | Reply | Otherwise<S>;
 
-/** The decision of a cell: ignore the message, refuse it, or go to the next state (null removes the row) with parts. */
+/**
+ * A decision: ignore the message, refuse the message, or go to the next state. A decision to go may contain parts. It
+ * removes the row if the next state is null.
+ */
 export type Out<S> =
   | { readonly out: "ignore" }
   | { readonly out: "refuse"; readonly fault: Fault }

@@ -12,7 +12,7 @@ import { MISSED_REPORTS_MAX } from "./view.ts";
 
 type Msg<T extends InstanceMessage["type"]> = Of<InstanceMessage, T>;
 
-/** The recorded state for each reported state. A reported state that is not listed changes nothing. */
+/** The recorded state for each reported state. A reported state that is not listed leaves it unchanged. */
 const MEANS: Readonly<Record<string, Name>> = {
   running: "running",
   stopped: "stopped",

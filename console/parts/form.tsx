@@ -121,7 +121,7 @@ type RowProps = {
 
 function FieldRow({ id, field, value, bad, set }: RowProps) {
   const hint = bad ?? field.hint;
-  /** The choice of an empty value is a choice, so a browser must not refuse it. */
+  /** A field with a choice whose value is empty is not `required`, because the browser would refuse this choice. */
   const hasEmptyChoice = field.choices?.some((each) => each.value === "") === true;
   const shared = {
     id,

@@ -1,8 +1,9 @@
 -- Returns the input of placement: each approved node with its capacity report, its load, the resources in use and the
--- number of its instances by tenant, at the time `at` (default: now). Without approved nodes it returns one row, whose
--- node columns are null. The first row has the silos of the tenants; `placement` is null for a node without rules. This
--- is a function because planning the query takes longer than running it: PL/pgSQL keeps the plan. The caller builds the
--- JSON objects with fixed keys, because building them here took most of the time with 10,000 nodes.
+-- number of its instances by tenant. `now` is `at`, or the database's clock if `at` is null. Without approved nodes it
+-- returns one row, whose node columns are null. The first row has the silos of the tenants; `placement` is null for a
+-- node without rules. This is a function because planning the query takes longer than running it: PL/pgSQL keeps the
+-- plan. The function returns most values in columns of their own, and the caller builds objects from them. Building
+-- these objects here took most of the time with 10,000 nodes.
 create or replace function nodes_to_place_2(at timestamptz default null)
 returns table (
   now timestamptz, server_uuid uuid, hostname text, state text, role text, last_seen timestamptz, placement json,
@@ -20,7 +21,7 @@ begin
     beside as (
       select u.server_uuid, json_object_agg(u.tenant_id, u.instances) as them from cn_tenant_usage u group by 1),
     -- Few disks are incomplete, but PostgreSQL expects a third of them to be. So the query looks up the instance of
-    -- each such disk by itself.
+    -- each incomplete disk separately.
     unmade as (
       select each.host_cn_uuid, sum(each.bytes)::bigint as bytes
         from (select (select host_cn_uuid from instance where id = d.instance_id) as host_cn_uuid,

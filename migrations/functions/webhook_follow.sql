@@ -54,8 +54,8 @@ begin
        order by w.seq
     returning webhook_id, state)
   select array_agg(distinct webhook_id) into filled from made where state = 'pending';
-  -- The rows are locked before due_at is read, because a process that is about to make a webhook idle has not seen
-  -- these deliveries.
+  -- The rows are locked before due_at is read. A process that records an attempt also holds the lock of the
+  -- row. It may not see these deliveries and then sets due_at to null. This function waits until that has committed.
   perform from webhook_queue where webhook_id = any(filled) order by webhook_id for update;
   update webhook_queue set due_at = berth_now() where webhook_id = any(filled) and due_at is null;
   update webhook_cursor set seq = to_seq;

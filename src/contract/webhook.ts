@@ -8,7 +8,7 @@ import { Description, NamedPatch, ResourceName } from "./tenancy.ts";
 
 const EventPattern = z.string().regex(
   /^(?:\*|[a-z][a-z0-9_]{0,62}\*?)$/,
-  "an event must be an action such as instance_create, or the beginning of actions and a star, such as instance_*",
+  "an event must be an action such as instance_create, a prefix and a star such as instance_*, or a star alone",
 );
 
 const Url = z.url({ protocol: /^https?$/ }).max(WEBHOOK_URL_CHARS_MAX).refine(isPlain, {
@@ -71,8 +71,10 @@ export const WebhookDelivery = z.object({
   resource: z.string().nullable().describe('The object of the event, such as Instance::"UUID"'),
   state: z.enum(WEBHOOK_DELIVERY_STATES),
   attempts: z.number().int(),
-  last_status: z.number().int().nullable().describe("The HTTP status of the last answer; null if no answer arrived"),
-  last_reason: z.string().nullable().describe("Why the last attempt failed; null after a success"),
+  last_status: z.number().int().nullable().describe("The HTTP status of the last attempt; null if no answer arrived"),
+  last_reason: z.string().nullable().describe(
+    "Why the last attempt failed, or why the delivery was never sent; null after a success",
+  ),
   attempted_at: Timestamp.nullable(),
   created_at: Timestamp,
 });

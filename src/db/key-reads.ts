@@ -87,8 +87,8 @@ export function createKeyReads({ connect, idle_ms, prepares }: KeyReadsOptions):
   }
 
   /**
-   * Returns the first connection that is open and not crowded. Otherwise opens the next connection, or returns the
-   * least crowded one.
+   * Returns the first connection that is open and not crowded. If all are crowded, opens another connection if the limit
+   * permits it, and returns the least crowded open connection, or a connection that is opening if none is open.
    */
   function choose(): Line {
     let best: Line | undefined;

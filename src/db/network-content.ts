@@ -14,7 +14,7 @@ export type VpcOfNode = {
   readonly is_offered: boolean;
 };
 
-/** A VPC at its current generation. `content` is null if the generation is the known one. */
+/** A VPC at its current generation. `content` is null if the caller already knows this generation. */
 export type CurrentNetwork = {
   readonly vpc_id: string;
   readonly generation: number;
@@ -140,7 +140,8 @@ const CONTENTS = `
     cross join lateral (select berth_vpc_generation(v.id) as generation offset 0) g`;
 
 /**
- * Reads VPCs that exist. The content of a VPC is left out if its generation is the known one.
+ * Reads VPCs. The result has no entry for a VPC that does not exist. `content` is null if the caller already knows the
+ * current generation of the VPC.
  * @param asked the known generation by VPC id; null: no generation is known
  * @param mtu_default the MTU of the underlay of nodes that report none, in bytes
  */

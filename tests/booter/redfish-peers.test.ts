@@ -197,7 +197,7 @@ describe("requests", () => {
     },
   );
 
-  test("the error spells out a MessageId without a text, as iLO sends it", async () => {
+  test("the error has the words of the MessageId if the BMC sends no text, as on iLO", async () => {
     const MessageId = "iLO.2.14.InvalidOperationForSystemState";
     const body = { error: { code: "iLO.0.10.ExtendedInfo", "@Message.ExtendedInfo": [{ MessageId }] } };
     const { bmc } = await opened(usual(({ path }) => path === "/reset" ? { status: 400, body } : undefined));

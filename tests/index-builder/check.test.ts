@@ -28,8 +28,8 @@ function problemsOf(change: (files: Map<string, string>) => void): string {
 }
 
 /**
- * Returns the problems of a site that is generated from a changed tree, so that all copies agree and one rule is
- * broken.
+ * Changes a tree, generates the site of the changed tree, and returns the problems of the site. The copies of a value
+ * in the site agree, so the site breaks only the rule that the change breaks.
  */
 function problemsAfter(
   change: { distro?: (distro: Distro) => void; build?: (build: Build) => void; archive?: (builds: Build[]) => void },
@@ -56,7 +56,7 @@ test("a tree that was built has no problems, and is unchanged after it was writt
   expect(loadTree(good).distros).toEqual(trees);
 });
 
-test("these fields accept any value: alias, format, compression, checksum format, kind of signature", () => {
+test("these fields accept unknown values: alias, format, compression, checksum format, kind of signature", () => {
   const problems = problemsAfter({
     distro: (distro) => void distro.releases[0]!.aliases.push("newest"),
     build: (build) => {

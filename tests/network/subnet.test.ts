@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => n.t.close());
 
 describe("create", () => {
-  test("returns the record, which starts with the VPC's main route table", async () => {
+  test("returns the record, and the subnet uses the VPC's main route table", async () => {
     const vpc = await n.vpc();
     const blocks = { ipv4_block: "10.0.1.9/24", ipv6_block: "fd00:10:0:1::9/64" };
     const answer = await n.trySubnet(vpc.id, { name: "web", description: "front", ...blocks });
@@ -136,7 +136,7 @@ describe("create", () => {
     expect(refusal(answer)).toEqual([400, "MissingScope", `${method} /v1/subnets requires \`?vpc=<uuid>\``]);
   });
 
-  test("in another tenant's VPC gets 404, like in one that does not exist", async () => {
+  test("in another tenant's VPC gets 404, as in one that does not exist", async () => {
     const other = await networksOf(await openTenant(n.t)).vpc();
     for (const vpc of [other.id, randomUUID()]) {
       expect(refusal(await n.trySubnet(vpc, { ipv4_block: "10.0.1.0/24" }))).toEqual(NOT_FOUND);

@@ -15,7 +15,7 @@ export type Operation = {
   readonly to: ActorRef;
   readonly message: Message;
   readonly request_id: string;
-  /** The number of the process start that got the first attempt. */
+  /** The process that got the first attempt. The processes of a run are numbered in the order of their starts. */
   readonly engine: number;
   readonly sent: Moment;
   attempts: number;

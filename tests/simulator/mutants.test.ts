@@ -1,4 +1,5 @@
-// Tests the checker: every mutant that simulated histories can catch breaks its invariant.
+// Tests the checker of simulated histories with mutants, which are bugs in copies of the sources. For each mutant, at
+// least one history breaks the invariant that must catch the mutant.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { catchSimulated, mutantLine, SIMULATED_MUTANTS } from "../stress/mutants/catch.ts";
 import { copySources, type SourceCopy } from "../stress/mutants/source-copy.ts";

@@ -21,7 +21,7 @@ export async function webConsole(environment: Pick<DevEnvironment, "url" | "root
 
   const signedIn = await fetch(url + await signInPath(environment), { redirect: "manual" });
   const cookie = signedIn.headers.get("set-cookie")?.split(";")[0] ?? "";
-  check("a link signs in a browser", signedIn.status === 302 && signedIn.headers.get("location") === "/console/");
+  check("a browser signs in with a link", signedIn.status === 302 && signedIn.headers.get("location") === "/console/");
   const whoami = await fetch(`${url}/v1/auth/whoami`, { headers: { cookie } });
   const { is_root }: { is_root?: boolean } = await whoami.json();
   check("the cookie has the rights of the root key", whoami.status === 200 && is_root === true);
