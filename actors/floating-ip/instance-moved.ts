@@ -1,6 +1,6 @@
-// A floating IP follows its instance to another node. The network documents of the commit that moves the instance
-// already serve the address on the new node. The job only records the binding on the new node; the old node removes its
-// own record of the binding together with the machine.
+// A floating IP follows its instance to another node. Once the move of the instance is committed, the network document
+// of the new node has the address. The job only records the binding on the new node. The old node removes its own
+// record of the binding together with the machine.
 import { go } from "../engine/effects.ts";
 import { stepId } from "../engine/saga.ts";
 import type { Of } from "../engine/table.ts";

@@ -1,5 +1,6 @@
 // The data disks of an instance, and the operations that they share with snapshots. A data disk belongs to its instance
-// and is on the instance's node; the guest has it while it is attached. Each operation on a data disk occupies the instance (docs/instances.md, "Data disks").
+// and is on the instance's node; the guest has it while it is attached. Each operation on a data disk occupies the
+// instance (docs/instances.md, "Data disks").
 import type { SnapshotConsistency } from "../../src/contract/enums.ts";
 import { badRequest, conflict, type Fault, isFault, NOT_FOUND } from "../../src/contract/fault.ts";
 import { DATA_DISKS_MAX } from "../../src/contract/limits.ts";
@@ -146,11 +147,11 @@ export function readyHost(s: InstanceState, action: DiskAction | "create_image")
   if (busy !== null) return busy;
   if (s.host_cn_uuid === null) return conflict("instance is not placed on a CN yet");
   const removes = action === "detach_disk" || action === "delete_disk" || action === "delete_snapshot";
-  const is_ready = s.state === "running" || s.state === "stopped" || (s.state === "failed" && removes);
-  return is_ready ? s.host_cn_uuid : conflict(`${s.name} is ${s.state}; ${NEEDS}`);
+  const permitted: readonly string[] = removes ? ["running", "stopped", "failed"] : ["running", "stopped"];
+  if (permitted.includes(s.state)) return s.host_cn_uuid;
+  const states = removes ? "running, stopped or failed" : "running or stopped";
+  return conflict(`${s.name} is ${s.state}; this operation needs a ${states} instance`);
 }
-
-const NEEDS = "its disks can change only while it is running or stopped";
 
 /** The action of an operation's audit entries. */
 const AUDITED_AS = {
@@ -228,7 +229,7 @@ function afterwards(
   }
 }
 
-/** Ends a failed operation. A disk that was not created is removed; otherwise the disk stays as it was. */
+/** Ends a failed operation. After a failed create, the record of the disk is removed; otherwise it stays as it was. */
 export function diskUnchanged(s: InstanceState, m: Msg<"disk_unchanged">, now: Date): Out<InstanceState> {
   const found = changing(s, m);
   if (found === null) return { out: "ignore" };

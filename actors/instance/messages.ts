@@ -142,7 +142,7 @@ export type InstanceMessage =
     readonly was: InstanceEvacuateParams["was"];
     readonly reason: string;
   }
-  /** Replaces the boot disk by a new disk from the image. The image's disk has `bytes`. */
+  /** Replaces the boot disk by a new disk from the image. `bytes` is the size of the image's disk. */
   | ({
     readonly type: "rebuild";
     readonly image: { readonly id: string; readonly bytes: number; readonly brand: InstanceBrand };
@@ -166,7 +166,10 @@ export type InstanceMessage =
   | { readonly type: "settle"; readonly operation_id: string; readonly to: "running" | "stopped" }
   /** The operation unwinds: its job failed or never ran. */
   | { readonly type: "operation_failed"; readonly operation_id: string; readonly reason: string }
-  /** The create operation unwinds, and waits until the node has undone its part. `told_as` is the id of this wait. */
+  /**
+   * The create operation unwinds, and waits until the node has undone its part. The saga then gets `job_ended` with
+   * the id `told_as`.
+   */
   | {
     readonly type: "unwinding";
     readonly operation_id: string;

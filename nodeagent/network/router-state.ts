@@ -52,9 +52,9 @@ export const EMPTY_STATE: RouterState = {
 };
 
 /**
- * Policy rules by priority. Together they make the longest prefix win over several tables: routes inside a subnet come
- * before the VPC's NICs in the main table (300), floating IPs and public addresses come after them, and then the
- * remaining routes of the subnet.
+ * The priorities of the policy rules. They make the longest prefix win across several tables. The order is: the routes
+ * inside a subnet, the main table with the VPC's NICs (priority 300), the routes of floating IPs and public addresses,
+ * the other routes of the subnet.
  */
 const PRIORITY = { inside_subnet: 100, public_addresses: 400, other_routes: 500 } as const;
 /** Tables of the subnets: the n-th subnet has INSIDE_TABLE + n and OTHER_TABLE + n. */

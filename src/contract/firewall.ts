@@ -1,4 +1,4 @@
-// Defines the schemas of a VPC's firewall rules as one set, and of the check whether they would pass a packet
+// Defines the schemas of the set of a VPC's firewall rules, and of the check whether the set passes a packet
 // (docs/networking.md, "Firewall rules").
 import { z } from "zod";
 import { wholeNumber } from "./common.ts";

@@ -26,8 +26,8 @@ export const TraceQuestion = z.object({
 export type TraceQuestion = z.infer<typeof TraceQuestion>;
 
 /**
- * The destination of a packet that passes: another node of the VPC, or an address outside the VPC. Outside, the packet
- * has this source address.
+ * Where a packet goes next: to another node of the VPC, or to an address outside the VPC. `source` is the packet's
+ * source address outside the VPC.
  */
 export const TraceNext = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("node"), underlay_address: z.ipv4() }),

@@ -1,7 +1,7 @@
 // Measures how the cost of requests, sweeps and checks grows with the age of a site. Runs all of these on databases
-// with few and with many rows. Single run: `deno run -A tests/bench/age.ts`, with --sizes=1000,100000,1000000,
-// --group=doctor, --json. A cost is the processor time of PostgreSQL and not the elapsed time, because other programs
-// on the machine change the elapsed time.
+// with few and with many rows. Start it with `deno run -A tests/bench/age.ts`. Options, for example:
+// --sizes=1000,100000,1000000 --group=doctor --json. A cost is the processor time of PostgreSQL and not the elapsed
+// time, because other programs on the machine change the elapsed time.
 import { readdir, readFile } from "node:fs/promises";
 import process from "node:process";
 import { parseArgs } from "node:util";
@@ -16,7 +16,10 @@ import { median } from "./report.ts";
 const RATIO_MAX = 1.2;
 /** A smaller difference is noise of the measurement and does not count as growth. */
 const NOISE_MS = 0.3;
-/** A probe runs at least RUNS_MIN times, and then until MEASURE_MS have passed or it has run RUNS_MAX times. */
+/**
+ * A probe is measured at least RUNS_MIN times, and then until MEASURE_MS have passed or it has run RUNS_MAX times.
+ * After SLOW_MS, the measurement ends in any case.
+ */
 const RUNS_MIN = 5;
 const RUNS_MAX = 200;
 const MEASURE_MS = 400;
@@ -98,7 +101,7 @@ async function timeOf(run: () => Promise<unknown>): Promise<number> {
   return performance.now() - started_ms;
 }
 
-/** Reads the processor time of all processes of the database server from /proc, in milliseconds. */
+/** Reads the processor time of all child processes of the database server from /proc, in milliseconds. */
 async function databaseTime_ms(): Promise<number> {
   const server = cluster.pid();
   let total_ns = 0;

@@ -66,7 +66,7 @@ describe("changes to confirm", () => {
     rack_networks: [],
     label_arguments: [],
   };
-  test("a policy's changed fields are named, and the effect", () => {
+  test("the text names a policy's changed fields and says when they take effect", () => {
     expect(policyChanges(policy, { ...policy, auto_enroll: true, enrollment_pi: "20261121T000000Z" })).toBe(
       "Every machine boots by this policy from its next netboot on. Changes: whether every unknown machine may " +
         "enrol, the platform image of new machines.",

@@ -19,7 +19,7 @@ const Pet = z.discriminatedUnion("kind", [Cat, Dog]);
 const Both = z.object({ size: z.number().default(3), pet: Pet.nullable() });
 const Holder = z.object({ both: Both });
 
-// The routes are in an array and get empty handlers below, so that no handler must have the type of its route.
+// The routes are in an array, and all get the same empty handler below. So no handler needs the type of its route.
 const routes = [
   createRoute({
     method: "get",
@@ -116,7 +116,7 @@ test("every reference names an existing component with a name of letters, digits
   }
 });
 
-test("a nullable field of a named schema has the reference and its own nullable; the schema itself is not nullable", () => {
+test("a nullable field refers to its named schema; the field is nullable, and the schema is not", () => {
   const { setup_progress } = document.components.schemas.CnView.properties;
   expect(setup_progress).toMatchObject({ nullable: true, allOf: [{ $ref: "#/components/schemas/SetupProgress" }] });
   expect(document.components.schemas.SetupProgress).not.toHaveProperty("nullable");

@@ -14,7 +14,7 @@ export const ipOfMachine = (...words: readonly string[]) => run(present("ip"), w
 export type NodeNamespace = {
   /** The process that holds the namespace. */
   readonly pid: number;
-  /** The arguments before a command that run the command in the namespace. */
+  /** The arguments to put before a command, so that it runs in the namespace. */
   readonly enter: readonly string[];
   /** Runs a program in the namespace and returns its output. */
   run(...argv: readonly string[]): Promise<string>;

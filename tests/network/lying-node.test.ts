@@ -15,7 +15,7 @@ afterAll(() => f.t.close());
 
 const realized = async (): Promise<Realized> => okOf(await f.call("GET", `/v1/vpcs/${f.vpc.id}`)).realized;
 
-test("a node that claims to store the document of a VPC that it does not host learns only that it must remove the document", async () => {
+test("a node that claims documents of VPCs that it does not host is only asked to remove them", async () => {
   const { vpc: foreign } = await f.otherTenant();
   const have = { [f.vpc.id]: 0, [foreign.id]: 0, [crypto.randomUUID()]: 0 };
   const answer = await f.poll(f.idle, { have });
@@ -49,7 +49,7 @@ test("a report of a node about a VPC that it does not host changes nothing", asy
   expect(await realized()).toEqual(before);
 });
 
-test("a node cannot take the underlay address of another one", async () => {
+test("an operator cannot give a node the underlay address of another node", async () => {
   const taken = await f.t.call("PATCH", `/v1/cns/${f.idle.server_uuid}/underlay`, {
     body: { underlay_address: f.one.underlay_address },
   });

@@ -1,5 +1,5 @@
-// Opens a tenant's instance on a compiled node agent, with two servers as `task start` starts them. The agent polls one
-// server. Tests open consoles at both.
+// Creates a tenant's instance on a node that runs the compiled node agent. Two servers run as `task start` starts them.
+// The agent polls one server. Tests open consoles at both.
 import { randomBytes } from "node:crypto";
 import { createServer } from "node:net";
 import { join } from "node:path";

@@ -40,7 +40,7 @@ function asked(): readonly RouteDescription[] {
 }
 
 async function send(route: RouteDescription, name: string) {
-  // An instance needs other objects that exist.
+  // The body of an instance must name an existing image and an existing subnet.
   const from = { image_id: objects.image, primary_subnet_id: objects.subnet, extra_nics: [], ssh_key_ids: [] };
   const body = { ...acceptedBodies[route.name]?.(objects), ...(route.name === "POST /v1/instances" && from), name };
   return await t.call(route.method, fill(route.path, objects) + selectorsOf(route, objects), { body });

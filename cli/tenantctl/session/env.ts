@@ -7,7 +7,7 @@ export function env(summary: string): AnyCommand {
     .action(withText(async (io) => {
       const { endpoint, token } = await io.connection();
       const exports = { TENANTCTL_ENDPOINT: endpoint, TENANTCTL_ACCESS_TOKEN: token };
-      // A profile together with an endpoint is an error, and a key would override the token.
+      // These are unset: a profile together with an endpoint is an error, and a key would override the token.
       printExports(io, exports, ["TENANTCTL_PROFILE", "TENANTCTL_API_KEY"]);
     }));
 }

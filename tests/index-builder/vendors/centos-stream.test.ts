@@ -26,7 +26,7 @@ test("the newest dated image is the build; a stream has no point releases and no
   ]);
 });
 
-test("in later recorded responses, build 10 follows build 9; copies, EC2 images and other streams are skipped", async () => {
+test("build 20261006.10 is newer than 20261006.9; copies, EC2 images and other streams are skipped", async () => {
   const { builds } = await builtFrom(centosStream, WIDE);
   expect(builds("10").map(({ build }) => build)).toEqual(["20261006.10", "20260930.0"]);
 });
@@ -44,7 +44,7 @@ test("all four architectures are published; one has an older image, in a build o
   expect(builds("9").map(artifactLines)).toEqual([["genericcloud/x86_64/qcow2 sha256:a7f80437"]]);
 });
 
-test("a listing that has only the copy latest fails the vendor", async () => {
+test("the vendor fails if a listing has only the undated image `latest`", async () => {
   const outcome = await runRecorded(centosStream, ["wide/centos-stream-pointer-only", "t0"]);
   expect(outcome).toMatchObject({ ok: false, error: expect.stringContaining("no dated GenericCloud image") });
 });

@@ -35,7 +35,7 @@ test("the build id comes from the image's name, and the digest from the clear-si
   expect(artifact!.size).toBe(583729152);
 });
 
-test("in later recorded responses, 100 follows 99; names in the older order are read; an archived release is left out", async () => {
+test("release 100 is newer than 99; old image names are parsed; an archived release is left out", async () => {
   const { distro, builds } = await builtFrom(fedora, WIDE, LATER);
   expect(distro.releases.map(({ id, aliases, eol_date }) => [id, aliases, eol_date])).toEqual([
     ["101_Beta", ["dev"], null],
