@@ -1,6 +1,6 @@
 // Defines the verbs of `session`, which list and end the caller's sessions of programs and of the web console.
 import type { SessionListed } from "../../src/contract/identity.ts";
-import { type AnyCommand, command, listCommand } from "../framework.ts";
+import { type AnyCommand, deleteCommand, listCommand } from "../framework.ts";
 import type { Io } from "./io.ts";
 import { pickRecord, type RecordKind } from "./record-name.ts";
 import { AGE_COLUMN, type Column, WIDE_COLUMN } from "./table.ts";
@@ -32,7 +32,7 @@ export function sessionVerbs(withIo: WithIo): AnyCommand[] {
     const sessions = await io.get<SessionListed[]>(SESSIONS_PATH);
     io.table(sessions, sessions, COLUMNS, "(no sessions)");
   }));
-  const end = command("end", "End one of your sessions; its tokens are refused at once", "0191b0a2")
+  const end = deleteCommand("end", "End one of your sessions; its tokens are refused at once", "0191b0a2")
     .argument("<session>", "UUID or unique UUID prefix (session list)")
     .action(withIo(async (io: Io, name: string) => {
       const { id } = pickRecord(await io.get<SessionListed[]>(SESSIONS_PATH), name, SESSION);

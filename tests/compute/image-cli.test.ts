@@ -240,12 +240,12 @@ test("opsctl image list shows the control plane's images, and image delete takes
   expect(rows.map((row) => row.split(/ {2,}/)[0]).sort()).toEqual(["first", "second"]);
   const { items } = JSON.parse(await printed(opsctl("image list --json")));
   const idOf = (wanted: string) => items.find(({ name }: { name: string }) => name === wanted).id;
-  expect(await printed(opsctl("image delete first"))).toBe(`Deleted image first (${idOf("first")})\n`);
+  expect(await printed(opsctl("image delete first --yes"))).toBe(`Deleted image first (${idOf("first")})\n`);
   await t.db.query(insertInstance({ image_id: "$1" }), [idOf("second")]);
-  const used = await opsctl(`image delete ${idOf("second")}`);
+  const used = await opsctl(`image delete ${idOf("second")} --yes`);
   expect([used.code, used.err()]).toEqual([5, expect.stringContaining("in use by 1 instance")]);
   await t.db.query("delete from instance where image_id = $1", [idOf("second")]);
-  await printed(opsctl(`image delete ${idOf("second")}`));
+  await printed(opsctl(`image delete ${idOf("second")} --yes`));
   expect(await printed(opsctl("image list"))).toBe("(no images)\n");
 });
 

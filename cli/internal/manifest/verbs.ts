@@ -1,5 +1,5 @@
 // Defines the verbs `apply`, `diff` and `export` of manifests, for opsctl and tenantctl.
-import { type AnyCommand, command } from "../../framework.ts";
+import { type AnyCommand, command, YES_FLAGS } from "../../framework.ts";
 import { confirm } from "../confirmation.ts";
 import { EXIT } from "../exit-code.ts";
 import { Failure, reworded } from "../failure.ts";
@@ -45,7 +45,7 @@ export function apply<I extends Io>(summary: string, verbs: ManifestVerbs<I>): A
     .requiredOption(...FILE_OPTION)
     .option(...PRUNE_OPTION)
     .option("--dry-run", "print the plan and change nothing")
-    .option("--yes", "do not ask before --prune deletes records")
+    .option(YES_FLAGS, "do not ask before --prune deletes records")
     .action(verbs.withIo<Options>(async (io, { file, prune, dryRun, yes }) => {
       const { plan, present } = await planFor(io, verbs, { file, prune: prune === true });
       refuseProblems(plan);

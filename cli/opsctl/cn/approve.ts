@@ -1,6 +1,6 @@
 import type { CnApproval, CnView } from "../../../src/contract/cn.ts";
 import { CLAIM_CODE_CHARS } from "../../../src/contract/limits.ts";
-import { type AnyCommand, command } from "../../framework.ts";
+import { type AnyCommand, command, YES_FLAGS } from "../../framework.ts";
 import { confirm } from "../../internal/confirmation.ts";
 import { eachNamed } from "../../internal/each-named.ts";
 import type { Io } from "../../internal/io.ts";
@@ -11,7 +11,7 @@ import { approvalText, findClaim, type ShownClaim } from "./claim.ts";
 export function approve(): AnyCommand {
   return command("approve", "Approve compute nodes by the claim codes on their consoles", "4Q7-9KZ")
     .argument("<code...>", "claim code; case, spaces and hyphens do not matter")
-    .option("--yes", "do not ask for confirmation")
+    .option(YES_FLAGS, "do not ask for confirmation")
     .addHelpText(
       "after",
       "\nA command without a terminal, as in a script, needs --yes only if the node is approved already, has several\n" +

@@ -1,6 +1,6 @@
 import type { CnView } from "../../../src/contract/cn.ts";
 import type { PlacedInstance } from "../../../src/contract/instance.ts";
-import { type AnyCommand, command } from "../../framework.ts";
+import { type AnyCommand, command, YES_FLAGS } from "../../framework.ts";
 import { confirm } from "../../internal/confirmation.ts";
 import type { Io } from "../../internal/io.ts";
 import { plainText } from "../../internal/plain-text.ts";
@@ -17,7 +17,7 @@ export function disable(): AnyCommand {
     "cn-17",
   )
     .argument(...NODE_ARGUMENT)
-    .option("--yes", "do not ask for confirmation if instances are on the node")
+    .option(YES_FLAGS, "do not ask for confirmation if instances are on the node")
     .action(withIo(async (io, name, { yes }) => {
       const server_uuid = await resolveNode(io, name);
       if (yes !== true) await confirmInstances(io, server_uuid);

@@ -1,5 +1,5 @@
 import type { DrainResult, EvacuateStarted } from "../../../src/contract/drain.ts";
-import { type AnyCommand, command } from "../../framework.ts";
+import { type AnyCommand, command, YES_FLAGS } from "../../framework.ts";
 import { confirm } from "../../internal/confirmation.ts";
 import { EXIT } from "../../internal/exit-code.ts";
 import { Failure, usageFailure } from "../../internal/failure.ts";
@@ -16,7 +16,7 @@ export function evacuate(): AnyCommand {
     .option("--fenced", "confirm that the node is powered off, so that it runs no instance")
     .option("--lose-local-disks", "create instances from their images; the data of their disks on the node is lost")
     .option("--dry-run", "show which instances would be created on which nodes; change nothing")
-    .option("--yes", "do not ask for confirmation of --lose-local-disks")
+    .option(YES_FLAGS, "do not ask for confirmation of --lose-local-disks")
     .option("--no-wait", "do not wait: print the operation")
     .action(withIo(async (io, name, { fenced, loseLocalDisks, dryRun, yes, wait }) => {
       if (fenced !== true && dryRun !== true) {

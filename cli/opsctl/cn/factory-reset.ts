@@ -1,5 +1,5 @@
 import type { CnView } from "../../../src/contract/cn.ts";
-import { type AnyCommand, command, each } from "../../framework.ts";
+import { type AnyCommand, deleteCommand, each } from "../../framework.ts";
 import { confirm } from "../../internal/confirmation.ts";
 import { EXIT } from "../../internal/exit-code.ts";
 import { Failure, reworded, usageFailure } from "../../internal/failure.ts";
@@ -14,14 +14,14 @@ const CONSEQUENCES = "It loses its API key and its setup, and waits for setup ag
 const NEXT = "enrols again at its next boot; approve its setup after it announces itself from the enrolment image";
 
 export function factoryReset(): AnyCommand {
-  return command(
+  return deleteCommand(
     "factory-reset",
     "Reset a node, or the nodes with a label, for a new setup; the disks stay as they are",
     "cn-17",
+    { asks: true },
   )
     .argument("[node]", "UUID, unique UUID prefix or hostname of an approved or disabled node")
     .option("--label <label>", "reset the nodes with this label, KEY=VALUE or KEY; may be repeated", each)
-    .option("--yes", "do not ask for confirmation")
     .action(withIo(async (io, name, { label: labels, yes }) => {
       const label = labelFilter(labels);
       if (label !== undefined && name !== undefined) throw usageFailure("name a node or pass --label, not both");

@@ -1,12 +1,13 @@
-import { type AnyCommand, command } from "../../framework.ts";
+import { type AnyCommand, deleteCommand } from "../../framework.ts";
 import { confirm } from "../../internal/confirmation.ts";
 import { withIo } from "../../internal/run.ts";
 import { askAbout, NODE_ARGUMENT, resolveNode } from "../node-name.ts";
 
 export function remove(): AnyCommand {
-  return command("remove", "Remove a disabled, pending or awaiting_setup node and revoke its key", "cn-17")
+  return deleteCommand("remove", "Remove a disabled, pending or awaiting_setup node and revoke its key", "cn-17", {
+    asks: true,
+  })
     .argument(...NODE_ARGUMENT)
-    .option("--yes", "do not ask for confirmation")
     .action(withIo(async (io, name, { yes }) => {
       const server_uuid = await resolveNode(io, name);
       await confirm(io, yes === true, () =>

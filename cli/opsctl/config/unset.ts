@@ -1,10 +1,10 @@
-import { type AnyCommand, command } from "../../framework.ts";
+import { type AnyCommand, deleteCommand } from "../../framework.ts";
 import { plainText } from "../../internal/plain-text.ts";
 import { withIo } from "../../internal/run.ts";
 import { noteEffect, settingOf, valueText } from "./setting.ts";
 
 export function unset(): AnyCommand {
-  return command("unset", "Reset a setting to its default", "instance.create_wait_secs")
+  return deleteCommand("unset", "Reset a setting to its default", "instance.create_wait_secs")
     .argument("<setting>", "key of the setting")
     .action(withIo(async (io, key) => {
       const setting = await settingOf(io, { method: "DELETE" }, key);

@@ -62,6 +62,12 @@ export const IMAGE: Kind<Image> = {
   ],
   all: publicImages,
   find: findImageRecord,
+  lost: (image) => ({
+    warning: `Delete image ${
+      titleOf(image)
+    }. No instance can be created from it any more, and an uploaded file is lost.`,
+    names: [image.name, image.id],
+  }),
   record: (image) => image,
   path: ({ id }) => `${IMAGES_PATH}/${id}`,
   title: titleOf,

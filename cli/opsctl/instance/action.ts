@@ -1,7 +1,7 @@
 // Defines the verbs that change an instance of any tenant. By default, these verbs wait for the operation.
 import type { Instance } from "../../../src/contract/instance.ts";
 import type { OperationSummary } from "../../../src/contract/operation.ts";
-import { type AnyCommand, command } from "../../framework.ts";
+import { type AnyCommand, command, deleteCommand } from "../../framework.ts";
 import { confirm } from "../../internal/confirmation.ts";
 import { EXIT } from "../../internal/exit-code.ts";
 import { Failure } from "../../internal/failure.ts";
@@ -37,14 +37,14 @@ function changing(verb: "start" | "stop", summary: string): AnyCommand {
 }
 
 export function remove(): AnyCommand {
-  return command(
+  return deleteCommand(
     "delete",
     "Delete a stopped or failed instance of any tenant with its boot disk and addresses; delete its data disks and snapshots first",
     "web1",
+    { asks: true },
   )
     .argument(...INSTANCE_ARGUMENT)
     .option("--force", "delete it in any state, without waiting for its node")
-    .option("--yes", "do not ask for confirmation")
     .option(...NO_WAIT_OPTION)
     .action(withIo(async (io, name, { force, yes, wait }) => {
       const instance = await findInstance(io, name);

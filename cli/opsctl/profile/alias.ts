@@ -1,5 +1,5 @@
 // Lists, saves and deletes the aliases of the profile in use. `expand.ts` replaces an alias by its words.
-import { type AnyCommand, command, listCommand } from "../../framework.ts";
+import { type AnyCommand, command, deleteCommand, listCommand } from "../../framework.ts";
 import { profileName } from "../../internal/connection.ts";
 import { EXIT } from "../../internal/exit-code.ts";
 import { Failure, usageFailure } from "../../internal/failure.ts";
@@ -72,7 +72,7 @@ function wordsOf(given: readonly string[]): readonly string[] {
 }
 
 function remove(): AnyCommand {
-  return command("delete", "Delete an alias", "silent")
+  return deleteCommand("delete", "Delete an alias", "silent")
     .argument(...ALIAS_ARGUMENT)
     .action(withIo(async (io, name, _, member: AnyCommand) => {
       const { profiles, profile, aliases } = await ofProfile(io, member);

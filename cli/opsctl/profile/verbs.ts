@@ -1,5 +1,5 @@
 // Defines the verbs of profiles: named endpoints on this machine, each with a credential. These verbs send no request.
-import { type AnyCommand, command, group, listCommand } from "../../framework.ts";
+import { type AnyCommand, command, deleteCommand, group, listCommand } from "../../framework.ts";
 import { EXIT } from "../../internal/exit-code.ts";
 import { Failure, usageFailure } from "../../internal/failure.ts";
 import {
@@ -86,7 +86,11 @@ function rename(): AnyCommand {
 }
 
 function remove(): AnyCommand {
-  return command("delete", "Delete a profile and its credential from this machine; the API key stays valid", "lab")
+  return deleteCommand(
+    "delete",
+    "Delete a profile and its credential from this machine; the API key stays valid",
+    "lab",
+  )
     .argument(...PROFILE_ARGUMENT)
     .action(withIo(async ({ environment, print }, name) => {
       const [profiles, credentials] = await Promise.all([readProfiles(environment), readCredentials(environment)]);

@@ -1,10 +1,10 @@
-import { type AnyCommand, command } from "../../framework.ts";
+import { type AnyCommand, deleteCommand } from "../../framework.ts";
 import { withIo } from "../../internal/run.ts";
 import { findQuota } from "../../internal/quota.ts";
 import { findSubject, IN_TENANT_OPTION, noQuota, SUBJECT_ARGUMENT } from "./subject.ts";
 
 export function unset(): AnyCommand {
-  return command("unset", "Remove the quota of a tenant or a project; the site's defaults apply again", "web")
+  return deleteCommand("unset", "Remove the quota of a tenant or a project; the site's defaults apply again", "web")
     .argument(...SUBJECT_ARGUMENT)
     .option(...IN_TENANT_OPTION)
     .action(withIo(async (io, name, { tenant }) => {

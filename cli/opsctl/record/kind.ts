@@ -1,5 +1,6 @@
 // Describes one kind of record. The verbs that kinds share (verbs.ts) are built from this description.
 import type { AnyCommand } from "../../framework.ts";
+import type { Question } from "../../internal/confirmation.ts";
 import type { Io } from "../../internal/io.ts";
 import type { Column } from "../../internal/table.ts";
 
@@ -71,6 +72,8 @@ export type Showing<R> =
 /** The description that `delete` and `update` need. */
 export type Changing<R> = Found<R> & {
   readonly summaries: { readonly delete: string };
+  /** Returns what is lost with the record, safe to print. Without it, `delete` does not ask for confirmation. */
+  lost?(row: R): Question;
   /** Returns the path of the record's own routes. */
   path(row: R): string;
   /** Returns the name and the UUID, safe to print. */

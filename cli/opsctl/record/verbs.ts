@@ -1,6 +1,7 @@
 // Builds the list, show, delete and update commands of a kind of record from its description (kind.ts).
 import type { NamedPatch } from "../../../src/contract/tenancy.ts";
-import { type AnyCommand, command, listCommand, showCommand } from "../../framework.ts";
+import { type AnyCommand, command, deleteCommand, listCommand, showCommand } from "../../framework.ts";
+import { confirmOnTerminal } from "../../internal/confirmation.ts";
 import type { Io } from "../../internal/io.ts";
 import { DESCRIPTION_OPTION, NAME_OPTION, patchOf } from "../../internal/named-patch.ts";
 import { withIo } from "../../internal/run.ts";
@@ -31,8 +32,13 @@ export function show<R>(kind: Showing<R>): AnyCommand {
 }
 
 export function remove<R>(kind: Changing<R>): AnyCommand {
-  return addName(command("delete", kind.summaries.delete, kind.sample), kind).action(withIo(async (io, ...given) => {
+  const { lost, summaries, sample } = kind;
+  const made = deleteCommand("delete", summaries.delete, sample, { asks: lost !== undefined });
+  return addName(made, kind).action(withIo(async (io, ...given) => {
     const row = await findNamed(io, kind, given);
+    if (lost !== undefined) {
+      await confirmOnTerminal(io, optionsOf(given).yes === true, () => Promise.resolve(lost(row)));
+    }
     await io.send({ method: "DELETE", path: kind.path(row) });
     io.print(null, `Deleted ${kind.one} ${kind.title(row)}`);
   }));

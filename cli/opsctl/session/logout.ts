@@ -1,4 +1,4 @@
-import { type AnyCommand, command } from "../../framework.ts";
+import { type AnyCommand, deleteCommand } from "../../framework.ts";
 import { profileName } from "../../internal/connection.ts";
 import { EXIT, type ExitCode } from "../../internal/exit-code.ts";
 import { Failure } from "../../internal/failure.ts";
@@ -7,7 +7,7 @@ import { readCredentials, type SavedCredential, type Session, writeCredentials }
 import { withIo } from "../../internal/run.ts";
 
 export function logout(summary: string): AnyCommand {
-  return command("logout", summary)
+  return deleteCommand("logout", summary)
     .action(withIo(async (io) => {
       const name = await profileName(io.environment, io.flags);
       const saved = (await readCredentials(io.environment)).get(name);

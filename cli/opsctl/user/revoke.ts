@@ -1,11 +1,11 @@
 import type { User } from "../../../src/contract/identity.ts";
-import { type AnyCommand, command } from "../../framework.ts";
+import { type AnyCommand, deleteCommand } from "../../framework.ts";
 import { withIo } from "../../internal/run.ts";
 import { CAPABILITY_ARGUMENT, capabilityPath, capabilityText } from "./capability.ts";
 import { resolveUser, USER_ARGUMENT } from "./user.ts";
 
 export function revoke(): AnyCommand {
-  return command("revoke", "Revoke a capability from a user", "alice silo-admin")
+  return deleteCommand("revoke", "Revoke a capability from a user", "alice silo-admin")
     .argument(...USER_ARGUMENT)
     .argument(...CAPABILITY_ARGUMENT)
     .action(withIo(async (io, name, capability) => {

@@ -1,10 +1,10 @@
-import { type AnyCommand, command } from "../../framework.ts";
+import { type AnyCommand, deleteCommand } from "../../framework.ts";
 import { resolveKeyId } from "../../internal/api-key-id.ts";
 import { withIo } from "../open-io.ts";
 import { keysPath } from "./api-key.ts";
 
 export function remove(): AnyCommand {
-  return command(
+  return deleteCommand(
     "delete",
     "Delete an API key of the tenant; it stops working at once",
     "0191b0a2-7c1e-7d2f-9a3b-5c6d7e8f9012",

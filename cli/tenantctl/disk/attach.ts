@@ -1,5 +1,5 @@
 import type { Disk } from "../../../src/contract/instance.ts";
-import { type AnyCommand, command } from "../../framework.ts";
+import { type AnyCommand, command, deleteCommand } from "../../framework.ts";
 import { blockText } from "../../internal/table.ts";
 import { NO_WAIT_OPTION, operate, operationText, WAIT_OPTION } from "../instance/operation.ts";
 import { withIo } from "../open-io.ts";
@@ -13,7 +13,7 @@ const VERBS = [
 
 export function attachVerbs(): AnyCommand[] {
   return VERBS.map(({ verb, summary }) =>
-    command(verb, summary, "data --instance web1")
+    (verb === "detach" ? deleteCommand : command)(verb, summary, "data --instance web1")
       .argument("<disk>", DISK_NAME_HELP)
       .option(INSTANCE_FLAGS, OF_INSTANCE_HELP)
       .option(...WAIT_OPTION)

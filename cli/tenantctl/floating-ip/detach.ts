@@ -1,11 +1,11 @@
 import type { FloatingIp } from "../../../src/contract/network.ts";
-import { type AnyCommand, command } from "../../framework.ts";
+import { type AnyCommand, deleteCommand } from "../../framework.ts";
 import { plainText } from "../../internal/plain-text.ts";
 import { withIo } from "../open-io.ts";
 import { pathOf } from "./floating-ip.ts";
 
 export function detach(): AnyCommand {
-  return command("detach", "Detach a floating IP from its NIC", "web-ip")
+  return deleteCommand("detach", "Detach a floating IP from its NIC", "web-ip")
     .argument("<floating-ip>", "UUID, unique UUID prefix or name")
     .action(withIo(async (io, name) => {
       const ip = await io.post<FloatingIp>(`${await pathOf(io, name)}/detach`);

@@ -1,5 +1,5 @@
 import type { Instance, RebuildBody } from "../../../src/contract/instance.ts";
-import { type AnyCommand, command } from "../../framework.ts";
+import { type AnyCommand, deleteCommand } from "../../framework.ts";
 import { confirm } from "../../internal/confirmation.ts";
 import { plainText } from "../../internal/plain-text.ts";
 import { withIo } from "../open-io.ts";
@@ -9,10 +9,11 @@ import { INSTANCE, printInstance } from "./instance.ts";
 import { NO_WAIT_OPTION, operate, operationText, WAIT_OPTION } from "./operation.ts";
 
 export function rebuild(): AnyCommand {
-  return command("rebuild", "Replace the boot disk of an instance by one from an image", "web1 --yes")
+  return deleteCommand("rebuild", "Replace the boot disk of an instance by one from an image", "web1 --yes", {
+    asks: true,
+  })
     .argument("<instance>", NAME_HELP)
     .option("--image <image>", `build the disk from this image (${NAME_HELP}); default: the image of the instance`)
-    .option("--yes", "rebuild without asking for the name of the instance")
     .option(...WAIT_OPTION)
     .option(...NO_WAIT_OPTION)
     .action(withIo(async (io, name, { image, yes, wait }) => {

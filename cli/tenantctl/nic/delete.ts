@@ -1,10 +1,10 @@
-import { type AnyCommand, command } from "../../framework.ts";
+import { type AnyCommand, deleteCommand } from "../../framework.ts";
 import { withIo } from "../open-io.ts";
 import { INSTANCE_FLAGS, resolveRecord } from "../record/scope.ts";
 import { NIC, NIC_NAME_HELP, OF_INSTANCE_HELP } from "./nic.ts";
 
 export function remove(): AnyCommand {
-  return command("delete", "Remove a NIC from a stopped instance", "backend --instance web1")
+  return deleteCommand("delete", "Remove a NIC from a stopped instance", "backend --instance web1")
     .argument("<nic>", NIC_NAME_HELP)
     .option(INSTANCE_FLAGS, OF_INSTANCE_HELP)
     .action(withIo(async (io, name, { instance }) => {

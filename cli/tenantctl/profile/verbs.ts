@@ -1,6 +1,6 @@
 // Defines the verbs of profiles. A profile is a saved login on this machine for one control plane, tenant or user.
 // These verbs send no request.
-import { type AnyCommand, command, listCommand } from "../../framework.ts";
+import { type AnyCommand, command, deleteCommand, listCommand } from "../../framework.ts";
 import type { Environment } from "../../internal/environment.ts";
 import { EXIT } from "../../internal/exit-code.ts";
 import { Failure, usageFailure } from "../../internal/failure.ts";
@@ -76,7 +76,7 @@ function rename(): AnyCommand {
 }
 
 function remove(): AnyCommand {
-  return command("delete", "Delete a profile from this machine; its API key or session stays valid", "lab")
+  return deleteCommand("delete", "Delete a profile from this machine; its API key or session stays valid", "lab")
     .argument(...PROFILE_ARGUMENT)
     .action(withIo(async (io, name) => {
       await need(io.environment, name);

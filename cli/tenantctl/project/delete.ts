@@ -1,10 +1,10 @@
-import { type AnyCommand, command } from "../../framework.ts";
+import { type AnyCommand, deleteCommand } from "../../framework.ts";
 import { withIo } from "../open-io.ts";
 import { NAME_HELP } from "../record/scope.ts";
 import { projectPath } from "./project.ts";
 
 export function remove(): AnyCommand {
-  return command("delete", "Delete an empty project", "shop")
+  return deleteCommand("delete", "Delete an empty project", "shop")
     .argument("<project>", NAME_HELP)
     .action(withIo(async (io, name) => {
       const path = await projectPath(io, name);

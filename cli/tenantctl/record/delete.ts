@@ -1,4 +1,4 @@
-import { type AnyCommand, command } from "../../framework.ts";
+import { type AnyCommand, deleteCommand } from "../../framework.ts";
 import { withIo } from "../open-io.ts";
 import type { Kind } from "./kind.ts";
 import { lineOf } from "./line.ts";
@@ -7,7 +7,7 @@ import { addNameArgument, nameExample, resolveRecord } from "./scope.ts";
 import { change, WAIT_OPTION } from "./wait.ts";
 
 export function remove<T extends Named>(kind: Kind<T>): AnyCommand {
-  const made = addNameArgument(command("delete", `Delete a ${kind.singular}`, nameExample(kind)), kind);
+  const made = addNameArgument(deleteCommand("delete", `Delete a ${kind.singular}`, nameExample(kind)), kind);
   return (kind.waits === true ? made.option(...WAIT_OPTION) : made)
     .action(withIo(async (io, ...given) => {
       const { argument, options } = lineOf(given);

@@ -1,4 +1,4 @@
-import { type AnyCommand, command } from "../../framework.ts";
+import { type AnyCommand, deleteCommand } from "../../framework.ts";
 import { sendForAnswer } from "../../internal/api.ts";
 import { Failure } from "../../internal/failure.ts";
 import type { Io } from "../../internal/io.ts";
@@ -11,7 +11,7 @@ import { eraseLogin, profileOf, readLogin, type SavedLogin } from "./saved-login
 const UNAUTHENTICATED = 401;
 
 export function logout(summary: string): AnyCommand {
-  return command("logout", summary)
+  return deleteCommand("logout", summary)
     .action(withIo(async (io) => {
       // A damaged file is deleted, too.
       const profile = await profileOf(io.environment, io.flags);

@@ -1,9 +1,9 @@
-import { type AnyCommand, command } from "../../framework.ts";
+import { type AnyCommand, deleteCommand } from "../../framework.ts";
 import { withIo } from "../open-io.ts";
 import { KEY_ARGUMENT, KEYS_PATH, resolveKey } from "./ssh-key.ts";
 
 export function remove(): AnyCommand {
-  return command("delete", "Delete an SSH key; existing instances keep it", "laptop")
+  return deleteCommand("delete", "Delete an SSH key; existing instances keep it", "laptop")
     .argument(...KEY_ARGUMENT)
     .action(withIo(async (io, name) => {
       const id = await resolveKey(io, name);

@@ -96,7 +96,7 @@ test.each([
   { argv: ["--force"], force: "true" },
   { argv: ["-o", "json"], force: "false" },
 ])("`delete` always sends the parameter force, and prints one line: $argv", async ({ argv, force }) => {
-  const ran = await tenantctl(["instance", "delete", INSTANCE.id, ...argv], {
+  const ran = await tenantctl(["instance", "delete", INSTANCE.id, "--yes", ...argv], {
     env: SCOPED,
     server: serving({ [`DELETE ${BY_ID}`]: {} }),
   });
@@ -106,7 +106,7 @@ test.each([
 
 test("if the server rejects a request, the command prints the server's message", async () => {
   const message = `instance ${INSTANCE.id} is not deletable in state running; stop it first`;
-  const ran = await tenantctl(["instance", "delete", INSTANCE.id], {
+  const ran = await tenantctl(["instance", "delete", INSTANCE.id, "--yes"], {
     env: SCOPED,
     server: () => ({ status: 409, body: { message, error_code: "Conflict" } }),
   });
@@ -120,6 +120,7 @@ test.each([[[]], [["--yes"]], [["--force", "--yes"]]])(
     const message = "web-1 is protected against deletion; set deletion_protection to false first";
     const ran = await tenantctl(["instance", "delete", INSTANCE.id, ...argv], {
       env: SCOPED,
+      isTTY: false,
       server: () => ({ status: 409, body: { message, error_code: "DeletionProtected" } }),
     });
     const remedy = "first run: tenantctl instance update web-1 --protection off";
@@ -131,6 +132,14 @@ test.each([[[]], [["--yes"]], [["--force", "--yes"]]])(
     expect(ran.asked.map(({ method }) => method)).toEqual(["DELETE"]);
   },
 );
+
+test("on a terminal, `delete` of a protected instance is refused before the question", async () => {
+  const server = serving({ [`GET ${BY_ID}`]: { ...INSTANCE, deletion_protection: true } });
+  const ran = await tenantctl(["instance", "delete", INSTANCE.id], { env: SCOPED, server, typed: [INSTANCE.name] });
+  expect([ran.code, ran.out()]).toEqual([5, ""]);
+  expect(ran.err()).toMatch(/^error: .+ is protected against deletion; first run: .+ --protection off/);
+  expect(requestsOf(ran)).toEqual([`GET ${BY_ID}`]);
+});
 
 test("completion offers instances, images, subnets and keys by name", async () => {
   const complete = async (...argv: string[]) => {

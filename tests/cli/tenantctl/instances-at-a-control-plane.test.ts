@@ -94,7 +94,7 @@ test("a tenant creates an instance, finds its address, uses it by its name and d
   );
 
   expect(await done("instance reboot web-1", "restart")).toMatch(lines("running"));
-  const refused = await at("instance delete web-1");
+  const refused = await at("instance delete web-1 --yes");
   expect([refused.code, refused.out()]).toEqual([5, ""]);
   expect(refused.err()).toContain(`instance ${id} is not deletable in state running; stop it first`);
   expect(await done("instance stop web-1 --wait", "stop")).toMatch(lines("stopped"));
@@ -103,7 +103,7 @@ test("a tenant creates an instance, finds its address, uses it by its name and d
   expect(await done("instance start web-1", "start")).toMatch(lines("running"));
   expect(await printed("instance update web-1 --name web-2")).toMatch(/^name: +web-2$/m);
   await done("instance stop web-2", "stop");
-  expect(await done("instance delete web-2 --wait", "delete")).toBe(`Instance ${id} deleted.\n`);
+  expect(await done("instance delete web-2 --wait --yes", "delete")).toBe(`Instance ${id} deleted.\n`);
   expect((await at("instance show web-2")).code).toBe(3);
   await printed(`subnet delete ${back.id}`);
   expect(await a.left(before)).toEqual([]);
@@ -126,7 +126,7 @@ test("a tenant adds a NIC to a stopped instance, changes the NIC and removes it"
   expect((await at("nic update back --instance nics-1")).code).toBe(2);
   const { id } = await json("nic show back --instance nics-1");
   expect(await printed("nic delete back --instance nics-1")).toBe(`NIC ${id} deleted.\n`);
-  await done("instance delete nics-1 --wait", "delete");
+  await done("instance delete nics-1 --wait --yes", "delete");
 });
 
 test("a tenant labels, resizes and protects an instance, and must remove the protection to delete it", async () => {
@@ -168,7 +168,7 @@ test("a tenant labels, resizes and protects an instance, and must remove the pro
   }
   expect((await json("instance show db-1")).deletion_protection).toBe(true);
   await printed("instance update db-1 --protection off");
-  const [deleted] = await Promise.all([printed("instance delete db-1"), a.node.does("delete")]);
+  const [deleted] = await Promise.all([printed("instance delete db-1 --yes"), a.node.does("delete")]);
   expect(deleted).toBe(`Instance ${id} deleted.\n`);
   expect(await a.left(before)).toEqual([]);
 });
@@ -181,12 +181,12 @@ test("a tenant creates a data disk, detaches and attaches it, and deletes it", a
   expect(await done("disk detach data --instance db-2", "detach_disk")).toContain("attached:    false\n");
   const { id } = await json("disk show data --instance db-2");
   expect(await done(`disk attach ${id} --wait`, "attach_disk")).toContain("attached:    true\n");
-  const refused = await at(`disk delete ${id}`);
+  const refused = await at(`disk delete ${id} --yes`);
   expect([refused.code, refused.err()]).toEqual([5, expect.stringContaining("detach it first")]);
   await done("disk detach data --instance db-2", "detach_disk");
-  expect(await done("disk delete data --instance db-2", "delete_disk")).toBe(`Disk ${id} deleted.\n`);
+  expect(await done("disk delete data --instance db-2 --yes", "delete_disk")).toBe(`Disk ${id} deleted.\n`);
   await done("instance stop db-2", "stop");
-  await done("instance delete db-2", "delete");
+  await done("instance delete db-2 --yes", "delete");
   expect(await a.left(before)).toEqual([]);
 });
 
@@ -202,11 +202,13 @@ test("a tenant takes a snapshot, restores it into a disk, and deletes both", asy
   const restored = await done("disk create --name old --instance db-3 --snapshot monday", "create_disk");
   expect(restored).toContain(`size_bytes:  ${size_bytes}\n`);
   await done("disk detach old --instance db-3", "detach_disk");
-  await done("disk delete old --instance db-3", "delete_disk");
-  expect(await done("snapshot delete monday --instance db-3", "delete_snapshot")).toBe(`Snapshot ${id} deleted.\n`);
+  await done("disk delete old --instance db-3 --yes", "delete_disk");
+  expect(await done("snapshot delete monday --instance db-3 --yes", "delete_snapshot")).toBe(
+    `Snapshot ${id} deleted.\n`,
+  );
   expect(await printed("snapshot list")).toBe("(no snapshots)\n");
   await done("instance stop db-3", "stop");
-  await done("instance delete db-3", "delete");
+  await done("instance delete db-3 --yes", "delete");
   expect(await a.left(before)).toEqual([]);
 });
 
@@ -228,7 +230,7 @@ test("a failed --wait prints the node's reason; --no-wait prints the operation",
   await a.node.does("provision");
   expect(await a.ended(id, "instance-create")).toMatchObject({ state: "succeeded" });
   await done("instance stop later", "stop");
-  const leaving = await printed("instance delete later --no-wait");
+  const leaving = await printed("instance delete later --no-wait --yes");
   expect(leaving).toContain("kind:       instance-delete\n");
   await a.node.does("delete");
   expect(await a.ended(id, "instance-delete")).toMatchObject({ state: "succeeded" });
@@ -256,7 +258,7 @@ test("after a lost response the result is still printed, and nothing is created 
   expect([ran.code, ran.err()]).toEqual([0, ""]);
   expect((await json("instance list")).items).toHaveLength(1);
   await done("instance stop once", "stop");
-  await done("instance delete once", "delete");
+  await done("instance delete once --yes", "delete");
 });
 
 test("without --project, lists and names refer to the tenant's only project, and a note names the project", async () => {
@@ -285,7 +287,7 @@ test("the server rejects missing selectors, instances of other tenants, and forc
   for (const argv of [`instance show ${id}`, `instance stop ${id}`, `disk list --instance ${id}`]) {
     expect((await at(argv, { env: other })).code, argv).toBe(3);
   }
-  const forced = await at("instance delete mine --force");
+  const forced = await at("instance delete mine --force --yes");
   expect(forced.code).toBe(4);
   expect(forced.err()).toContain("force delete is operator-only");
   await a.destroy(id);

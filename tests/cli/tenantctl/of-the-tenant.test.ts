@@ -80,11 +80,11 @@ test("a tenant deletes its own image by name, and cannot delete an image of the 
   });
   expect(made.status, made.text).toBe(201);
   await a.newImage({ name: "theirs" });
-  expect(await printed("image delete mine")).toBe(`Image ${made.body.id} deleted.\n`);
+  expect(await printed("image delete mine --yes")).toBe(`Image ${made.body.id} deleted.\n`);
   const names = async () => (await printed("image list --no-headers --columns name")).trim().split("\n");
   expect(await names()).toContain("theirs");
   expect(await names()).not.toContain("mine");
-  expect((await at(["image", "delete", "theirs"])).code).not.toBe(0);
+  expect((await at(["image", "delete", "theirs", "--yes"])).code).not.toBe(0);
   expect(await names()).toContain("theirs");
 });
 

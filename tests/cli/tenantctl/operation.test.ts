@@ -7,7 +7,7 @@ import { serving, tenantctl, TOKEN_ENV } from "./run.ts";
 
 const SCOPED = { ...TOKEN_ENV, TENANTCTL_PROJECT: PROJECT };
 const START = ["instance", "start", INSTANCE.id];
-const DELETE = ["instance", "delete", INSTANCE.id];
+const DELETE = ["instance", "delete", INSTANCE.id, "--yes"];
 const OPERATION: OperationSummary = {
   id: "12121212-0000-4000-8000-000000000012",
   kind: "instance-lifecycle",

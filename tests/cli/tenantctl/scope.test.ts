@@ -244,7 +244,7 @@ test("image verbs and `usage` without --project use the tenant's only project, a
     return ran.out();
   };
   expect(await run("image", "list", "--no-headers", "--columns", "name,scope")).toBe("golden  project\n");
-  expect(await run("image", "delete", "golden")).toBe(`Image ${IMAGE_ID} deleted.\n`);
+  expect(await run("image", "delete", "golden", "--yes")).toBe(`Image ${IMAGE_ID} deleted.\n`);
   expect(await run("usage")).toBe("(no usage from f to t)\n");
   const several = serving({ [`GET /v1/tenants/${TENANT}/projects`]: [...PROJECTS, { id: VPC.id, name: "lab" }] });
   const ran = await tenantctl(["usage"], { env: TOKEN_ENV, server: several });

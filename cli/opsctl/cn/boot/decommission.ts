@@ -1,13 +1,17 @@
-import { type AnyCommand, command } from "../../../framework.ts";
+import { type AnyCommand, deleteCommand } from "../../../framework.ts";
 import { confirm } from "../../../internal/confirmation.ts";
 import { plainText } from "../../../internal/plain-text.ts";
 import { withIo } from "../../../internal/run.ts";
 import { act, checkMac, MAC_ARGUMENT } from "./record.ts";
 
 export function decommission(): AnyCommand {
-  return command("decommission", "Stop a machine's netboots; no node in use may be bound to it", "02:00:5e:00:53:01")
+  return deleteCommand(
+    "decommission",
+    "Stop a machine's netboots; no node in use may be bound to it",
+    "02:00:5e:00:53:01",
+    { asks: true },
+  )
     .argument(...MAC_ARGUMENT)
-    .option("--yes", "do not ask for confirmation")
     .action(withIo(async (io, text, { yes }) => {
       const mac = checkMac(text);
       await confirm(io, yes === true, () =>

@@ -1,9 +1,9 @@
-import { type AnyCommand, command } from "../../../framework.ts";
+import { type AnyCommand, deleteCommand } from "../../../framework.ts";
 import { withIo } from "../../../internal/run.ts";
 import { sendOverride } from "./override.ts";
 
 export function clear(): AnyCommand {
-  return command("clear", "Clear the memory reservoir override of a node; the cluster default applies", "cn-17")
+  return deleteCommand("clear", "Clear the memory reservoir override of a node; the cluster default applies", "cn-17")
     .argument("<node>", "UUID, unique UUID prefix or hostname")
     .action(withIo(async (io, name) => {
       await sendOverride(io, name, { reservoir_enabled: null, reservoir_percent: null });

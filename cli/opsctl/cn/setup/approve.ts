@@ -1,5 +1,5 @@
 import type { LayoutProposal, SetupApproved } from "../../../../src/contract/setup.ts";
-import { type AnyCommand, wholeNumber } from "../../../framework.ts";
+import { type AnyCommand, wholeNumber, YES_FLAGS } from "../../../framework.ts";
 import { confirm } from "../../../internal/confirmation.ts";
 import { usageFailure } from "../../../internal/failure.ts";
 import type { Io } from "../../../internal/io.ts";
@@ -17,7 +17,7 @@ export function approve(): AnyCommand {
     "cn-17 --layout mirror --wait",
   )
     .option("--hostname <hostname>", "name of the node; by default the announced one")
-    .option("--yes", "skip the plan and the confirmation")
+    .option(YES_FLAGS, "skip the plan and the confirmation")
     .option("--wait", "wait until the setup has ended; exit code 1 if it failed")
     .option("--timeout <seconds>", "with --wait: stop waiting after this time, with exit code 6", wholeNumber(0))
     .action(withIo(async (io, name, { hostname, yes, wait, timeout, ...options }) => {

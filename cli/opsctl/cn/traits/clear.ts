@@ -1,10 +1,10 @@
-import { type AnyCommand, command } from "../../../framework.ts";
+import { type AnyCommand, deleteCommand } from "../../../framework.ts";
 import { withIo } from "../../../internal/run.ts";
 import { NODE_ARGUMENT } from "../../node-name.ts";
 import { changeTraits } from "./traits.ts";
 
 export function clear(): AnyCommand {
-  return command("clear", "Clear placement traits of a node", "cn-17 gpu")
+  return deleteCommand("clear", "Clear placement traits of a node", "cn-17 gpu")
     .argument(...NODE_ARGUMENT)
     .argument("[trait...]", "names of traits; by default all")
     .action(withIo(async (io, name, names) => {
