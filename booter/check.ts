@@ -17,6 +17,7 @@ import { imageKey, upstreamKey } from "./mirror/upstream-key.ts";
 import { type ApiClient, openApiClient } from "./api-client/client.ts";
 import type { BootFacts, PolicyFacts } from "./api-client/wire.ts";
 import { readSecretLine } from "./private-file.ts";
+import { fileReason } from "../cli/internal/file-problem.ts";
 
 export type CheckOptions = {
   readonly config: BooterConfig;
@@ -186,6 +187,6 @@ export async function readConfigText(path: string): Promise<string> {
   try {
     return await readFile(path, "utf8");
   } catch (error) {
-    throw new Error(`${path}: cannot be read (${(error as { code?: string }).code ?? "unknown error"})`);
+    throw new Error(`${path}: cannot be read: ${fileReason(error)}`);
   }
 }

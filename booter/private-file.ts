@@ -4,6 +4,7 @@ import { constants } from "node:fs";
 import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
 import { randomBytes } from "node:crypto";
 import { dirname } from "node:path";
+import { fileReason } from "../cli/internal/file-problem.ts";
 
 const OTHERS = 0o077;
 
@@ -51,7 +52,7 @@ export async function readSecretLine(path: string, what: string): Promise<string
   try {
     file = await open(path, "r");
   } catch (error) {
-    throw new Error(`${what}: cannot read ${path} (${(error as { code?: string }).code ?? "unknown error"})`);
+    throw new Error(`${what}: cannot read ${path}: ${fileReason(error)}`);
   }
   try {
     const { mode } = await file.stat();
@@ -71,7 +72,7 @@ export async function readTls(
   await readSecretLine(key_file, "https.key_file");
   const read = async (path: string, what: string) => {
     const text = await readFile(path, "utf8").catch((error) => {
-      throw new Error(`${what}: cannot read ${path} (${(error as { code?: string }).code ?? "unknown error"})`);
+      throw new Error(`${what}: cannot read ${path}: ${fileReason(error)}`);
     });
     if (!text.includes("-----BEGIN ")) throw new Error(`${what}: ${path} is not PEM`);
     return text;

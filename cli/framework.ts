@@ -61,18 +61,6 @@ export function listCommand(name: string, summary: string, example = "") {
     .option("--filter <conditions>", "only rows that match, as in 'state=running,age>1h'; operators: = != ~ < > <= >=");
 }
 
-/** Answers the question of a verb before the verb asks (internal/confirmation.ts). */
-export const YES_FLAGS = "-y, --yes";
-
-/**
- * Returns a verb that takes something away: it deletes, removes or revokes. Every such verb accepts --yes, so that a
- * script can pass the option to all of them. Help shows the option if the verb asks for confirmation.
- */
-export function deleteCommand(name: string, summary: string, example = "", { asks = false } = {}) {
-  const summaryOfYes = asks ? "do not ask for confirmation" : "without effect: the command does not ask";
-  return command(name, summary, example).addOption(option(YES_FLAGS, summaryOfYes).hideHelp(!asks));
-}
-
 export function group(name: string, summary: string, members: readonly AnyCommand[]): AnyCommand {
   const made = command(name, summary);
   for (const member of members) made.addCommand(member);

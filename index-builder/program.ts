@@ -7,6 +7,7 @@ import { EXIT, type ExitCode, INDEX_EXIT } from "../cli/internal/exit-code.ts";
 import { Ended, Failure, usageFailure } from "../cli/internal/failure.ts";
 import { environmentOf, runCommand } from "../cli/internal/run.ts";
 import { VERSION } from "../cli/version.ts";
+import { unreadable } from "../cli/internal/file-problem.ts";
 import { messageOf } from "./fault.ts";
 import { EXPECTED, type Part } from "./publish/assemble.ts";
 import { readFragment, removeFragment, writeFragment } from "./publish/fragment.ts";
@@ -165,7 +166,9 @@ async function verify(
 ): Promise<ExitCode> {
   const files = await readTreeFiles(path);
   if (files === null) throw new TreeProblem(`${path}: contains no index`);
-  const key = options.key === undefined ? null : await readFile(options.key);
+  const key = options.key === undefined ? null : await readFile(options.key).catch((error) => {
+    throw unreadable(options.key!, "--key", error);
+  });
   const problems = [...checkFiles(files, EXPECTED), ...await checkSums(files, { key, now: new Date() })];
   if (options.json === true) terminal.out(JSON.stringify({ files: files.size, problems }, null, 2));
   else for (const problem of problems) terminal.out(problem);

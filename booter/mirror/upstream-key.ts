@@ -2,6 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import process from "node:process";
+import { fileReason } from "../../cli/internal/file-problem.ts";
 
 /** Path of the release key, relative to the executable's folder. Packages and tarballs of the booter install it. */
 const OWN_KEY = "../share/berth/release-key.asc";
@@ -24,7 +25,6 @@ async function releaseKey(configured: string | undefined, setting: string): Prom
   try {
     return await readFile(path);
   } catch (error) {
-    const { code = "unknown error" } = error as { code?: string };
-    throw new Error(`${setting}: cannot read ${path} (${code}); it is the release's public key`);
+    throw new Error(`${setting}: cannot read ${path}: ${fileReason(error)}. The file is the release's public key`);
   }
 }

@@ -5,6 +5,7 @@ import { open, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { EXIT } from "../internal/exit-code.ts";
+import { fileReason } from "../internal/file-problem.ts";
 import { Failure, usageFailure } from "../internal/failure.ts";
 import type { Io } from "../internal/io.ts";
 import type { Environment } from "../internal/environment.ts";
@@ -192,7 +193,7 @@ function parseJson(text: string, where: string): unknown {
 async function readCapped(path: string, bytes_max: number): Promise<Uint8Array | null> {
   const file = await open(path, "r").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT" || error.code === "ENOTDIR") return null;
-    throw new Failure(`cannot read ${path}: ${error.message}`, EXIT.failure);
+    throw new Failure(`cannot read ${path}: ${fileReason(error)}`, EXIT.failure);
   });
   if (file === null) return null;
   try {

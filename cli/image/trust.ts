@@ -1,7 +1,7 @@
 // Runs the verification that a user requests, and describes its result.
 import { readFile } from "node:fs/promises";
-import { EXIT } from "../internal/exit-code.ts";
-import { Failure, usageFailure } from "../internal/failure.ts";
+import { unreadable } from "../internal/file-problem.ts";
+import { usageFailure } from "../internal/failure.ts";
 import type { Artifact } from "./model.ts";
 import type { Source } from "./source.ts";
 import {
@@ -39,8 +39,8 @@ export async function trustPolicyOf(options: TrustOptions): Promise<TrustPolicy>
 }
 
 async function readKeyFile(path: string): Promise<Uint8Array> {
-  return await readFile(path).catch((error: Error) => {
-    throw new Failure(`cannot read ${path}: ${error.message}`, EXIT.failure);
+  return await readFile(path).catch((error) => {
+    throw unreadable(path, "--key", error);
   });
 }
 

@@ -4,6 +4,7 @@ import { constants } from "node:fs";
 import { chmod, mkdir, open, readdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { EXIT } from "./exit-code.ts";
+import { fileReason } from "./file-problem.ts";
 import { Failure } from "./failure.ts";
 
 const OWNER_ONLY = 0o600;
@@ -65,7 +66,7 @@ async function readWhole(path: string, owner_only: boolean): Promise<string | nu
     file = await open(path, "r");
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
-    throw new Failure(`cannot read ${path}: ${(error as Error).message}`, EXIT.failure);
+    throw new Failure(`cannot read ${path}: ${fileReason(error)}`, EXIT.failure);
   }
   try {
     // Checks the open file, not the path: another process could replace the file at the path in between.
@@ -74,7 +75,9 @@ async function readWhole(path: string, owner_only: boolean): Promise<string | nu
       const shown = (mode & 0o777).toString(8).padStart(4, "0");
       throw new Failure(`${path} is accessible to other users (mode ${shown}); run: chmod 600 ${path}`, EXIT.auth);
     }
-    return await file.readFile("utf8");
+    return await file.readFile("utf8").catch((error) => {
+      throw new Failure(`cannot read ${path}: ${fileReason(error)}`, EXIT.failure);
+    });
   } finally {
     await file.close();
   }

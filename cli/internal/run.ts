@@ -3,6 +3,7 @@ import { VERSION } from "../version.ts";
 import { type AnyCommand, parse, rootOf } from "../framework.ts";
 import type { Globals } from "./connection.ts";
 import { EXIT, type ExitCode } from "./exit-code.ts";
+import { fileProblem } from "./file-problem.ts";
 import { Ended, Failure, failureText, usageFailure } from "./failure.ts";
 import type { Io } from "./io.ts";
 import type { Environment } from "./environment.ts";
@@ -73,5 +74,5 @@ export async function runCommand(
 }
 
 function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return fileProblem(error) ?? (error instanceof Error ? error.message : String(error));
 }

@@ -1,6 +1,7 @@
 // Defines the verbs of `session`, which list and end the caller's sessions of programs and of the web console.
 import type { SessionListed } from "../../src/contract/identity.ts";
-import { type AnyCommand, deleteCommand, listCommand } from "../framework.ts";
+import { type AnyCommand, listCommand } from "../framework.ts";
+import { deleteCommand } from "./delete-command.ts";
 import type { Io } from "./io.ts";
 import { pickRecord, type RecordKind } from "./record-name.ts";
 import { AGE_COLUMN, type Column, WIDE_COLUMN } from "./table.ts";

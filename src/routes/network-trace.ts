@@ -46,7 +46,9 @@ export function networkTraceRoutes(app: App, deps: Deps): void {
 
 function wrongPort({ destination, protocol, port }: TraceQuery): string | null {
   const family = destination.includes(":") ? 6 : 4;
-  if (protocol === "tcp" || protocol === "udp") return port === undefined ? `port: ${protocol} needs it` : null;
+  if (protocol === "tcp" || protocol === "udp") {
+    return port === undefined ? `port: a ${protocol} packet needs a port, 1 to 65535` : null;
+  }
   if (port !== undefined) return `port: ${protocol} has no ports`;
   return protocol === `icmp${family}` ? null : `protocol: ${protocol} is not of IPv${family}`;
 }

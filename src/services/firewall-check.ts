@@ -39,7 +39,9 @@ function queryFault({ source, destination, protocol, ...of }: FirewallCheckQuery
   const family = familyOf(source);
   if (family !== familyOf(destination)) return badRequest("source and destination must both be IPv4 or both be IPv6");
   const has_ports = protocol === "tcp" || protocol === "udp";
-  if (has_ports && of.destination_port === undefined) return badRequest(`destination_port: ${protocol} needs it`);
+  if (has_ports && of.destination_port === undefined) {
+    return badRequest(`destination_port: a ${protocol} packet needs a port, 1 to 65535`);
+  }
   if (has_ports && (of.icmp_type !== undefined || of.icmp_code !== undefined)) {
     return badRequest(`icmp_type and icmp_code need the protocol icmp4 or icmp6, not ${protocol}`);
   }

@@ -62,7 +62,7 @@ export async function newMigration(deps: Deps, wanted: MoveWanted): Promise<Inst
   const reasons = report.per_cn[0]?.filter_results.flatMap(({ verdict, reason }) =>
     verdict === "reject" && reason !== null && reason !== undefined ? [reason] : []
   );
-  return conflict(`node ${target} cannot take the instance: ${reasons?.join("; ") || whyNot(report.reject_counts, 1)}`);
+  return conflict(`node ${target} cannot take the instance: ${reasons?.join("; ") || whyNot(report.per_cn)}`);
 }
 
 type Row = {

@@ -293,7 +293,7 @@ describe("booter check", () => {
     expect(await runBooter(["check", "--config", path], environment)).toBe(1);
     expect(err()).toBe(`error: ${path}: x: unknown key\n`);
     expect(await runBooter(["check", "--config", join(folder.path, "none")], environment)).toBe(1);
-    expect(err()).toContain("none: cannot be read (ENOENT)");
+    expect(err()).toContain("none: cannot be read: it does not exist");
     expect(await runBooter(["check", "--client", "toaster"], environment)).toBe(2);
     await folder.remove();
   });

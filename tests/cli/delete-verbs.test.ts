@@ -74,13 +74,13 @@ const RULES: Readonly<Record<string, Rule>> = {
 /** Verbs of which a second word names what is taken away. */
 const SECOND_WORD: Readonly<Record<string, string>> = { "opsctl user revoke": "silo-admin" };
 
-/** Verbs of which the word is no UUID. */
+/** Verbs whose argument has another form than a UUID. */
 const WORD: Readonly<Record<string, string>> = {
   "opsctl cn boot decommission": MAC,
   "opsctl config unset": "a.b",
   "opsctl quota unset": "thing/thing/thing",
 };
-/** Verbs that only change files of this machine, and say so if these do not exist. */
+/** Verbs that only change files of this machine. */
 const LOCAL = /^(?:opsctl|tenantctl) (?:profile|logout)/;
 
 function verbsOf(member: AnyCommand, path: string): (readonly [string, AnyCommand])[] {

@@ -28,7 +28,14 @@ test("an operator sets, shows and removes the identity provider of a tenant", as
   });
   expect(await at.printed("tenant idp show acme/default")).not.toContain(SECRET);
   expect(await at.printed("tenant idp delete acme/default")).toMatch(/^Deleted identity provider https:/);
-  expect((await at.run("tenant idp show acme/default")).code).toBe(3);
+  const none = await at.run("tenant idp show acme/default");
+  expect(none.code).toBe(3);
+  expect(none.err()).toContain(
+    "error: tenant acme/default has no identity provider; " +
+      "to set one, run: opsctl tenant idp set acme/default --issuer-url URL --client-id ID (",
+  );
+  const nobody = await at.run("tenant idp show 00000000-0000-4000-8000-000000000404");
+  expect(nobody.err()).toContain("error: Not Found (");
 });
 
 test("without a terminal and without --client-secret-stdin the command fails before any request", async () => {

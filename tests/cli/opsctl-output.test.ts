@@ -1,5 +1,6 @@
 // Tests outputs of opsctl that scripts read.
 import { expect, test } from "vitest";
+import { NO_ADMIN_IP } from "../../src/lib/node-doctor/finding.ts";
 import { type Server } from "./fake-environment.ts";
 import { opsctl } from "./opsctl.ts";
 import { node, NODE_ID } from "./records.ts";
@@ -64,6 +65,19 @@ rack1-n4  twin\\x1b 02:00:00:00:00:99  yes
 b         -                           yes (another machine sent its UUID)
 `,
   );
+});
+
+test("`cn list` shows no remark about a missing admin_ip: it does not decide whether a node is ready", async () => {
+  const no_address = { level: "warns", text: NO_ADMIN_IP, mend: null };
+  const reserved = { level: "warns", text: "it is reserved", mend: null };
+  const items = [node(), node({ server_uuid: KEY_ID, hostname: "b" })];
+  const server: Server = ({ path }) => ({
+    body: path.endsWith("/doctor")
+      ? { usable: true, findings: path.includes(KEY_ID) ? [no_address, reserved] : [no_address] }
+      : { items },
+  });
+  const ran = await opsctl(["cn", "list", "--columns", "name,ready"], { server });
+  expect(ran.out()).toBe("NAME      READY\nrack1-n4  yes\nb         yes (it is reserved)\n");
 });
 
 test("`cn list` without nodes prints a note", async () => {

@@ -125,7 +125,9 @@ test("`cn drain-preview` shows the instances that fit on other nodes, and the in
   expect(count).toBe("1 of 2 instances fit on other nodes");
   expect(quorum).toBe("Move these one at a time, because they look like members of a quorum: etcd-1");
   expect(head).toMatch(/^INSTANCE_ID +NAME +CPU +RAM_MB +TARGET +REASON +REMEDY$/);
-  expect(rows[0]).toMatch(/ +2 +4096 +- +rejected by cn-ram-available 1 of 1 nodes +make room on another node; /);
+  expect(rows[0]).toMatch(
+    / +2 +4096 +- +\S+: 0 MiB of memory left of 4096, 4096 wanted \(cn-ram-available\) +make room on another node; /,
+  );
   expect(rows[1]).toContain(`${to.hostname} (${to.id})`);
   expect(rows.map((row) => row.split(" ")[0]).sort()).toEqual(ids.sort());
 });

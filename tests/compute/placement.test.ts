@@ -378,7 +378,9 @@ describe("a drain preview", () => {
         target_cn_uuid: to.id,
         target_cn_hostname: to.hostname,
       }],
-      not_placeable: [{ reason: "rejected by cn-ram-available 1 of 1 nodes" }],
+      not_placeable: [{
+        reason: expect.stringMatching(/: 0 MiB of memory left of 4096, 4096 wanted \(cn-ram-available\)$/),
+      }],
     });
     const listed = [...result.placeable, ...result.not_placeable].map(({ instance_id }) => instance_id);
     expect(listed.sort()).toEqual(ids.sort());
@@ -404,7 +406,7 @@ describe("a drain preview", () => {
       placeable: [{ instance_id: stopped, target_cn_uuid: to.id }],
       not_placeable: [{
         instance_id: running,
-        reason: "rejected by cn-cpu-feature-superset 1 of 1 nodes",
+        reason: `${to.hostname}: its CPU lacks avx512 (cn-cpu-feature-superset)`,
         remedy: `if you stop it, ${to.hostname} can take it`,
       }],
     });

@@ -49,7 +49,9 @@ describe("a drain preview", () => {
     const one = drain(both, snapshot(node(1), node(2)));
     expect([one.placeable.length, one.not_placeable]).toEqual([
       1,
-      [expect.objectContaining({ reason: "rejected by cn-affinity-required 1 of 1 nodes" })],
+      [expect.objectContaining({
+        reason: `n2: another instance of placement group web is on the same node (cn-affinity-required)`,
+      })],
     ]);
   });
 
@@ -69,7 +71,7 @@ describe("a drain preview", () => {
     expect(preview.not_placeable).toEqual([expect.objectContaining({
       instance_name: "vm-3",
       instance_ram_mb: 32_768,
-      reason: "rejected by cn-ram-available 1 of 1 nodes",
+      reason: "n2: 0 MiB of memory left of 65536, 32768 wanted (cn-ram-available)",
     })]);
     expect(preview).toMatchObject({ instances_on_cn: 3, capacity_ok: false, quorum_ok: true });
     expect(DrainPreview.parse(preview)).toEqual(preview);
@@ -88,6 +90,26 @@ describe("a drain preview", () => {
     expect(preview.not_placeable[0]?.reason).toBe("there is no other approved node");
   });
 
+  test("names the nodes with the fewest reasons, and the command that lets one of them take the instance", () => {
+    const full = { used: { cpu_units: 0, ram_mb: 65_536, disk_bytes: 0, instances: 1 } };
+    const cordoned = (n: number, more = {}) =>
+      node(n, { rules: { cordoned: true, cordoned_reason: "new disks" }, ...more });
+    const nodes = snapshot(cordoned(2, full), node(3, full), cordoned(4), cordoned(5, full), cordoned(6, full));
+    const [stays] = drain([instance(1)], nodes).not_placeable;
+    expect(stays?.reason).toBe(
+      "n3: 0 MiB of memory left of 65536, 32768 wanted (cn-ram-available); n4: it is cordoned: new disks (cn-not-cordoned); " +
+        "n2: it is cordoned: new disks (cn-not-cordoned), 0 MiB of memory left of 65536, 32768 wanted (cn-ram-available); and 2 more nodes",
+    );
+    expect(stays?.remedy).toBe("after opsctl cn uncordon n4, n4 can take it");
+    const reserved = drain([instance(1)], snapshot(node(2, { rules: { reserved: true } })));
+    expect(reserved.not_placeable[0]).toMatchObject({
+      reason: "n2: an operator reserved it (cn-not-reserved)",
+      remedy: "after opsctl cn placement set n2 --reserved false, n2 can take it",
+    });
+    const draining = drain([instance(1)], snapshot(node(2, { rules: { cordoned: true, cordoned_reason: "drain" } })));
+    expect(draining.not_placeable[0]?.remedy).toMatch(/^make room on another node; /);
+  });
+
   test("of several nodes uses no slot twice, and moves no instance to one of these nodes", () => {
     // The node outside has 64 GiB and each instance needs 32 GiB, so it takes two.
     const drained = [1, 2].map((n) => ({
@@ -99,8 +121,8 @@ describe("a drain preview", () => {
     expect(first!.placeable.map(({ target_cn_uuid }) => target_cn_uuid)).toEqual([uuid(3), uuid(3)]);
     expect(second).toMatchObject({ instances_on_cn: 2, placeable: [], capacity_ok: false });
     expect(second!.not_placeable.map(({ reason }) => reason)).toEqual([
-      "rejected by cn-ram-available 1 of 1 nodes",
-      "rejected by cn-ram-available 1 of 1 nodes",
+      "n3: 0 MiB of memory left of 65536, 32768 wanted (cn-ram-available)",
+      "n3: 0 MiB of memory left of 65536, 32768 wanted (cn-ram-available)",
     ]);
   });
 

@@ -147,7 +147,7 @@ test("the question of one process is answered by a poll of another", async () =>
 
 describe("refusals", () => {
   test.each([
-    [{ destination: "10.0.1.7" }, "port: tcp needs it"],
+    [{ destination: "10.0.1.7" }, "port: a tcp packet needs a port, 1 to 65535"],
     [{ destination: "10.0.1.7", port: "1", protocol: "icmp4" }, "port: icmp4 has no ports"],
     [{ destination: "10.0.1.7", protocol: "icmp6" }, "protocol: icmp6 is not of IPv4"],
     [{ destination: "somewhere", port: "1" }, "destination"],

@@ -4,8 +4,8 @@ import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { blockText, parseBlock } from "../../../src/lib/net/ip-block.ts";
 import { parseByteSize } from "../byte-size.ts";
-import { EXIT } from "../exit-code.ts";
-import { Failure, usageFailure } from "../failure.ts";
+import { usageFailure } from "../failure.ts";
+import { unreadable } from "../file-problem.ts";
 import type { Io } from "../io.ts";
 import { nearNames } from "../near-names.ts";
 import { readPlainFile } from "../private-file.ts";
@@ -50,8 +50,9 @@ export async function parseManifest(texts: readonly Source[], kinds: readonly Ma
 }
 
 async function filesAt(path: string): Promise<(readonly [source: string, text: string])[]> {
-  const found = await stat(path).catch(() => null);
-  if (found === null) throw new Failure(`${path} does not exist`, EXIT.failure);
+  const found = await stat(path).catch((error) => {
+    throw unreadable(path, "--file", error);
+  });
   const names = found.isDirectory()
     ? (await readdir(path)).filter((name) => FILE_NAME.test(name)).sort().map((name) => join(path, name))
     : [path];

@@ -1,5 +1,6 @@
 // Defines the verbs `apply`, `diff` and `export` of manifests, for opsctl and tenantctl.
-import { type AnyCommand, command, YES_FLAGS } from "../../framework.ts";
+import { type AnyCommand, command } from "../../framework.ts";
+import { YES_FLAGS } from "../delete-command.ts";
 import { confirm } from "../confirmation.ts";
 import { EXIT } from "../exit-code.ts";
 import { Failure, reworded } from "../failure.ts";

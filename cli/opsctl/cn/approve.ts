@@ -1,7 +1,8 @@
 import type { CnApproval, CnView } from "../../../src/contract/cn.ts";
 import { CLAIM_CODE_CHARS } from "../../../src/contract/limits.ts";
-import { type AnyCommand, command, YES_FLAGS } from "../../framework.ts";
+import { type AnyCommand, command } from "../../framework.ts";
 import { confirm } from "../../internal/confirmation.ts";
+import { YES_FLAGS } from "../../internal/delete-command.ts";
 import { eachNamed } from "../../internal/each-named.ts";
 import type { Io } from "../../internal/io.ts";
 import { plainText } from "../../internal/plain-text.ts";

@@ -1,7 +1,8 @@
 import type { CnView } from "../../../src/contract/cn.ts";
 import type { PlacedInstance } from "../../../src/contract/instance.ts";
-import { type AnyCommand, command, YES_FLAGS } from "../../framework.ts";
+import { type AnyCommand, command } from "../../framework.ts";
 import { confirm } from "../../internal/confirmation.ts";
+import { YES_FLAGS } from "../../internal/delete-command.ts";
 import type { Io } from "../../internal/io.ts";
 import { plainText } from "../../internal/plain-text.ts";
 import { withIo } from "../../internal/run.ts";

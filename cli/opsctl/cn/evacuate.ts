@@ -1,6 +1,7 @@
 import type { DrainResult, EvacuateStarted } from "../../../src/contract/drain.ts";
-import { type AnyCommand, command, YES_FLAGS } from "../../framework.ts";
+import { type AnyCommand, command } from "../../framework.ts";
 import { confirm } from "../../internal/confirmation.ts";
+import { YES_FLAGS } from "../../internal/delete-command.ts";
 import { EXIT } from "../../internal/exit-code.ts";
 import { Failure, usageFailure } from "../../internal/failure.ts";
 import { endText, follow } from "../../internal/operation/follow.ts";

@@ -1,6 +1,7 @@
 import type { CnView } from "../../../src/contract/cn.ts";
-import { type AnyCommand, deleteCommand, each } from "../../framework.ts";
+import { type AnyCommand, each } from "../../framework.ts";
 import { confirm } from "../../internal/confirmation.ts";
+import { deleteCommand } from "../../internal/delete-command.ts";
 import { EXIT } from "../../internal/exit-code.ts";
 import { Failure, reworded, usageFailure } from "../../internal/failure.ts";
 import type { Io } from "../../internal/io.ts";

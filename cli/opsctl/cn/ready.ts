@@ -1,6 +1,7 @@
 // Fills the column READY in the list of nodes from the server's diagnosis, which `opsctl cn doctor` shows in full.
 import type { CnView } from "../../../src/contract/cn.ts";
 import type { CnDiagnosis } from "../../../src/contract/node-diagnosis.ts";
+import { NO_ADMIN_IP } from "../../../src/lib/node-doctor/finding.ts";
 import { inParallel } from "../../internal/in-parallel.ts";
 import type { Io } from "../../internal/io.ts";
 import { NODES_PATH } from "../node-name.ts";
@@ -9,12 +10,16 @@ import { NODES_PATH } from "../node-name.ts";
 export const READY_NODES_MAX = 100;
 const REQUESTS_AT_A_TIME = 8;
 
-/** Returns `yes`, `yes (WARNING)` or `no (REASON)` of each node by its UUID. */
+/**
+ * Returns `yes`, `yes (WARNING)` or `no (REASON)` of each node by its UUID. A missing admin_ip does not decide what runs
+ * on a node, and the column ADMIN_IP shows it; `cn doctor` has the warning.
+ */
 export async function readyTexts(io: Io, nodes: readonly CnView[]): Promise<ReadonlyMap<string, string>> {
   const texts = await inParallel(REQUESTS_AT_A_TIME, nodes, async ({ server_uuid }) => {
     const { usable, findings } = await io.get<CnDiagnosis>(`${NODES_PATH}/${server_uuid}/doctor`);
     const answer = usable ? "yes" : "no";
-    const reason = findings.find(({ level }) => level === (usable ? "warns" : "stops"))?.text;
+    const reason = findings.find(({ level, text }) => level === (usable ? "warns" : "stops") && text !== NO_ADMIN_IP)
+      ?.text;
     return reason === undefined ? answer : `${answer} (${reason})`;
   });
   return new Map(nodes.map(({ server_uuid }, at) => [server_uuid, texts[at]!]));

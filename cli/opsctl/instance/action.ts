@@ -1,8 +1,9 @@
 // Defines the verbs that change an instance of any tenant. By default, these verbs wait for the operation.
 import type { Instance } from "../../../src/contract/instance.ts";
 import type { OperationSummary } from "../../../src/contract/operation.ts";
-import { type AnyCommand, command, deleteCommand } from "../../framework.ts";
+import { type AnyCommand, command } from "../../framework.ts";
 import { confirm } from "../../internal/confirmation.ts";
+import { deleteCommand } from "../../internal/delete-command.ts";
 import { EXIT } from "../../internal/exit-code.ts";
 import { Failure } from "../../internal/failure.ts";
 import type { Io } from "../../internal/io.ts";

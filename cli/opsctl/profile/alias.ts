@@ -1,5 +1,6 @@
 // Lists, saves and deletes the aliases of the profile in use. `expand.ts` replaces an alias by its words.
-import { type AnyCommand, command, deleteCommand, listCommand } from "../../framework.ts";
+import { type AnyCommand, command, listCommand } from "../../framework.ts";
+import { deleteCommand } from "../../internal/delete-command.ts";
 import { profileName } from "../../internal/connection.ts";
 import { EXIT } from "../../internal/exit-code.ts";
 import { Failure, usageFailure } from "../../internal/failure.ts";

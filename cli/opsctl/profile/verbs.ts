@@ -1,5 +1,6 @@
 // Defines the verbs of profiles: named endpoints on this machine, each with a credential. These verbs send no request.
-import { type AnyCommand, command, deleteCommand, group, listCommand } from "../../framework.ts";
+import { type AnyCommand, command, group, listCommand } from "../../framework.ts";
+import { deleteCommand } from "../../internal/delete-command.ts";
 import { EXIT } from "../../internal/exit-code.ts";
 import { Failure, usageFailure } from "../../internal/failure.ts";
 import {

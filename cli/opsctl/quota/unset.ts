@@ -1,4 +1,5 @@
-import { type AnyCommand, deleteCommand } from "../../framework.ts";
+import { type AnyCommand } from "../../framework.ts";
+import { deleteCommand } from "../../internal/delete-command.ts";
 import { withIo } from "../../internal/run.ts";
 import { findQuota } from "../../internal/quota.ts";
 import { findSubject, IN_TENANT_OPTION, noQuota, SUBJECT_ARGUMENT } from "./subject.ts";

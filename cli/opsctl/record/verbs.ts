@@ -1,7 +1,8 @@
 // Builds the list, show, delete and update commands of a kind of record from its description (kind.ts).
 import type { NamedPatch } from "../../../src/contract/tenancy.ts";
-import { type AnyCommand, command, deleteCommand, listCommand, showCommand } from "../../framework.ts";
+import { type AnyCommand, command, listCommand, showCommand } from "../../framework.ts";
 import { confirmOnTerminal } from "../../internal/confirmation.ts";
+import { deleteCommand } from "../../internal/delete-command.ts";
 import type { Io } from "../../internal/io.ts";
 import { DESCRIPTION_OPTION, NAME_OPTION, patchOf } from "../../internal/named-patch.ts";
 import { withIo } from "../../internal/run.ts";

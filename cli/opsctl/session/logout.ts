@@ -1,4 +1,5 @@
-import { type AnyCommand, deleteCommand } from "../../framework.ts";
+import { type AnyCommand } from "../../framework.ts";
+import { deleteCommand } from "../../internal/delete-command.ts";
 import { profileName } from "../../internal/connection.ts";
 import { EXIT, type ExitCode } from "../../internal/exit-code.ts";
 import { Failure } from "../../internal/failure.ts";

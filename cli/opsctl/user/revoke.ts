@@ -1,5 +1,6 @@
 import type { User } from "../../../src/contract/identity.ts";
-import { type AnyCommand, deleteCommand } from "../../framework.ts";
+import { type AnyCommand } from "../../framework.ts";
+import { deleteCommand } from "../../internal/delete-command.ts";
 import { withIo } from "../../internal/run.ts";
 import { CAPABILITY_ARGUMENT, capabilityPath, capabilityText } from "./capability.ts";
 import { resolveUser, USER_ARGUMENT } from "./user.ts";

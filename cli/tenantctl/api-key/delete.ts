@@ -1,4 +1,5 @@
-import { type AnyCommand, deleteCommand } from "../../framework.ts";
+import { type AnyCommand } from "../../framework.ts";
+import { deleteCommand } from "../../internal/delete-command.ts";
 import { resolveKeyId } from "../../internal/api-key-id.ts";
 import { withIo } from "../open-io.ts";
 import { keysPath } from "./api-key.ts";

@@ -1,5 +1,6 @@
 import type { Disk } from "../../../src/contract/instance.ts";
-import { type AnyCommand, command, deleteCommand } from "../../framework.ts";
+import { type AnyCommand, command } from "../../framework.ts";
+import { deleteCommand } from "../../internal/delete-command.ts";
 import { blockText } from "../../internal/table.ts";
 import { NO_WAIT_OPTION, operate, operationText, WAIT_OPTION } from "../instance/operation.ts";
 import { withIo } from "../open-io.ts";

@@ -1,5 +1,6 @@
 import type { FloatingIp } from "../../../src/contract/network.ts";
-import { type AnyCommand, deleteCommand } from "../../framework.ts";
+import { type AnyCommand } from "../../framework.ts";
+import { deleteCommand } from "../../internal/delete-command.ts";
 import { plainText } from "../../internal/plain-text.ts";
 import { withIo } from "../open-io.ts";
 import { pathOf } from "./floating-ip.ts";

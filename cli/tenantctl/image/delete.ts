@@ -1,6 +1,7 @@
 import type { Image } from "../../../src/contract/image.ts";
-import { type AnyCommand, deleteCommand } from "../../framework.ts";
+import { type AnyCommand } from "../../framework.ts";
 import { confirmOnTerminal } from "../../internal/confirmation.ts";
+import { deleteCommand } from "../../internal/delete-command.ts";
 import { plainText } from "../../internal/plain-text.ts";
 import { withIo } from "../open-io.ts";
 import { NAME_HELP } from "../record/scope.ts";

@@ -6,6 +6,7 @@ import type { ImageUpload, ImageUploadBody } from "../../../src/contract/image-u
 import { INSTANCE_BRANDS } from "../../../src/contract/enums.ts";
 import { type AnyCommand, command, oneOf } from "../../framework.ts";
 import { EXIT } from "../../internal/exit-code.ts";
+import { openToRead } from "../../internal/file-problem.ts";
 import { Failure, usageFailure } from "../../internal/failure.ts";
 import { LABEL_OPTION, parseLabels } from "../../internal/labels.ts";
 import { parseByteSize } from "../../internal/byte-size.ts";
@@ -46,9 +47,7 @@ export function upload(): AnyCommand {
       }
       const tenant = await io.tenant();
       if (tenant === undefined) throw usageFailure("pass --tenant or set TENANTCTL_TENANT");
-      const source = await open(file, "r").catch((error) => {
-        throw new Failure(`cannot read ${file}: ${error.message}`, EXIT.failure);
-      });
+      const source = await openToRead(file, "<file>");
       try {
         const { size, mtimeMs } = await source.stat();
         const body: ImageUploadBody = {

@@ -1,6 +1,7 @@
 import type { Instance, RebuildBody } from "../../../src/contract/instance.ts";
-import { type AnyCommand, deleteCommand } from "../../framework.ts";
+import { type AnyCommand } from "../../framework.ts";
 import { confirm } from "../../internal/confirmation.ts";
+import { deleteCommand } from "../../internal/delete-command.ts";
 import { plainText } from "../../internal/plain-text.ts";
 import { withIo } from "../open-io.ts";
 import { resolveImage } from "../image/image.ts";

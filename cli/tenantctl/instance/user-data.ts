@@ -1,8 +1,8 @@
 // Reads user data for cloud-init from a file.
-import { open } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
 import { USER_DATA_BYTES_MAX } from "../../../src/contract/limits.ts";
-import { EXIT } from "../../internal/exit-code.ts";
-import { Failure, usageFailure } from "../../internal/failure.ts";
+import { type Failure, usageFailure } from "../../internal/failure.ts";
+import { openToRead } from "../../internal/file-problem.ts";
 import type { TenantIo } from "../open-io.ts";
 
 /**
@@ -11,9 +11,7 @@ import type { TenantIo } from "../open-io.ts";
  */
 export async function readUserData(io: TenantIo, path: string): Promise<string> {
   if (path === "-") return checked(await (await io.environment.keyboard()).readAll(), "standard input");
-  const file = await open(path, "r").catch((error: Error) => {
-    throw new Failure(`cannot read ${path}: ${error.message}`, EXIT.failure);
-  });
+  const file = await openToRead(path, "--user-data-file");
   try {
     return checked(textOf(await firstBytes(file), path), path);
   } finally {
@@ -22,7 +20,7 @@ export async function readUserData(io: TenantIo, path: string): Promise<string> 
 }
 
 /** Reads at most one byte more than allowed, even from an endless file. */
-async function firstBytes(file: Awaited<ReturnType<typeof open>>): Promise<Uint8Array> {
+async function firstBytes(file: FileHandle): Promise<Uint8Array> {
   const bytes = new Uint8Array(USER_DATA_BYTES_MAX + 1);
   let length = 0;
   while (length < bytes.length) {

@@ -1,4 +1,5 @@
-import { type AnyCommand, deleteCommand } from "../../framework.ts";
+import { type AnyCommand } from "../../framework.ts";
+import { deleteCommand } from "../../internal/delete-command.ts";
 import { withIo } from "../open-io.ts";
 import { INSTANCE_FLAGS, resolveRecord } from "../record/scope.ts";
 import { NIC, NIC_NAME_HELP, OF_INSTANCE_HELP } from "./nic.ts";

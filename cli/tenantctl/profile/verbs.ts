@@ -1,6 +1,7 @@
 // Defines the verbs of profiles. A profile is a saved login on this machine for one control plane, tenant or user.
 // These verbs send no request.
-import { type AnyCommand, command, deleteCommand, listCommand } from "../../framework.ts";
+import { type AnyCommand, command, listCommand } from "../../framework.ts";
+import { deleteCommand } from "../../internal/delete-command.ts";
 import type { Environment } from "../../internal/environment.ts";
 import { EXIT } from "../../internal/exit-code.ts";
 import { Failure, usageFailure } from "../../internal/failure.ts";

@@ -1,4 +1,5 @@
-import { type AnyCommand, deleteCommand } from "../../framework.ts";
+import { type AnyCommand } from "../../framework.ts";
+import { deleteCommand } from "../../internal/delete-command.ts";
 import { withIo } from "../open-io.ts";
 import { NAME_HELP } from "../record/scope.ts";
 import { projectPath } from "./project.ts";

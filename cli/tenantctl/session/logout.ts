@@ -1,4 +1,5 @@
-import { type AnyCommand, deleteCommand } from "../../framework.ts";
+import { type AnyCommand } from "../../framework.ts";
+import { deleteCommand } from "../../internal/delete-command.ts";
 import { sendForAnswer } from "../../internal/api.ts";
 import { Failure } from "../../internal/failure.ts";
 import type { Io } from "../../internal/io.ts";

@@ -1,6 +1,7 @@
 import type { Snapshot } from "../../../src/contract/snapshot.ts";
-import { type AnyCommand, deleteCommand } from "../../framework.ts";
+import { type AnyCommand } from "../../framework.ts";
 import { confirmOnTerminal } from "../../internal/confirmation.ts";
+import { deleteCommand } from "../../internal/delete-command.ts";
 import { plainText } from "../../internal/plain-text.ts";
 import { NO_WAIT_OPTION, operate, operationText, WAIT_OPTION } from "../instance/operation.ts";
 import { withIo } from "../open-io.ts";

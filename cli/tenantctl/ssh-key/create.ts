@@ -1,8 +1,8 @@
-import { open } from "node:fs/promises";
 import type { SshKey, SshKeyBody } from "../../../src/contract/ssh-key.ts";
 import { OPENSSH_KEY_CHARS_MAX } from "../../../src/contract/limits.ts";
 import { type AnyCommand, command, option } from "../../framework.ts";
 import { EXIT } from "../../internal/exit-code.ts";
+import { openToRead } from "../../internal/file-problem.ts";
 import { Failure, usageFailure } from "../../internal/failure.ts";
 import { LABEL_OPTION, parseLabels } from "../../internal/labels.ts";
 import { withIo } from "../open-io.ts";
@@ -32,9 +32,7 @@ export function create(): AnyCommand {
 
 /** Reads at most as much as a key can have, even from an endless file. */
 async function readKeyFile(path: string): Promise<string> {
-  const file = await open(path, "r").catch((error: Error) => {
-    throw new Failure(`cannot read ${path}: ${error.message}`, EXIT.failure);
-  });
+  const file = await openToRead(path, "--public-key-file");
   try {
     const { buffer, bytesRead } = await file.read({ buffer: new Uint8Array(4 * OPENSSH_KEY_CHARS_MAX) });
     if (bytesRead === buffer.length) throw new Failure(`${path} is too long for a public key`, EXIT.failure);

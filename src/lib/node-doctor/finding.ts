@@ -10,3 +10,6 @@ export function stops(text: string, mend: string | null = null): Finding {
 export function warns(text: string, mend: string | null = null): Finding {
   return { level: "warns", text, mend };
 }
+
+/** The warning about a node that only `opsctl cn exec` cannot use. */
+export const NO_ADMIN_IP = "it has no admin_ip: opsctl cn exec cannot reach it";

@@ -4,7 +4,7 @@ import type { Finding } from "../../contract/node-diagnosis.ts";
 import { enrolledFindings, enrollingFindings, enrolmentFindings } from "./boot-findings.ts";
 import { strangePortFindings } from "./boot-request-findings.ts";
 import type { NodeFacts } from "./facts.ts";
-import { stops, warns } from "./finding.ts";
+import { NO_ADMIN_IP, stops, warns } from "./finding.ts";
 
 /** The last_setup_error after a factory reset (docs/nodes.md, "Leaving"). It does not mean that a setup failed. */
 const RESET = "factory reset by operator";
@@ -122,7 +122,7 @@ function approvedFindings({ node, placement, records, site, now }: NodeFacts): F
     const mend = `opsctl cn label set ${node.hostname} --role both`;
     found.push(warns("its role is edge: tenant instances are not placed on it", mend));
   }
-  if (node.admin_ip === null) found.push(warns("it has no admin_ip: opsctl cn exec cannot reach it"));
+  if (node.admin_ip === null) found.push(warns(NO_ADMIN_IP));
   found.push(...records.flatMap((record) => enrolledFindings(record, site)));
   return found;
 }

@@ -1,9 +1,16 @@
 // Previews the nodes to which the instances of a node would move if the node were drained. The preview places one
 // instance after another, and the capacity that one instance takes is not free for the next ones. Therefore no capacity
 // is promised twice. The largest instances are placed first, because they have the fewest targets.
-import type { DrainPreview, ExplainReport, NotPlaceableInstance, PlaceableInstance } from "../../contract/placement.ts";
+import type {
+  DrainPreview,
+  ExplainReport,
+  FilterResult,
+  NodeReport,
+  NotPlaceableInstance,
+  PlaceableInstance,
+} from "../../contract/placement.ts";
 import type { CapacityReport } from "../../contract/agent.ts";
-import type { InstanceBrand, InstanceState } from "../../contract/enums.ts";
+import type { InstanceBrand, InstanceState, PlacementFilter } from "../../contract/enums.ts";
 import { type Group, wantedGroup } from "./group.ts";
 import { pick } from "./pick.ts";
 import type { Profile } from "./profile.ts";
@@ -107,8 +114,8 @@ function placeInstances(
     } else {
       not_placeable.push({
         ...rowOf(instance),
-        reason: whyNot(report.reject_counts, report.per_cn.length),
-        remedy: remedy(instance, targetsOf),
+        reason: whyNot(report.per_cn),
+        remedy: remedy(instance, report, targetsOf),
       });
     }
   }
@@ -162,20 +169,50 @@ export function rowOf(instance: HostedInstance) {
   };
 }
 
-/** Returns a text with the filters and the number of nodes that each rejected. */
-export function whyNot(reject_counts: Readonly<Record<string, number>>, nodes: number): string {
-  if (nodes === 0) return "there is no other approved node";
-  const counts = Object.entries(reject_counts).map(([name, count]) => `${name} ${count}`);
-  return `rejected by ${counts.join(", ")} of ${nodes} nodes`;
+/** Maximum number of nodes that a reason names. The explanation of a placement names all nodes. */
+const NODES_NAMED_MAX = 3;
+
+/**
+ * Returns why each of these nodes rejected an instance, such as `cn-2: it is cordoned (cn-not-cordoned)`. The name of
+ * the filter is in brackets. Of many nodes, those with the fewest reasons are named.
+ */
+export function whyNot(nodes: readonly NodeReport[]): string {
+  if (nodes.length === 0) return "there is no other approved node";
+  const nearest = nodes.toSorted((a, b) => rejections(a).length - rejections(b).length);
+  const named = nearest.slice(0, NODES_NAMED_MAX).map((node) => {
+    const reasons = rejections(node).map(({ filter_name, reason }) => `${reason ?? "rejected"} (${filter_name})`);
+    return `${node.hostname}: ${reasons.join(", ")}`;
+  });
+  const more = nodes.length - named.length;
+  return [...named, ...more > 0 ? [`and ${more} more ${more === 1 ? "node" : "nodes"}`] : []].join("; ");
 }
+
+function rejections({ filter_results }: NodeReport): FilterResult[] {
+  return filter_results.filter(({ verdict }) => verdict === "reject");
+}
+
+/** Commands that let a node take an instance, if only this filter rejected it. */
+const WAY_IN: Partial<Record<PlacementFilter, (hostname: string) => string>> = {
+  "cn-not-cordoned": (hostname) => `opsctl cn uncordon ${hostname}`,
+  "cn-not-reserved": (hostname) => `opsctl cn placement set ${hostname} --reserved false`,
+};
 
 /**
  * Returns a text about what an operator can do so that the instance can move. Some filters apply only to running
  * instances, so a stopped instance may have a target.
  */
-function remedy({ id, state }: HostedInstance, targetsOf: (state: InstanceState) => ExplainReport): string {
+function remedy(
+  { id, state }: HostedInstance,
+  { per_cn }: ExplainReport,
+  targetsOf: (state: InstanceState) => ExplainReport,
+): string {
   const [target] = state === "running" ? targetsOf("stopped").per_cn : [];
   if (target?.accepted) return `if you stop it, ${target.hostname} can take it`;
+  for (const node of per_cn) {
+    const [only, other] = rejections(node);
+    const command = only === undefined || other !== undefined ? undefined : WAY_IN[only.filter_name];
+    if (command !== undefined) return `after ${command(node.hostname)}, ${node.hostname} can take it`;
+  }
   return `make room on another node; opsctl placement explain ${id} shows why each node is rejected`;
 }
 

@@ -1,5 +1,6 @@
-import { type AnyCommand, deleteCommand } from "../../../framework.ts";
+import { type AnyCommand } from "../../../framework.ts";
 import { confirm } from "../../../internal/confirmation.ts";
+import { deleteCommand } from "../../../internal/delete-command.ts";
 import { plainText } from "../../../internal/plain-text.ts";
 import { withIo } from "../../../internal/run.ts";
 import { act, checkMac, MAC_ARGUMENT } from "./record.ts";

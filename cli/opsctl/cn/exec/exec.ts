@@ -3,6 +3,7 @@
 import { readFile } from "node:fs/promises";
 import { type AnyCommand, command, each, wholeNumber } from "../../../framework.ts";
 import { EXIT } from "../../../internal/exit-code.ts";
+import { unreadable } from "../../../internal/file-problem.ts";
 import { Failure, usageFailure } from "../../../internal/failure.ts";
 import type { Io } from "../../../internal/io.ts";
 import { withIo } from "../../../internal/run.ts";
@@ -58,7 +59,7 @@ async function remoteCommand(words: readonly string[], script: string | undefine
     return { remote: words.join(" "), input: null };
   }
   const input = await readFile(script).catch((error) => {
-    throw new Failure(`cannot read ${script}: ${(error as Error).message}`, EXIT.failure);
+    throw unreadable(script, "--script", error);
   });
   return { remote: scriptCommand(input.length, words), input };
 }

@@ -1,6 +1,7 @@
 import type { LayoutProposal, SetupApproved } from "../../../../src/contract/setup.ts";
-import { type AnyCommand, wholeNumber, YES_FLAGS } from "../../../framework.ts";
+import { type AnyCommand, wholeNumber } from "../../../framework.ts";
 import { confirm } from "../../../internal/confirmation.ts";
+import { YES_FLAGS } from "../../../internal/delete-command.ts";
 import { usageFailure } from "../../../internal/failure.ts";
 import type { Io } from "../../../internal/io.ts";
 import { plainText } from "../../../internal/plain-text.ts";

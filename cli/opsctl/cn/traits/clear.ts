@@ -1,4 +1,5 @@
-import { type AnyCommand, deleteCommand } from "../../../framework.ts";
+import { type AnyCommand } from "../../../framework.ts";
+import { deleteCommand } from "../../../internal/delete-command.ts";
 import { withIo } from "../../../internal/run.ts";
 import { NODE_ARGUMENT } from "../../node-name.ts";
 import { changeTraits } from "./traits.ts";

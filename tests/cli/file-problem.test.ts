@@ -1,0 +1,65 @@
+// A file that cannot be read is an error in words: it names the option and the path, and has no code of the system.
+import { mkdir, mkdtemp, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { beforeAll, expect, test } from "vitest";
+import { fileProblem, fileReason } from "../../cli/internal/file-problem.ts";
+import { runBooter } from "../../booter/program.ts";
+import { fakeEnvironment } from "./fake-environment.ts";
+import { opsctl } from "./opsctl.ts";
+import { tenantctl } from "./tenantctl/run.ts";
+import { TENANT } from "./tenantctl/records.ts";
+
+const ID = "3f2a9c1e-0000-4000-8000-00000000c0de";
+const CREATE = ["instance", "create", "--name", "a", "--image", ID, "--subnet", ID, "--cpu", "1", "--memory", "1GiB"];
+const UPLOAD = ["--tenant", TENANT, "--os", "linux", "--image-version", "1"];
+
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "berth-files-"));
+  await mkdir(join(folder, "directory"));
+  await symlink("loop", join(folder, "loop"));
+  await writeFile(join(folder, "file"), "x");
+});
+
+const PROBLEMS = [
+  ["absent", "it does not exist"],
+  ["directory", "it is a directory; name a file"],
+  ["loop", "the symbolic links of the path form a loop"],
+  ["file/inside", "a part of the path is not a directory"],
+  ["x".repeat(300), "the name is too long"],
+] as const;
+
+test.each(PROBLEMS)("%.20s: every option and argument that names a file to read", async (name, words) => {
+  const path = join(folder, name);
+  const runs = [
+    ["--public-key-file", await tenantctl(["ssh-key", "create", "--name", "a", "--public-key-file", path])],
+    ["--user-data-file", await tenantctl([...CREATE, "--tenant", TENANT, "--project", ID, "--user-data-file", path])],
+    ["<file>", await tenantctl(["image", "upload", path, ...UPLOAD])],
+    ["--key", await tenantctl(["image", "verify", "x", "--signature", "--key", path])],
+    ["--script", await opsctl(["cn", "exec", "--script", path])],
+  ] as const;
+  for (const [named, ran] of runs) {
+    expect([ran.code, ran.err()]).toEqual([1, `error: ${named}: cannot read ${path}: ${words}\n`]);
+  }
+});
+
+test("a manifest that is a loop of links, and the configuration of the booter", async () => {
+  const path = join(folder, "loop");
+  const applied = await tenantctl(["apply", "-f", path, "--tenant", TENANT, "--project", ID]);
+  expect(applied.err()).toContain("the symbolic links of the path form a loop");
+  expect(applied.err()).not.toMatch(/ELOOP|ENOENT/);
+  const booter = fakeEnvironment();
+  expect(await runBooter(["run", "--config", join(folder, "absent")], booter.environment)).not.toBe(0);
+  expect(booter.err()).toContain("absent: cannot be read: it does not exist");
+});
+
+test("an error of the system that reaches the end of a program is in words, and other errors are unchanged", () => {
+  const full = Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC", syscall: "write" });
+  expect(fileProblem(full)).toBe("cannot write a file: no space is left on the disk");
+  const absent = Object.assign(new Error("ENOENT: ..."), { code: "ENOENT", syscall: "open", path: "/a" });
+  expect(fileProblem(absent)).toBe("cannot use /a: it does not exist");
+  expect(fileProblem(new Error("a bug"))).toBeNull();
+  expect(fileReason(new Error("a bug"))).toBe("a bug");
+});
