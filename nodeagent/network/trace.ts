@@ -4,6 +4,7 @@ import { inCidr, type Ip, parseCidr, parseIp } from "../../src/lib/net/ip-addres
 import { firewallOf, type FirewallVerdict, firstPacket } from "../../src/lib/net/firewall-verdict.ts";
 import type { PacketProtocol } from "../../src/contract/enums.ts";
 import type { TraceNext } from "../../src/contract/network-trace.ts";
+import { stopsAtRoute } from "../../src/lib/net/trace-step.ts";
 import { METADATA_IPV4, METADATA_IPV6, tapName } from "./names.ts";
 
 export type Trace = {
@@ -68,7 +69,7 @@ export function trace(query: TraceQuery): Trace {
     const route = routeOf(document, source, packet.destination, destination !== undefined || isRemote(document, to));
     if (route !== null) {
       if (route.target.kind !== "nat_gateway") {
-        return stop(`stops: the route to ${route.destination} is a ${route.target.kind}`);
+        return stop(stopsAtRoute(route.destination, route.target.kind));
       }
       const node = route.target.underlay_address;
       if (node === underlay_address) return leaveByGateway();

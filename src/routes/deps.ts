@@ -14,6 +14,7 @@ import type { ReportedNicTag } from "../contract/external-network.ts";
 import type { NetworkPollView, RuleCount } from "../contract/network-document.ts";
 import type { TraceAnswer, TraceQuestion } from "../contract/network-trace.ts";
 import type { BootClientFacts } from "../lib/net/boot-client.ts";
+import type { HostlessGateway } from "../lib/placement/nat-gateway-host.ts";
 import type { ContentHost } from "../lib/net/network-content.ts";
 import type { Realized } from "../contract/network.ts";
 import type { AuditEvent, AuditPage, AuditVerification } from "../contract/audit.ts";
@@ -263,6 +264,8 @@ export type NetworkPorts = {
   answerTrace(server_uuid: string, answer: TraceAnswer): Promise<boolean>;
   /** Returns the nodes of a VPC with their underlay addresses, and its generation; null if the VPC does not exist. */
   nodesOf(vpc_id: string): Promise<{ readonly generation: number; readonly hosts: readonly ContentHost[] } | null>;
+  /** Lists the NAT gateways without a node to which a subnet's routes send an address, the longest destination first. */
+  hostless(subnet_id: string, address: string): Promise<readonly HostlessGateway[]>;
   nicTags(server_uuid: string, tags: readonly ReportedNicTag[]): Promise<void>;
   /** Returns how far the nodes of a VPC have applied its network; null if the VPC does not exist. */
   realized(vpc_id: string): Promise<Realized | null>;

@@ -10,6 +10,8 @@ import type { Instance, Nic } from "../contract/instance.ts";
 import { TRACE_WAIT_S } from "../contract/limits.ts";
 import type { NetworkTrace, TraceAnswer, TraceHop, TraceQuery, TraceQuestion } from "../contract/network-trace.ts";
 import { inCidr, parseCidr, parseIp } from "../lib/net/ip-address.ts";
+import { stopsAtRoute } from "../lib/net/trace-step.ts";
+import { whyHostless } from "../lib/placement/nat-gateway-host.ts";
 import type { Reads, RouteDeps } from "../routes/deps.ts";
 
 type Deps = Pick<Reads, "kysely"> & Pick<RouteDeps, "networks" | "newId">;
@@ -56,7 +58,25 @@ export async function traceFrom(
   }
   const rule = answer?.rule_id ? await findFirewallRule(deps.kysely, answer.rule_id) : undefined;
   const named = rule === undefined ? null : { id: rule.id, name: rule.name };
-  return { ...endOf(hops, answer, named), rule: named, hops };
+  const reason = await hostlessReason(deps, nic.subnet_id, destination, answer);
+  return { ...endOf(hops, answer, { rule: named, reason }), rule: named, hops };
+}
+
+/**
+ * Returns why the NAT gateway has no node, if a route to such a gateway stops the packet; otherwise null. In the node's
+ * document this route is a reject, which does not name the gateway.
+ */
+async function hostlessReason(
+  { networks }: Deps,
+  subnet_id: string,
+  destination: string,
+  answer: TraceAnswer | null,
+): Promise<string | null> {
+  if (answer === null || answer.passes) return null;
+  const gateways = await networks.hostless(subnet_id, destination);
+  const last = answer.steps.at(-1);
+  const gateway = gateways.find((each) => last === stopsAtRoute(each.destination, "reject"));
+  return gateway === undefined ? null : whyHostless(gateway);
 }
 
 async function hopAt(
@@ -105,7 +125,7 @@ const STOPS = /^stops: /;
 function endOf(
   hops: readonly TraceHop[],
   answer: TraceAnswer | null,
-  rule: NetworkTrace["rule"],
+  { rule, reason }: { readonly rule: NetworkTrace["rule"]; readonly reason: string | null },
 ): Pick<NetworkTrace, "verdict" | "summary"> {
   const { hostname, steps } = hops.at(-1)!;
   if (answer === null) {
@@ -115,7 +135,7 @@ function endOf(
   const last = steps.at(-1)!;
   const text = rule === null ? last : last.replace(`the firewall rule ${rule.id}`, `the firewall rule ${rule.name}`);
   if (!answer.passes) {
-    return { verdict: "stops", summary: `The packet stops on node ${hostname}: ${text.replace(STOPS, "")}.` };
+    return { verdict: "stops", summary: `The packet stops on node ${hostname}: ${reason ?? text.replace(STOPS, "")}.` };
   }
   if (answer.next === null) return { verdict: "arrives", summary: `The packet ${text}, on node ${hostname}.` };
   return { verdict: "leaves", summary: `The packet ${text}, on node ${hostname}.` };

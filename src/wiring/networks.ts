@@ -1,7 +1,7 @@
 // Builds the network documents in this process. Answers the polls of nodes, stores their reports, and returns how far
 // the nodes have applied the documents.
 import { findApplied, findRealized } from "../../actors/vpc/reads.ts";
-import { UNDERLAY_MTU_DEFAULT } from "../contract/limits.ts";
+import { CN_LIVE_S, UNDERLAY_MTU_DEFAULT } from "../contract/limits.ts";
 import type { NetworkPollView } from "../contract/network-document.ts";
 import type { NetworkPorts } from "../routes/deps.ts";
 import type { Hints } from "../db/hints.ts";
@@ -20,6 +20,7 @@ import {
 } from "../db/network-traces.ts";
 import { storeRuleCounts } from "../db/rule-counts.ts";
 import { storeNicTags } from "../db/nic-tags.ts";
+import { listHostlessGateways } from "../db/hostless-gateways.ts";
 import { listCandidates, listHomeless, listUnfit } from "../db/nat-gateway-hosts.ts";
 import type { Db } from "../db/pool.ts";
 import type { NatGatewayHostsOptions } from "../workers/nat-gateway-hosts.ts";
@@ -154,6 +155,7 @@ export function createNetworks({ db, hints, held_max, report, settings: readSett
       const current = await networkOf(vpc_id);
       return current === null ? null : { generation: current.generation, hosts: current.content.hosts };
     },
+    hostless: (subnet_id, address) => listHostlessGateways(db, { subnet_id, address, live_s: CN_LIVE_S }),
     isApplied: async (key) => (await findApplied(db.kysely, [key])).has(key),
     realized: (vpc_id) => findRealized(db.kysely, [vpc_id]).then((found) => found.get(vpc_id) ?? null),
   };

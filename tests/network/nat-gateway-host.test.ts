@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { NAT_GATEWAY_FENCE_S } from "../../src/contract/limits.ts";
 import type { NatGateway } from "../../src/contract/network.ts";
-import { type Homeless, isOff } from "../../src/lib/placement/nat-gateway-host.ts";
+import { type Homeless, type HostlessGateway, isOff, whyHostless } from "../../src/lib/placement/nat-gateway-host.ts";
 import { okOf } from "../support/control-plane.ts";
 import { type NetworkFixture, type NetworkNode, openNetworkFixture } from "./network-fixture.ts";
 
@@ -30,6 +30,23 @@ test.each([
   ],
 ])("a gateway %s", (_text, fields, is) => {
   expect(isOff(homeless(fields), 9)).toBe(is);
+});
+
+test.each<[string, Partial<HostlessGateway>, string]>([
+  ["of an unknown network", { nic_tag: null }, "no external subnet contains its address 203.0.113.9"],
+  ["without any node", { failed: {} }, "no node is registered"],
+  [
+    "whose nodes do not qualify",
+    { failed: { seen: 1, state: 2, role: 3, nic_tag: 4, cordoned: 5 } },
+    "none of the 15 nodes can run it (2 not approved, 3 without the role edge or both, " +
+    "4 without a bridge for the NIC tag ext, 5 cordoned, 1 not seen for 60 s)",
+  ],
+  ["that waits for its old node", { leaves: "n1", failed: { none: 1 } }, "node n1, which it left, may still run it"],
+  ["with an eligible node", { failed: { none: 1, role: 1 } }, "the server is choosing one"],
+])("the reason of a gateway %s", (_text, fields, reason) => {
+  const ids = { id: "g", name: "out", public_address: "203.0.113.9", destination: "0.0.0.0/0" };
+  const gateway = { ...ids, nic_tag: "ext", leaves: null, failed: {}, ...fields };
+  expect(whyHostless(gateway)).toBe(`the NAT gateway out has no node: ${reason}`);
 });
 
 describe("a NAT gateway", () => {

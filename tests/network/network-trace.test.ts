@@ -113,6 +113,30 @@ test("an unused address stops at the sender's node", async () => {
   expect([code, lines.at(-1)]).toEqual([1, expect.stringMatching(/: no NIC of the VPC has 10\.0\.1\.77\.$/)]);
 });
 
+describe("a NAT gateway without a node", () => {
+  const summary = async () => (await traced("web 198.51.100.9 443 --protocol udp", f.one)).lines.at(-1);
+
+  test("ends the trace, which names the gateway and the condition that no node meets", async () => {
+    const gateway = okOf(await f.call("POST", `/v1/nat-gateways?vpc=${f.vpc.id}`, { body: { name: "egress" } }));
+    const target = { kind: "nat_gateway", nat_gateway_id: gateway.id };
+    await f.n.route(f.vpc.main_route_table_id, { destination: "0.0.0.0/0", target });
+    await apply(f.one);
+    expect(await summary()).toMatch(
+      /^The packet stops on node .+: the NAT gateway egress has no node: no external subnet contains its address .+\.$/,
+    );
+    await f.t.call("POST", "/v1/system/nic-tags", { body: { name: "external", mtu: 1_500 } });
+    const subnet = { name: "isp", nic_tag: "external", vlan_id: 7, ipv4_block: "203.0.113.0/24" };
+    okOf(await f.t.call("POST", "/v1/system/external-subnets", { body: subnet }));
+    expect(await summary()).toMatch(
+      /: the NAT gateway egress has no node: none of the 4 nodes can run it \(4 without the role edge or both\)\.$/,
+    );
+    okOf(await f.t.call("POST", `/v1/cns/${f.two.server_uuid}/role`, { body: { role: "both" } }));
+    expect(await summary()).toMatch(
+      /\(3 without the role edge or both, 1 without a bridge for the NIC tag external\)\.$/,
+    );
+  });
+});
+
 test("a packet to a floating IP of another instance continues at its node", async () => {
   const make = async (name: string) =>
     okOf(await f.call("POST", `/v1/floating-ips${f.selectors}`, { body: { name, family: "v4" } }));

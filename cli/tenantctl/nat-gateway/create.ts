@@ -29,6 +29,13 @@ export function create(): AnyCommand {
         ]);
         io.print(gateway, `Created NAT gateway ${plainText(gateway.id)}\n${lines}`);
       };
-      await change(io, { method: "POST", path: NAT_GATEWAY.path, query, body }, { wait, print });
+      await change(io, { method: "POST", path: NAT_GATEWAY.path, query, body }, { wait, print, missing: missingNode });
     }));
 }
+
+function missingNode({ host_cn_uuid }: NatGateway): string | null {
+  return host_cn_uuid === null ? NO_NODE : null;
+}
+
+const NO_NODE = "the NAT gateway has no node yet; if this lasts, ask an operator, to whom " +
+  "`opsctl network trace` shows the reason";

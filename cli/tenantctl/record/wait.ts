@@ -13,18 +13,26 @@ export const WAIT_OPTION = [
 /** Time limit of the request: the longest wait, and the time of a request that does not wait. */
 const WAIT_LIMIT_MS = (PREFER_WAIT_S_MAX + 30) * 1_000;
 
+type Options<T> = {
+  readonly wait: boolean | undefined;
+  readonly print: (answer: T) => void;
+  readonly missing?: (answer: T) => string | null;
+};
+
 /**
  * Sends a change of a VPC and calls `print` with the answer. With `wait`, then fails unless all nodes have applied it.
+ * `missing` may return a reason that is more exact than the pending nodes.
  */
 export async function change<T>(
   io: TenantIo,
   request: Request,
-  { wait, print }: { readonly wait: boolean | undefined; readonly print: (answer: T) => void },
+  { wait, print, missing = () => null }: Options<T>,
 ): Promise<void> {
   const headers: Record<string, string> = wait === true ? { prefer: `wait=${PREFER_WAIT_S_MAX}` } : {};
   const { body, is_preference_applied } = await io.exchange({ ...request, headers, limit_ms: WAIT_LIMIT_MS });
   print(body as T);
   if (wait === true && is_preference_applied !== true) {
-    throw new Failure("the change is stored, but not all nodes of the VPC have applied it", EXIT.failure);
+    const reason = missing(body as T) ?? "not all nodes of the VPC have applied it";
+    throw new Failure(`the change is stored, but ${reason}`, EXIT.failure);
   }
 }

@@ -1,4 +1,5 @@
 // Decides which NAT gateways may get a new node (docs/networking.md, "Where NAT gateways run").
+import { CN_LIVE_S } from "../../contract/limits.ts";
 
 /** A gateway whose node must no longer run it. */
 export type Unfit = { readonly id: string; readonly server_uuid: string };
@@ -26,6 +27,48 @@ export type Homeless = {
 
 /** A node that may run gateways on a NIC tag, and the number of gateways that it runs. */
 export type Candidate = { readonly server_uuid: string; readonly nic_tag: string; readonly gateways: number };
+
+/** The conditions of a node that may run a gateway, in the order of the check. */
+const CONDITIONS = {
+  state: "not approved",
+  role: "without the role edge or both",
+  nic_tag: "without a bridge for the NIC tag",
+  cordoned: "cordoned",
+  seen: `not seen for ${CN_LIVE_S} s`,
+} as const;
+
+/** A gateway without a node, and what an operator must know to give it one. */
+export type HostlessGateway = {
+  readonly id: string;
+  readonly name: string;
+  readonly public_address: string;
+  /** The destination of the route that leads to the gateway. */
+  readonly destination: string;
+  readonly nic_tag: string | null;
+  /** The node that the gateway has left but that may still run it. */
+  readonly leaves: string | null;
+  /** How many nodes fail which condition first. `none`: nodes that may run the gateway. */
+  readonly failed: { readonly [C in keyof typeof CONDITIONS | "none"]?: number };
+};
+
+/** Returns the reason as one clause: `the NAT gateway out has no node: ...`. */
+export function whyHostless({ name, public_address, nic_tag, leaves, failed }: HostlessGateway): string {
+  return `the NAT gateway ${name} has no node: ${why()}`;
+
+  function why(): string {
+    if (nic_tag === null) return `no external subnet contains its address ${public_address}`;
+    const nodes = Object.values(failed).reduce((sum, each) => sum + each, 0);
+    if (nodes === 0) return "no node is registered";
+    if (failed.none !== undefined) {
+      return leaves === null ? "the server is choosing one" : `node ${leaves}, which it left, may still run it`;
+    }
+    const reasons = Object.entries(CONDITIONS).flatMap(([condition, text]) => {
+      const count = failed[condition as keyof typeof CONDITIONS];
+      return count === undefined ? [] : [`${count} ${text}${condition === "nic_tag" ? ` ${nic_tag}` : ""}`];
+    });
+    return `none of the ${nodes} nodes can run it (${reasons.join(", ")})`;
+  }
+}
 
 /**
  * Returns whether certainly no node runs the gateway any more. This is so if the gateway never had a node, or if its

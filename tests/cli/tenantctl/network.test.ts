@@ -395,3 +395,13 @@ test("a name from the server cannot move the terminal's cursor", async () => {
   });
   expect(ran.out()).toBe(`NAME       VNI\na\\x1b[2Jb  4711\n`);
 });
+
+test("nat-gateway create --wait says that the gateway has no node", async () => {
+  const argv = ["nat-gateway", "create", "--vpc", VPC.id, "--name", "egress", "--wait"];
+  const ran = await tenantctl(argv, { server: () => ({ status: 201, body: NAT_GATEWAY }) });
+  expect(ran.code).toBe(1);
+  expect(ran.err()).toContain("the change is stored, but the NAT gateway has no node yet");
+  const hosted = { ...NAT_GATEWAY, host_cn_uuid: NAT_GATEWAY.id };
+  const late = await tenantctl(argv, { server: () => ({ status: 201, body: hosted }) });
+  expect(late.err()).toContain("the change is stored, but not all nodes of the VPC have applied it");
+});
