@@ -2,7 +2,7 @@
 import type { HostlessGateway } from "../lib/placement/nat-gateway-host.ts";
 import type { Db } from "./pool.ts";
 
-// The node conditions are those of guard_cn_may_host_gateway, in the order in which an operator sets a node up. Each node
+// guard_cn_may_host_gateway has the same conditions. They are in the order in which an operator sets up a node. Each node
 // counts for the first condition that it does not meet.
 const HOSTLESS = `
   select g.id, g.name, host(g.public_address) as public_address, host(r.destination) || '/' || masklen(r.destination)
