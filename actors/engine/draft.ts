@@ -218,7 +218,7 @@ function rowWrite(actor: Working): RowWrite | null {
   if (state === null) return loaded.version === 0 ? null : { op: "delete", ref, row: {} };
   const engineColumns = { version, wake_at: behavior.deadline(state) };
   if (loaded.version === 0) return { op: "insert", ref, row: { ...state, incarnation, ...engineColumns } };
-  return { op: "update", ref, row: { ...changed(loaded.state ?? {}, state), ...engineColumns } };
+  return { op: "update", ref, row: { ...changed(loaded.state ?? {}, state), ...engineColumns }, whole: state };
 }
 
 /** Returns the columns that differ. A column that the new state does not have becomes null. */

@@ -214,7 +214,10 @@ export function createEngine(options: EngineOptions) {
     for (const each of behaviors.values()) {
       const found = each.constraints?.[constraint];
       if (found === undefined) continue;
-      const rows = choices.flatMap((choice) => choice.rows.map(({ row }) => row));
+      // Rows of other actors of the unit may have columns with the same names, so the rows of the kind come first.
+      const rows = choices.flatMap((choice) => choice.rows)
+        .toSorted((a, b) => Number(b.ref.kind === each.kind) - Number(a.ref.kind === each.kind))
+        .map(({ row, whole }) => whole ?? row);
       const message = found.message.replace(
         /<(\w+)>/g,
         (whole, column) => String(rows.find((row) => column in row)?.[column] ?? whole),

@@ -69,6 +69,8 @@ export type RowWrite = {
   readonly op: "insert" | "update" | "delete";
   readonly ref: ActorRef;
   readonly row: Readonly<Record<string, Json>>;
+  /** The whole row after an update, for the text of a broken constraint. The commit does not send it. */
+  readonly whole?: Readonly<Record<string, Json>>;
 };
 
 /** A write to a child row: a row that belongs to an actor but is not an actor itself. */

@@ -120,3 +120,99 @@ describe("a misleading name is refused with 409, and nothing is written", () => 
 test("letters of right-to-left scripts are accepted", async () => {
   for (const name of ["שרת", "خادم", "cafe\u0301", "名前"]) okOf(await t.call("POST", "/v1/silos", { body: { name } }));
 });
+
+describe("a name that is in use is refused with 409, which names it and has no placeholder", () => {
+  /** Creates an object beside the object of the path, with the name, and then gives the name to the object of the path. */
+  async function rename(route: RouteDescription, name: string) {
+    const collection = route.path.replace(/\/\{\w+\}$/, "");
+    const create = named.find((each) => each.name === `POST ${collection}`)!;
+    // No agent works on the instance, so its create does not end; its name is in use at once.
+    const created = send(create, name);
+    if (collection === "/v1/instances") {
+      created.catch(() => {});
+      const count = "select count(*)::int as found from instance where name = $1";
+      await expect.poll(async () => (await t.db.query(count, [name])).rows[0]!.found).toBe(1);
+    } else okOf(await created);
+    return await t.call("PATCH", fill(route.path, objects), { body: { name } });
+  }
+  /** Objects of an instance. Their texts name no column. */
+  const OF_INSTANCES = ["/v1/disks/{disk_id}", "/v1/snapshots/{snapshot_id}", "/v1/nics/{nic_id}"];
+
+  test("on every route that renames; routes may share a name", async () => {
+    const answers: Record<string, unknown> = {};
+    const routes = asked().filter(({ method, path }) => method === "PATCH" && !OF_INSTANCES.includes(path));
+    for (const [index, route] of routes.entries()) {
+      const name = `taken-${index}`;
+      const { status, body } = await rename(route, name);
+      answers[route.path] = [status, String(body.message).replace(objects.project!, "PROJECT").replace(name, "NAME")];
+    }
+    expect(answers).toMatchInlineSnapshot(`
+      {
+        "/v1/firewall-rules/{firewall_rule_id}": [
+          409,
+          "a firewall rule named NAME already exists in this vpc",
+        ],
+        "/v1/floating-ips/{floating_ip_id}": [
+          409,
+          "a floating ip named NAME already exists in this project",
+        ],
+        "/v1/images/{image_id}": [
+          409,
+          "an image named NAME already exists in this scope",
+        ],
+        "/v1/instances/{instance_id}": [
+          409,
+          "instance with name NAME already exists in project PROJECT",
+        ],
+        "/v1/nat-gateways/{nat_gateway_id}": [
+          409,
+          "a nat gateway named NAME already exists in this VPC",
+        ],
+        "/v1/placement-groups/{placement_group_id}": [
+          409,
+          "a placement group named NAME already exists in this project",
+        ],
+        "/v1/port-forwards/{port_forward_id}": [
+          409,
+          "a port forward named NAME already exists in this vpc",
+        ],
+        "/v1/route-tables/{route_table_id}": [
+          409,
+          "a route table named NAME already exists in this vpc",
+        ],
+        "/v1/routes/{route_id}": [
+          200,
+          "undefined",
+        ],
+        "/v1/silos/{silo_id}": [
+          409,
+          "a silo named NAME already exists",
+        ],
+        "/v1/silos/{silo_id}/tenants/{tenant_id}": [
+          409,
+          "a tenant named NAME already exists in this silo",
+        ],
+        "/v1/ssh-keys/{key_id}": [
+          409,
+          "an ssh key named NAME already exists in this scope",
+        ],
+        "/v1/subnets/{subnet_id}": [
+          409,
+          "a subnet named NAME already exists in this vpc",
+        ],
+        "/v1/tenants/{tenant_id}/projects/{project_id}": [
+          409,
+          "a project named NAME already exists in this tenant",
+        ],
+        "/v1/vpcs/{vpc_id}": [
+          409,
+          "a vpc named NAME already exists in this project",
+        ],
+        "/v1/webhooks/{webhook_id}": [
+          409,
+          "a webhook named NAME already exists in this project",
+        ],
+      }
+    `);
+  });
+});
