@@ -11,6 +11,7 @@ import { checkedUrl } from "./address.ts";
 import { FIRST_RETRY_MS, PATIENCE, type Patience } from "./limits.ts";
 import { FetchRefused, type Reach, REDIRECT_STATUSES, REDIRECTS_MAX } from "../../src/outbound/connector.ts";
 import { joinedBytes } from "../../src/lib/text/joined-bytes.ts";
+import { networkReason } from "../internal/network-reason.ts";
 
 export type Reply = {
   readonly url: string;
@@ -92,13 +93,7 @@ async function getOnce(environment: Environment, url: URL, asking: Asking): Prom
 
 function lost(environment: Environment, url: URL, error: unknown): Failure {
   if (environment.signal.aborted) return new Failure("interrupted", EXIT.interrupted);
-  return new Unreachable(`cannot get ${url}: ${reason(error)}`, EXIT.failure);
-}
-
-/** Returns the message of the innermost cause. */
-function reason(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return error.cause instanceof Error ? reason(error.cause) : error.message;
+  return new Unreachable(`cannot get ${url}: ${networkReason(error)}`, EXIT.failure);
 }
 
 export function isTransientStatus(status: number): boolean {

@@ -11,7 +11,7 @@ export function parseEndpoint(text: string, source: string): string {
   }
   const url = URL.canParse(text.trim()) ? new URL(text.trim()) : null;
   if (url === null || (url.protocol !== "http:" && url.protocol !== "https:")) {
-    throw usageFailure(`${source} is not an http or https URL`);
+    throw usageFailure(`${source} is not an http or https URL; give one such as https://berth.example.com`);
   }
   if (url.username !== "" || url.password !== "") {
     throw usageFailure(`${source} must not contain a user name or password`);

@@ -4,6 +4,7 @@ import { EXIT } from "./exit-code.ts";
 import { Failure } from "./failure.ts";
 import type { Environment } from "./environment.ts";
 import { noteServerTime } from "./server-clock.ts";
+import { networkReason } from "./network-reason.ts";
 
 export type Link = {
   readonly endpoint: string;
@@ -73,7 +74,7 @@ export async function exchange(environment: Environment, link: Link, call: Call)
   } catch (error) {
     if (environment.signal.aborted) throw new Failure("interrupted", EXIT.interrupted);
     if (error instanceof Failure) throw error;
-    const why = limit.aborted ? `no answer within ${call.limit_ms / 1_000} s` : reason(error);
+    const why = limit.aborted ? `no answer within ${call.limit_ms / 1_000} s` : networkReason(error);
     throw new Unreachable(`cannot reach ${link.endpoint}: ${why}`, EXIT.unreachable);
   }
 }
@@ -115,19 +116,4 @@ function answerOf(response: Response, text: string, { is_text }: Call): Answer {
     }
     return { ...head, body: null };
   }
-}
-
-/** Reasons that each runtime words differently. */
-const REASONS: readonly (readonly [RegExp, string])[] = [
-  [/ECONNREFUSED|ConnectionRefused|connection refused/i, "connection refused"],
-  [/ENOTFOUND|EAI_AGAIN|failed to lookup address|dns error/i, "the host name is not known"],
-  [/ECONNRESET|ConnectionReset|connection reset/i, "connection reset"],
-];
-
-/** Returns the message of the innermost cause, because the outer message of some runtimes is only "fetch failed". */
-function reason(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  if (error.cause instanceof Error) return reason(error.cause);
-  const code = "code" in error ? String(error.code) : "";
-  return REASONS.find(([pattern]) => pattern.test(`${code} ${error.message}`))?.[1] ?? error.message;
 }

@@ -113,6 +113,12 @@ test.each(["ftp://x", "nonsense", "http://user:pw@x", "https://x/?a=1", "https:/
   (text) => expect(() => parseEndpoint(text, "--endpoint")).toThrow("--endpoint"),
 );
 
+test("the error for an endpoint without a scheme shows what an endpoint looks like", () => {
+  expect(() => parseEndpoint("127.0.0.1:8080", "OPSCTL_ENDPOINT")).toThrow(
+    "OPSCTL_ENDPOINT is not an http or https URL; give one such as https://berth.example.com",
+  );
+});
+
 test("if --endpoint is empty, for example because a shell variable is unset, the error states this", () => {
   for (const text of ["", " "]) expect(() => parseEndpoint(text, "--endpoint")).toThrow("--endpoint is empty");
 });

@@ -37,19 +37,27 @@ export function login(summary: string): AnyCommand {
         : await withPassword(io, endpoint, { username, from_stdin: passwordStdin === true });
       await writeLogin(io.environment, profile, login.saved);
       const where = profile === DEFAULT_PROFILE ? "" : ` (profile ${profile})`;
-      const said = `Logged in to ${endpoint} as ${plainText(login.username)}${where}`;
+      const inTenant = login.tenant === null ? "" : `, in tenant ${plainText(login.tenant)}`;
+      const said = `Logged in to ${endpoint} as ${plainText(login.username)}${inTenant}${where}`;
       io.print({ endpoint, username: login.username, profile }, said);
     }));
 }
 
-type Login = { readonly username: string; readonly saved: SavedLogin };
+type Login = {
+  readonly username: string;
+  /** The tenant of a key as SILO/TENANT: such a key may have the name of the operator who created it. */
+  readonly tenant: string | null;
+  readonly saved: SavedLogin;
+};
 
 async function withKey(io: Io, endpoint: string, from_stdin: boolean): Promise<Login> {
   const api_key = await readKey(io, from_stdin);
   // Checks the key at the server before it is saved.
   const probe = openIo(io.environment, { flags: { endpoint, apiKey: api_key }, fallback: "json" });
-  const { username, tenant_id } = await probe.get<Whoami>("/v1/auth/whoami");
-  return { username, saved: { endpoint, api_key, tenant_id } };
+  const { username, tenant_id, tenant_name, silo_name } = await probe.get<Whoami>("/v1/auth/whoami");
+  // A server of the previous release does not send the names.
+  const tenant = tenant_name ? [silo_name, tenant_name].filter(Boolean).join("/") : null;
+  return { username, tenant, saved: { endpoint, api_key, tenant_id } };
 }
 
 async function readKey(io: Io, from_stdin: boolean): Promise<string> {
@@ -67,5 +75,5 @@ type PasswordLogin = { readonly username: string; readonly from_stdin: boolean }
 async function withPassword(io: Io, endpoint: string, { username, from_stdin }: PasswordLogin): Promise<Login> {
   const password = await readPassword(io, { prompt: "Password: ", from_stdin });
   const tokens = await startSession(io.environment, { endpoint, user_agent: USER_AGENT }, { username, password });
-  return { username, saved: { endpoint, username, ...tokens } };
+  return { username, tenant: null, saved: { endpoint, username, ...tokens } };
 }

@@ -15,7 +15,7 @@ const ENDPOINT = "http://127.0.0.1:8080";
 const LOGGED_IN = { TENANTCTL_ENDPOINT: ENDPOINT, TENANTCTL_API_KEY: "opsk_env" };
 const CLAIMS = { sub: "u1", iat: 1, tenant_id: "t1", realm_scope: "tenant", scope: "full", exp: 1_900_000_000 };
 const TOKEN = ["e30", Buffer.from(JSON.stringify(CLAIMS)).toString("base64url"), "sig"].join(".");
-const WHOAMI = { username: "ada" };
+const WHOAMI = { username: "ada", tenant_id: "t1", tenant_name: "web", silo_name: "acme" };
 
 async function tenantctl(argv: readonly string[], options: FakeOptions = {}) {
   const fake = fakeEnvironment({ env: LOGGED_IN, ...options });
@@ -141,7 +141,7 @@ test("login verifies the key and saves it in a file that only the owner can read
 
   const good = { server: () => ({ body: WHOAMI }), env: {}, typed: "opsk_secret\n", home_dir: bad.home_dir };
   const ran = await tenantctl([...argv, "-o", "table"], good);
-  expect(ran.out()).toBe(`Logged in to ${ENDPOINT} as ada\n`);
+  expect(ran.out()).toBe(`Logged in to ${ENDPOINT} as ada, in tenant acme/web\n`);
   expect(ran.asked[0]!.headers.authorization).toBe("Bearer opsk_secret");
   expect((await stat(file)).mode & 0o777).toBe(0o600);
   expect((await tenantctl(["logout"], { env: {}, home_dir: bad.home_dir })).code).toBe(0);

@@ -1,0 +1,15 @@
+// Says why a request got no answer. Runtimes word the same reason differently.
+
+const REASONS: readonly (readonly [RegExp, string])[] = [
+  [/ECONNREFUSED|ConnectionRefused|connection refused/i, "connection refused"],
+  [/ENOTFOUND|EAI_AGAIN|failed to lookup address|dns error/i, "the host name is not known"],
+  [/ECONNRESET|ConnectionReset|connection reset/i, "connection reset"],
+];
+
+/** Returns the message of the innermost cause, because the outer message of some runtimes is only "fetch failed". */
+export function networkReason(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (error.cause instanceof Error) return networkReason(error.cause);
+  const code = "code" in error ? String(error.code) : "";
+  return REASONS.find(([pattern]) => pattern.test(`${code} ${error.message}`))?.[1] ?? error.message;
+}

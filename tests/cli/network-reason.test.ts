@@ -1,0 +1,20 @@
+// The reasons why a request got no answer: the words of commands, not the codes of runtimes.
+import { expect, test } from "vitest";
+import { networkReason } from "../../cli/internal/network-reason.ts";
+import { runTenantctl } from "../../cli/tenantctl/program.ts";
+import { fakeEnvironment } from "./fake-environment.ts";
+
+test("a host name that no resolver knows is named as the reason, in every runtime's words", () => {
+  const bun = Object.assign(new Error("getaddrinfo ENOTFOUND"), { code: "ENOTFOUND" });
+  const deno = new Error("fetch failed", { cause: new Error("dns error: failed to lookup address information") });
+  for (const error of [bun, deno]) expect(networkReason(error)).toBe("the host name is not known");
+  expect(networkReason(new Error("no data for 30 s"))).toBe("no data for 30 s");
+});
+
+test("a mistyped address of an index gives the reason in words", async () => {
+  const fake = fakeEnvironment({ env: {} });
+  const outbound = () => Promise.reject(new Error("getaddrinfo ENOTFOUND"));
+  const argv = ["image", "search", "--index", "https://images.invalid"];
+  expect(await runTenantctl(argv, { ...fake.environment, outbound })).toBe(1);
+  expect(fake.err()).toMatch(/^error: cannot get https:\/\/images\.invalid\/\S+: the host name is not known\n$/);
+});
