@@ -41,25 +41,31 @@ Below, each of ${NODES} simulated nodes prints its claim code until it is approv
   export OPSCTL_API_KEY=${environment.rootKey}
 
   dist/opsctl cn list
-  dist/opsctl cn approve XXX-XXX --yes              # a code from below
+  dist/opsctl cn approve XXX-XXX --yes              # the code of lab-node-1, from below
   dist/opsctl cn show lab-node-1
+  dist/opsctl cn doctor lab-node-1                  # whether it can run instances, and if not, why
   dist/opsctl cn label set lab-node-1 --role both
   dist/opsctl cn reservoir set lab-node-1 --percent 0.5
-  dist/opsctl cn auto-approve open --duration-secs 600 --count 10
-  dist/opsctl cn disable lab-node-1
   dist/opsctl operation list
   dist/opsctl audit list
   dist/opsctl audit verify
-  dist/opsctl silo create acme && dist/opsctl project create shop --tenant acme/default
+
+  dist/opsctl silo create first && dist/opsctl project create shop --tenant first/default
   export TENANTCTL_ENDPOINT=$OPSCTL_ENDPOINT
-  export TENANTCTL_API_KEY=$(dist/opsctl api-key create --tenant acme/default --description "my first key")
-  dist/tenantctl image upload disk.raw --name first --os linux --image-version 1     # any file will do: nodes are simulated
+  export TENANTCTL_API_KEY=$(dist/opsctl api-key create --tenant first/default --description "my first key")
+  dist/tenantctl image upload README.md --name first --os linux --image-version 1   # any file will do: nodes are simulated
   dist/tenantctl vpc create --name main --ipv4-block 10.0.0.0/16
   dist/tenantctl subnet create --vpc main --name front --ipv4-block 10.0.1.0/24
   dist/tenantctl instance create --name web1 --image first --subnet front --cpu 1 --memory 1GiB
-  curl -X POST ${environment.url}/lab/clock -H 'content-type: application/json' -d '{"seconds": 3600}'
+  dist/tenantctl instance list
 
-Ctrl-C stops everything; the data in ${DATA_DIR} is kept.
+To try more:
+
+  dist/opsctl doctor                                # checks the control plane itself
+  dist/opsctl cn auto-approve open --duration-secs 600 --count 10   # approves nodes that register from now on
+  curl -X POST ${environment.url}/lab/clock -H 'content-type: application/json' -d '{"seconds": 3600}'   # an hour later
+
+Ctrl-C stops everything; the data in ${DATA_DIR} is kept. To begin again, delete this folder.
 `);
 
 // Exits with the exit code of the server: 0 once it has drained.

@@ -1,8 +1,9 @@
 // Starts simulated nodes in the dev environment. Each is a real agent process with its own state directory.
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
+import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
 export type DevNodes = { stop(): void };
@@ -25,12 +26,22 @@ export function startDevNodes({ count, endpoint, dataDir, quiet }: DevNodesOptio
     const [command, args] = agentCommand(argv);
     const child = spawn(command, args, {
       cwd: ROOT,
-      stdio: ["ignore", quiet ? "ignore" : "inherit", quiet ? "ignore" : "inherit"],
+      stdio: ["ignore", quiet ? "ignore" : "pipe", quiet ? "ignore" : "pipe"],
     });
+    if (quiet !== true) printWithName(child, name);
     child.on("error", (error) => console.error(`berth: ${name} did not start: ${error.message}`));
     return child;
   });
   return { stop: () => children.forEach((child) => child.kill("SIGTERM")) };
+}
+
+/** Prints each line of an agent with the agent's name, so that a reader sees whose claim code it is. */
+function printWithName({ stdout, stderr }: ChildProcess, name: string): void {
+  for (const [from, to] of [[stdout, process.stdout], [stderr, process.stderr]] as const) {
+    createInterface({ input: from! }).on("line", (line) => {
+      if (line !== "") to.write(`${name}: ${line}\n`);
+    });
+  }
 }
 
 /**

@@ -4,6 +4,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import process from "node:process";
+import { createInterface } from "node:readline";
 import { ROOT } from "./environment.ts";
 
 /** Runs an executable, prints the command and its output, and checks that it exits with 0. */
@@ -37,8 +38,9 @@ export function executable(name: string, env: Readonly<Record<string, string>>):
     console.log(`\n$ ${name} ${argv.map((word) => word.includes(" ") ? `"${word}"` : word).join(" ")}`);
     const child = spawn(join(ROOT, "dist", name), argv, {
       env: { ...process.env, ...env },
-      stdio: ["ignore", "pipe", "inherit"],
+      stdio: ["ignore", "pipe", "pipe"],
     });
+    createInterface({ input: child.stderr }).on("line", (line) => console.error(`  ${line}`));
     let text = "";
     child.stdout.on("data", (chunk) => text += chunk);
     const [status] = await once(child, "close");

@@ -51,13 +51,16 @@ here="$PWD"
 cd "$BERTH"
 deno task dev > "$here/dev.log" 2>&1 &
 environment=$!
-until grep '^Ctrl-C' "$here/dev.log" && [ "$(grep -c '^Claim code: ' "$here/dev.log")" = 3 ]; do kill -0 "$environment"; sleep 0.2; done
+until grep '^Ctrl-C' "$here/dev.log" && [ "$(grep -c '^lab-node-[123]: Claim code: ' "$here/dev.log")" = 3 ]; do kill -0 "$environment"; sleep 0.2; done
 eval "$(grep '^  export OPSCTL_' "$here/dev.log")"
 code="$(cat "$BERTH_DATA_DIR/nodes/lab-node-1/claim-code")"
-grep "^Claim code: $code" "$here/dev.log"
-grep -E '^  (dist/opsctl|curl) ' "$here/dev.log" | sed "s/XXX-XXX/$code/" > "$here/printed.sh"
+grep "^lab-node-1: Claim code: $code" "$here/dev.log"
+grep -E '^  (dist/|curl |export TENANTCTL_)' "$here/dev.log" | sed -e "s/XXX-XXX/$code/" -e 's/  *# .*//' \
+  -e 's/.*cn doctor.*/until &; do sleep 0.2; done/' > "$here/printed.sh"
 grep "cn approve $code" "$here/printed.sh"
-. "$here/printed.sh"
+. "$here/printed.sh" > "$here/printed.log"
+grep '"web1"' "$here/printed.log"
+! grep '"@timestamp"' "$here/dev.log"
 kill "$environment"
 wait "$environment" || true
 ! curl -s http://127.0.0.1:$PORT/readyz
