@@ -7,6 +7,8 @@ const BYTES: readonly Unit[] = [[2 ** 40, "TiB"], [2 ** 30, "GiB"], [2 ** 20, "M
 
 /** The parts of a name that contain its unit. The first match applies. */
 const UNITS: readonly (readonly [part: RegExp, text: (value: number) => string])[] = [
+  [/_BYTES_PER_S(?:ECOND)?(?:_|$)/, (value) => `${scaled(value, BYTES)} a second`],
+  [/_PER_S(?:ECOND)?(?:_|$)/, (value) => `${plain(value)} a second`],
   [/_PER_MINUTE(?:_|$)/, (value) => `${plain(value)} a minute`],
   [/_PER_HOUR(?:_|$)/, (value) => `${plain(value)} an hour`],
   [/_MS(?:_|$)/, (value) => scaled(value, TIME)],

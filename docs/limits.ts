@@ -144,7 +144,7 @@ function settingDefault(key: string, value: unknown): string {
   if (typeof value === "number") {
     const plain = value.toLocaleString("en-US");
     const withUnit = amount(key.toUpperCase(), value);
-    return withUnit === plain ? plain : `${plain} (${withUnit})`;
+    return withUnit.startsWith(plain) ? withUnit : `${plain} (${withUnit})`;
   }
   if (Array.isArray(value)) return value.length === 0 ? "empty" : value.join(", ");
   if (value === null || typeof value !== "object") return String(value);

@@ -173,7 +173,7 @@ export const ROSTER_ENTRIES_MAX = 10_000;
  */
 export const RACK_NETWORKS_MAX = 1_000;
 export const RACK_RELAYS_MAX = 16;
-/** Kernel arguments of the boot policy: a boot script has 4,096 bytes for all arguments. */
+/** Kernel arguments of the boot policy: a boot script has 3,500 bytes for all of its text. */
 export const KERNEL_ARGS_MAX = 32;
 /** Parts of one kind, such as drives, in the hardware of a node, and characters of each text. */
 export const HARDWARE_PARTS_MAX = 512;
@@ -220,6 +220,7 @@ export const TRACE_STEP_CHARS_MAX = 400;
 export const TRACE_WAIT_S = 10;
 /** The maximum number of open traces for one node. For each trace, the node runs some commands. */
 export const TRACES_OPEN_MAX = 8;
+/** The highest TCP or UDP port, and the highest type and code of ICMP. */
 export const PORT_MAX = 65_535;
 export const ICMP_NUMBER_MAX = 255;
 /**
@@ -333,11 +334,12 @@ export const LABEL_FILTER_CHARS_MAX = 1_024;
 export const DATA_DISKS_MAX = 16;
 /** Snapshots of one instance. Every message to the instance loads them. */
 export const SNAPSHOTS_MAX = 32;
-/** NICs of one instance in addition to the primary one, and SSH keys of one instance. */
+/** NICs of one instance in addition to the primary one. */
 export const EXTRA_NICS_MAX = 31;
 /** Further addresses of one NIC, and allowed blocks of one NIC. Each of them is a route on every node of the VPC. */
 export const ADDITIONAL_IPS_MAX = 16;
 export const ALLOWED_CIDRS_MAX = 16;
+/** SSH keys of one instance. */
 export const SSH_KEYS_OF_INSTANCE_MAX = 100;
 /** Network interfaces that a guest may report, and addresses of one interface. A guest may report anything. */
 export const GUEST_INTERFACES_MAX = 32;
@@ -355,8 +357,9 @@ export const PLACEMENT_TRIES_MAX = 10;
 export const OVERPROVISION_MAX = 64;
 /** An instance can migrate live between two nodes if their clocks differ by at most this. */
 export const TSC_OFFSET_NS_MAX = 100_000_000;
-/** The name of the pool for instances' disks, and the maximum number of entries of each list in an explain request. */
+/** The name of the pool for instances' disks. */
 export const INSTANCE_POOL = "zones";
+/** The maximum number of entries of each list in an explain request. */
 export const EXPLAIN_LIST_MAX = 1_000;
 /** The interval in which an agent requests work, and the longest wait of one request. */
 export const AGENT_JOB_POLL_MS = 5_000;

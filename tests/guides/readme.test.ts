@@ -55,7 +55,7 @@ test("every command of the README works, except the two npx commands", async (co
   expect(others.map((line) => line.replace(/ {2,}#.*/, ""))).toEqual([
     "npx -y deno@2.9.6 task demo",
     "npx -y deno@2.9.6 task test",
-    "open http://127.0.0.1:8080/docs",
+    "xdg-open http://127.0.0.1:8080/docs",
   ]);
   const run = blocks.filter(({ lines }) => !lines.some((line) => line.startsWith("npx ")));
   const steps: Step[] = run.map(({ line, lines }) => ({
@@ -74,9 +74,8 @@ code="$(cat nodes/lab-node-1/claim-code)"
     before,
     instead: {
       "XXX-XXX": '"$code"',
-      "--nic NIC": '--nic "$nic"',
       "https://images.example": vendor.base,
-      "open http://127.0.0.1:8080/docs": `curl -fsS ${server.url}/docs -o docs.html`,
+      "xdg-open http://127.0.0.1:8080/docs": `curl -fsS ${server.url}/docs -o docs.html`,
     },
   });
 }, 300_000);
@@ -87,9 +86,7 @@ code="$(cat nodes/lab-node-1/claim-code)"
  */
 function script(lines: readonly string[]): string {
   const tenant_key = `
-export TENANTCTL_API_KEY="$(cat tenant.key)" TENANTCTL_PROJECT=shop
-export TENANTCTL_TENANT="$(dist/opsctl tenant show web | sed -n 's/^id: *//p')"`;
-  const found_nic = `nic="$(dist/tenantctl nic list --instance web1 -q)"`;
+export TENANTCTL_API_KEY="$(cat tenant.key)"`;
   const [, image = expect.fail("the README imports no image")] = /`(opsctl image import [^`]+)`/.exec(readme) ?? [];
   return lines.map((line) => {
     if (line.includes("api-key create --tenant")) return `${line.replace(/ #.*/, "")} > tenant.key${tenant_key}`;
@@ -100,7 +97,6 @@ export TENANTCTL_TENANT="$(dist/opsctl tenant show web | sed -n 's/^id: *//p')"`
     if (line.includes("instance create")) {
       return `until dist/opsctl cn doctor lab-node-1; do sleep 0.2; done\ndist/${image}\n${line}`;
     }
-    if (line.includes("nic list")) return `${line}\n${found_nic}`;
     return line;
   }).join("\n");
 }

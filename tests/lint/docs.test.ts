@@ -3,6 +3,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { amount } from "../../docs/amount.ts";
 import { pages } from "../../docs/print.ts";
 import * as limits from "../../src/contract/limits.ts";
 import { OUTSIDE } from "../../src/doctor/invariants.ts";
@@ -52,6 +53,30 @@ test.each(PAGES)("every link of %s leads to an existing file and heading", (page
     return fragment !== undefined && !fragments(readText(target)).includes(fragment);
   });
   expect(broken.map(([link]) => link)).toEqual([]);
+});
+
+test("README.md links every document and every guide, in its sections Documents and Guides", () => {
+  const readme = readText("README.md");
+  const linkedIn = (heading: string) => {
+    const [, section = ""] = new RegExp(`^## ${heading}\n([^]*?)(?=^## )`, "m").exec(readme) ?? [];
+    return [...section.matchAll(/\]\(([^)\s#]+)/g)].map(([, path = ""]) => path);
+  };
+  const isGuide = (path: string) => path.startsWith("docs/guides/");
+  const pages = filesBelow(["docs"], ".md");
+  const manuals = ["booter/README.md", "index-builder/README.md", "tests/bench/README.md"];
+  expect(pages.length).toBeGreaterThan(30);
+  expect(pages.filter(isGuide).filter((path) => !linkedIn("Guides").includes(path))).toEqual([]);
+  expect(
+    [...pages.filter((path) => !isGuide(path)), ...manuals].filter((path) => !linkedIn("Documents").includes(path)),
+  )
+    .toEqual([]);
+});
+
+test("the unit of a limit comes from its name", () => {
+  expect(amount("CN_LIVE_S", 60)).toBe("1 min");
+  expect(amount("AGENT_POLLS_PER_S", 200)).toBe("200 a second");
+  expect(amount("BANDWIDTH_BYTES_PER_S_MIN", 2 ** 20)).toBe("1 MiB a second");
+  expect(amount("NIC_PACKETS_PER_SECOND_MIN", 100)).toBe("100 a second");
 });
 
 test("docs/limits.md lists every number of the contract, with its reason", () => {
