@@ -33,9 +33,15 @@ export async function sendForAnswer(environment: Environment, link: Link, reques
     headers: { ...(carriesKey(request) ? { "idempotency-key": environment.newId() } : {}), ...request.headers },
   };
   let at = link;
+  let is_uncertain = false;
   for (let tries = 1;; tries++) {
     const last = tries >= (request.tries_max ?? TRIES_MAX);
-    const answer = await attempt(environment, at, call, last);
+    const outcome = await attempt(environment, at, call);
+    if (outcome instanceof Unreachable) {
+      is_uncertain ||= outcome.is_uncertain;
+      if (last) throw new Unreachable(outcome.message, outcome.exit_code, { is_uncertain });
+    }
+    const answer = outcome instanceof Unreachable ? null : outcome;
     if (answer?.status === UNAUTHENTICATED && at.renew !== undefined) {
       const token = await at.renew();
       at = { endpoint: at.endpoint, token, user_agent: at.user_agent };
@@ -55,11 +61,11 @@ export async function sendForAnswer(environment: Environment, link: Link, reques
   }
 }
 
-async function attempt(environment: Environment, link: Link, call: Call, last: boolean): Promise<Answer | null> {
+async function attempt(environment: Environment, link: Link, call: Call): Promise<Answer | Unreachable> {
   try {
     return await exchange(environment, link, call);
   } catch (error) {
-    if (error instanceof Unreachable && !last) return null;
+    if (error instanceof Unreachable) return error;
     throw error;
   }
 }

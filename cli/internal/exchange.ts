@@ -75,7 +75,8 @@ export async function exchange(environment: Environment, link: Link, call: Call)
     if (environment.signal.aborted) throw new Failure("interrupted", EXIT.interrupted);
     if (error instanceof Failure) throw error;
     const why = limit.aborted ? `no answer within ${call.limit_ms / 1_000} s` : networkReason(error);
-    throw new Unreachable(`cannot reach ${link.endpoint}: ${why}`, EXIT.unreachable);
+    const is_uncertain = call.method !== "GET" && !NOT_SENT.test(why);
+    throw new Unreachable(`cannot reach ${link.endpoint}: ${why}`, EXIT.unreachable, { is_uncertain });
   }
 }
 
@@ -117,3 +118,6 @@ function answerOf(response: Response, text: string, { is_text }: Call): Answer {
     return { ...head, body: null };
   }
 }
+
+/** Reasons for which no request reached a server. */
+const NOT_SENT = /^(?:connection refused|the host name is not known)$|certificate|handshake/i;

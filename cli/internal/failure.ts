@@ -8,23 +8,27 @@ export class Failure extends Error {
   readonly status: number | null;
   readonly error_code: string | null;
   readonly request_id: string | null;
+  /** The server may have received a request that changes something, and its response is lost. */
+  readonly is_uncertain: boolean;
 
   constructor(
     message: string,
     exit_code: ExitCode,
-    server: { status?: number; error_code?: string | null; request_id?: string | null } = {},
+    server: { status?: number; error_code?: string | null; request_id?: string | null; is_uncertain?: boolean } = {},
   ) {
     super(message);
     this.exit_code = exit_code;
     this.status = server.status ?? null;
     this.error_code = server.error_code ?? null;
     this.request_id = server.request_id ?? null;
+    this.is_uncertain = server.is_uncertain ?? false;
   }
 }
 
 /** Returns the same failure with another message. */
-export function reworded({ exit_code, status, error_code, request_id }: Failure, message: string): Failure {
-  return new Failure(message, exit_code, { ...status !== null && { status }, error_code, request_id });
+export function reworded(failure: Failure, message: string): Failure {
+  const { exit_code, status, error_code, request_id, is_uncertain } = failure;
+  return new Failure(message, exit_code, { ...status !== null && { status }, error_code, request_id, is_uncertain });
 }
 
 /** Ends a command that has already printed the reason. */

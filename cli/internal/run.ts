@@ -31,7 +31,8 @@ export function withIo<R extends unknown[]>(body: (io: Io, ...rest: R) => Promis
       try {
         await body(io, ...rest);
       } catch (error) {
-        throw await (await import("./tenant-hint.ts")).withTenantHint(io, error);
+        const hinted = await (await import("./tenant-hint.ts")).withTenantHint(io, error);
+        throw (await import("./uncertain-hint.ts")).withUncertainHint(member, hinted);
       }
     };
     await runBody(environmentOf(member), open, { flags, body: hinted });

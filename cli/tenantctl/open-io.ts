@@ -45,7 +45,8 @@ function starting<R extends unknown[]>(
       try {
         await body(io, ...rest);
       } catch (error) {
-        throw await (await import("./hint.ts")).withHint(io, error);
+        const hinted = await (await import("./hint.ts")).withHint(io, error);
+        throw (await import("../internal/uncertain-hint.ts")).withUncertainHint(member, hinted);
       }
     };
     await runBody(environment, open, { flags, body: hinted });

@@ -2,16 +2,20 @@
 import { expect, test } from "vitest";
 import { type FakeAnswer, type Server } from "./fake-environment.ts";
 import { opsctl } from "./opsctl.ts";
-import { node, NODE_ID } from "./records.ts";
+import { MAC, node, NODE_ID } from "./records.ts";
+import { tenantctl } from "./tenantctl/run.ts";
 
 const BUSY: FakeAnswer = { status: 503, body: { message: "busy" }, headers: { "retry-after": "2" } };
 const CUT = "cut";
+const REFUSED = "refused";
+type Outcome = FakeAnswer | typeof CUT | typeof REFUSED;
 
-function inOrder(...answers: (FakeAnswer | typeof CUT)[]): Server {
+function inOrder(...answers: Outcome[]): Server {
   return () => {
     const next = answers.shift();
     if (next === undefined) throw new Error("one request too many");
     if (next === CUT) throw new TypeError("fetch failed");
+    if (next === REFUSED) throw new TypeError("fetch failed", { cause: new Error("connection refused") });
     return next;
   };
 }
@@ -34,6 +38,46 @@ test("if the server is unreachable, the error names its address", async () => {
   expect(ran.code).toBe(7);
   expect(ran.asked).toHaveLength(3);
   expect(ran.err()).toBe("error: cannot reach http://127.0.0.1:8080: connection refused\n");
+});
+
+const LOST: Outcome[] = [CUT, REFUSED, REFUSED];
+
+test.each([
+  ["a POST", ["silo", "create", "acme"], "opsctl silo list"],
+  ["a POST of a noun in a noun", ["cn", "boot", "decommission", MAC, "--yes"], "opsctl cn boot list"],
+  ["a DELETE", ["api-key", "delete", NODE_ID], "opsctl api-key list"],
+])("if the connection breaks after %s was sent, the error reports that and names the list", async (_, argv, list) => {
+  const ran = await opsctl(argv, { server: inOrder(...LOST) });
+  expect(ran.code).toBe(7);
+  expect(ran.err()).toBe(
+    `error: cannot reach http://127.0.0.1:8080: connection refused
+The server may have received the request before the connection broke. The attempts of one command count as one request, so nothing happened twice.
+Before you run this command again, check its result with: ${list}
+`,
+  );
+});
+
+test.each<[string, string[], Outcome[]]>([
+  ["the server was never reached", ["silo", "create", "acme"], [REFUSED, REFUSED, REFUSED]],
+  ["the request only reads", ["cn", "list"], LOST],
+])("the error does not say this if %s", async (_, argv, answers) => {
+  const ran = await opsctl(argv, { server: inOrder(...answers) });
+  expect(ran.err()).toMatch(/^error: cannot reach .*\n$/);
+});
+
+test("a lost response of `tenantctl instance create` is uncertain, too", async () => {
+  let requests = 0;
+  const server: Server = ({ method }) => {
+    if (method !== "POST") return { body: { items: [] } };
+    throw new TypeError("fetch failed", {
+      cause: new Error(requests++ === 0 ? "connection reset" : "connection refused"),
+    });
+  };
+  const id = NODE_ID;
+  const argv = ["--image", id, "--subnet", id, "--tenant", id, "--project", id, "--cpu", "1", "--memory", "1GiB"];
+  const ran = await tenantctl(["instance", "create", "--name", "web1", ...argv], { server });
+  expect([ran.code, requests]).toEqual([7, 4]);
+  expect(ran.err()).toContain("Before you run this command again, check its result with: tenantctl instance list");
 });
 
 test("after a response with a long Retry-After, the command does not wait, and its error states that time", async () => {

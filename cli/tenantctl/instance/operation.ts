@@ -43,7 +43,7 @@ async function started<T>(io: TenantIo, start: Start, wait: boolean | undefined)
         return { ended: true, answer: await longRequest<T>(io, request) };
       } catch (error) {
         if (!isLost(error)) throw error;
-        sent_before = true;
+        sent_before = !(error instanceof Unreachable) || error.is_uncertain;
       }
     }
     const accepted = await io.exchange({ ...start, headers: { ...key, prefer: "respond-async" } });
@@ -56,6 +56,9 @@ async function started<T>(io: TenantIo, start: Start, wait: boolean | undefined)
     // The object is gone because an earlier request of this command deleted it.
     if (start.method === "DELETE" && sent_before && hasStatus(error, STATUS.not_found)) {
       return { ended: true, answer: null as T };
+    }
+    if (sent_before && error instanceof Unreachable) {
+      throw new Unreachable(error.message, error.exit_code, { is_uncertain: true });
     }
     throw error;
   }
