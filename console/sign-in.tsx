@@ -76,12 +76,14 @@ function SignIn() {
             name: "api_key",
             label: "API key",
             type: "secret",
-            hint: "Begins with opsk_. The console does not store it.",
+            hint:
+              "Begins with opsk_. The first one is the root operator's, which the installation or the first start " +
+              "of the server made. The console does not store keys.",
           }]}
-        cli={({ username = "" }) =>
-          isPassword
-            ? PROGRAMS.map((program) => command([program, "login"], { "--username": username || "NAME" })).join("\n")
-            : PROGRAMS.map((program) => `export ${program.toUpperCase()}_API_KEY`).join("\n")}
+        cli={({ username = "" }) => {
+          const flags = { "--endpoint": location.origin, "--username": isPassword ? username || "NAME" : null };
+          return PROGRAMS.map((program) => command([program, "login"], flags)).join("\n");
+        }}
         send={async ({ username = "", password = "", api_key = "" }) => {
           await signIn(isPassword ? { username, password } : { api_key });
         }}

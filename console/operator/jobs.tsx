@@ -106,7 +106,7 @@ export function JobPage({ id }: { readonly id: string }) {
           "Created": <When at={job.created_at} />,
           "Claimed": <When at={job.claimed_at} />,
           "Ended": <When at={job.completed_at} none="not yet" />,
-          "Lease until": <When at={job.lease_until} none="no lease" />,
+          "Lease ends": <When at={job.lease_until} none="no lease" />,
           "Must be undone": job.tombstone ? "yes" : "no",
           "UUID": <Copyable text={job.id} label="the UUID" />,
         }}

@@ -55,7 +55,7 @@ const COLUMNS: readonly Column<NodeRow>[] = [
   {
     name: "last_seen",
     title: "Last heartbeat",
-    width: "136px",
+    width: "150px",
     sorts: true,
     isWideOnly: true,
     cell: (node) => <When at={node.last_seen} />,
@@ -82,7 +82,8 @@ const openWindow: Omit<Action, "refused"> = {
   title: "Open an auto-approve window",
   button: "Open",
   notice:
-    "Until the window ends, every node that registers is approved without a code. Use it only while machines are installed.",
+    "Until the window ends, every node that registers is approved without a code. Nodes that wait already still need " +
+    "their codes. Use it only while machines are installed.",
   isDangerous: true,
   fields: [
     {
@@ -137,8 +138,8 @@ export function Nodes() {
       </Heading>
       {window.data && (
         <p class="sentence warn">
-          Every node that registers is approved until <When at={window.data.expires_at} />
-          {window.data.remaining_count !== null && `, at most ${window.data.remaining_count} more`}.
+          Every node that registers is approved. The window ends <When at={window.data.expires_at} />
+          {window.data.remaining_count !== null && `, or after ${counted(window.data.remaining_count, "more node")}`}.
         </p>
       )}
       <Filters label="Nodes" states={CN_STATES} hint="Hostname, address, serial, UUID" />

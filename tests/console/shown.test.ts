@@ -199,10 +199,23 @@ test("the user's own page shows commands of the program that the user has", asyn
 test("the sign-in shows the commands of both programs", async () => {
   const out = await f.site().open({ key: null });
   for (const program of ["opsctl", "tenantctl"]) {
-    await out.page.getByText(`${program} login --username NAME`).waitFor();
+    await out.page.getByText(`${program} login --endpoint ${f.site().url} --username NAME`).waitFor();
   }
   expect(await out.axe()).toEqual([]);
   await out.page.context().close();
+}, LIMIT_MS);
+
+test("the nodes page says when an open auto-approve window ends, and no heading of its list is cut off", async () => {
+  const main = await show("/nodes");
+  await main.getByText("Last heartbeat").waitFor();
+  const cut = await main.locator("th").evaluateAll((cells) =>
+    cells.filter((cell) => cell.scrollWidth > cell.clientWidth).map((cell) => cell.textContent)
+  );
+  expect(cut).toEqual([]);
+  okOf(await f.site().call("POST", "/v1/cn-auto-approve", { body: { duration_secs: 600, count: 1 } }));
+  await main.getByText(/^Every node that registers is approved\. The window ends in \d+ min, or after 1 more node\.$/)
+    .waitFor();
+  await f.site().call("DELETE", "/v1/cn-auto-approve");
 }, LIMIT_MS);
 
 test("the doctor shows skipped checks last, each with the reason", async () => {
