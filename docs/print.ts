@@ -1,6 +1,6 @@
 // `task docs`: prints the state tables of docs/*.md from the transition tables, between `<!-- table: KIND -->` and
 // `<!-- end -->`, the numbers of docs/limits.md from the constants (`<!-- limits: PART -->`), and the error codes of
-// docs/wire.md (`<!-- codes: errors -->`).
+// docs/wire.md (`<!-- codes: errors -->`), and the events of docs/webhooks.md (`<!-- events: webhooks -->`).
 // tests/lint/docs.test.ts fails when a page differs from the printed text.
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -10,6 +10,7 @@ import { consoleSessionTable } from "../actors/console-session/transition.ts";
 import { floatingIpTable } from "../actors/floating-ip/transition.ts";
 import { instanceTable } from "../actors/instance/transition.ts";
 import { jobTable } from "../actors/job/transition.ts";
+import { WEBHOOK_EVENTS } from "../src/contract/audit-actions.ts";
 import { ERROR_CODES } from "../src/contract/error-codes.ts";
 import { limitsPart } from "./limits.ts";
 
@@ -25,7 +26,7 @@ const TABLES: Readonly<Record<string, AnyTable>> = {
 };
 
 const FOLDER = fileURLToPath(new URL(".", import.meta.url));
-const PART = /<!-- (table|limits|codes): ([\w-]+) -->[\s\S]*?<!-- end -->/g;
+const PART = /<!-- (table|limits|codes|events): ([\w-]+) -->[\s\S]*?<!-- end -->/g;
 
 /** Returns the pages of this folder, each with its text and the text that `task docs` would write. */
 export function pages(): { readonly name: string; readonly text: string; readonly printed: string }[] {
@@ -35,7 +36,7 @@ export function pages(): { readonly name: string; readonly text: string; readonl
   });
 }
 
-const PRINT = { table: stateTable, limits: limitsPart, codes: errorCodes } as const;
+const PRINT = { table: stateTable, limits: limitsPart, codes: errorCodes, events: webhookEvents } as const;
 
 function printedPart(_old: string, what: keyof typeof PRINT, name: string): string {
   return `<!-- ${what}: ${name} -->\n\n${PRINT[what](name)}\n\n<!-- end -->`;
@@ -45,6 +46,21 @@ function errorCodes(): string {
   const rows = Object.entries(ERROR_CODES).map(([code, { status, when }]) => [`\`${code}\``, String(status), when]);
   return aligned(["Code", "Status", "When"], rows);
 }
+
+/** The events of webhooks, in a table with a row for each kind of object. */
+function webhookEvents(): string {
+  const kinds = Map.groupBy(WEBHOOK_EVENTS, (event) => KINDS.find((kind) => event.startsWith(`${kind}_`)) ?? "");
+  const rows = [...kinds].map(([kind, events]) => {
+    return [kind.replaceAll("_", " "), events.map((event) => `\`${event}\``).join(", ")];
+  });
+  return aligned(["Objects", "Events"], rows);
+}
+
+/** The kinds of objects that events begin with. */
+const KINDS = [
+  ...new Set(WEBHOOK_EVENTS.map((event) => event.match(/^(?:firewall|[a-z_]+?(?=_(?:create|set|test)$))/)?.[0])),
+]
+  .filter((kind) => kind !== undefined).toSorted((a, b) => b.length - a.length);
 
 function stateTable(kind: string): string {
   const table = TABLES[kind];

@@ -1,5 +1,6 @@
 // The drain of a node, and the evacuation of a dead node. One commit cordons the node and starts the operation. A
 // background worker then moves the instances (src/workers/drains.ts) and ends the operation.
+import type { AuditAction } from "../../src/contract/audit-actions.ts";
 import { DRAIN } from "../../src/lib/placement/node-filters.ts";
 import { lockKey } from "../../src/lib/ids/lock-key.ts";
 import { CN_LIVE_S } from "../../src/contract/limits.ts";
@@ -44,7 +45,7 @@ type Emptying = {
   readonly saga: string;
   readonly conditions: readonly Condition[];
   /** The action in the audit log. */
-  readonly action: string;
+  readonly action: AuditAction;
 };
 
 function emptied(s: On<"approved">, m: Msg<"drain"> | Msg<"evacuate">, { saga, conditions, action }: Emptying) {

@@ -1,4 +1,5 @@
 // The functions that make the result of a cell of a transition table: go, refuse, and the parts of a decision.
+import type { AuditAction } from "../../src/contract/audit-actions.ts";
 import { conflict, type Fault } from "../../src/contract/fault.ts";
 import type { Condition, EffectArgs, EffectName, GuardArgs, GuardName, Offsets } from "./conditions.ts";
 import type {
@@ -26,7 +27,7 @@ export function refuse<S>(fault: Fault): Out<S> {
 }
 
 /** Writes an audit entry in the same commit. `payload` must not contain secrets. */
-export function audit(action: string, resource: string | null, payload: Json = {}): AuditNote {
+export function audit(action: AuditAction, resource: string | null, payload: Json = {}): AuditNote {
   return { part: "audit", action, resource, payload };
 }
 

@@ -1,4 +1,5 @@
 // The types of the engine: actors, messages, decisions.
+import type { AuditAction } from "../../src/contract/audit-actions.ts";
 import type { Fault } from "../../src/contract/fault.ts";
 import type { AuditActor } from "../../src/contract/audit.ts";
 import type { Condition, Offsets } from "./conditions.ts";
@@ -48,7 +49,7 @@ export type Outcome<R = Json> = { readonly ok: true; readonly reply: R } | {
 /** The audit entry of a transition, committed with it. It never contains a secret. */
 export type AuditNote = {
   readonly part: "audit";
-  readonly action: string;
+  readonly action: AuditAction;
   readonly resource: string | null;
   readonly payload: Json;
 };

@@ -1,4 +1,5 @@
 // The messages to instances and the audit entries that report a change of a floating IP's binding.
+import type { AuditAction } from "../../src/contract/audit-actions.ts";
 import { audit, withActor } from "../engine/effects.ts";
 import type { Json, With } from "../engine/types.ts";
 import type { FloatingIpFields } from "./state.ts";
@@ -22,7 +23,7 @@ export function unbound(
 
 export function noted(
   { id, tenant_id, project_id, address }: FloatingIpFields,
-  action: string,
+  action: AuditAction,
   payload: Readonly<Record<string, Json>>,
 ) {
   return audit(action, `FloatingIp::"${id}"`, { tenant_id, project_id, address, ...payload });

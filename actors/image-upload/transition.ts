@@ -2,6 +2,7 @@
 // so an upload continues after any interruption. When all bytes are stored, one commit creates the image and ends the
 // upload. The upload of an image from a snapshot belongs to its operation, and only this operation ends the upload; the
 // node only sends the bytes.
+import type { AuditAction } from "../../src/contract/audit-actions.ts";
 import { badRequest, conflict, type Fault, NOT_FOUND } from "../../src/contract/fault.ts";
 import { IMAGE_PART_BYTES, IMAGE_UPLOAD_IDLE_S } from "../../src/contract/limits.ts";
 import { lockKey } from "../../src/lib/ids/lock-key.ts";
@@ -149,7 +150,7 @@ function scopeOf({ tenant_id, project_id }: Open) {
   return { scope_kind: project_id === null ? "tenant" : "project", silo_id: null, tenant_id, project_id } as const;
 }
 
-function removed(s: Open, action: string): Out<ImageUploadState> {
+function removed(s: Open, action: AuditAction): Out<ImageUploadState> {
   return go<ImageUploadState>(null, audit(action, resource(s), { tenant_id: s.tenant_id, name: s.name }));
 }
 

@@ -1,6 +1,7 @@
 // Start, stop, restart, reset and retry of an instance. A message moves the instance to an intermediate state and
 // starts an operation. When the operation's job ends, the instance moves to the final state. An instance has one
 // operation at a time (docs/instances.md, "States").
+import type { AuditAction } from "../../src/contract/audit-actions.ts";
 import { conflict, type Fault } from "../../src/contract/fault.ts";
 import { audit, go, guard, refuse, upsert } from "../engine/effects.ts";
 import type { Of } from "../engine/table.ts";
@@ -141,9 +142,11 @@ export function settle(s: InstanceState, { operation_id, to }: Msg<"settle">, no
 export function failOperation(s: InstanceState, m: Msg<"operation_failed">, now: Date): Out<InstanceState> {
   if (s.operation_id !== m.operation_id || s.operation_kind === null) return { out: "ignore" };
   const { operation_id, reason } = m;
-  const note = noted(s, `instance_${s.operation_kind}_failed`, { operation_id, reason });
   const kind = s.operation_kind;
-  if (!isLifecycle(kind) || kind === "reset") {
+  // Other operations report their end with messages of their own.
+  if (!isLifecycle(kind) && kind !== "delete") return { out: "ignore" };
+  const note = noted(s, `instance_${kind}_failed`, { operation_id, reason });
+  if (kind === "delete" || kind === "reset") {
     return go({ ...s, ...IDLE, updated_at: now }, note);
   }
   if (s.job_begun) return go({ ...s, ...IDLE, state: "failed", reason, updated_at: now }, note);
@@ -154,7 +157,7 @@ function isLifecycle(kind: OperationKind): kind is LifecycleAction {
   return Object.hasOwn(FROM, kind);
 }
 
-export function noted(s: InstanceState, action: string, payload: Record<string, unknown>) {
+export function noted(s: InstanceState, action: AuditAction, payload: Record<string, unknown>) {
   const { tenant_id, project_id, host_cn_uuid } = s;
   return audit(action, `Instance::"${s.id}"`, { tenant_id, project_id, host_cn_uuid, ...payload });
 }

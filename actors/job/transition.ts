@@ -1,4 +1,5 @@
 // The states of a job: claims, leases, ends and tombstones (docs/instances.md, "Jobs").
+import type { AuditAction } from "../../src/contract/audit-actions.ts";
 import { conflict, fault } from "../../src/contract/fault.ts";
 import { addMs } from "../../src/lib/text/instant.ts";
 import { audit, go, guard, refuse, tell, withActor } from "../engine/effects.ts";
@@ -209,7 +210,7 @@ function claimedFrom(s: JobState): Part<JobState>[] {
   return [withActor({ kind: "instance", id: instance_id }, message)];
 }
 
-function noted(s: JobState, action: string, more: object = {}): Part<JobState> {
+function noted(s: JobState, action: AuditAction, more: object = {}): Part<JobState> {
   const { id, kind, target_cn, saga_id } = s;
   return audit(action, `Job::"${id}"`, { kind, target_cn, operation_id: saga_id, ...more });
 }

@@ -1,11 +1,12 @@
 // The audit entry of a record's change. It never holds a secret. The entry of a tenant's record also names the tenant
 // and the project. The activity log and webhooks use both to find the entry, even after the record is deleted.
+import type { AuditAction } from "../../src/contract/audit-actions.ts";
 import { audit } from "../engine/effects.ts";
 import type { AuditNote, Json } from "../engine/types.ts";
 
 /** The action of an audit entry. `note` lists the columns that the entry shows, or returns its payload. */
 export type AuditEntry<S, M> = {
-  readonly action: string;
+  readonly action: AuditAction;
   readonly note: readonly (keyof S & string)[] | ((row: S, message: M) => Json);
 };
 

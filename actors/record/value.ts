@@ -1,6 +1,7 @@
 // A value is a record without a lifecycle of its own: one message writes the whole row, and another message can remove
 // the row. Quotas, the identity provider of a tenant and settings are values. The transition table is total, as in
 // record.ts.
+import type { AuditAction } from "../../src/contract/audit-actions.ts";
 import type { Fault } from "../../src/contract/fault.ts";
 import { audit, go } from "../engine/effects.ts";
 import { type Of, runTable, type Table } from "../engine/table.ts";
@@ -15,7 +16,7 @@ export type SetValue<Fields> = { readonly type: "set" } & Fields;
 export type UnsetValue = { readonly type: "unset" };
 
 /** The audit entry of a change. Its resource is the owner of the value. */
-type Change<S> = { readonly action: string; readonly note: (row: S) => Json };
+type Change<S> = { readonly action: AuditAction; readonly note: (row: S) => Json };
 
 /** The description of one kind of value. */
 export type ValueDescription<S extends ValueState<unknown>, M extends Message> =

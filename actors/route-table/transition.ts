@@ -65,6 +65,7 @@ export const routeTable = record<RouteTableState, RouteTableMessage, RouteTable>
   },
 });
 
-function goWithVpc({ id, name, vpc_id }: RouteTableState): Out<RouteTableState> {
-  return go<RouteTableState>(null, audit("route_table_delete", `RouteTable::"${id}"`, { name, vpc_id }));
+function goWithVpc({ id, tenant_id, project_id, name, vpc_id }: RouteTableState): Out<RouteTableState> {
+  const note = { tenant_id, project_id, name, vpc_id };
+  return go<RouteTableState>(null, audit("route_table_delete", `RouteTable::"${id}"`, note));
 }

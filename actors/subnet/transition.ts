@@ -143,10 +143,11 @@ function useRouteTable(s: SubnetState, { table }: UseRouteTable): Out<SubnetStat
   if (table === null || table.tenant_id !== s.tenant_id || table.project_id !== s.project_id) return refuse(NOT_FOUND);
   if (table.vpc_id !== s.vpc_id) return refuse(badRequest(`route table ${table.id} is not in vpc ${s.vpc_id}`));
   if (table.id === s.route_table_id) return { out: "ignore" };
+  const { tenant_id, project_id } = s;
   return go(
     { ...s, route_table_id: table.id },
     lock(lockKey("vpc", s.vpc_id), true),
     vpcChanged(s),
-    audit("subnet_update", `Subnet::"${s.id}"`, { route_table_id: table.id }),
+    audit("subnet_update", `Subnet::"${s.id}"`, { tenant_id, project_id, route_table_id: table.id }),
   );
 }

@@ -1,5 +1,6 @@
 // A user. A caller that is not root grants only capabilities and tenants that it has, and cannot set the password of a
 // user with more rights. A new password ends every session of the user in the same commit.
+import type { AuditAction } from "../../src/contract/audit-actions.ts";
 import type { Capability } from "../../src/contract/enums.ts";
 import { conflict, fault } from "../../src/contract/fault.ts";
 import type { User } from "../../src/contract/identity.ts";
@@ -75,7 +76,7 @@ function changePassword(s: Live, m: Msg<"change_password">): Out<UserState> {
   return withPassword(s, m.password_hash, "change_password");
 }
 
-function withPassword(s: Live, password_hash: string, action: string): Out<UserState> {
+function withPassword(s: Live, password_hash: string, action: AuditAction): Out<UserState> {
   const session_epoch = s.session_epoch + 1;
   return go({ ...s, password_hash, session_epoch }, audit(action, resource(s.id), { username: s.username }));
 }

@@ -1,7 +1,7 @@
 // Selects images and their files by the options.
 import { EXIT } from "../internal/exit-code.ts";
 import { Failure } from "../internal/failure.ts";
-import { nearNames } from "../internal/near-names.ts";
+import { nearNames } from "../../src/lib/text/near-names.ts";
 import type { Artifact, Image, Release } from "./model.ts";
 import type { FilterOptions, PickOptions } from "./options.ts";
 

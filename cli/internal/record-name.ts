@@ -2,7 +2,7 @@
 import { EXIT } from "./exit-code.ts";
 import { Failure, usageFailure } from "./failure.ts";
 import type { Io } from "./io.ts";
-import { nearNames } from "./near-names.ts";
+import { nearNames } from "../../src/lib/text/near-names.ts";
 import { plainText } from "./plain-text.ts";
 
 export type RecordKind<T> = {

@@ -4,7 +4,7 @@ import { checkToken, type Connection } from "../internal/connection.ts";
 import { parseEndpoint } from "../internal/endpoint.ts";
 import { EXIT } from "../internal/exit-code.ts";
 import { Failure, usageFailure } from "../internal/failure.ts";
-import { nearNames } from "../internal/near-names.ts";
+import { nearNames } from "../../src/lib/text/near-names.ts";
 import type { Session } from "../internal/profile.ts";
 import { isDue, renewSession } from "../internal/session.ts";
 import type { Environment } from "../internal/environment.ts";

@@ -1,5 +1,6 @@
 // Defines the schemas of webhooks. A webhook sends events of a project to a URL (docs/webhooks.md).
 import { z } from "zod";
+import { WEBHOOK_EVENTS } from "./audit-actions.ts";
 import { Timestamp, withDefault } from "./common.ts";
 import { WEBHOOK_DELIVERY_STATES } from "./enums.ts";
 import { Labels, LabelsPatch, NewLabels } from "./labels.ts";
@@ -18,6 +19,12 @@ const Url = z.url({ protocol: /^https?$/ }).max(WEBHOOK_URL_CHARS_MAX).refine(is
 const Events = z.array(EventPattern).max(WEBHOOK_EVENTS_MAX).describe(
   "The actions whose events are sent, named as in the activity log. `instance_*` means all actions that begin with " +
     "instance_. [] means all actions",
+);
+
+/** The events of a new or changed webhook. An older webhook may still have events that no longer exist. */
+const NewEvents = Events.describe(
+  `${Events.description}. 400 for an event that does not exist and for a prefix without events. The events: ` +
+    WEBHOOK_EVENTS.join(", "),
 );
 
 /** A webhook of a project. */
@@ -49,7 +56,7 @@ export const WebhookBody = z.strictObject({
   description: withDefault(Description, ""),
   labels: withDefault(NewLabels, {}),
   url: Url.describe("http or https; the setting fetch.allowed_private limits private addresses"),
-  events: withDefault(Events, []),
+  events: withDefault(NewEvents, []),
   enabled: withDefault(z.boolean(), true),
 });
 export type WebhookBody = z.infer<typeof WebhookBody>;
@@ -58,7 +65,7 @@ export type WebhookBody = z.infer<typeof WebhookBody>;
 export const WebhookPatch = NamedPatch.extend({
   labels: LabelsPatch.nullish(),
   url: Url.nullish(),
-  events: Events.nullish(),
+  events: NewEvents.nullish(),
   enabled: z.boolean().nullish(),
 });
 export type WebhookPatch = z.infer<typeof WebhookPatch>;

@@ -19,6 +19,7 @@ import {
 } from "../contract/webhook.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { pageById } from "../http/page.ts";
+import { unknownEvent } from "../services/webhook-events.ts";
 import { answers, answersCreated, jsonBody, rights } from "./answer.ts";
 import type { App, Ctx, RouteDeps, Writes } from "./deps.ts";
 import { deleteRecord, showRecord } from "./record-routes.ts";
@@ -83,6 +84,8 @@ function recordRoutes(app: App, deps: Deps): void {
     const secret = deps.mint.webhookSecret(id);
     const sealed_secret = deps.mint.sealWebhookSecret(id, secret);
     const body = c.req.valid("json");
+    const unknown = unknownEvent(body.events);
+    if (unknown !== null) return faultResponse(c, unknown);
     const message = { type: "create", id, tenant_id, project_id, ...body, sealed_secret } as const;
     const outcome = await deps.send(c, { kind: "webhook", id }, message, idempotency);
     if (!outcome.ok) return faultResponse(c, outcome.fault);
@@ -106,6 +109,8 @@ function recordRoutes(app: App, deps: Deps): void {
   app.openapi(updateRoute, async (c) => {
     const { webhook_id: id } = c.req.valid("param");
     const { name, description, labels, url, events, enabled } = c.req.valid("json");
+    const unknown = unknownEvent(events ?? []);
+    if (unknown !== null) return faultResponse(c, unknown);
     const outcome = await deps.sendOnce(c, { kind: "webhook", id }, {
       type: "update",
       name: name ?? null,

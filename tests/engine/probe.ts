@@ -85,7 +85,10 @@ const lampTable: Table<LampState, LampMessage> = {
 };
 
 function make(_s: null, m: Of<LampMessage, "make">): Out<LampState> {
-  return go({ state: "off", id: m.id, label: m.label ?? null, address: null }, audit("lamp_make", `Lamp::"${m.id}"`));
+  return go(
+    { state: "off", id: m.id, label: m.label ?? null, address: null },
+    audit("lamp_make" as never, `Lamp::"${m.id}"`),
+  );
 }
 
 function switchOn(s: LampState, m: Of<LampMessage, "switch_on">, now: Date): Out<LampState> {

@@ -7,7 +7,7 @@ import { parseByteSize } from "../byte-size.ts";
 import { usageFailure } from "../failure.ts";
 import { unreadable } from "../file-problem.ts";
 import type { Io } from "../io.ts";
-import { nearNames } from "../near-names.ts";
+import { nearNames } from "../../../src/lib/text/near-names.ts";
 import { readPlainFile } from "../private-file.ts";
 import { type Entry, entryOf, type Field, type ManifestKind } from "./kind.ts";
 

@@ -4,7 +4,7 @@ import type { Request } from "../../internal/api.ts";
 import { EXIT } from "../../internal/exit-code.ts";
 import { Failure } from "../../internal/failure.ts";
 import type { Io } from "../../internal/io.ts";
-import { nearNames } from "../../internal/near-names.ts";
+import { nearNames } from "../../../src/lib/text/near-names.ts";
 import { plainText } from "../../internal/plain-text.ts";
 
 export const SETTINGS_PATH = "/v1/config";

@@ -5,7 +5,7 @@ import { deleteCommand } from "../../internal/delete-command.ts";
 import type { Environment } from "../../internal/environment.ts";
 import { EXIT } from "../../internal/exit-code.ts";
 import { Failure, usageFailure } from "../../internal/failure.ts";
-import { nearNames } from "../../internal/near-names.ts";
+import { nearNames } from "../../../src/lib/text/near-names.ts";
 import { plainText } from "../../internal/plain-text.ts";
 import { checkProfileName, DEFAULT_PROFILE } from "../../internal/profile.ts";
 import type { Column } from "../../internal/table.ts";

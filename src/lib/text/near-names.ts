@@ -1,6 +1,6 @@
 // Finds names that a mistyped name may have meant.
 
-/** Maximum number of names that a failure suggests. */
+/** Maximum number of names that an error suggests. */
 const NAMES_MAX = 3;
 /** One mistake is allowed for every group of this many characters, and at least one in every name. */
 const CHARS_PER_MISTAKE = 4;

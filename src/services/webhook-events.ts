@@ -1,0 +1,26 @@
+// Checks the events of a webhook: each must name an event of a project's objects (docs/webhooks.md, "Events").
+import { WEBHOOK_EVENTS } from "../contract/audit-actions.ts";
+import { badRequest, type Fault } from "../contract/fault.ts";
+import { nearNames } from "../lib/text/near-names.ts";
+
+/** Returns the 400 for the first pattern that no event matches; null if there is none. */
+export function unknownEvent(patterns: readonly string[]): Fault | null {
+  const at = patterns.findIndex((pattern) => !matchesAny(pattern));
+  const pattern = patterns[at];
+  if (pattern === undefined) return null;
+  const near = pattern.endsWith("*")
+    ? nearNames(PREFIXES, pattern.slice(0, -1).replace(/_$/, "")).map((prefix) => `${prefix}_*`)
+    : nearNames(WEBHOOK_EVENTS, pattern);
+  const rule = pattern.endsWith("*") ? `no event begins with ${pattern.slice(0, -1)}` : `there is no event ${pattern}`;
+  const help = near.length > 0 ? `did you mean ${near.join(" or ")}?` : "docs/webhooks.md lists the events";
+  return badRequest(`body.events[${at}]: ${rule}; ${help}`);
+}
+
+/** The parts of events before their last word, such as nat_gateway. */
+const PREFIXES = [...new Set(WEBHOOK_EVENTS.map((event) => event.replace(/_[a-z]+$/, "")))];
+
+function matchesAny(pattern: string): boolean {
+  return WEBHOOK_EVENTS.some((event) =>
+    pattern.endsWith("*") ? event.startsWith(pattern.slice(0, -1)) : event === pattern
+  );
+}
