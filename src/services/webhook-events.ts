@@ -3,7 +3,7 @@ import { WEBHOOK_EVENTS } from "../contract/audit-actions.ts";
 import { badRequest, type Fault } from "../contract/fault.ts";
 import { nearNames } from "../lib/text/near-names.ts";
 
-/** Returns the 400 for the first pattern that no event matches; null if there is none. */
+/** Returns the 400 for the first pattern that no event matches; null if events match all patterns. */
 export function unknownEvent(patterns: readonly string[]): Fault | null {
   const at = patterns.findIndex((pattern) => !matchesAny(pattern));
   const pattern = patterns[at];
