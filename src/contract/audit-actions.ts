@@ -200,6 +200,7 @@ export const OTHER_ACTIONS = [
   "webhook_test",
 ] as const;
 
+/** The action of an audit entry. A denial has the name of the denied permission instead. */
 export type AuditAction = typeof PROJECT_ACTIONS[number] | typeof OTHER_ACTIONS[number];
 
 /** The events that a webhook can get. The request that tests a webhook sends webhook_test. */
