@@ -1,8 +1,8 @@
 // Sends the polls of the node. A poll is one request in place of heartbeat, claim, network poll and the repeated
-// reports (docs/nodes.md, "Reports of a node"). The loop for work and the loop for network documents each have a
-// question to the server, and questions of about the same time share a poll. While one loop is busy, the other one
-// polls alone. The next poll of the busy loop ends at the same time as the poll in flight, so that both loops share a
-// poll again. If the server has no polls, the loops use their own calls.
+// reports (docs/nodes.md, "Reports of a node"). The loop for work and the loop for network documents each send a
+// question to the server. Questions that are asked at about the same time share a poll. While one loop is busy, the
+// other one polls alone. The next poll of the busy loop ends at the same time as the poll in flight, so that both loops
+// share a poll again. If the server does not support polls, the loops use their own calls.
 import type { AgentPollBody, AgentPollView } from "../src/contract/agent-poll.ts";
 import type { ClaimBody, ClaimView } from "../src/contract/job.ts";
 import { AGENT_HEARTBEAT_MS, AGENT_POLL_S_MAX, AGENT_POLL_S_MIN } from "../src/contract/limits.ts";
@@ -19,8 +19,8 @@ const JOIN_MS = 250;
  */
 const LATE_MS = 2_000;
 /**
- * Pause before the next poll if the server has no polls, and before polls carry reports again if the server refused
- * one.
+ * Pause before the next poll if the server does not support polls, and before polls carry reports again if the server
+ * refused a poll with a report.
  */
 const UNSUPPORTED_RETRY_MS = 60_000;
 const NOT_FOUND = 404;
@@ -35,13 +35,13 @@ export type Rider = {
 };
 
 export type Polls = {
-  /** Returns the answer as POST /v1/agent/claim would; null if the server has no polls. */
+  /** Returns the answer in the form of POST /v1/agent/claim; null if the server does not support polls. */
   claim(body: ClaimBody): Promise<Reply | null>;
-  /** Returns the answer as POST /v1/agent/network/poll would; null if the server has no polls. */
+  /** Returns the answer in the form of POST /v1/agent/network/poll; null if the server does not support polls. */
   documents(body: NetworkPollBody): Promise<Reply | null>;
   /**
-   * Whether the server has polls, as far as the agent knows. If it has, the polls keep the pace and the loops need no
-   * pause.
+   * Whether the server supports polls, as far as the agent knows. If it does, the polls limit the rate of requests, and
+   * the loops need no pause.
    */
   isUsed(): boolean;
   /** Whether the polls replace the heartbeats. */
@@ -94,7 +94,7 @@ export function createPolls({ agent, api_key, active, riders }: PollsOptions): P
     const left_ms = other === undefined ? 0 : other.end_ms - now_ms();
     if (other !== undefined && left_ms < JOIN_MS) await Promise.race([other.landed, rest(agent, JOIN_MS)]);
     if (other === undefined || left_ms < JOIN_MS) await rest(agent, GATHER_MS);
-    // If the questions differ, the question of the other loop arrived, and its poll carries this question, too.
+    // If `questions` was replaced, the other loop has asked meanwhile, and its poll carries this question, too.
     if (questions === mine) await flush();
   }
 

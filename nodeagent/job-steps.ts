@@ -26,7 +26,7 @@ export type JobContext = {
 type JobSteps = {
   /** The steps in order. The last one returns the job's result. */
   readonly steps: Readonly<Record<string, (context: JobContext) => Promise<unknown>>>;
-  /** Removes everything that the job created. */
+  /** Undoes the effects of the job. Absent for a job that is never undone. */
   readonly undo?: (agent: Agent, job: Job) => Promise<void>;
 };
 

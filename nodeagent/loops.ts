@@ -101,7 +101,7 @@ export function statusLoop(
   };
 }
 
-/** Reports the capacity. The polls carry the reports. */
+/** Reports the capacity. This loop sends the first report, and the polls carry the later ones. */
 export function capacityLoop(
   { driver, environment, timers }: Agent,
   polls: () => Pick<Polls, "carries">,

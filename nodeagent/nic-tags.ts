@@ -12,7 +12,7 @@ export type NicTag = { readonly name: string; readonly bridge: string | null };
 
 const DEVICES = "/sys/class/net";
 
-/** Reads `NAME` or `NAME:BRIDGE`, with commas between them. Throws a usage Failure. */
+/** Parses a comma-separated list of `NAME` and `NAME:BRIDGE`. Throws a usage Failure if it is malformed. */
 export function parseNicTags(text: string): readonly NicTag[] {
   const tags = text.split(",").filter((each) => each !== "").map((each) => {
     const [name = "", bridge = null, ...more] = each.split(":");
@@ -29,8 +29,8 @@ export function parseNicTags(text: string): readonly NicTag[] {
 }
 
 /**
- * Reports the tags again and again: the control plane drops names that no operator has created, and an operator may
- * create one later.
+ * Reports the tags periodically: the control plane drops tags that no operator has created, and an operator may create
+ * one later.
  */
 export function nicTagLoop({ nic_tags, timers }: Agent): Loop {
   return {

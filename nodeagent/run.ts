@@ -42,7 +42,7 @@ const LOOPBACK = "127.0.0.1";
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** Part of the disk that stays free by default, in percent. */
 const DISK_RESERVE_PERCENT = 10;
-/** UUIDs of mainboards without an identity: only zeros or only Fs. */
+/** UUIDs of mainboards without an identity: they consist of zeros and Fs. */
 const NO_IDENTITY = /^(0|f|-)+$/i;
 
 export function run(): AnyCommand {

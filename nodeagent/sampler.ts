@@ -5,7 +5,7 @@ import type { Driver } from "./driver.ts";
 export type Sample = Readonly<Record<string, MachineMetrics>>;
 
 export type Sampler = {
-  /** Returns the sample that was not sent yet, or null. Takes a new one when its time has come. */
+  /** Returns the sample that was not sent yet, or null. Takes a new sample when one is due. */
   unsent(): Promise<Sample | null>;
   /** Notes that this sample was sent. A newer sample is still kept. */
   sent(which: Sample | null): void;
@@ -20,7 +20,7 @@ export function createSampler(driver: Pick<Driver, "metrics">, { period_ms, mono
     unsent: async () => {
       if (monotonicMs() - taken_ms < period_ms) return sample;
       taken_ms = monotonicMs();
-      // The status is more important than its metrics: it is sent without them.
+      // If the metrics cannot be read, the status is sent without them.
       const read = await driver.metrics().catch(() => ({}));
       sample = Object.keys(read).length === 0 ? null : read;
       return sample;

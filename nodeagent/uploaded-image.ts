@@ -19,7 +19,7 @@ type Reading = {
 
 /** Fills the part with the image's bytes. Throws a Failure if they cannot be read or have another digest. */
 export async function readUploaded(agent: Agent, image: Image, { id, part, api_key, onProgress }: Reading) {
-  // Only whole parts can be continued.
+  // A download continues only after a whole part.
   if (part.bytes() % IMAGE_PART_BYTES !== 0) await part.restart(null);
   while (part.bytes() < image.size_bytes) {
     const bytes = await readPart(agent, { id, api_key, number: part.bytes() / IMAGE_PART_BYTES });

@@ -1,5 +1,5 @@
-// Caches the boot records. The booter uses a record at once if the control plane confirmed the record in the last
-// seconds. Otherwise the booter asks the control plane. If no answer comes in time, an enrolled node gets its cached
+// Caches the boot records. The booter uses a record at once if the control plane confirmed it within RECORD_FRESH_MS.
+// Otherwise the booter asks the control plane. If no answer comes in time, an enrolled node gets its cached
 // record, marked as not verified, unless the record is past its age limit. Any other machine waits for the control
 // plane. If an answer is too late for one packet, the booter uses it for the next packet.
 //
@@ -24,7 +24,8 @@ export type Records = {
   /**
    * Asks the control plane; never rejects. Returns the cached record as not verified in these cases: PENDING_MAX
    * lookups are in progress; the call fails; no answer comes in time. The time limit is LOOKUP_MS for an enrolled node
-   * and `late_ms` for other machines. Returns no record if none is cached or the cached record is past its age limit.
+   * with a usable cached record, and `late_ms` for other machines. Returns no record if none is cached or the cached
+   * record is past its age limit.
    */
   find(mac: string, client: Readonly<Record<string, unknown>>): Promise<Found>;
   /** Returns the MAC address of the record with this IP address, or null. */

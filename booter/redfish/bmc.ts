@@ -100,8 +100,8 @@ export async function openBmc(options: BmcOptions): Promise<Bmc> {
     const before = await expect("GET", path);
     const named = before.body["@odata.etag"];
     const etag = before.headers.etag ?? (typeof named === "string" ? named : undefined);
-    // Tries the ETag as received, then as a strong ETag, then no ETag. If the BMC sent no ETag, tries no ETag, then
-    // "*".
+    // Tries the ETag as received, then a weak ETag as a strong one, then no ETag, then "*". If the BMC sent no ETag,
+    // tries no ETag, then "*".
     const tries: (string | null)[] = etag === undefined
       ? [null, "*"]
       : etag.startsWith("W/")

@@ -3,7 +3,7 @@ import type { BmcAnswer } from "./wire.ts";
 
 /** The largest number of characters of a BMC's text in an error message. */
 const TEXT_CHARS_MAX = 512;
-/** MessageIds that an answer of success may contain. */
+/** MessageIds that do not mean a failure. */
 const GOOD = /(^|\.)(Success|Created|Accepted|NoOperation|TaskStarted|\w*ResetRequired|ResetInProgress)$/i;
 
 export type Message = { readonly id: string; readonly text: string; readonly good: boolean };

@@ -38,7 +38,8 @@ export function requestOf({ epoch, deliveries = 1 }: Delivered): string {
 }
 
 /**
- * Stores at the control plane whose calls another booter may accept. Returns why the script must not be sent, or null.
+ * Stores the script at the control plane, so that another booter accepts the script's calls. Returns null, or why the
+ * script must not be sent.
  * @throws ApiFault if the control plane does not answer
  */
 export async function storeScript(

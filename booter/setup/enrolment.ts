@@ -78,7 +78,7 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
       return log("announce.refused", { server_uuid, mac: peer.mac, reason: "its inventory does not have this port" });
     }
     const machine = machineOf(server_uuid, peer);
-    // The machine's agent sends `startup` once after every start. The announce below verifies the sender.
+    // The machine's agent sends `startup` once after every start. The announcement that follows verifies the sender.
     if (topic.kind === "startup") {
       machine.started_ms = performance.now();
       if ((ledger.of(server_uuid)?.delivered ?? null) !== null) machine.restarted = true;
@@ -111,8 +111,8 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
     const { server_uuid, peer } = machine;
     const before = machine.state;
     const run = ledger.of(server_uuid);
-    // The login of another booter is worthless here, so this machine's system was booted from this booter. A run that
-    // another booter began ended with the machine's earlier system. Only one announcement after a start contains this.
+    // This booter does not accept another booter's login, so the machine booted from this booter. A run that another
+    // booter began ended with the machine's earlier system. Only one announcement after a start reports the start.
     const started = hasJustStarted(machine, ledger);
     if (started) machine.started_ms = null;
     try {

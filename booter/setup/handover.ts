@@ -31,7 +31,7 @@ export type HandoverOptions = {
   readonly originFor: (address: string) => string;
   readonly counters: Counters;
   readonly log: Log;
-  /** Returns the time in ms since any start. */
+  /** Returns the time of a monotonic clock in milliseconds. */
   readonly now: () => number;
 };
 

@@ -16,7 +16,7 @@ export type Machine = {
   busy: boolean;
   /** The machine reported its start while its setup was in progress. */
   restarted: boolean;
-  /** When the machine reported its start (performance.now()). Null after an announcement with it. */
+  /** When the machine reported its start (performance.now()). Null once an announcement has reported the start. */
   started_ms: number | null;
 };
 

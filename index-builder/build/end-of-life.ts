@@ -1,5 +1,5 @@
-// Leaves out releases whose support cycle has ended according to endoflife.date. The data of this site never add a
-// release, and the dates of this site are not published.
+// Leaves out releases whose support cycle has ended according to endoflife.date. Data from endoflife.date never add a
+// release, and its dates are not published.
 import { z } from "zod";
 import type { Visit } from "../vendor.ts";
 

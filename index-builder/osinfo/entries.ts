@@ -1,5 +1,5 @@
 // Lists the entries of the osinfo database that an index can refer to. The database (Debian's package osinfo-db
-// 0.20221130) has the releases up to November 2022. The ids of later releases are made by the database's naming rule.
+// 0.20221130) has the releases up to November 2022. The ids of later releases follow the database's naming rule.
 // An id consists of a prefix and a key: "http://ubuntu.com/ubuntu/" + "22.04". A short id consists of a short prefix
 // and the same key: "ubuntu" + "22.04".
 

@@ -13,7 +13,7 @@ type Keys = readonly openpgp.PublicKey[];
 
 /**
  * Returns the keys in `document` that have one of these fingerprints. One file may contain several primary keys.
- * @throws VendorFault untrusted if no key is pinned, unreadable if the document has no key
+ * @throws VendorFault untrusted if no key has one of these fingerprints, unreadable if the document has no key
  */
 export async function pinnedKeys(what: string, document: Uint8Array, fingerprints: readonly string[]): Promise<Keys> {
   const keys = await readKeys(openpgp, document).catch((error) => {

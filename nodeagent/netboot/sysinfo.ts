@@ -10,7 +10,7 @@ export type InventoryRoots = {
 
 export const MACHINE_ROOTS: InventoryRoots = { sys: "/sys", proc: "/proc" };
 
-/** A disk of the machine. `solid_state` and `removable` decide its role in a layout. */
+/** A disk of the machine. Layouts and the inventory use only its name and size. */
 export type MachineDisk = {
   readonly name: string;
   readonly size_bytes: number;

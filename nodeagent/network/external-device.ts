@@ -1,5 +1,5 @@
-// Makes the router's device in an external network: one end of a cable whose other end is a port of the node's bridge,
-// or a VLAN device on this end.
+// Creates the router's device in an external network: one end of a veth pair, or a VLAN device on this end. The other
+// end of the pair is a port of the node's bridge.
 import type { DocumentExternal } from "../../src/contract/network-document.ts";
 import { EXTERNAL_CABLE, EXTERNAL_DEVICE } from "./names.ts";
 import { vlanOf } from "./observed-state.ts";
@@ -13,7 +13,7 @@ export type ExternalPlace = {
   inside(...argv: readonly string[]): Promise<string>;
 };
 
-/** Returns the name of the cable's end at the bridge. */
+/** Returns the name of the veth pair's end at the bridge. */
 export function portName(vni: number): string {
   return `x${vni}`;
 }
@@ -49,7 +49,7 @@ async function addDevice(
   vlan_id: number | null,
 ): Promise<void> {
   const inner = vlan_id === null ? EXTERNAL_DEVICE : EXTERNAL_CABLE;
-  // A killed agent, or a kernel without VLANs, leaves a cable without its device.
+  // A killed agent, or a kernel without VLANs, leaves a veth pair without the VLAN device.
   await onHost("ip", "link", "del", outer).catch(() => {});
   await onHost("ip", "link", "add", outer, "type", "veth", "peer", "name", inner, "netns", namespace);
   if (vlan_id !== null) {

@@ -21,7 +21,7 @@ export const ROUTER_PREFIX = "berth-";
 export const OVERLAY_DEVICE = "vx";
 /** The router's device towards the external network. */
 export const EXTERNAL_DEVICE = "xt";
-/** The cable under that device if the external network is a VLAN. */
+/** The end of the veth pair under that device if the external network is a VLAN. */
 export const EXTERNAL_CABLE = "xv";
 
 /** Returns the name of a NIC's tap. With 13 characters it fits into the kernel's 15. */

@@ -1,5 +1,5 @@
-// Makes the router's device towards the other nodes, and the settings of the router's namespace. The device is the last
-// thing that a new namespace gets before its firewall, so a namespace with the device has the settings.
+// Creates the router's device towards the other nodes, and sets the sysctls of the router's namespace. The device is
+// the last thing that a new namespace gets before its firewall, so a namespace with the device has the sysctls.
 import type { NetworkDocument } from "../../src/contract/network-document.ts";
 import { OVERLAY_DEVICE, routerMac, VXLAN_PORT } from "./names.ts";
 import { linksOf } from "./observed-state.ts";
@@ -18,7 +18,7 @@ export type OverlayPlace = {
   batch(argv: readonly string[], lines: readonly string[]): Promise<void>;
 };
 
-/** Interface names do not exist yet when `default` is set. */
+/** The kernel copies the values of `default` to each device that is created later. */
 const SYSCTLS = [
   "net.ipv4.ip_forward=1",
   "net.ipv6.conf.all.forwarding=1",

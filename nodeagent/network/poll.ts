@@ -14,7 +14,7 @@ const UNSUPPORTED_RETRY_MS = 60_000;
 const FAILED_RETRY_MS = 1_000;
 /** Time between two reports of the counters of firewall rules. A poll that waits delays the next report. */
 const COUNTS_MS = 60_000;
-/** The attempts between two comparisons of all routers with their documents: one comparison in 60 s. */
+/** The number of pauses of FAILED_RETRY_MS between two comparisons of all routers with their documents: 60 s. */
 const RESTS_PER_REPAIR = 60;
 const NOT_FOUND = 404;
 

@@ -15,7 +15,8 @@ export type RouterFirewall = {
   /** Sets the ruleset of a new namespace, which has no counters and no connections. */
   begin(document: NetworkDocument, taps: ReadonlySet<string>): Promise<boolean>;
   /**
-   * Does the same without reading the kernel's ruleset: compares the new text with the text that this process set last.
+   * Does the same as `check`, but does not read the kernel's ruleset: compares the new text with the text that this
+   * process set last.
    */
   change(document: NetworkDocument, taps: ReadonlySet<string>): Promise<boolean>;
   /** Returns whether the kernel has the ruleset that this process set last. */

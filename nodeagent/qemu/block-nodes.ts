@@ -1,5 +1,5 @@
-// Describes how QEMU has the disks of a VM open: as block nodes, and for a data disk also as a SCSI device, which QEMU
-// can add and remove while the guest runs.
+// Describes the disks that QEMU has open for a VM. Each disk has block nodes. A data disk also has a SCSI device, which
+// QEMU can add and remove while the guest runs.
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Qmp, QmpError } from "./qmp.ts";
 import type { VmDisk } from "./vm-record.ts";

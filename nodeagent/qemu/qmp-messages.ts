@@ -16,14 +16,14 @@ export type RunState =
 /** The state of a migration: among others active, pre-switchover, completed, failed and cancelled. */
 export type MigrationStatus = string;
 
-/** QEMU's answer about its migration. Bytes and milliseconds. */
+/** QEMU's answer about its migration. Sizes are in bytes, times in milliseconds. */
 export type MigrationInfo = {
   readonly status?: MigrationStatus;
   readonly ram?: { readonly transferred: number; readonly remaining: number; readonly total: number };
   readonly "error-desc"?: string;
 };
 
-/** A background job of QEMU, such as the copy of a disk. Bytes. A concluded job without an error succeeded. */
+/** A background job of QEMU, such as the copy of a disk. Counts bytes. A concluded job without an error succeeded. */
 export type Job = {
   readonly id: string;
   readonly status: string;
@@ -154,7 +154,7 @@ type MigrationCommands = {
   readonly "job-cancel": { readonly arguments: { readonly id: string }; readonly answer: unknown };
 };
 
-/** Counters of one block node since QEMU started. Bytes. */
+/** Counters of one block node since QEMU started, in bytes. */
 export type BlockStatistics = {
   readonly "node-name"?: string;
   readonly stats: { readonly rd_bytes: number; readonly wr_bytes: number };

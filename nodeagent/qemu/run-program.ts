@@ -27,7 +27,7 @@ export class ProgramFailed extends Failure {
 
 export type RunOptions = { readonly limit_ms?: number; readonly cwd?: string; readonly name?: string };
 
-/** The environment of every program: the folders of programs, including programs for root, and no language. */
+/** The environment of every program: a PATH with root's programs, and the locale C, so that messages are English. */
 export function programEnvironment(): Record<string, string> {
   const path = process.env.PATH ?? "";
   return { PATH: `${path}:/usr/local/sbin:/usr/sbin:/sbin:/usr/bin:/bin`, LC_ALL: "C" };

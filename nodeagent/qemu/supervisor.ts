@@ -20,7 +20,7 @@ export type Supervisor = {
   limitMemory(bytes: number | null): Promise<void>;
 };
 
-/** Bytes of QEMU's last messages that are kept to explain its end. */
+/** Characters of QEMU's last messages that are kept to explain its end. */
 const MESSAGES_CHARS_MAX = 2_000;
 
 /** Time that a process has to end after its monitor closed. */

@@ -10,7 +10,7 @@ import { createSessionReference, type SessionSource } from "./session-credential
 /** A credential by reference. It contains no secret. */
 export type CredentialReference = {
   readonly user_id: string;
-  /** The API key; null for tokens. */
+  /** The API key, also the one that opened a session of the web console; null for others. */
   readonly key_id: string | null;
   /** The login session; null for keys and tokens of other issuers. */
   readonly login_id: string | null;

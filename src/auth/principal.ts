@@ -24,13 +24,13 @@ export type Principal =
   | { readonly kind: "anonymous" }
   | Person & {
     readonly kind: "user";
-    /** The id of the API key that the caller sent; null for a token. */
+    /** The API key that the caller sent, or that opened the caller's session of the web console; null for others. */
     readonly key_id: string | null;
     /** The tenant that the key is bound to; null for a token and for the user's own keys. */
     readonly key_tenant_id: string | null;
     /** The login session of the token; null for keys and for tokens of other issuers. */
     readonly session_id: string | null;
-    /** The scope of the key or token; `full` for the token of a login session. */
+    /** The scope of the key or token. A login session has the scope that it was granted, otherwise `full`. */
     readonly scope: KeyScope;
     /** The compute node that the credential is bound to; null for other credentials. */
     readonly bound_cn: string | null;

@@ -97,7 +97,10 @@ export const ofDisks: Locate = {
   find: (c, findRow) => (narrow(c, ["instance"]) ? inInstance : inProject).find(c, findRow),
 };
 
-/** For lists of instances. With `?image=` or `?cn=`, the list spans all projects; otherwise it needs one project. */
+/**
+ * For lists of instances. The list needs one project, or else `?image=` or `?cn=`. Without a project, the list spans
+ * all projects.
+ */
 export const ofInstances: Locate = {
   wanted: (c) => narrow(c, ["image", "cn"]) ? [] : ["tenant", "project"],
   missing: () => "set `image=`, `cn=`, or `tenant=&project=` to scope the list",

@@ -1,16 +1,16 @@
 // Divides a limited resource (connections, bodies, long polls) among its sources, so that a slow or busy source limits
 // only itself. A source has at most `each_max`. When the whole resource is taken, a new request takes over the oldest
-// slot of the largest source, unless the source of the new request would then be the largest.
+// slot of the largest source, unless its own source is the largest or would become larger than that source was.
 
 export type Slot = {
-  /** Raises the weight of the slot to this value. Returns false when the source has reached its share. */
+  /** Raises the weight of the slot to this value. Returns false if there is no room, or the slot was taken over. */
   readonly grow: (weight: number) => boolean;
   readonly release: () => void;
 };
 
 export type Shares = {
   /**
-   * Takes a slot of this weight. Returns null when the source has reached its share.
+   * Takes a slot of this weight. Returns null if the source has reached its share or no larger source can give way.
    * @param evict called when another source takes over the slot; the slot is already released when it is called
    */
   take(source: string, weight: number, evict: () => void): Slot | null;
@@ -28,7 +28,7 @@ export type SharesOptions = {
   readonly each_max: number;
 };
 
-/** Creates shares of which no slot is taken. */
+/** Creates shares in which all slots are free. */
 export function createShares({ total_max, each_max }: SharesOptions): Shares {
   const sources = new Map<string, Source>();
   let total = 0;

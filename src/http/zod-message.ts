@@ -36,7 +36,7 @@ export function schemaRefusal(target: string, issues: readonly Issue[]): Refusal
 }
 
 /**
- * Returns the issues for that member of a union that was probably meant. A union reports one list of issues for each
+ * Returns the issues of the union member that the caller probably meant. A union reports one list of issues for each
  * member; the shortest list is returned.
  */
 function unfold(issue: Issue): Issue[] {

@@ -17,9 +17,7 @@ export type Guest = {
   readonly netmask: string | null;
   readonly gateway: string | null;
   readonly floating_ips: readonly string[];
-  /**
-   * The domain in which the guest searches names without a dot: the names of its VPC's guests. Null without any name.
-   */
+  /** The guest's search domain, which has the names of the VPC's guests. Null if the VPC has no names. */
   readonly search: string | null;
   readonly ntp_servers: readonly string[];
 };

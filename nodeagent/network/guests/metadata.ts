@@ -1,7 +1,7 @@
 // Implements the metadata service of one VPC, which answers HTTP requests of guests. The source address identifies the
 // guest, because the router does not let a guest choose its address. Every request needs a token, which only a PUT
-// gives, and the service refuses requests through a proxy. So a program in the guest that fetches pages for strangers
-// does not leak the guest's data.
+// gives, and the service refuses requests through a proxy. So a program in the guest that fetches pages for others does
+// not leak the guest's data.
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { Guest } from "./guest-plan.ts";
 
@@ -23,7 +23,7 @@ export type MetadataOptions = {
   readonly now_ms: number;
 };
 
-/** The longest life of a token, in seconds: as in the service that clients know. */
+/** The longest life of a token in seconds: the same as in EC2's metadata service, which clients expect. */
 const TOKEN_S_MAX = 21_600;
 const TOKEN_PATH = "/latest/api/token";
 const TTL_HEADER = "x-aws-ec2-metadata-token-ttl-seconds";

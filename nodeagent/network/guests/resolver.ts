@@ -1,5 +1,5 @@
 // Forwards a guest's DNS query to the configured DNS servers, from the node's own namespace. Each question has its own
-// port and id, so that a stranger cannot guess both and answer first.
+// port and id, so that an attacker cannot guess both and answer first.
 import { randomInt } from "node:crypto";
 import { createSocket } from "node:dgram";
 import { createConnection } from "node:net";

@@ -23,7 +23,7 @@ const OPTION = { link_address: 1, mtu: 5, dns: 25 } as const;
 export function routerAdvertisement(mtu: number): Uint8Array {
   return Uint8Array.from([
     ...[ROUTER_ADVERTISEMENT, 0, 0, 0, HOP_LIMIT, FLAGS_MANAGED_AND_OTHER, LIFETIME_S >> 8, LIFETIME_S & 255],
-    // The guest's own values for how long a neighbour counts as reachable.
+    // Reachable time and retransmission timer. Zero lets the guest use its own values.
     ...[0, 0, 0, 0, 0, 0, 0, 0],
     // Lengths of options count 8 bytes.
     ...[OPTION.link_address, 1, ...GATEWAY_MAC.split(":").map((part) => parseInt(part, 16))],
