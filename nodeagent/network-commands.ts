@@ -1,4 +1,5 @@
 // nodeagent network: shows what is applied on this node, what differs from the documents, and where a packet stops.
+import { existsSync } from "node:fs";
 import type { NetworkDocument } from "../src/contract/network-document.ts";
 import { type AnyCommand, command, group, wholeNumber } from "../cli/framework.ts";
 import { EXIT } from "../cli/internal/exit-code.ts";
@@ -13,6 +14,7 @@ import { trace } from "./network/trace.ts";
 import { underlayAddress } from "./network/underlay-address.ts";
 
 const STATE_DIR = "/var/lib/berth-nodeagent";
+const NO_VPC = "(this node has no VPC)\n";
 const STATE_OPTION = ["--state-dir <folder>", "directory of the agent's state", STATE_DIR] as const;
 
 export function network(): AnyCommand {
@@ -24,7 +26,9 @@ function show(): AnyCommand {
     .option(...STATE_OPTION)
     .action(async ({ stateDir }, member) => {
       const { stdout } = environmentOf(member as AnyCommand);
-      for (const document of await documentsOf(stateDir)) {
+      const documents = await documentsOf(stateDir);
+      if (documents.length === 0) stdout.write(NO_VPC);
+      for (const document of documents) {
         const taps = await routerTaps(document.vni, runProgram);
         const router = taps === null ? "no router" : "router present";
         stdout.write(`VPC ${document.vpc_id}: VNI ${document.vni}, generation ${document.generation}, ${router}\n`);
@@ -56,6 +60,7 @@ function check(): AnyCommand {
       if (documents.length > 0 && underlay_address === null) {
         throw new Failure("this node has no underlay address; start the agent with --underlay-address", EXIT.failure);
       }
+      if (documents.length === 0) stdout.write(NO_VPC);
       let different = 0;
       for (const document of documents) {
         const lines = await differences(document, underlay_address!, runProgram);
@@ -89,7 +94,11 @@ function traceCommand(): AnyCommand {
     }) as AnyCommand;
 }
 
+/** Throws a Failure if the agent has no state directory there, because opening the store would create it. */
 async function documentsOf(state_dir: string): Promise<readonly NetworkDocument[]> {
+  if (!existsSync(state_dir)) {
+    throw new Failure(`there is no directory ${state_dir}; name the agent's with --state-dir`, EXIT.failure);
+  }
   const lines: string[] = [];
   const store = await openDocumentStore(documentsFolder(state_dir), (line) => void lines.push(line));
   if (lines[0] !== undefined) throw new Failure(lines[0], EXIT.failure);

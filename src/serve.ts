@@ -14,6 +14,7 @@ import { followTls } from "./http/tls-follow.ts";
 import { startDevNodes } from "./dev/nodes.ts";
 import { configureLogging } from "./logging.ts";
 import { isLoopback } from "./lib/net/client-address.ts";
+import { startFailure } from "./start-failure.ts";
 import { openControlPlane } from "./wiring.ts";
 
 /** The time in which running requests must finish after SIGTERM. */
@@ -110,6 +111,6 @@ async function serve(): Promise<void> {
 try {
   await serve();
 } catch (error) {
-  console.error(`berth: ${error instanceof Error ? error.message : String(error)}`);
+  console.error(`berth: ${startFailure(error)}`);
   process.exit(1);
 }

@@ -12,6 +12,7 @@ import { type Config, readConfig } from "./config.ts";
 import { type EmbeddedPostgres, startEmbedded } from "./db/embedded.ts";
 import { type Handover, HANDOVER_FLAG, STOP_LINE } from "./handover.ts";
 import { HEAP_FLAG, serverPermissions } from "./permissions.ts";
+import { startFailure } from "./start-failure.ts";
 
 const SECRET_BYTES = 32;
 /**
@@ -154,6 +155,6 @@ function endOf(server: ChildProcess, embedded: EmbeddedPostgres | null): Promise
 try {
   await start();
 } catch (error) {
-  console.error(`berth: ${error instanceof Error ? error.message : String(error)}`);
+  console.error(`berth: ${startFailure(error)}`);
   process.exit(1);
 }

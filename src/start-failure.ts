@@ -1,0 +1,37 @@
+// Words the errors of the operating system that end a start of the server, with what to do. All other errors have
+// their own words.
+
+type SystemError = {
+  readonly code?: string;
+  readonly syscall?: string;
+  readonly address?: string;
+  readonly port?: number;
+  readonly hostname?: string;
+};
+
+const UNREACHABLE: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "connection refused",
+  ETIMEDOUT: "no answer",
+  EHOSTUNREACH: "there is no route to the host",
+  ENETUNREACH: "there is no route to the network",
+};
+
+/** Returns the text for an error that ended the start of the server. */
+export function startFailure(error: unknown): string {
+  // A name with several addresses has one error for each of them.
+  if (error instanceof AggregateError && error.errors.length > 0) return startFailure(error.errors[0]);
+  if (!(error instanceof Error)) return String(error);
+  const { code = "", syscall, address, port, hostname } = error as SystemError;
+  const place = address?.includes(":") ? `[${address}]:${port}` : `${address}:${port}`;
+  if (syscall === "listen") {
+    if (code === "EADDRINUSE") return `${place} is in use by another program; set PORT or HOST`;
+    if (code === "EACCES") return `this user may not listen on ${place}; set a PORT above 1023`;
+    if (code === "EADDRNOTAVAIL") return `${address} is not an address of this machine; set HOST`;
+  }
+  // At its start the server connects only to PostgreSQL.
+  if (syscall === "connect" && UNREACHABLE[code] !== undefined) {
+    return `cannot reach PostgreSQL at ${place}: ${UNREACHABLE[code]}; check DATABASE_URL, and that PostgreSQL runs`;
+  }
+  if (syscall === "getaddrinfo") return `the host name ${hostname} of PostgreSQL is not known; check DATABASE_URL`;
+  return error.message;
+}

@@ -1,0 +1,50 @@
+// Starts that fail because of the machine or a setting: the last line of the server's log says what to do.
+import { createServer } from "node:net";
+import { once } from "node:events";
+import { expect, test } from "vitest";
+import { freshDatabase } from "../support/database.ts";
+import { startServer } from "../support/server-process.ts";
+import { startFailure } from "../../src/start-failure.ts";
+
+test("a start on a port that another program uses names the port and the variables", async () => {
+  const other = createServer().listen(0, "127.0.0.1");
+  await once(other, "listening");
+  const { port } = other.address() as { port: number };
+  const database = await freshDatabase();
+  try {
+    await expect(startServer({ env: { DATABASE_URL: database.url, PORT: String(port) } })).rejects.toThrow(
+      `berth: 127.0.0.1:${port} is in use by another program; set PORT or HOST`,
+    );
+  } finally {
+    other.close();
+    await database.drop();
+  }
+});
+
+test("a start without its PostgreSQL names the address and DATABASE_URL", async () => {
+  const closed = createServer().listen(0, "127.0.0.1");
+  await once(closed, "listening");
+  const { port } = closed.address() as { port: number };
+  closed.close();
+  for (const host of ["127.0.0.1", "localhost"]) {
+    await expect(startServer({ env: { DATABASE_URL: `postgres://berth:secret@${host}:${port}/berth` } })).rejects
+      .toThrow(new RegExp(`berth: cannot reach PostgreSQL at \\S+:${port}: connection refused; check DATABASE_URL`));
+  }
+});
+
+test("an unknown host and a forbidden port are worded, and other errors keep their text", () => {
+  const unknown = Object.assign(new Error("getaddrinfo ENOTFOUND db1"), {
+    code: "ENOTFOUND",
+    syscall: "getaddrinfo",
+    hostname: "db1",
+  });
+  expect(startFailure(unknown)).toBe("the host name db1 of PostgreSQL is not known; check DATABASE_URL");
+  const forbidden = Object.assign(new Error("listen EACCES"), {
+    code: "EACCES",
+    syscall: "listen",
+    address: "::",
+    port: 80,
+  });
+  expect(startFailure(forbidden)).toBe("this user may not listen on [::]:80; set a PORT above 1023");
+  expect(startFailure(new Error("PORT must be a whole number"))).toBe("PORT must be a whole number");
+});
