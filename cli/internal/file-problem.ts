@@ -30,9 +30,8 @@ export function fileReason(error: unknown): string {
 export function fileProblem(error: unknown): string | null {
   const { code = "", path, syscall } = error as { code?: string; path?: string; syscall?: string };
   if (syscall === undefined || !Object.hasOwn(WORDS, code)) return null;
-  return path === undefined
-    ? `cannot ${syscall} a file: ${fileReason(error)}`
-    : `cannot use ${path}: ${fileReason(error)}`;
+  const what = path !== undefined ? `use ${path}` : syscall === "write" ? "write the output" : `${syscall} a file`;
+  return `cannot ${what}: ${fileReason(error)}`;
 }
 
 /** Returns the failure of a file that cannot be read. `named` is the option or argument that names the file. */

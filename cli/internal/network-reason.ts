@@ -6,10 +6,14 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
   [/ECONNRESET|ConnectionReset|connection reset/i, "connection reset"],
 ];
 
+/** The code in front of some messages of the runtime, such as `EPROTO: `. */
+const SYSTEM_CODE = /^E[A-Z0-9]+: /;
+
 /** Returns the message of the innermost cause, because the outer message of some runtimes is only "fetch failed". */
 export function networkReason(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error.cause instanceof Error) return networkReason(error.cause);
   const code = "code" in error ? String(error.code) : "";
-  return REASONS.find(([pattern]) => pattern.test(`${code} ${error.message}`))?.[1] ?? error.message;
+  return REASONS.find(([pattern]) => pattern.test(`${code} ${error.message}`))?.[1] ??
+    error.message.replace(SYSTEM_CODE, "");
 }

@@ -7,6 +7,7 @@ import { fileProblem } from "./file-problem.ts";
 import { Ended, Failure, failureText, usageFailure } from "./failure.ts";
 import type { Io } from "./io.ts";
 import type { Environment } from "./environment.ts";
+import { withProtectionHint } from "./protection.ts";
 import { type OutputFlags, wantsData } from "./output/format.ts";
 
 const environments = new WeakMap<AnyCommand, Environment>();
@@ -31,7 +32,8 @@ export function withIo<R extends unknown[]>(body: (io: Io, ...rest: R) => Promis
       try {
         await body(io, ...rest);
       } catch (error) {
-        const hinted = await (await import("./tenant-hint.ts")).withTenantHint(io, error);
+        const explained = error instanceof Failure ? withProtectionHint(error) : error;
+        const hinted = await (await import("./tenant-hint.ts")).withTenantHint(io, explained);
         throw (await import("./uncertain-hint.ts")).withUncertainHint(member, hinted);
       }
     };

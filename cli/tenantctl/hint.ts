@@ -1,6 +1,6 @@
 // Adds a hint to the server's message about a missing selector or a protected instance.
-import { Failure, reworded } from "../internal/failure.ts";
-import { PROTECTED_CODE, withRemedy } from "./instance/protection.ts";
+import { Failure } from "../internal/failure.ts";
+import { withProtectionHint } from "../internal/protection.ts";
 import type { TenantIo } from "./open-io.ts";
 import { vpcsText } from "./record/scope.ts";
 
@@ -22,8 +22,7 @@ const SELECTORS: readonly Selector[] = [
 /** Returns the failure, with a hint if it is about a missing selector or a protected instance. */
 export async function withHint(io: TenantIo, error: unknown): Promise<unknown> {
   if (!(error instanceof Failure)) return error;
-  if (error.error_code === PROTECTED_CODE) return reworded(error, withRemedy(error.message));
-  if (error.error_code !== "MissingScope") return error;
+  if (error.error_code !== "MissingScope") return withProtectionHint(error);
   const { message, exit_code, error_code, request_id } = error;
   const flags: string[] = [];
   for (const { selector, flag, given } of SELECTORS) {

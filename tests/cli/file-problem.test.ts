@@ -57,7 +57,7 @@ test("a manifest that is a loop of links, and the configuration of the booter", 
 
 test("an error of the system that reaches the end of a program is in words, and other errors are unchanged", () => {
   const full = Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC", syscall: "write" });
-  expect(fileProblem(full)).toBe("cannot write a file: no space is left on the disk");
+  expect(fileProblem(full)).toBe("cannot write the output: no space is left on the disk");
   const absent = Object.assign(new Error("ENOENT: ..."), { code: "ENOENT", syscall: "open", path: "/a" });
   expect(fileProblem(absent)).toBe("cannot use /a: it does not exist");
   expect(fileProblem(new Error("a bug"))).toBeNull();

@@ -8,6 +8,8 @@ test("a host name that no resolver knows is named as the reason, in every runtim
   const bun = Object.assign(new Error("getaddrinfo ENOTFOUND"), { code: "ENOTFOUND" });
   const deno = new Error("fetch failed", { cause: new Error("dns error: failed to lookup address information") });
   for (const error of [bun, deno]) expect(networkReason(error)).toBe("the host name is not known");
+  const tls = new Error("fetch failed", { cause: new Error("EPROTO: the TLS handshake failed") });
+  expect(networkReason(tls)).toBe("the TLS handshake failed");
   expect(networkReason(new Error("no data for 30 s"))).toBe("no data for 30 s");
 });
 

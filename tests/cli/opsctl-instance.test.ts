@@ -49,6 +49,18 @@ test("`search` finds an instance by a part of its name", async () => {
   expect(await at.printed("search no-such-thing")).toBe("(nothing found)\n");
 });
 
+test("`instance delete` of a protected instance names the command that removes the protection", async () => {
+  const patch = (deletion_protection: boolean) =>
+    a.t.call("PATCH", `/v1/instances/${id}`, { body: { deletion_protection } });
+  okOf(await patch(true));
+  const refused = await at.run("instance delete web-1 --yes");
+  expect(refused.code).toBe(5);
+  expect(refused.err()).toContain(
+    "web-1 is protected against deletion; first run: tenantctl instance update web-1 --protection off (",
+  );
+  okOf(await patch(false));
+});
+
 test("an instance is shown, stopped, started and deleted by its name", async () => {
   expect(await at.printed("instance show web-1")).toContain("state:          running\n");
   const [stopped] = await Promise.all([at.printed("instance stop web-1"), a.node.does("stop")]);

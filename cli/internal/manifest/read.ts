@@ -68,7 +68,9 @@ async function documentsIn(text: string, source: string): Promise<Record<string,
   const documents = [parseAllDocuments(text)].flat();
   return documents.flatMap((document) => {
     const [error] = document.errors;
-    if (error !== undefined) throw usageFailure(`${source} is not valid YAML: ${error.message.split("\n")[0]}`);
+    if (error !== undefined) {
+      throw usageFailure(`${source} is not valid YAML: ${error.message.split("\n")[0]?.replace(/:$/, "")}`);
+    }
     const value: unknown = document.toJS();
     if (value === null || value === undefined) return [];
     if (!isObject(value)) throw usageFailure(`${source} must be an object of lists`);

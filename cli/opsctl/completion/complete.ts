@@ -99,5 +99,5 @@ function named<T>(pair: (item: T) => readonly [value: string, summary: string]):
 }
 
 function isOneWord({ value }: Candidate): boolean {
-  return /^[A-Za-z0-9._:/-]+$/.test(value);
+  return /^[\p{L}\p{M}\p{N}._:/-]+$/u.test(value);
 }

@@ -70,7 +70,7 @@ async function images(io: TenantIo): Promise<Named[]> {
 
 /** Omits names that a shell would read as more than one word. */
 function candidatesOf(records: readonly Named[]): Candidate[] {
-  const by_name = records.filter(({ name }) => /^[A-Za-z0-9._-]+$/.test(name)).map(({ name }) => ({
+  const by_name = records.filter(({ name }) => /^[\p{L}\p{M}\p{N}._-]+$/u.test(name)).map(({ name }) => ({
     value: name,
     summary: "",
   }));

@@ -10,6 +10,7 @@ import { needProject, projectScope } from "../scope.ts";
 import { resolveKeys } from "../ssh-key/ssh-key.ts";
 import { SUBNET } from "../subnet/subnet.ts";
 import { extraNics, parseNicFlag } from "./extra-nic.ts";
+import { withGroupHint } from "./group-hint.ts";
 import { INSTANCE } from "./instance.ts";
 import { NO_WAIT_OPTION, operate, operationText, WAIT_OPTION } from "./operation.ts";
 import { LABEL_OPTION, parseLabels } from "../../internal/labels.ts";
@@ -82,7 +83,10 @@ export function create(): AnyCommand {
             : await resolveRecord(io, PLACEMENT_GROUP, { name: options.placementGroupId }),
         };
       const query = await projectScope(io);
-      const result = await operate<Instance>(io, { method: "POST", path: INSTANCE.path, query, body }, wait);
+      const start = { method: "POST", path: INSTANCE.path, query, body } as const;
+      const result = await operate<Instance>(io, start, wait).catch(async (error) => {
+        throw await withGroupHint(io, body.placement_group_id ?? undefined, error);
+      });
       if (result.ended) io.print(result.answer, blockText(INSTANCE.lines(result.answer)));
       else io.print(result.operation, operationText(result.operation));
     }));

@@ -6,7 +6,7 @@ import { plainText } from "../../internal/plain-text.ts";
 import { withIo } from "../open-io.ts";
 import { NAME_HELP, resolveInstance } from "../record/scope.ts";
 import { INSTANCE } from "./instance.ts";
-import { protectedFailure } from "./protection.ts";
+import { protectedFailure } from "../../internal/protection.ts";
 import { NO_WAIT_OPTION, operate, operationText, WAIT_OPTION } from "./operation.ts";
 
 export function remove(): AnyCommand {

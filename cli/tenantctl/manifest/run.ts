@@ -6,7 +6,7 @@ import type { Query } from "../../internal/exchange.ts";
 import { inParallel } from "../../internal/in-parallel.ts";
 import { INSTANCE } from "../instance/instance.ts";
 import { operate } from "../instance/operation.ts";
-import { protectedFailure } from "../instance/protection.ts";
+import { protectedFailure } from "../../internal/protection.ts";
 import { FIRST_NIC } from "../nic/nic.ts";
 import type { TenantIo } from "../open-io.ts";
 import { projectScope } from "../scope.ts";

@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { USER_DATA_BYTES_MAX } from "../../../src/contract/limits.ts";
-import { fakeEnvironment } from "../fake-environment.ts";
+import { fakeEnvironment, type Server } from "../fake-environment.ts";
 import { ANSWERS, IN_PROJECT, KEY, run, SCOPED, server, SHOWN } from "./instance-fixture.ts";
 import { IMAGE_ID, INSTANCE, PROJECT, SUBNET, TENANT, VPC } from "./records.ts";
 import { requestsOf, serving, tenantctl, TOKEN_ENV } from "./run.ts";
@@ -155,5 +155,41 @@ describe("create", () => {
     expect(ran.code).not.toBe(0);
     expect(ran.err()).toContain(says);
     expect(ran.asked).toEqual([]);
+  });
+});
+
+describe("a refused placement in a placement group", () => {
+  const ID = "77777777-0000-4000-8000-000000000077";
+  const message = "no eligible compute node for placement; capacity, traits, affinity, or scope pinning rejected " +
+    "every candidate";
+  const answering = (group: object): Server => ({ method, path }) => {
+    if (method === "POST") return { status: 503, body: { message } };
+    return path === `/v1/placement-groups/${ID}` ? { body: { id: ID, name: "web", ...group } } : { status: 404 };
+  };
+  const create = async (group: object, ...argv: string[]) => {
+    const wanted = ["instance", "create", ...WANTED, ...IDS, "--memory", "1GiB", ...argv];
+    return (await tenantctl(wanted, { env: SCOPED, server: answering(group) })).err();
+  };
+
+  test.each([
+    [
+      "anti_affinity",
+      "node",
+      "Each instance of placement group web needs a node of its own, and perhaps no node is left.",
+    ],
+    ["anti_affinity", "fault_domain", "needs a fault domain of its own, and perhaps no fault domain is left."],
+    ["affinity", "node", "All instances of placement group web are on one node, which perhaps has no room."],
+  ])("names the rule of a required group: %s, %s", async (policy, level, rule) => {
+    const err = await create({ policy, level, strictness: "required" }, "--placement-group", ID);
+    expect(err).toMatch(new RegExp(`^error: ${message}`));
+    expect(err).toContain(rule);
+    expect(err).toContain("use another group, made with --strictness preferred, or no group");
+  });
+
+  test("names no rule of a preferred group, or without a group", async () => {
+    const group = { policy: "affinity", level: "node", strictness: "preferred" };
+    for (const argv of [["--placement-group", ID], []]) {
+      expect(await create(group, ...argv)).toBe(`error: ${message}\n`);
+    }
   });
 });

@@ -176,6 +176,7 @@ describe("apply", () => {
     ["vpcs: [{ name: a, ipv4_block: ten }]", "vpcs[0]: ipv4_block must be a block"],
     ["vpcs: [{ name: a }, { name: a }]", "two vpcs with the name a"],
     ["vpcs: [", "is not valid YAML"],
+    ["vpcs:\n  - name: a\n   ipv4_block: x\n", "at line 3, column 1\n"],
   ])("refuses the manifest %s before any request", async (text, message) => {
     const ran = await shellOf({ key: "k", tenant_id: randomUUID(), project_id: randomUUID() }).apply(text);
     expect([ran.code, ran.asked]).toEqual([2, []]);

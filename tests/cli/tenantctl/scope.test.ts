@@ -342,6 +342,18 @@ test("`quota show` prints the usage, even if no quota is set", async () => {
   expect(JSON.parse(unset.out())).toMatchObject({ cpu_limit: null, used });
 });
 
+test("completion offers names in every script, but not a name that a shell would read as two words", async () => {
+  const items = ["größe", "\u540d\u524d", "two words", "a;b"].map((name, at) => ({
+    ...VPC,
+    name,
+    id: VPC.id.replace(/.$/, `${at}`),
+  }));
+  const server: Server = () => ({ body: { items } });
+  const ran = await tenantctl(["__complete", "--", "vpc", "show", ""], { env: SCOPED, server });
+  const ids = items.map(({ id, name }) => `${id}\t${name}`);
+  expect(ran.out().trimEnd().split("\n")).toEqual(["größe", "\u540d\u524d", ...ids]);
+});
+
 test("completion offers names and UUIDs in the scope that the command line names", async () => {
   const complete = async (...argv: string[]) => {
     const ran = await tenantctl(["__complete", "--", ...argv], { env: SCOPED, server: LISTS });

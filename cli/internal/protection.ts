@@ -1,9 +1,9 @@
 // The refusal to delete or rebuild a protected instance. No verb removes the protection by itself: the user who set it
 // must be sure of both.
-import { EXIT } from "../../internal/exit-code.ts";
-import { Failure } from "../../internal/failure.ts";
+import { EXIT } from "./exit-code.ts";
+import { Failure, reworded } from "./failure.ts";
 
-export const PROTECTED_CODE = "DeletionProtected";
+const PROTECTED_CODE = "DeletionProtected";
 /** The server's message after the name of the instance. */
 const SERVER_TEXT = " is protected against deletion; set deletion_protection to false first";
 
@@ -12,8 +12,13 @@ export function protectedFailure(name: string): Failure {
   return new Failure(protectedText(name), EXIT.conflict, { error_code: PROTECTED_CODE });
 }
 
+/** Returns the failure; if the server refused a protected instance, its message names the command that helps. */
+export function withProtectionHint(failure: Failure): Failure {
+  return failure.error_code === PROTECTED_CODE ? reworded(failure, withRemedy(failure.message)) : failure;
+}
+
 /** Returns the server's message with the command that removes the protection. */
-export function withRemedy(message: string): string {
+function withRemedy(message: string): string {
   const at = message.indexOf(SERVER_TEXT);
   return at < 0 ? message : protectedText(message.slice(0, at)) + message.slice(at + SERVER_TEXT.length);
 }
