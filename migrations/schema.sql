@@ -1324,6 +1324,17 @@ CREATE OR REPLACE FUNCTION public.berth_migration_ended(of_state text)
 AS $function$
   select of_state in ('completed', 'failed', 'aborted') $function$;
 
+CREATE OR REPLACE FUNCTION public.berth_named(names text[])
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  select case
+    when cardinality(names) = 0 then null
+    when cardinality(names) = 1 then names[1]
+    when cardinality(names) > 5 then array_to_string(names[1:5], ', ') || ' and others'
+    else array_to_string(names[1:cardinality(names) - 1], ', ') || ' and ' || names[cardinality(names)] end $function$;
+
 CREATE OR REPLACE FUNCTION public.berth_now()
  RETURNS timestamp with time zone
  LANGUAGE sql
@@ -2820,11 +2831,12 @@ CREATE OR REPLACE FUNCTION public.guard_external_subnet_is_unused(args jsonb)
  RETURNS text
  LANGUAGE sql
 AS $function$
-  select coalesce(
-    (select format('floating ip %s', id) from floating_ip where network_id = (args->>'id')::uuid limit 1),
+  select coalesce(berth_named(array(
+    (select format('floating ip %s', id) from floating_ip where network_id = (args->>'id')::uuid limit 6)
+    union all
     (select format('network pool %s (%s)', p.name, p.id) from network_pool_network n
-       join network_pool p on p.id = n.network_pool_id where n.network_id = (args->>'id')::uuid limit 1),
-    'true') $function$;
+       join network_pool p on p.id = n.network_pool_id where n.network_id = (args->>'id')::uuid limit 6)
+    limit 6)), 'true') $function$;
 
 CREATE OR REPLACE FUNCTION public.guard_external_subnets_exist(args jsonb)
  RETURNS text
@@ -2952,10 +2964,9 @@ CREATE OR REPLACE FUNCTION public.guard_nic_tag_is_unused(args jsonb)
  RETURNS text
  LANGUAGE sql
 AS $function$
-  select coalesce(
-    (select format('external subnet %s (%s)', name, id) from external_subnet
-      where nic_tag = args->>'name' order by id limit 1),
-    'true') $function$;
+  select coalesce(berth_named(array(
+    select format('external subnet %s (%s)', name, id) from external_subnet
+      where nic_tag = args->>'name' order by id limit 6)), 'true') $function$;
 
 CREATE OR REPLACE FUNCTION public.guard_no_active_cn(args jsonb)
  RETURNS boolean
@@ -3062,15 +3073,20 @@ CREATE OR REPLACE FUNCTION public.guard_project_is_empty(args jsonb)
  RETURNS text
  LANGUAGE sql
 AS $function$
-  select coalesce(
-    (select format('instance %s (%s)', name, id) from instance where project_id = (args->>'project_id')::uuid limit 1),
-    (select format('vpc %s (%s)', name, id) from vpc where project_id = (args->>'project_id')::uuid limit 1),
+  select coalesce(berth_named(array(
+    (select format('instance %s (%s)', name, id) from instance where project_id = (args->>'project_id')::uuid limit 6)
+    union all
+    (select format('vpc %s (%s)', name, id) from vpc where project_id = (args->>'project_id')::uuid limit 6)
+    union all
     (select format('floating ip %s (%s)', name, id) from floating_ip
-      where project_id = (args->>'project_id')::uuid limit 1),
-    (select format('image %s (%s)', name, id) from image where project_id = (args->>'project_id')::uuid limit 1),
-    (select format('webhook %s (%s)', name, id) from webhook where project_id = (args->>'project_id')::uuid limit 1),
-    (select format('ssh key %s (%s)', name, id) from ssh_key where project_id = (args->>'project_id')::uuid limit 1),
-    'true') $function$;
+      where project_id = (args->>'project_id')::uuid limit 6)
+    union all
+    (select format('image %s (%s)', name, id) from image where project_id = (args->>'project_id')::uuid limit 6)
+    union all
+    (select format('webhook %s (%s)', name, id) from webhook where project_id = (args->>'project_id')::uuid limit 6)
+    union all
+    (select format('ssh key %s (%s)', name, id) from ssh_key where project_id = (args->>'project_id')::uuid limit 6)
+    limit 6)), 'true') $function$;
 
 CREATE OR REPLACE FUNCTION public.guard_quota_has_room(args jsonb)
  RETURNS text
@@ -3110,13 +3126,15 @@ CREATE OR REPLACE FUNCTION public.guard_silo_is_empty(args jsonb)
  RETURNS text
  LANGUAGE sql
 AS $function$
-  select coalesce(
+  select coalesce(berth_named(array(
     (select format('tenant %s (%s)', t.name, t.id) from tenant t
       where t.silo_id = (args->>'silo_id')::uuid
-        and not exists (select from silo s where s.default_tenant_id = t.id) limit 1),
-    (select format('image %s (%s)', name, id) from image where silo_id = (args->>'silo_id')::uuid limit 1),
-    (select format('ssh key %s (%s)', name, id) from ssh_key where silo_id = (args->>'silo_id')::uuid limit 1),
-    'true') $function$;
+        and not exists (select from silo s where s.default_tenant_id = t.id) limit 6)
+    union all
+    (select format('image %s (%s)', name, id) from image where silo_id = (args->>'silo_id')::uuid limit 6)
+    union all
+    (select format('ssh key %s (%s)', name, id) from ssh_key where silo_id = (args->>'silo_id')::uuid limit 6)
+    limit 6)), 'true') $function$;
 
 CREATE OR REPLACE FUNCTION public.guard_silo_is_not_named(args jsonb)
  RETURNS text
@@ -3163,23 +3181,27 @@ CREATE OR REPLACE FUNCTION public.guard_subnet_is_empty(args jsonb)
  RETURNS text
  LANGUAGE sql
 AS $function$
-  select coalesce(
-    (select format('nic %s of instance %s', id, instance_id) from nic
-      where subnet_id = (args->>'subnet_id')::uuid limit 1),
-    'true') $function$;
+  select coalesce(berth_named(array(
+    select format('nic %s of instance %s', id, instance_id) from nic
+      where subnet_id = (args->>'subnet_id')::uuid limit 6)), 'true') $function$;
 
 CREATE OR REPLACE FUNCTION public.guard_tenant_is_empty(args jsonb)
  RETURNS text
  LANGUAGE sql
 AS $function$
-  select coalesce(
-    (select format('project %s (%s)', name, id) from project where tenant_id = (args->>'tenant_id')::uuid limit 1),
-    (select format('image %s (%s)', name, id) from image where tenant_id = (args->>'tenant_id')::uuid limit 1),
-    (select format('ssh key %s (%s)', name, id) from ssh_key where tenant_id = (args->>'tenant_id')::uuid limit 1),
-    (select format('identity provider %s', issuer_url) from tenant_idp where tenant_id = (args->>'tenant_id')::uuid),
-    (select format('API key %s', id) from api_key where tenant_id = (args->>'tenant_id')::uuid limit 1),
-    (select format('user %s (%s)', username, id) from user_account where tenant_id = (args->>'tenant_id')::uuid limit 1),
-    'true') $function$;
+  select coalesce(berth_named(array(
+    (select format('project %s (%s)', name, id) from project where tenant_id = (args->>'tenant_id')::uuid limit 6)
+    union all
+    (select format('image %s (%s)', name, id) from image where tenant_id = (args->>'tenant_id')::uuid limit 6)
+    union all
+    (select format('ssh key %s (%s)', name, id) from ssh_key where tenant_id = (args->>'tenant_id')::uuid limit 6)
+    union all
+    (select format('identity provider %s', issuer_url) from tenant_idp where tenant_id = (args->>'tenant_id')::uuid limit 6)
+    union all
+    (select format('API key %s', id) from api_key where tenant_id = (args->>'tenant_id')::uuid limit 6)
+    union all
+    (select format('user %s (%s)', username, id) from user_account where tenant_id = (args->>'tenant_id')::uuid limit 6)
+    limit 6)), 'true') $function$;
 
 CREATE OR REPLACE FUNCTION public.guard_tenant_is_no_default(args jsonb)
  RETURNS boolean
@@ -3224,10 +3246,9 @@ CREATE OR REPLACE FUNCTION public.guard_user_owns_no_key(args jsonb)
  RETURNS text
  LANGUAGE sql
 AS $function$
-  select coalesce(
-    (select format('API key %s (%s)', id, description) from api_key where user_id = (args->>'user_id')::uuid
-      order by created_at, id limit 1),
-    'true') $function$;
+  select coalesce(berth_named(array(
+    select format('API key %s (%s)', id, description) from api_key where user_id = (args->>'user_id')::uuid
+      order by created_at, id limit 6)), 'true') $function$;
 
 CREATE OR REPLACE FUNCTION public.guard_vni_is_free(args jsonb)
  RETURNS boolean
@@ -3241,14 +3262,17 @@ CREATE OR REPLACE FUNCTION public.guard_vpc_is_empty(args jsonb)
  RETURNS text
  LANGUAGE sql
 AS $function$
-  select coalesce(
-    (select format('subnet %s (%s)', name, id) from subnet where vpc_id = (args->>'vpc_id')::uuid limit 1),
+  select coalesce(berth_named(array(
+    (select format('subnet %s (%s)', name, id) from subnet where vpc_id = (args->>'vpc_id')::uuid limit 6)
+    union all
     (select format('route table %s (%s)', name, id) from route_table
-      where vpc_id = (args->>'vpc_id')::uuid and not is_main limit 1),
+      where vpc_id = (args->>'vpc_id')::uuid and not is_main limit 6)
+    union all
     (select format('firewall rule %s (%s)', name, id) from firewall_rule
-      where vpc_id = (args->>'vpc_id')::uuid limit 1),
-    (select format('nat gateway %s (%s)', name, id) from nat_gateway where vpc_id = (args->>'vpc_id')::uuid limit 1),
-    'true') $function$;
+      where vpc_id = (args->>'vpc_id')::uuid limit 6)
+    union all
+    (select format('nat gateway %s (%s)', name, id) from nat_gateway where vpc_id = (args->>'vpc_id')::uuid limit 6)
+    limit 6)), 'true') $function$;
 
 CREATE OR REPLACE FUNCTION public.guard_webhook_delivery_exists(args jsonb)
  RETURNS boolean
@@ -6304,6 +6328,7 @@ grant execute on function berth_insert(jsonb,integer[],text[],text,text[],text) 
 grant execute on function berth_load_since(uuid,timestamp with time zone,text) to berth_app;
 grant execute on function berth_made_bytes(uuid) to berth_app;
 grant execute on function berth_migration_ended(text) to berth_app;
+grant execute on function berth_named(text[]) to berth_app;
 grant execute on function berth_now() to berth_app;
 grant execute on function berth_release(text,text) to berth_app;
 grant execute on function berth_remove(jsonb,integer[],text[],text,text[],text) to berth_app;

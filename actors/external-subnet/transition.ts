@@ -86,7 +86,11 @@ export const externalSubnet = record<ExternalSubnetState, ExternalSubnetMessage,
     note: ["name"],
     parts: ({ id, ipv4_block, ipv6_block }) => [
       lock(lockKey("external-subnet", id)),
-      guard("external_subnet_is_unused", { id }, `external subnet ${id} is still used by <WHAT>; delete that first`),
+      guard(
+        "external_subnet_is_unused",
+        { id },
+        `external subnet ${id} is still used by <WHAT>, which must be deleted first`,
+      ),
       effect("external_network_changed", { ipv4_block, ipv6_block }),
       ...dropPool(id, "v4", ipv4_block),
       ...dropPool(id, "v6", ipv6_block),

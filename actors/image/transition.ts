@@ -57,7 +57,7 @@ export const image = record<ImageState, ImageMessage, Image>({
     parts: ({ id: image_id }) => [
       // The create of an instance takes this lock shared.
       lock(lockKey("image", image_id)),
-      guard("image_is_unused", { image_id }, `image ${image_id} is in use by <WHAT>; delete that first`),
+      guard("image_is_unused", { image_id }, `image ${image_id} is in use by <WHAT>, which must be deleted first`),
     ],
   },
   has_labels: true,

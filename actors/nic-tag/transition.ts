@@ -36,6 +36,6 @@ export const nicTag = record<NicTagState, NicTagMessage, NicTag>({
 });
 
 function inUse(name: string): Fault {
-  const message = `NIC tag ${name} is still used by <WHAT>; delete that first`;
+  const message = `NIC tag ${name} is still used by <WHAT>, which must be deleted first`;
   return fault("conflict", message, { error_code: "NicTagInUse" });
 }

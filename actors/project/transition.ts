@@ -31,7 +31,11 @@ export const project = record<ProjectState, ProjectMessage, Project>({
     note: ["name", "tenant_id"],
     parts: ({ id: project_id }) => [
       lock(lockKey("project", project_id)),
-      guard("project_is_empty", { project_id }, `project ${project_id} still holds <WHAT>; delete that first`),
+      guard(
+        "project_is_empty",
+        { project_id },
+        `project ${project_id} still holds <WHAT>, which must be deleted first`,
+      ),
     ],
   },
   has_labels: true,

@@ -35,9 +35,9 @@ export const silo = record<SiloState, SiloMessage, Silo>({
     parts: ({ id: silo_id, default_tenant_id: id }) => [
       lock(lockKey("silo", silo_id)),
       lock(lockKey("tenant", id)),
-      guard("silo_is_empty", { silo_id }, `silo ${silo_id} still holds <WHAT>; delete that first`),
+      guard("silo_is_empty", { silo_id }, `silo ${silo_id} still holds <WHAT>, which must be deleted first`),
       guard("silo_is_not_named", { silo_id }, `silo ${silo_id} is still named by <WHAT>; change that first`),
-      guard("tenant_is_empty", { tenant_id: id }, `tenant default of the silo still holds <WHAT>; delete that first`),
+      guard("tenant_is_empty", { tenant_id: id }, `its tenant default still holds <WHAT>, which must be deleted first`),
       withActor({ kind: "tenant", id }, { type: "silo_deleted" }),
     ],
   },

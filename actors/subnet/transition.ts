@@ -58,7 +58,7 @@ export const subnet = record<SubnetState, SubnetMessage, Subnet>({
     note: ["name", "vpc_id"],
     parts: ({ id: subnet_id, vpc_id }) => [
       lock(subnetLock(subnet_id)),
-      guard("subnet_is_empty", { subnet_id }, `subnet ${subnet_id} still holds <WHAT>; delete that first`),
+      guard("subnet_is_empty", { subnet_id }, `subnet ${subnet_id} still holds <WHAT>, which must be deleted first`),
       remove("pool", { id: subnetPool(subnet_id, "v4") }),
       remove("pool", { id: subnetPool(subnet_id, "v6") }),
       vpcChanged({ vpc_id }),

@@ -38,7 +38,7 @@ export const tenant = record<TenantState, TenantMessage, Tenant>({
     parts: ({ id: tenant_id }) => [
       lock(lockKey("tenant", tenant_id)),
       guard("tenant_is_no_default", { tenant_id }, "this is the default tenant of its silo and cannot be deleted"),
-      guard("tenant_is_empty", { tenant_id }, `tenant ${tenant_id} still holds <WHAT>; delete that first`),
+      guard("tenant_is_empty", { tenant_id }, `tenant ${tenant_id} still holds <WHAT>, which must be deleted first`),
     ],
   },
   others: { silo_deleted: { absent: "ignore", live: goWithSilo } },

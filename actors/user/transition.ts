@@ -102,7 +102,7 @@ function remove(s: Live): Out<UserState> {
   if (s.is_root) return refuse(conflict("the root operator cannot be deleted"));
   return go<UserState>(
     null,
-    guard("user_owns_no_key", { user_id: s.id }, `user ${s.username} still owns <WHAT>; delete that first`),
+    guard("user_owns_no_key", { user_id: s.id }, `user ${s.username} still owns <WHAT>, which must be deleted first`),
     audit("user_delete", resource(s.id), { username: s.username }),
   );
 }

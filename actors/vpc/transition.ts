@@ -45,7 +45,7 @@ export const vpc = record<VpcState, VpcMessage, Vpc>({
     note: ["name", "tenant_id", "project_id"],
     parts: ({ id: vpc_id, main_route_table_id, vni }) => [
       lock(lockKey("vpc", vpc_id)),
-      guard("vpc_is_empty", { vpc_id }, `vpc ${vpc_id} still holds <WHAT>; delete that first`),
+      guard("vpc_is_empty", { vpc_id }, `vpc ${vpc_id} still holds <WHAT>, which must be deleted first`),
       effect("vpc_routes_gone", { vpc_id }),
       withActor({ kind: "route-table", id: main_route_table_id }, { type: "vpc_deleted" }),
       // The VNI stays taken while a node may have the VPC.

@@ -207,10 +207,10 @@ test("deleting an image in use fails with the number of instances", async () => 
   const [first, second] = [await instanceOf(made.id), await instanceOf(made.id)];
   expect(await t.call("DELETE", path)).toMatchObject({
     status: 409,
-    body: { message: `image ${made.id} is in use by 2 instances; delete that first` },
+    body: { message: `image ${made.id} is in use by 2 instances, which must be deleted first` },
   });
   await t.db.query("delete from instance where id = $1", [first]);
-  expect((await t.call("DELETE", path)).body.message).toContain("in use by 1 instance;");
+  expect((await t.call("DELETE", path)).body.message).toContain("in use by 1 instance, which");
   expect((await t.call("GET", path)).status).toBe(200);
   await t.db.query("delete from instance where id = $1", [second]);
   expect((await t.call("DELETE", path)).status).toBe(204);

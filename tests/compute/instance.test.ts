@@ -22,10 +22,10 @@ test("an update changes name and description, and keeps omitted fields", async (
 test("the project, image and subnet of an instance cannot be deleted", async () => {
   const { id, name } = await a.running();
   const project = `/v1/tenants/${a.tenant.tenant_id}/projects/${a.tenant.project_id}`;
-  conflictWith(
-    await a.call("DELETE", project),
-    `project ${a.tenant.project_id} still holds instance ${name} (${id}); delete that first`,
-  );
+  const refused = await a.call("DELETE", project);
+  expect(refused).toMatchObject({ status: 409, body: { error_code: "Conflict" } });
+  const held = `project ${a.tenant.project_id} still holds instance ${name} (${id}) and vpc `;
+  expect(refused.body.message.startsWith(held), refused.body.message).toBe(true);
   expect((await a.t.call("DELETE", `/v1/images/${a.image.id}`)).status).toBe(409);
   expect((await a.call("DELETE", `/v1/subnets/${a.subnet.id}`)).status).toBe(409);
   await a.destroy(id);

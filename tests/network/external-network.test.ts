@@ -65,7 +65,8 @@ describe("a NIC tag", () => {
   test("is not deleted while an external subnet uses it: 409 NicTagInUse", async () => {
     const { id, name } = okOf(await post(TAGS, { mtu: 1_500 }));
     const of = okOf(await subnet({ nic_tag: name, ipv4_block: block() }));
-    const message = `NIC tag ${name} is still used by external subnet ${of.name} (${of.id}); delete that first`;
+    const message =
+      `NIC tag ${name} is still used by external subnet ${of.name} (${of.id}), which must be deleted first`;
     expectRefused(await t.call("DELETE", `${TAGS}/${id}`), 409, "NicTagInUse", message);
     okOf(await t.call("DELETE", `${SUBNETS}/${of.id}`));
     expect((await t.call("DELETE", `${TAGS}/${id}`)).status).toBe(204);
@@ -197,7 +198,8 @@ describe("an external subnet", () => {
   test("is not deleted while one of its addresses is allocated or a pool lists it", async () => {
     const network = await makeNetwork(t, { nic_tag: tag, ipv4_block: block() });
     const path = `${SUBNETS}/${network.id}`;
-    const still = (what: string) => `external subnet ${network.id} is still used by ${what}; delete that first`;
+    const still = (what: string) =>
+      `external subnet ${network.id} is still used by ${what}, which must be deleted first`;
     const floating = okOf(await makeFloatingIp(a, { network_id: network.id }));
     conflictWith(await t.call("DELETE", path), still(`floating ip ${floating.id}`));
     okOf(await a.call("DELETE", `/v1/floating-ips/${floating.id}`));

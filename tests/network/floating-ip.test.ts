@@ -84,7 +84,7 @@ describe("a floating IP", () => {
     const c = await openTenant(t, "c");
     const made = okOf(await makeFloatingIp(c, { family: "v4", name: "kept" }));
     const project = `/v1/tenants/${c.tenant_id}/projects/${c.project_id}`;
-    const message = `project ${c.project_id} still holds floating ip kept (${made.id}); delete that first`;
+    const message = `project ${c.project_id} still holds floating ip kept (${made.id}), which must be deleted first`;
     conflictWith(await c.call("DELETE", project), message);
     await giveBack(c, made);
     expect((await c.call("DELETE", project)).status).toBe(204);

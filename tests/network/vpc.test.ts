@@ -211,20 +211,29 @@ describe("delete", () => {
     expect(rows.map(({ action }) => action)).toEqual(["route_table_delete", "vpc_delete"]);
   });
 
-  test("is refused while a subnet, another route table or a firewall rule exists, and the refusal names that object", async () => {
+  test("is refused while a subnet, another route table or a firewall rule exists, and the refusal names these objects", async () => {
     const { id } = await n.vpc();
     const subnet = await n.subnet(id, { name: "web", ipv4_block: "10.0.1.0/24" });
     const table = await n.table(id, { name: "egress" });
     const rule = await n.rule(id, { name: "ssh" });
-    const held = (what: string) => clash(`vpc ${id} still holds ${what}; delete that first`);
+    const held = (what: string) => clash(`vpc ${id} still holds ${what}, which must be deleted first`);
     const path = `/v1/vpcs/${id}`;
-    expect(await n.remove(path)).toEqual(held(`subnet web (${subnet.id})`));
+    const [of_table, of_rule] = [`route table egress (${table.id})`, `firewall rule ssh (${rule.id})`];
+    expect(await n.remove(path)).toEqual(held(`subnet web (${subnet.id}), ${of_table} and ${of_rule}`));
     expect(await n.remove(`/v1/subnets/${subnet.id}`)).toEqual([204]);
-    expect(await n.remove(path)).toEqual(held(`route table egress (${table.id})`));
+    expect(await n.remove(path)).toEqual(held(`${of_table} and ${of_rule}`));
     expect(await n.remove(`/v1/route-tables/${table.id}`)).toEqual([204]);
-    expect(await n.remove(path)).toEqual(held(`firewall rule ssh (${rule.id})`));
+    expect(await n.remove(path)).toEqual(held(of_rule));
     expect(await n.remove(`/v1/firewall-rules/${rule.id}`)).toEqual([204]);
     expect(await n.remove(path)).toEqual([204]);
+  });
+
+  test("is refused with at most five names", async () => {
+    const { id } = await n.vpc();
+    for (let at = 1; at <= 7; at++) await n.subnet(id, { name: `s${at}`, ipv4_block: `10.0.${at}.0/24` });
+    const refused = JSON.stringify(await n.remove(`/v1/vpcs/${id}`));
+    expect(refused.match(/subnet s\d/g)).toHaveLength(5);
+    expect(refused).toContain(" and others, which must be deleted first");
   });
 
   test("frees the name", async () => {
@@ -239,7 +248,7 @@ test("a project with a VPC is not deleted, and the refusal names the VPC", async
   const { tenant_id, project_id } = other.tenant;
   const vpc = await other.vpc({ name: "kept" });
   const path = `/v1/tenants/${tenant_id}/projects/${project_id}`;
-  const message = `project ${project_id} still holds vpc kept (${vpc.id}); delete that first`;
+  const message = `project ${project_id} still holds vpc kept (${vpc.id}), which must be deleted first`;
   expect(await other.remove(path)).toEqual(clash(message));
   expect(await other.remove(`/v1/vpcs/${vpc.id}`)).toEqual([204]);
   expect(await other.remove(path)).toEqual([204]);

@@ -49,14 +49,14 @@ test("a silo is deleted with its default tenant once the silo holds nothing else
   };
   expect(await refusal()).toEqual({
     status: 409,
-    message: `silo ${silo.id} still holds tenant ${tenant.name} (${tenant.id}); delete that first`,
+    message: `silo ${silo.id} still holds tenant ${tenant.name} (${tenant.id}), which must be deleted first`,
   });
   okOf(await t.call("DELETE", path));
   okOf(await t.call("DELETE", tenantPath));
   const project = await make(`/v1/tenants/${silo.default_tenant_id}/projects`, "left");
   expect(await refusal()).toEqual({
     status: 409,
-    message: `tenant default of the silo still holds project left (${project.id}); delete that first`,
+    message: `its tenant default still holds project left (${project.id}), which must be deleted first`,
   });
   okOf(await t.call("DELETE", `/v1/tenants/${silo.default_tenant_id}/projects/${project.id}`));
   const { server_uuid } = await t.register();
@@ -155,7 +155,7 @@ test("a tenant that holds a project is not deleted, and the 409 names the projec
   const held = `project ${project.name} (${project.id})`;
   expect(refused).toMatchObject({
     status: 409,
-    body: { message: `tenant ${tenant.id} still holds ${held}; delete that first` },
+    body: { message: `tenant ${tenant.id} still holds ${held}, which must be deleted first` },
   });
   expect((await t.call("DELETE", path)).status).toBe(204);
   expect((await t.call("DELETE", tenantPath)).status).toBe(204);
