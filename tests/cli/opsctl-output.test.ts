@@ -247,6 +247,22 @@ test.each([["5", 5], ["true", true], ["null", null], ["memory", "memory"], ['"5"
   },
 );
 
+test.each([["image.uploaded_bytes_max", "20GiB", 21_474_836_480], ["quota.tenant_default.disk_bytes", "null", null], [
+  "instance.memory_bytes_min",
+  "16777216",
+  16_777_216,
+], ["metrics.backend", "20GiB", "20GiB"]])(
+  "`config set %s %s` sends a size as bytes if the setting is in bytes",
+  async (
+    key,
+    text,
+    value,
+  ) => {
+    const ran = await opsctl(["config", "set", key, text], answering({ key, value, env_override: null }));
+    expect(ran.asked[0]!.body).toEqual({ value });
+  },
+);
+
 test("`config set` prints a note if the setting is overridden or needs a restart", async () => {
   const setting = { key: "a", value: 1, default: 2, env_override: "BERTH_A", restart_required: true, description: "" };
   const shadowed = await opsctl(["config", "set", "a", "1"], answering(setting));

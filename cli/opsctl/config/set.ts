@@ -1,5 +1,6 @@
 import type { SettingBody } from "../../../src/contract/setting.ts";
 import { type AnyCommand, command } from "../../framework.ts";
+import { byteSizeOf } from "../../internal/byte-size.ts";
 import { Failure, reworded } from "../../internal/failure.ts";
 import { plainText } from "../../internal/plain-text.ts";
 import { withIo } from "../../internal/run.ts";
@@ -9,18 +10,26 @@ import { noteEffect, settingOf, valueOf, valueText } from "./setting.ts";
 /** Settings whose value is a fraction. They also accept a percentage such as `50%`. */
 const SHARES: ReadonlySet<string> = new Set(["reservoir.percent_default"]);
 
+/** The part of a key that names the unit of its value. Such a setting also accepts a size such as `20GiB`. */
+const BYTES = /_bytes(?:_|$)/;
+
 export function set(): AnyCommand {
   return command("set", "Change a setting", "instance.create_wait_secs 120")
     .argument("<setting>", "key of the setting")
-    .argument("<value>", "JSON, or a plain string")
+    .argument("<value>", "JSON, a plain string, or for bytes a size such as 20GiB")
     .action(withIo(async (io, key, text) => {
-      const body: SettingBody = { value: SHARES.has(key) ? settingFraction(key, text) : valueOf(text) };
+      const body: SettingBody = { value: bodyValue(key, text) };
       const setting = await settingOf(io, { method: "PUT", body }, key).catch((error) => {
         throw namingSetting(error, key, text);
       });
       io.print(setting, `Set ${plainText(setting.key)} to ${valueText(setting.value)}`);
       noteEffect(io, setting);
     }));
+}
+
+function bodyValue(key: string, text: string): SettingBody["value"] {
+  if (SHARES.has(key)) return settingFraction(key, text);
+  return (BYTES.test(key) ? byteSizeOf(text) : null) ?? valueOf(text);
 }
 
 /** The server's message names the field of the body, but not the value, which may be secret. */
