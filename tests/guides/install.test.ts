@@ -88,7 +88,7 @@ test("the settings in the package name the database that the guide creates", asy
   const [block = ""] = settingsIn(guide, "sql");
   for (const variable of ["DATABASE_URL", "BERTH_OWNER_DATABASE_URL"]) {
     const address = new RegExp(`^${variable}=(\\S+)$`, "m").exec(settings)?.[1] ?? expect.fail(variable);
-    expect(guide).toContain(`\`${address}\``);
+    expect(guide).toContain(`    export ${variable}=${address}\n`);
     const { username, password } = new URL(address);
     expect(block).toContain(`create role ${username} login password '${password}'`);
   }
