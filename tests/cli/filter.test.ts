@@ -32,6 +32,21 @@ async function disks(filter: string, body: readonly unknown[] = DISKS) {
 
 describe("ages", () => {
   test.each([
+    ["age", "fresh\nnever\nlate\n"],
+    ["age:desc", "late\nnever\nfresh\n"],
+    ["last_seen", "fresh\nlate\nnever\n"],
+    ["last_seen:desc", "late\nfresh\nnever\n"],
+    ["registered_at", "late\nnever\nfresh\n"],
+  ])(
+    "--sort-by %s orders by the age or time that the table shows, and a row without it is last",
+    async (by, printed) => {
+      const server = () => ({ body: { items: NODES } });
+      const ran = await opsctl(["cn", "list", "-o", "name", "--sort-by", by], { server, wall_ms: NOW_MS });
+      expect([ran.code, ran.out()]).toEqual([0, printed]);
+    },
+  );
+
+  test.each([
     ["last_seen>5m", "late\n"],
     ["last_seen<5m", "fresh\n"],
     ["last_seen>=10m", "late\n"],

@@ -34,6 +34,28 @@ test("a narrow terminal truncates cells before it omits a column", () => {
   expect(table(34).text.split("\n")[2]).toBe("cn-2  edge    1.4.0    no (an ope…");
 });
 
+test("a very long name is truncated before a column is left out, and a name of usual length is not", () => {
+  const named = (name: string, width: number | null) =>
+    listTable(columns(false), [{ ...ROWS[0]!, name }, ROWS[1]!], {
+      wide: false,
+      width,
+      colour: false,
+      headers: true,
+      now_ms: 0,
+    });
+  const long = "n".repeat(63);
+  expect(named(long, 80)).toMatchObject({
+    hidden: [],
+    text: expect.stringContaining(`${"n".repeat(50)}…  tenant  1.4.0    yes\n`),
+  });
+  expect(named(long, 60)).toMatchObject({
+    hidden: ["READY"],
+    text: expect.stringContaining(`${"n".repeat(39)}…  tenant  1.4.0\n`),
+  });
+  expect(named(long, null).text).toContain(`${long}  tenant`);
+  expect(named("n".repeat(38), 50).text).toContain(`${"n".repeat(38)}  tenant\n`);
+});
+
 test("a narrower terminal omits the last columns first, except a column that is marked to stay", () => {
   expect(table(24)).toEqual({
     hidden: ["VERSION"],

@@ -1,5 +1,6 @@
 // Formats a list as a table. On a terminal the table fits the width: ids are shortened to unique prefixes, then the
-// widest cells are truncated, then columns are left out, the last one first. In a pipe the table is complete.
+// widest cells are truncated, then very long names, then columns are left out, the last one first. In a pipe the table
+// is complete.
 import { sizeText } from "../byte-size.ts";
 import { cellText, type Column, type ColumnStyle, fitted, pad, textWidth } from "../table.ts";
 import { ageText } from "./age.ts";
@@ -23,9 +24,14 @@ const GAP = "  ";
 const CUT = "…";
 /**
  * Cells are not truncated below this width. The longest state is awaiting_setup. Ids, sizes and times are never
- * truncated, and neither is the first column, which names the record.
+ * truncated. The first column, which names the record, has its own limit.
  */
 const CELL_COLUMNS_MIN = { text: 10, state: 14, id: Infinity, bytes: Infinity, age: Infinity, time: Infinity } as const;
+/**
+ * A name is not truncated below this width, even if columns are left out. One name of 63 bytes would otherwise hide the
+ * states of all records on a terminal of 80 columns.
+ */
+const NAME_COLUMNS_MIN = 40;
 /** Shortest prefix of an id that the table shows. */
 const ID_CHARS_MIN = 8;
 
@@ -105,6 +111,9 @@ function fit(widths: number[], columns: readonly Cells[], width: number): number
     if (widest < 0) break;
     widths[widest] = widths[widest]! - 1;
   }
+  const { format } = columns[0]!.style;
+  const longest = format === undefined && columns[0]!.style.whole !== true ? NAME_COLUMNS_MIN : Infinity;
+  widths[0] = Math.min(widths[0]!, Math.max(longest, widths[0]! - Math.max(0, total(kept) - width)));
   while (kept.length > 1 && total(kept) > width) {
     const last = kept.findLastIndex((at) => columns[at]!.style.stays !== true);
     kept.splice(last > 0 ? last : kept.length - 1, 1);

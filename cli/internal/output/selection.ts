@@ -41,7 +41,9 @@ function sorted<T>(entries: readonly Entry<T>[], columns: readonly Column<T>[], 
     throw usageFailure(`--sort-by must be KEY or KEY:desc, not ${text}`);
   }
   const read = reader(key, columns, entries);
-  const sign = order === "desc" ? -1 : 1;
+  // The value of such a column is a time, and the table shows the age. The latest time is the lowest age.
+  const is_age = columnOf(columns, key)?.[2]?.format === "age";
+  const sign = (order === "desc") === is_age ? 1 : -1;
   return entries.toSorted((a, b) => {
     const [left, right] = [read(a), read(b)];
     // Rows without a value come last, whether the order is ascending or descending.
