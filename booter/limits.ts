@@ -64,7 +64,7 @@ export const TFTP_TRIES_MAX = 5;
 export const TFTP_FILE_BYTES_MAX = 16_777_216;
 /** The largest AMQP message. An inventory has about 100 kB; the setup script has less. */
 export const AMQP_BODY_BYTES_MAX = 8_388_608;
-/** The largest total size of the incomplete message bodies of all AMQP connections. */
+/** The largest total size of the machines' messages that the AMQP broker keeps, incomplete and complete ones. */
 export const AMQP_HELD_BYTES_MAX = 67_108_864;
 /** The interval of AMQP heartbeats. A peer that is silent for two intervals is disconnected. */
 export const AMQP_HEARTBEAT_S = 30;
@@ -77,6 +77,10 @@ export const AMQP_BINDINGS_MAX = 64;
 export const AMQP_CHANNELS_MAX = 16;
 /** The largest number of messages that wait in one AMQP queue. */
 export const AMQP_QUEUED_MAX = 256;
+/** The largest number of messages of one AMQP channel that the machine has received and not acknowledged. */
+export const AMQP_UNACKED_MAX = 256;
+/** The largest size of the bytes that the broker could not send yet. A machine that reads too slowly is disconnected. */
+export const AMQP_UNSENT_BYTES_MAX = 2 * AMQP_BODY_BYTES_MAX;
 /**
  * How often the booter announces a waiting machine to the control plane. The answer shows whether the setup of the
  * machine is approved.

@@ -1,7 +1,7 @@
 // Handles AMQP methods that a machine sends on a channel. A machine can only use its own queues and routing keys
 // (rights.ts).
 import { randomBytes } from "node:crypto";
-import { AMQP_BINDINGS_MAX, AMQP_QUEUES_MAX } from "../limits.ts";
+import { AMQP_BINDINGS_MAX, AMQP_QUEUES_MAX, AMQP_UNACKED_MAX } from "../limits.ts";
 import { type Channel, deliverWaiting, exchangeAndKey, method, type Queue, requeue } from "./channel.ts";
 import { contentFrames, frame, METHOD } from "../../cli/internal/amqp/frame.ts";
 import type { Method } from "./method.ts";
@@ -89,6 +89,9 @@ export function channelMethod(state: SessionState, channel: Channel, asked: Meth
       return;
     case "basic.get": {
       const queue = queueOf(state, channel, asked.queue);
+      if (!asked.no_ack && channel.unacked.size >= AMQP_UNACKED_MAX) {
+        throw new AmqpFault(RESOURCE_ERROR, "too many messages are not acknowledged", "channel");
+      }
       const message = queue.waiting.shift();
       if (message === undefined) return send(60, 72, shortText(""));
       const number = ++channel.delivered;
@@ -151,8 +154,10 @@ function bind(state: SessionState, queue: Queue, { exchange, key }: { exchange: 
   if (exchange !== TOPIC) throw new AmqpFault(NOT_FOUND, "the exchange does not exist", "channel");
   const owner = bindKeyOwner(key);
   if (owner === false || (owner !== null && owner !== state.server_uuid)) throw accessRefused();
+  if (queue.keys.has(key)) return;
+  const bindings = [...state.queues.values()].reduce((sum, { keys }) => sum + keys.size, 0);
+  if (bindings >= AMQP_BINDINGS_MAX) throw new AmqpFault(RESOURCE_ERROR, "too many bindings", "channel");
   queue.keys.add(key);
-  if (queue.keys.size > AMQP_BINDINGS_MAX) throw new AmqpFault(RESOURCE_ERROR, "too many bindings", "channel");
 }
 
 function mayPublish(state: SessionState, { exchange, key }: { exchange: string; key: string }): void {

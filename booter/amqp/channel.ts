@@ -1,7 +1,7 @@
 // Holds the state of a channel of an AMQP connection: its consumers, its unacknowledged deliveries, and the message
 // that the machine is sending on the channel.
 import { Buffer } from "node:buffer";
-import { AMQP_BODY_BYTES_MAX, AMQP_QUEUED_MAX } from "../limits.ts";
+import { AMQP_BODY_BYTES_MAX, AMQP_QUEUED_MAX, AMQP_UNACKED_MAX } from "../limits.ts";
 import { contentFrames, frame, METHOD } from "../../cli/internal/amqp/frame.ts";
 import {
   AmqpFault,
@@ -103,7 +103,7 @@ export function deliverWaiting(queue: Queue, frame_bytes_max: number): Buffer[] 
   const out: Buffer[] = [];
   while (queue.waiting.length > 0) {
     const consumer = queue.consumers.find(({ channel, no_ack }) =>
-      no_ack || channel.prefetch === 0 || channel.unacked.size < channel.prefetch
+      no_ack || channel.unacked.size < (channel.prefetch || AMQP_UNACKED_MAX)
     );
     if (consumer === undefined) return out;
     const message = queue.waiting.shift()!;

@@ -6,7 +6,7 @@ import type { Buffer } from "node:buffer";
 import { createServer, type Server, type Socket } from "node:net";
 import type { Counters } from "../counters.ts";
 import { peerText } from "../ipv4.ts";
-import { AMQP_CONNECTIONS_MAX, AMQP_HELD_BYTES_MAX, AMQP_LOGIN_MS } from "../limits.ts";
+import { AMQP_CONNECTIONS_MAX, AMQP_HELD_BYTES_MAX, AMQP_LOGIN_MS, AMQP_UNSENT_BYTES_MAX } from "../limits.ts";
 import type { Log } from "../log.ts";
 import { listenOn } from "../tcp-port.ts";
 import { HEARTBEAT_FRAME } from "../../cli/internal/amqp/frame.ts";
@@ -72,7 +72,12 @@ export async function openAmqp(options: AmqpOptions): Promise<AmqpBroker> {
       report(self.peer);
     };
     const session: Session = newSession({
-      write: (bytes) => void socket.write(bytes),
+      write(bytes) {
+        socket.write(bytes);
+        if (socket.writableLength <= AMQP_UNSENT_BYTES_MAX || socket.destroyed) return;
+        log("bus.too_slow", { address, mac: session.mac(), unsent_bytes: socket.writableLength });
+        socket.destroy();
+      },
       end: () => void socket.end(() => socket.destroySoon()),
       login: (user, password) => {
         const mac = options.login(user, password, address);

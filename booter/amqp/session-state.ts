@@ -11,8 +11,8 @@ export type SessionPort = {
   /** Reserves the server UUID for this connection. Returns false if another connection has it. */
   claim(server_uuid: string): boolean;
   /**
-   * Reserves memory for message bodies; a negative number releases memory. Returns false if the broker has no memory
-   * left.
+   * Reserves memory for the machine's messages; a negative number releases memory. Returns false if the broker has no
+   * memory left.
    */
   hold(bytes: number): boolean;
   opened(): void;
@@ -47,11 +47,16 @@ export function dropConsumers(queue: Queue, which: (each: Queue["consumers"][num
 }
 
 export function closeChannel(state: SessionState, channel: Channel): void {
+  emptyChannel(state, channel);
+  state.channels.delete(channel.number);
+}
+
+/** Removes a channel's consumers, and puts its unacknowledged messages back into their queues. */
+export function emptyChannel(state: SessionState, channel: Channel): void {
   for (const queue of state.queues.values()) dropConsumers(queue, (each) => each.channel === channel, state);
   for (const queue of requeue(channel, [...channel.unacked.keys()])) {
     for (const bytes of deliverWaiting(queue, state.frame_bytes_max)) state.port.write(bytes);
   }
-  state.channels.delete(channel.number);
 }
 
 export function accessRefused(): AmqpFault {

@@ -6,7 +6,8 @@ import { AMQP_FRAME_BYTES_MAX } from "../../cli/internal/amqp/limits.ts";
 import { AMQP_CHANNELS_MAX, AMQP_HEARTBEAT_S } from "../limits.ts";
 import { type Channel, deliverWaiting, enqueue, type Message, method, newChannel, takeHeader } from "./channel.ts";
 import { channelMethod } from "./channel-method.ts";
-import { dropConsumers, type SessionPort, type SessionState, TOPIC } from "./session-state.ts";
+import { emptyChannel, type SessionPort, type SessionState, TOPIC } from "./session-state.ts";
+import { newStore } from "./store.ts";
 import {
   BODY,
   contentFrames,
@@ -65,7 +66,7 @@ export function newSession(port: SessionPort): Session {
   let greeting = Buffer.alloc(0);
   let mac: string | null = null;
   let heartbeat_s = AMQP_HEARTBEAT_S;
-  let held = 0;
+  const store = newStore(state);
 
   const send = (channel: number, payload: Buffer) => port.write(frame(METHOD, channel, payload));
 
@@ -107,18 +108,12 @@ export function newSession(port: SessionPort): Session {
     } catch (error) {
       if (!(error instanceof AmqpFault) || error.scope !== "channel") throw error;
       port.fault(error);
-      releaseMemory(channel);
+      store.drop(channel.sending);
       channel.closing = true;
       channel.sending = null;
-      for (const queue of state.queues.values()) dropConsumers(queue, (each) => each.channel === channel, state);
+      emptyChannel(state, channel);
       send(channel.number, method(20, 40, u16(error.code), shortText(error.message), u16(0), u16(0)));
     }
-  }
-
-  function releaseMemory({ sending }: Channel): void {
-    if (sending === null) return;
-    port.hold(-sending.received);
-    held -= sending.received;
   }
 
   function content(channel: Channel, type: number, payload: Buffer): void {
@@ -127,6 +122,7 @@ export function newSession(port: SessionPort): Session {
     if (type === HEADER) {
       if (sending.properties !== null) throw new AmqpFault(COMMAND_INVALID, "a message has a second content header");
       takeHeader(sending, payload);
+      store.reserve(sending, sending.properties!.length);
     } else if (type === BODY) {
       if (sending.properties === null) {
         throw new AmqpFault(COMMAND_INVALID, "a message body arrived before its content header");
@@ -134,24 +130,17 @@ export function newSession(port: SessionPort): Session {
       if (sending.received + payload.length > sending.size) {
         throw new AmqpFault(COMMAND_INVALID, "the message body is longer than the size in its header");
       }
-      if (!port.hold(payload.length)) {
-        throw new AmqpFault(RESOURCE_ERROR, "the broker has no memory left for message bodies", "channel");
-      }
-      held += payload.length;
+      store.reserve(sending, payload.length);
       sending.received += payload.length;
       // Copies the payload, because it is a view into a larger buffer that would otherwise stay in memory.
       sending.parts.push(Buffer.from(payload));
     }
     if (sending.properties === null || sending.received < sending.size) return;
-    releaseMemory(channel);
+    const body = Buffer.concat(sending.parts);
+    store.complete(sending, body);
     channel.sending = null;
-    whole(channel, {
-      exchange: sending.exchange,
-      key: sending.key,
-      properties: sending.properties,
-      body: Buffer.concat(sending.parts),
-      redelivered: false,
-    }, sending.mandatory);
+    const { exchange, key, properties, mandatory } = sending;
+    whole(channel, { exchange, key, properties, body, redelivered: false }, mandatory);
   }
 
   function whole(channel: Channel, message: Message, mandatory: boolean): void {
@@ -242,6 +231,7 @@ export function newSession(port: SessionPort): Session {
         if (rest === null) return;
         for (const each of cutter.push(rest)) {
           if (stage !== "closing") take(each);
+          store.sweep();
         }
       } catch (error) {
         fail(error);
@@ -257,8 +247,7 @@ export function newSession(port: SessionPort): Session {
     mac: () => mac,
     heartbeat_s: () => heartbeat_s,
     ended() {
-      port.hold(-held);
-      held = 0;
+      store.clear();
       stage = "closing";
       if (state.server_uuid !== null) port.consuming(state.server_uuid, false);
     },
