@@ -16,6 +16,12 @@ export type DevNodesOptions = {
   readonly quiet?: boolean;
 };
 
+/**
+ * Runs the agent until standard input ends. It ends when the server closes it, and also when the server is killed.
+ * Otherwise the agents would outlive a killed server, and the next server would start them a second time.
+ */
+const UNTIL_INPUT_ENDS = '"$@" & agent=$!; cat > /dev/null; kill "$agent"; wait "$agent"';
+
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
 /** Starts `count` agents. They stop when stop() is called or this process ends. */
@@ -24,15 +30,15 @@ export function startDevNodes({ count, endpoint, dataDir, quiet }: DevNodesOptio
     const name = `lab-node-${index + 1}`;
     const argv = ["run", "--endpoint", endpoint, "--state-dir", join(dataDir, "nodes", name), "--hostname", name];
     const [command, args] = agentCommand(argv);
-    const child = spawn(command, args, {
+    const child = spawn("sh", ["-c", UNTIL_INPUT_ENDS, "sh", command, ...args], {
       cwd: ROOT,
-      stdio: ["ignore", quiet ? "ignore" : "pipe", quiet ? "ignore" : "pipe"],
+      stdio: ["pipe", quiet ? "ignore" : "pipe", quiet ? "ignore" : "pipe"],
     });
     if (quiet !== true) printWithName(child, name);
     child.on("error", (error) => console.error(`berth: ${name} did not start: ${error.message}`));
     return child;
   });
-  return { stop: () => children.forEach((child) => child.kill("SIGTERM")) };
+  return { stop: () => children.forEach((child) => child.stdin?.end()) };
 }
 
 /** Prints each line of an agent with the agent's name, so that a reader sees whose claim code it is. */
