@@ -4,10 +4,11 @@ import type { Migration, SqlFile } from "../db/migration-files.ts";
 import type { DbClient } from "../db/pool.ts";
 
 /**
- * The PostgreSQL version that Berth includes and all tests use. An older version gets a warning, and a version below
- * MAJOR_MIN a failure.
+ * The PostgreSQL version that Berth includes and all tests use. The check warns about an older version, because no test
+ * runs with it.
  */
 const MAJOR_TESTED = 18;
+/** The oldest PostgreSQL version whose SQL Berth can use. An older version fails the check. */
 const MAJOR_MIN = 15;
 /**
  * The check warns if the clocks differ by at least this. The check never fails, because the server uses only the
@@ -29,7 +30,8 @@ export async function databaseVersion(client: DbClient): Promise<CheckResult> {
   const { number, name, standby } = row!;
   const major = Math.floor(number / 10_000);
   const old = major < MAJOR_TESTED;
-  const title = `the database is a primary server of PostgreSQL ${MAJOR_TESTED} or later`;
+  const title = `the database is a primary server of PostgreSQL ${MAJOR_MIN} or later; ` +
+    `${MAJOR_TESTED} is recommended, because all tests use it`;
   const facts = [`PostgreSQL ${name}${standby ? ", a standby" : ""}`];
   if (!old && !standby) return result("database", title, { status: "ok", facts });
   return result("database", title, {

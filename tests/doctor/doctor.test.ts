@@ -4,6 +4,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { behaviors } from "../../actors/registry.ts";
 import type { CheckResult, DoctorReport } from "../../src/contract/doctor.ts";
 import { CONDITIONS } from "../../src/doctor/conditions.ts";
+import type { DbClient } from "../../src/db/pool.ts";
+import { databaseVersion } from "../../src/doctor/environment.ts";
 import { invariants, OUTSIDE } from "../../src/doctor/invariants.ts";
 import { makeObjects } from "../api/objects.ts";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
@@ -139,3 +141,20 @@ test("the doctor reports a migration or function that did not run, ran with anot
   await t.db.query("delete from schema_function where name = 'berth_now'");
   expect(await migrations()).toMatchObject({ status: "fail", found: ["function berth_now has not run"] });
 });
+
+test.each([
+  [140_011, "fail"],
+  [150_000, "warn"],
+  [179_999, "warn"],
+  [180_000, "ok"],
+])(
+  "PostgreSQL with version number %i has the status %s, and the title names the required and the recommended version",
+  async (number, status) => {
+    const rows = [{ number, name: String(number), standby: false }];
+    const client = { query: () => Promise.resolve({ rows }) } as unknown as DbClient;
+    expect(await databaseVersion(client)).toMatchObject({
+      status,
+      title: "the database is a primary server of PostgreSQL 15 or later; 18 is recommended, because all tests use it",
+    });
+  },
+);
