@@ -16,7 +16,8 @@ export type StepRecord = {
 /** The end of a job or a wait. */
 export type Ending =
   | { readonly outcome: "completed"; readonly result?: unknown }
-  | { readonly outcome: "failed"; readonly reason?: string };
+  /** `result` tells what was done nevertheless. It becomes the output of the failed step. */
+  | { readonly outcome: "failed"; readonly reason?: string; readonly result?: unknown };
 
 type SagaBase = {
   readonly id: string;

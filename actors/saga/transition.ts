@@ -163,7 +163,8 @@ export function sagaTable(definitions: readonly SagaDefinition<never>[]): Table<
 
   function endForward(s: On<"running">, ending: Ending, now: Date): Out<SagaState> {
     if (ending.outcome === "completed") return stepDone(s, ending.result ?? null, now);
-    return unwindFrom({ ...s, job_id: null }, ending.reason ?? "the job failed", now);
+    const outputs = ending.result === undefined ? s.outputs : { ...s.outputs, [s.step]: ending.result };
+    return unwindFrom({ ...s, outputs, job_id: null }, ending.reason ?? "the job failed", now);
   }
 
   function refusedForward(s: On<"running">, m: Msg<"step_refused">, now: Date): Out<SagaState> {

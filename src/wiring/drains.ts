@@ -7,9 +7,11 @@ import { stepId, waitId } from "../../actors/engine/saga.ts";
 import { CN_DRAIN, CN_EVACUATE, type CnDrainParams } from "../../actors/cn/drain.ts";
 import type { InstanceMessage } from "../../actors/instance/messages.ts";
 import { CAPACITY_EXHAUSTED, type Fault, isFault, NO_ELIGIBLE_NODE } from "../contract/fault.ts";
+import type { Ending } from "../../actors/saga/state.ts";
+import type { DrainResult } from "../contract/drain.ts";
 import type { DrainPreview } from "../contract/placement.ts";
 import type { Database } from "../db/tables.ts";
-import type { Drain, Move } from "../lib/placement/drain-progress.ts";
+import { type Drain, drainError, type Move } from "../lib/placement/drain-progress.ts";
 import type { RouteDeps } from "../routes/deps.ts";
 import { newEvacuation } from "../services/evacuations.ts";
 import { newMigration } from "../services/migrations.ts";
@@ -29,11 +31,16 @@ export function createNodeDrains(deps: Deps, engine: Pick<Engine, "send">, ports
       engine.send({ kind: "saga", id }, {
         type: "job_ended",
         job_id: waitId(id, CN_DRAIN.move),
-        outcome: "completed",
-        result,
+        ...endingOf(result),
       }),
     ports,
   });
+}
+
+/** A drain that leaves instances on the node fails, so that a script does not switch off the node. */
+function endingOf(result: DrainResult): Ending {
+  const reason = drainError(result);
+  return reason === null ? { outcome: "completed", result } : { outcome: "failed", reason, result };
 }
 
 /** Reads the drains and evacuations that wait for their migrations. */

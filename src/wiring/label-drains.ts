@@ -1,5 +1,7 @@
 // Connects the drains of nodes by label to the database and the engine. Reads the running drains by label, and begins
 // the drains of their nodes.
+import type { Ending } from "../../actors/saga/state.ts";
+import type { LabelDrainResult } from "../contract/label-drain.ts";
 import { type Kysely, sql } from "kysely";
 import type { Engine } from "../../actors/engine/engine.ts";
 import type { Ports } from "../../actors/engine/ports.ts";
@@ -29,11 +31,16 @@ export function createLabelDrainsOfServer(deps: Deps, engine: Pick<Engine, "send
       engine.send({ kind: "saga", id }, {
         type: "job_ended",
         job_id: waitId(id, CN_DRAIN_LABEL.drain),
-        outcome: "completed",
-        result,
+        ...endingOf(result),
       }),
     ports,
   });
+}
+
+function endingOf(result: LabelDrainResult): Ending {
+  const [first] = result.not_emptied;
+  if (first === undefined) return { outcome: "completed", result };
+  return { outcome: "failed", reason: `stopped at node ${first.hostname}: ${first.reason}`, result };
 }
 
 type DrainRow = { id: string; state: OperationState; error: string | null; result: DrainResult | null };

@@ -1,5 +1,7 @@
 // Connects the upgrades of nodes to the database and the engine. Reads the running upgrades, and begins and ends their
 // parts.
+import type { Ending } from "../../actors/saga/state.ts";
+import type { LabelUpgradeResult } from "../contract/label-upgrade.ts";
 import { type Kysely, sql } from "kysely";
 import type { Engine } from "../../actors/engine/engine.ts";
 import type { Ports } from "../../actors/engine/ports.ts";
@@ -43,8 +45,7 @@ export function createUpgradesOfServer(deps: Deps, engine: Pick<Engine, "send">,
       engine.send({ kind: "saga", id }, {
         type: "job_ended",
         job_id: waitId(id, CN_UPGRADE_LABEL.upgrade),
-        outcome: "completed",
-        result,
+        ...endingOf(result),
       }),
     ports,
   });
@@ -151,4 +152,10 @@ async function drainsOf(db: Db, ids: readonly string[]): Promise<ReadonlyMap<str
   const { rows } = await sql<NonNullable<Draining["drain"]> & { id: string }>`
     select id, state, error, outputs->${CN_DRAIN.move} as result from saga where id = any(${ids}::uuid[])`.execute(db);
   return new Map(rows.map(({ id, ...drain }) => [id, drain]));
+}
+
+function endingOf(result: LabelUpgradeResult): Ending {
+  const [first] = result.not_upgraded;
+  if (first === undefined) return { outcome: "completed", result };
+  return { outcome: "failed", reason: `stopped at node ${first.hostname}: ${first.reason}`, result };
 }

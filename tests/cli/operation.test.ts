@@ -82,6 +82,20 @@ test.each(
   expect([ran.code, ran.err()]).toEqual([1, `error: operation ${ID} ${end}: disk full\n`]);
 });
 
+test("a drain that left an instance on its node has a result and was not rolled back: `operation wait` and `cn drain` exit with 1", async () => {
+  const remaining = [{ instance_id: "i1", instance_name: "web1", reason: "no room", remedy: "add a node" }];
+  const begun = operation("unwound", "1 instance is still on the node, web1: no room");
+  const [first, move] = begun.steps;
+  const ended = { ...begun, kind: "cn-drain", steps: [first, { ...move, output: { moved: 2, remaining } }] };
+  const waited = await opsctl(["operation", "wait", ID], { server: () => ({ body: ended }) });
+  const error = `error: operation ${ID} failed: 1 instance is still on the node, web1: no room\n`;
+  expect([waited.code, waited.err()]).toEqual([1, error]);
+  const server: Server = ({ method }) => ({ body: method === "POST" ? { operation_id: ID } : ended });
+  const drained = await opsctl(["cn", "drain", ID], { server });
+  expect([drained.code, drained.err()]).toEqual([1, `error: still on ${ID}: 1 instance\n`]);
+  expect(drained.out()).toContain("web1  no room  add a node");
+});
+
 test("`operation wait --json` also prints a failed operation", async () => {
   const ran = await opsctl(["operation", "wait", ID, "--json"], { server: () => ({ body: operation("failed") }) });
   expect(JSON.parse(ran.out()).state).toBe("failed");

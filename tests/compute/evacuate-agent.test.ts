@@ -62,8 +62,8 @@ const show = async (id: string) => okOf(await g.call("GET", `/v1/instances/${id}
 const doctor = async () => (await t.call("GET", "/v1/system/doctor")).status;
 const operation = async (id: string) => okOf(await t.call("GET", `/v1/operations/${id}`));
 
-async function ended(id: string): Promise<DrainResult> {
-  await expect.poll(async () => (await operation(id)).state, PATIENCE).toBe("succeeded");
+async function ended(id: string, state = "succeeded"): Promise<DrainResult> {
+  await expect.poll(async () => (await operation(id)).state, PATIENCE).toBe(state);
   return (await operation(id)).steps.at(-1).output;
 }
 
@@ -103,7 +103,7 @@ test("the instances of a dead node start on another node with their addresses, a
 
   // Without lose_local_disks, the instances keep their disks and stay on the dead node.
   const nothing = okOf(await evacuate(dead.id, { fenced: true }));
-  expect(await ended(nothing.operation_id)).toMatchObject({ moved: 0, remaining: [{}, {}] });
+  expect(await ended(nothing.operation_id, "unwound")).toMatchObject({ moved: 0, remaining: [{}, {}] });
   expect((await show(running.id)).host_cn_uuid).toBe(dead.id);
 
   // While the operation waits for the other node, room is reserved on both nodes.
@@ -138,7 +138,7 @@ test("an instance that the other node cannot create stays with the dead node, an
   await other.machine.trouble({ fail_at: ["provision:boot"] });
   await die(dead);
   const started = okOf(await evacuate(dead.id, { fenced: true, lose_local_disks: true }));
-  expect(await ended(started.operation_id)).toMatchObject({
+  expect(await ended(started.operation_id, "unwound")).toMatchObject({
     moved: 0,
     remaining: [{ instance_id: id, reason: expect.stringContaining("on request") }],
   });

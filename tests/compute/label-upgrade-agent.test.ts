@@ -122,8 +122,8 @@ async function instanceOn(node: string): Promise<string> {
   return id;
 }
 
-async function ended(id: string): Promise<LabelUpgradeResult> {
-  await expect.poll(async () => (await operation(id)).state, PATIENCE).toBe("succeeded");
+async function ended(id: string, state = "succeeded"): Promise<LabelUpgradeResult> {
+  await expect.poll(async () => (await operation(id)).state, PATIENCE).toBe(state);
   return (await operation(id)).steps.at(-1).output;
 }
 
@@ -165,7 +165,7 @@ test("an upgrade by label stops at the first node that cannot restart; this node
   const [first, second] = rack as [typeof rack[0], typeof rack[0]];
   await machines.get(first.server_uuid)!.trouble({ fail_at: ["reboot:reboot"] });
   const { operation_id } = okOf(await upgrade());
-  expect(await ended(operation_id)).toMatchObject({
+  expect(await ended(operation_id, "unwound")).toMatchObject({
     upgraded: [],
     not_upgraded: [{
       hostname: first.hostname,
@@ -213,7 +213,7 @@ test("with reboot=operator the upgrade waits for each restart, and stops if a no
   expect(await placement(first.server_uuid)).toMatchObject({ cordoned: true, cordoned_reason: "a fan" });
   await waits(1);
   await powerCycle(second.server_uuid, OLD);
-  expect(await ended(operation_id)).toMatchObject({
+  expect(await ended(operation_id, "unwound")).toMatchObject({
     upgraded: [first],
     not_upgraded: [{ ...second, step: "return", reason: `the node restarted with platform image ${OLD}, not ${NEW}` }],
   });

@@ -68,10 +68,10 @@ async function member(placement_group_id: string, fields: object = {}): Promise<
   return answer;
 }
 
-async function drained(node: string): Promise<DrainResult> {
+async function drained(node: string, state = "succeeded"): Promise<DrainResult> {
   const { operation_id } = okOf(await t.call("POST", `/v1/cns/${node}/drain`, { body: {} }));
   const operation = async () => okOf(await t.call("GET", `/v1/operations/${operation_id}`));
-  await expect.poll(async () => (await operation()).state, PATIENCE).toBe("succeeded");
+  await expect.poll(async () => (await operation()).state, PATIENCE).toBe(state);
   return (await operation()).steps.at(-1).output;
 }
 
@@ -101,9 +101,9 @@ describe("a required anti-affinity group", () => {
       `node ${other} cannot take the instance: another instance of placement group ${group.name} is on the same node`,
     );
     // A drain finds no node for the instance, and names the instance.
-    expect(await drained(own)).toMatchObject({
+    expect(await drained(own, "unwound")).toMatchObject({
       moved: 0,
-      remaining: [{ instance_id: first, reason: expect.stringContaining("cn-affinity-required 2") }],
+      remaining: [{ instance_id: first, reason: expect.stringContaining("cn-affinity-required") }],
     });
   });
 

@@ -84,8 +84,10 @@ export function isAtRest(state: OperationState): boolean {
 }
 
 /** Returns how and why an operation ended without success. */
-export function endText({ id, state, error, stuck_reason }: OperationView): string {
-  const end = state === "stuck" ? "is stuck" : state === "unwound" ? "failed and was rolled back" : "failed";
+export function endText({ id, state, error, stuck_reason, steps }: OperationView): string {
+  // A failed drain has a result: the instances that it moved stay where they are.
+  const is_undone = state === "unwound" && (steps.at(-1)?.output ?? null) === null;
+  const end = state === "stuck" ? "is stuck" : is_undone ? "failed and was rolled back" : "failed";
   const why = error ?? stuck_reason;
   return `operation ${id} ${end}${why === null ? "" : `: ${why}`}`;
 }

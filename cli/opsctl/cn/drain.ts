@@ -1,5 +1,4 @@
-import type { DrainResult, DrainStarted } from "../../../src/contract/drain.ts";
-import type { OperationView } from "../../../src/contract/operation.ts";
+import type { DrainStarted } from "../../../src/contract/drain.ts";
 import { type AnyCommand, command, each, wholeNumber } from "../../framework.ts";
 import { EXIT } from "../../internal/exit-code.ts";
 import { Failure, usageFailure } from "../../internal/failure.ts";
@@ -10,7 +9,7 @@ import { labelFilter } from "../../internal/labels.ts";
 import { resolveNode } from "../node-name.ts";
 import { drainLabel } from "./drain-label.ts";
 import { previewText } from "./drain-preview.ts";
-import { instancesText, remainingText } from "./remaining-text.ts";
+import { drainResult, instancesText, remainingText } from "./remaining-text.ts";
 
 export function drain(): AnyCommand {
   return command("drain", "Cordon a node, or the nodes with a label, and move the instances to other nodes", "cn-17")
@@ -46,8 +45,8 @@ export function drain(): AnyCommand {
         return io.print(started, `${note} ${operation_id}\n${previewText(started)}`);
       }
       const ended = await follow(io, { id: operation_id, limit_ms: Infinity });
-      if (ended.state !== "succeeded") throw new Failure(endText(ended), EXIT.failure);
-      const result = resultOf(ended);
+      const result = drainResult(ended);
+      if (result === null) throw new Failure(endText(ended), EXIT.failure);
       const { moved, remaining } = result;
       io.print(
         result,
@@ -57,8 +56,4 @@ export function drain(): AnyCommand {
         throw new Failure(`still on ${plainText(name)}: ${instancesText(remaining.length)}`, EXIT.failure);
       }
     }));
-}
-
-function resultOf({ steps }: OperationView): DrainResult {
-  return steps.at(-1)?.output as DrainResult;
 }

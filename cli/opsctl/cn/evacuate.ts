@@ -1,4 +1,4 @@
-import type { DrainResult, EvacuateStarted } from "../../../src/contract/drain.ts";
+import type { EvacuateStarted } from "../../../src/contract/drain.ts";
 import { type AnyCommand, command } from "../../framework.ts";
 import { confirm } from "../../internal/confirmation.ts";
 import { YES_FLAGS } from "../../internal/delete-command.ts";
@@ -9,7 +9,7 @@ import { plainText } from "../../internal/plain-text.ts";
 import { withIo } from "../../internal/run.ts";
 import { askAbout, NODE_ARGUMENT, resolveNode } from "../node-name.ts";
 import { planText } from "./drain-preview.ts";
-import { instancesText, remainingText } from "./remaining-text.ts";
+import { drainResult, instancesText, remainingText } from "./remaining-text.ts";
 
 export function evacuate(): AnyCommand {
   return command("evacuate", "Create the instances of a dead node on other nodes", "cn-17 --dry-run --lose-local-disks")
@@ -54,8 +54,8 @@ export function evacuate(): AnyCommand {
         return io.print(started, `${note}\n${evacuationText(started)}`);
       }
       const ended = await follow(io, { id: operation_id, limit_ms: Infinity });
-      if (ended.state !== "succeeded") throw new Failure(endText(ended), EXIT.failure);
-      const result = ended.steps.at(-1)?.output as DrainResult;
+      const result = drainResult(ended);
+      if (result === null) throw new Failure(endText(ended), EXIT.failure);
       const { moved, remaining } = result;
       const text = `Created ${instancesText(moved)} of ${plainText(name)} on other nodes; the node is cordoned`;
       io.print(result, `${text}${remainingText(remaining)}`);

@@ -1,5 +1,6 @@
 // Formats the instances that a drain or an evacuation left on a node.
-import type { RemainingInstance } from "../../../src/contract/drain.ts";
+import type { DrainResult, RemainingInstance } from "../../../src/contract/drain.ts";
+import type { OperationView } from "../../../src/contract/operation.ts";
 import { type Column, tableText } from "../../internal/table.ts";
 
 const COLUMNS: readonly Column<RemainingInstance>[] = [
@@ -8,6 +9,14 @@ const COLUMNS: readonly Column<RemainingInstance>[] = [
   ["REASON", (row) => row.reason],
   ["REMEDY", (row) => row.remedy],
 ];
+
+/**
+ * Returns what a drain or an evacuation has done; null if it ended before its result was known. An operation that left
+ * instances on the node failed, but has a result. The operations of older servers succeeded.
+ */
+export function drainResult({ steps }: OperationView): DrainResult | null {
+  return (steps.at(-1)?.output ?? null) as DrainResult | null;
+}
 
 /** Returns `1 instance` or `2 instances`. */
 export function instancesText(count: number): string {

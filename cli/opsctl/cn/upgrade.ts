@@ -61,8 +61,9 @@ export function upgrade(): AnyCommand {
       }
       const progressOf = (operation: OperationView) => progressText(io, operation.state, nodes);
       const ended = await follow(io, { id: operation_id, limit_ms: Infinity, poll_s_max: POLL_S, progressOf });
-      if (ended.state !== "succeeded") throw new Failure(endText(ended), EXIT.failure);
-      const result = ended.steps.at(-1)?.output as LabelUpgradeResult;
+      // An upgrade that stopped at a node failed, but has a result.
+      const result = (ended.steps.at(-1)?.output ?? null) as LabelUpgradeResult | null;
+      if (result === null) throw new Failure(endText(ended), EXIT.failure);
       io.print(result, resultText(result, platform));
       const { not_upgraded } = result;
       if (not_upgraded.length > 0) {

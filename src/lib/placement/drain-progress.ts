@@ -68,6 +68,16 @@ export function nextOfDrain(
   return { next: "end", result: { moved: moves.length - here.length, remaining } };
 }
 
+/** Returns the error of the operation if instances are still on the node; null if the node is empty. */
+export function drainError({ remaining }: DrainResult): string | null {
+  const [first] = remaining;
+  if (first === undefined) return null;
+  const text = `${first.instance_name}: ${first.reason}`;
+  return remaining.length === 1
+    ? `1 instance is still on the node, ${text}`
+    : `${remaining.length} instances are still on the node, for example ${text}`;
+}
+
 function reasonOf({ instance_id, failure }: Move, refusals: ReadonlyMap<string, Refusal>): string | null {
   if (failure !== null) return failure;
   const refusal = refusals.get(instance_id);

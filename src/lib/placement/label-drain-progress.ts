@@ -66,12 +66,12 @@ function notEmptied(node: DrainedNode, refusals: ReadonlyMap<string, string>): N
     return refusal === undefined ? null : because(refusal, "remove the cause, then drain the label again");
   }
   if (isRunning(drain.state)) return null;
-  if (drain.state !== "succeeded") {
+  const remaining = drain.result?.remaining ?? [];
+  if (remaining.length === 0) {
+    if (drain.state === "succeeded") return null;
     const reason = `operation ${operation_id} drained the node and did not succeed: ${drain.error ?? drain.state}`;
     return because(reason, "remove the cause, then drain the label again");
   }
-  const remaining = drain.result?.remaining ?? [];
-  if (remaining.length === 0) return null;
   const reason = `${remaining.length} instances are still on the node`;
   return because(reason, "follow the remedy of each instance, then drain the label again", remaining);
 }

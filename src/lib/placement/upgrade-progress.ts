@@ -123,9 +123,6 @@ export function nextOfNodeUpgrade(upgrade: Draining | Returning, booted: Booted)
 function afterDrain({ drain, drain_id, refusal }: Draining, { boot_id }: Booted): NodeUpgradeNext {
   if (drain === null) return refusal === null ? { next: "drain" } : { next: "failed", reason: refusal };
   if (isRunning(drain.state)) return { next: "wait" };
-  if (drain.state !== "succeeded") {
-    return failed(`operation ${drain_id} drained the node and did not succeed: ${drain.error ?? drain.state}`);
-  }
   const remaining = drain.result?.remaining ?? [];
   const [first] = remaining;
   if (first !== undefined) {
@@ -133,6 +130,9 @@ function afterDrain({ drain, drain_id, refusal }: Draining, { boot_id }: Booted)
       `${remaining.length} instances are still on the node, for example ${first.instance_name}: ${first.reason} ` +
         `(${first.remedy}); operation ${drain_id} names all of them`,
     );
+  }
+  if (drain.state !== "succeeded") {
+    return failed(`operation ${drain_id} drained the node and did not succeed: ${drain.error ?? drain.state}`);
   }
   if (boot_id === null) return failed("the node's agent does not report its boot; upgrade the node agent");
   return { next: "completed", result: { operation_id: drain_id, moved: drain.result?.moved ?? 0, boot_id } };
