@@ -16,7 +16,7 @@ export type StepRecord = {
 /** The end of a job or a wait. */
 export type Ending =
   | { readonly outcome: "completed"; readonly result?: unknown }
-  /** `result` tells what was done nevertheless. It becomes the output of the failed step. */
+  /** `result` lists the work that was done before the failure. It becomes the output of the failed step. */
   | { readonly outcome: "failed"; readonly reason?: string; readonly result?: unknown };
 
 type SagaBase = {
