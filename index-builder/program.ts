@@ -7,7 +7,7 @@ import { EXIT, type ExitCode, INDEX_EXIT } from "../cli/internal/exit-code.ts";
 import { Ended, Failure, usageFailure } from "../cli/internal/failure.ts";
 import { environmentOf, runCommand } from "../cli/internal/run.ts";
 import { VERSION } from "../cli/version.ts";
-import { unreadable } from "../cli/internal/file-problem.ts";
+import { fileProblem, unreadable } from "../cli/internal/file-problem.ts";
 import { messageOf } from "./fault.ts";
 import { EXPECTED, type Part } from "./publish/assemble.ts";
 import { readFragment, removeFragment, writeFragment } from "./publish/fragment.ts";
@@ -84,7 +84,7 @@ function running<R extends unknown[]>(body: (terminal: Terminal, ...rest: R) => 
     const terminal = openTerminal(environmentOf(rest.at(-1) as AnyCommand));
     const code = await (async () => await body(terminal, ...rest))().catch((error) => {
       terminal.status("");
-      throw error instanceof Failure ? error : new Failure(messageOf(error), INDEX_EXIT.site);
+      throw error instanceof Failure ? error : new Failure(fileProblem(error) ?? messageOf(error), INDEX_EXIT.site);
     });
     if (code !== EXIT.ok) throw new Ended(code);
   };
@@ -166,9 +166,7 @@ async function verify(
 ): Promise<ExitCode> {
   const files = await readTreeFiles(path);
   if (files === null) throw new TreeProblem(`${path}: contains no index`);
-  const key = options.key === undefined ? null : await readFile(options.key).catch((error) => {
-    throw unreadable(options.key!, "--key", error);
-  });
+  const key = options.key === undefined ? null : await readFile(options.key).catch(keyFailure("--key", options.key));
   const problems = [...checkFiles(files, EXPECTED), ...await checkSums(files, { key, now: new Date() })];
   if (options.json === true) terminal.out(JSON.stringify({ files: files.size, problems }, null, 2));
   else for (const problem of problems) terminal.out(problem);
@@ -258,7 +256,16 @@ async function settingOf(
 }
 
 async function signingKeyOf({ signKey }: OutputOptions) {
-  return signKey === undefined ? null : await readSigningKey(signKey, process.env[PASSPHRASE_VARIABLE] ?? null);
+  if (signKey === undefined) return null;
+  return await readSigningKey(signKey, process.env[PASSPHRASE_VARIABLE] ?? null)
+    .catch(keyFailure("--sign-key", signKey));
+}
+
+/** Returns a handler that rethrows an error of a key's file with the option and the path. */
+function keyFailure(option: string, path: string) {
+  return (error: unknown): never => {
+    throw fileProblem(error) === null ? error : new Failure(unreadable(path, option, error).message, INDEX_EXIT.site);
+  };
 }
 
 function finish(

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { fileProblem, fileReason } from "../../cli/internal/file-problem.ts";
 import { runBooter } from "../../booter/program.ts";
+import { runIndexBuilder } from "../../index-builder/program.ts";
 import { fakeEnvironment } from "./fake-environment.ts";
 import { opsctl } from "./opsctl.ts";
 import { tenantctl } from "./tenantctl/run.ts";
@@ -53,6 +54,24 @@ test("a manifest that is a loop of links, and the configuration of the booter", 
   const booter = fakeEnvironment();
   expect(await runBooter(["check", "--config", join(folder, "absent")], booter.environment)).not.toBe(0);
   expect(booter.err()).toContain("absent: cannot be read: it does not exist");
+});
+
+test("the keys and folders of the index builder, which keeps its own exit code", async () => {
+  const [absent, site] = [join(folder, "absent"), join(folder, "site")];
+  await mkdir(join(site, "v1"), { recursive: true });
+  await writeFile(join(site, "v1", "index.json"), "{}");
+  const said = async (...argv: string[]) => {
+    const { environment, err } = fakeEnvironment();
+    return [await runIndexBuilder(argv, environment), err().trimEnd().split("\n").at(-1)];
+  };
+  expect(await said("verify", site, "--key", absent)).toEqual([
+    3,
+    `error: --key: cannot read ${absent}: it does not exist`,
+  ]);
+  expect(await said("all", "--site", site, "--recorded", absent)).toEqual([
+    3,
+    `error: cannot use ${join(absent, "responses.json")}: it does not exist`,
+  ]);
 });
 
 test("an error of the system that reaches the end of a program is in words, and other errors are unchanged", () => {
