@@ -1,7 +1,7 @@
 // Tests how operators find instances of all tenants by name, address, tenant and host, and how they start, stop and
 // delete these instances.
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type ComputeFixture, openComputeFixture } from "../compute/compute-fixture.ts";
+import { addNode, type ComputeFixture, openComputeFixture } from "../compute/compute-fixture.ts";
 import { okOf } from "../support/control-plane.ts";
 import { opsctlAt, type OpsctlRunner } from "./at-control-plane.ts";
 
@@ -77,4 +77,12 @@ test("an instance is shown, stopped, started and deleted by its name", async () 
   const [deleted] = await Promise.all([at.printed("instance delete web-1 --yes"), a.node.does("delete")]);
   expect(deleted).toBe(`Deleted instance web-1 (${id})\n`);
   expect((await at.run("instance show web-1")).code).toBe(3);
+});
+
+test("the remedies of `cn evacuate --dry-run` name the option that the operator types", async () => {
+  await a.running({ name: "stays" });
+  await addNode(a.t, {}, { hostname: "spare" });
+  const plan = await at.printed(`cn evacuate ${a.node.server_uuid} --dry-run`);
+  expect(plan).toContain("or evacuate it with --lose-local-disks, which creates the instance on spare");
+  expect(plan).not.toContain("lose_local_disks");
 });

@@ -58,7 +58,7 @@ export function evacuate(): AnyCommand {
       if (result === null) throw new Failure(endText(ended), EXIT.failure);
       const { moved, remaining } = result;
       const text = `Created ${instancesText(moved)} of ${plainText(name)} on other nodes; the node is cordoned`;
-      io.print(result, `${text}${remainingText(remaining)}`);
+      io.print(result, `${text}${withOption(remainingText(remaining))}`);
       if (remaining.length > 0) {
         throw new Failure(`still on ${plainText(name)}: ${instancesText(remaining.length)}`, EXIT.failure);
       }
@@ -67,5 +67,12 @@ export function evacuate(): AnyCommand {
 
 function evacuationText(plan: EvacuateStarted): string {
   const { instances_on_cn, placeable } = plan;
-  return planText(plan, `${placeable.length} of ${instances_on_cn} instances begin on other nodes, from their images`);
+  return withOption(
+    planText(plan, `${placeable.length} of ${instances_on_cn} instances begin on other nodes, from their images`),
+  );
+}
+
+/** The server's remedies name the field of the request; an operator types the option. */
+function withOption(text: string): string {
+  return text.replaceAll("with lose_local_disks", "with --lose-local-disks");
 }
