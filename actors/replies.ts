@@ -42,7 +42,7 @@ export type Replies = {
     /** The rest of the bundle is secret: the route reads it from the record. */
     readonly take_bundle: Pick<SetupBundle, "epoch">;
     readonly setup_delivered: CnView;
-    /** As of take_bundle. */
+    /** The rest of the bundle is secret, as for take_bundle. */
     readonly hand_over_bundle: Pick<SetupBundle, "epoch">;
     readonly setup_progressed: CnView;
     readonly setup_completed: CnView;

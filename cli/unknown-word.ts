@@ -2,8 +2,8 @@
 import type { AnyCommand } from "./framework.ts";
 
 /**
- * Words that users know from other programs, each with the words of that meaning here. A word is suggested only if it
- * exists at this place.
+ * Words that users know from other programs, each with our words of the same meaning. The first of these that exists at
+ * this place is suggested.
  */
 const SYNONYMS: Readonly<Record<string, readonly string[]>> = {
   delete: ["remove", "revoke"],
@@ -20,7 +20,10 @@ const SYNONYMS: Readonly<Record<string, readonly string[]>> = {
   version: ["--version"],
 };
 
-/** Returns the message with our suggestion in place of any that it has, or the message unchanged if we know none. */
+/**
+ * Returns the message with our suggestion, which replaces a suggestion of the parser. Returns the message unchanged if
+ * we have no suggestion.
+ */
 export function withSuggestion(text: string, at: AnyCommand): string {
   const [, kind, word = ""] = /^unknown (command|option) '([^']*)'/.exec(text) ?? [];
   if (kind === undefined) return text;

@@ -67,8 +67,8 @@ export async function readFleetLoad(db: Db): Promise<FleetLoad> {
 }
 
 /**
- * The sums for the mean load of an hour. cpu_counts has the number of samples in each of 20 equal ranges, and each
- * sample counts as the middle of its range.
+ * The sums for the mean load of an hour. cpu_counts has the number of samples in each of 20 equal ranges. Each sample
+ * counts as the middle of its range.
  */
 const COUNTED = sql`lateral (
   select sum(n) as total, sum(n * (i - 0.5) / 20) as weighted from unnest(h.cpu_counts) with ordinality c(n, i)) counted`;

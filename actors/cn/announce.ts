@@ -1,6 +1,6 @@
 // A bare machine announces itself through the booter from which it started (docs/nodes.md, "The netboot path").
 //
-// If the ports of the machine show that it is not the node, the announce only records a conflict.
+// If the ports show that another machine uses the node's UUID, the announce only records a conflict.
 import { fault, POLICY_CHANGED } from "../../src/contract/fault.ts";
 import { toRfc3339 } from "../../src/lib/text/instant.ts";
 import { macsOf } from "../../src/lib/net/sysinfo-macs.ts";
@@ -54,7 +54,7 @@ export function announceAgain(s: On<"awaiting_setup">, m: Msg<"announce">, now: 
   return go(next, seenNow(next, now), ...admitting(m.admitted), announced(next));
 }
 
-/** Updates only the last heartbeat of a machine that is approved, being set up or disabled. */
+/** Updates only the last heartbeat: the description of a node that does not await setup comes from other messages. */
 export function announceKnown(s: CnState, m: Msg<"announce">, now: Date): Out<CnState> {
   if (isStranger(s, m)) return conflicting(s, m, now);
   const next = { ...s, last_seen: now };
@@ -134,8 +134,8 @@ function described(m: Msg<"announce">) {
 }
 
 /**
- * Returns true if the machine is not the node: none of its MACs is known, or it logged in to the broker with an unknown
- * MAC. The inventory can be forged, but the booter verified the login.
+ * Returns true if another machine uses the node's UUID: none of its MACs is known, or it logged in to the broker with
+ * an unknown MAC. The inventory can be forged, but the booter verified the login.
  */
 function isStranger(s: CnState, m: Msg<"announce">): boolean {
   // Ports that a booter saw stay known, even if the agent does not report them.

@@ -1,9 +1,10 @@
-// The handover of a live setup run to another booter (docs/booting.md, "Two booters on one network"). The booter that
-// sends the setup script stores whose calls are accepted. If it ends, the script calls another booter, which finds the
-// run by the SHA-256 of the script's token.
+// The handover of a live setup run to another booter (docs/booting.md, "Two booters on one network"). Before a booter
+// sends the setup script, it stores the SHA-256 of the script's token and the machine's port and address. If the booter
+// stops, the script calls another booter. That booter finds the run by the SHA-256, and accepts calls only from the
+// stored address.
 //
-// At most one script of a run may change the machine. So a booter may replace the script only until the machine got the
-// values of the run: a report, or a bundle that was handed over, ends that time.
+// At most one script of a run may change the machine. So a booter may replace the script only until the machine has the
+// values of the run. The machine has them after a report, or after another booter got the bundle.
 import { conflict } from "../../src/contract/fault.ts";
 import { SETUP_LIMIT_MS } from "../../src/contract/limits.ts";
 import type { SetupDelivery } from "../../src/contract/setup.ts";
@@ -48,14 +49,17 @@ export function handOverBundle(s: On<"setting_up">, m: Msg<"hand_over_bundle">):
   );
 }
 
-/** Returns the script of the current run. A process of an earlier release keeps the script of an ended run. */
+/**
+ * Returns the script of the current run. The epochs are compared because a process of an earlier release leaves the
+ * script of an ended run in the record.
+ */
 function liveDelivery(s: On<"setting_up">): SetupDelivery | null {
   return s.setup_delivery?.epoch === s.setup_epoch ? s.setup_delivery : null;
 }
 
 /**
- * Returns the script of a run that just succeeded. It is kept until the run's deadline: if the answer to the script's
- * last report was lost, the script repeats the report, and any booter can then confirm that the run succeeded.
+ * Returns the script of a run that just succeeded. It is kept until the run's deadline. If the answer to the script's
+ * last report was lost, the script repeats the report. Any booter can then confirm that the run succeeded.
  */
 export function completedDelivery(s: On<"setting_up">): SetupDelivery | null {
   const delivery = liveDelivery(s);

@@ -216,7 +216,7 @@ export async function findSetupScript(db: Db, token_sha256: string): Promise<Set
   const { server_uuid, state, setup_epoch, setup_delivery: delivery } = row ?? {};
   if (server_uuid === undefined || !delivery) return null;
   const { epoch, mac, address, completed } = delivery;
-  // A process of the previous release keeps the script of a run that it ends.
+  // A process of the previous release leaves the script in the record when it ends a run.
   const is_current = completed ? state === "approved" : setup_epoch === epoch;
   return is_current ? { server_uuid, epoch, mac, address, completed } : null;
 }

@@ -89,7 +89,7 @@ export const GUARDS = {
   image_exists: define<{ readonly image_id: Uuid }>("the image exists"),
   image_is_unused: define<{ readonly image_id: Uuid }>("no instance uses the image"),
   instance_stays: define<{ readonly instance_id: Uuid }>("no migration of the instance is in flight"),
-  disk_is_at_rest: define<{ readonly disk_id: Uuid }>("no operation on the disk is in flight"),
+  disk_is_at_rest: define<{ readonly disk_id: Uuid }>("no resize of the disk is in flight"),
   // Networks
   vni_is_free: define<{ readonly vni: number }>("no VPC has the VNI, and no node can still have a deleted VPC with it"),
   firewall_rules_are: define<{ readonly vpc_id: Uuid; readonly tag: string }>(
@@ -126,7 +126,7 @@ export const GUARDS = {
   external_subnet_is_unused: define<{ readonly id: Uuid }>("nothing uses the external subnet"),
   external_subnets_exist: define<{ readonly networks: readonly Uuid[] }>("the external subnets exist"),
   cn_may_host_gateway: define<Node & { readonly nic_tag: string; readonly live_s: number }>(
-    "the node is a live edge node that reports a bridge of the NIC tag",
+    "the node is a live edge node that is not cordoned and reports a bridge of the NIC tag",
   ),
   external_network_is_offered: define<
     { readonly network_id: Uuid; readonly silo_id: Uuid | null; readonly network_pool_id: Uuid | null }

@@ -22,7 +22,7 @@ export type DraftContext = {
   readonly newId: () => string;
   readonly behavior: (kind: string) => AnyBehavior;
   readonly actors: ReadonlyMap<string, LoadedActor>;
-  /** Whether an earlier attempt lost a race. If it did, actors with new ids are loaded too. */
+  /** Whether an earlier attempt failed or lost a race. If so, actors with new ids are loaded too. */
   readonly isRetry: boolean;
   /** The new incarnation of each absent actor. All choices of a unit use the same one. */
   readonly incarnations: Map<string, string>;

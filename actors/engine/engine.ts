@@ -109,7 +109,7 @@ export function createEngine(options: EngineOptions) {
 
   /**
    * Loads the actors, applies their messages and commits. Throws errors of the load. In a session of exclusive(), it
-   * throws errors of the commit call too, and returns the written units, because their senders must wait until the
+   * also throws errors of the commit call. It returns the written units, because their senders must wait until the
    * transaction ends. In any other session, it handles errors of the commit call and answers the senders itself.
    */
   async function attempt(claimed: readonly Mailbox[], session: StoreSession, messages_max: number): Promise<Written> {

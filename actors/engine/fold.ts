@@ -97,9 +97,9 @@ function needsOwnUnit(out: Out<ActorState>): boolean {
 const PLAIN_PARTS: ReadonlySet<string> = new Set(["audit", "child", "tell", "reply", "lock"]);
 
 /**
- * Returns whether the state after the commit is known without a load. It is unknown in these cases: the commit allocates
- * a value or chooses an alternative; an effect or another actor may change rows that a load joins; or the kind joins
- * rows that the decision writes.
+ * Returns whether the state after the commit is known without a load. It is unknown if the commit allocates a value or
+ * chooses an alternative. It is also unknown if an effect or another actor may change rows that a load joins, or if the
+ * decision writes rows that the kind joins.
  */
 function isForeseen(out: Out<ActorState>, { from }: AnyBehavior): boolean {
   if (out.out !== "go") return true;

@@ -1,5 +1,5 @@
-// The ports of the engine: time, randomness and reports. src/wiring.ts creates the production ports; the simulator
-// creates its own from a seed, so the same engine runs on virtual time.
+// The ports of the engine: time, randomness and reports. src/wiring.ts creates the production ports. The simulator
+// creates its own ports from a seed, so the same engine runs on virtual time.
 
 /** The services that the engine uses, without the database, which the engine reaches through the store (store.ts). */
 export type Ports = {

@@ -141,7 +141,7 @@ export interface StoreSession {
 }
 
 /**
- * The store port. Every call may reject when the connection to the database is lost. `CommitError.reason` is whether
+ * The store port. Every call may reject when the connection to the database is lost. `CommitError.reason` shows whether
  * the call wrote nothing or may have written.
  */
 export interface Store extends StoreSession {

@@ -1,7 +1,7 @@
-// The end of a floating IP's binding to an instance that is deleted with its NICs. A normal delete is refused while an
-// operation moves the floating IP to or from the instance. A forced delete is not refused, so such an operation may be
-// in flight. A forced delete does not wait for the node of the instance either, so this node still has to release the
-// address.
+// Ends a floating IP's binding to an instance that is deleted with its NICs. A normal delete is refused while an
+// operation binds the floating IP to the instance or ends that binding. A forced delete is not refused, so such an
+// operation may be in flight. A forced delete also does not wait for the instance's node, so this node must still
+// release the address.
 import { go, tell } from "../engine/effects.ts";
 import type { Of } from "../engine/table.ts";
 import type { Out, Part } from "../engine/types.ts";

@@ -1,8 +1,8 @@
 // The evacuation of an instance from a dead node: another node creates its machine again, from its image. One commit
 // takes room on the new node, gives the instance to it and starts the operation. Until the operation ends, both nodes
-// reserve room, and the old copy stays on the dead node: if the new node fails, the instance returns to the dead node as
-// it was. The commit that ends the operation orders the dead node to delete the old copy
-// (docs/reliability.md, "Evacuation of instances").
+// reserve room, and the old copy stays on the dead node. If the new node fails, the instance returns to the dead node
+// as it was. The commit that ends the operation orders the dead node to delete the old copy (docs/reliability.md,
+// "Evacuation of instances").
 import { CN_LIVE_S } from "../../src/contract/limits.ts";
 import { conflict, NO_ELIGIBLE_NODE } from "../../src/contract/fault.ts";
 import { go, guard, insert, otherwise, refuse, upsert, withActor } from "../engine/effects.ts";

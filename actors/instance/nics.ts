@@ -1,6 +1,6 @@
-// Adds NICs to an instance, changes NICs and removes NICs. NICs can be added and removed only while the instance is
-// stopped, and the guest gets a new NIC at the next start. Addresses and allowed blocks can change while the instance
-// runs, because the nodes get them in the network documents (docs/instances.md, "NICs").
+// Adds, changes and removes the NICs of an instance. NICs can be added and removed only while the instance is stopped,
+// and the guest gets a new NIC at the next start. Addresses and allowed blocks can change while the instance runs,
+// because the nodes get them in the network documents (docs/instances.md, "NICs").
 import { badRequest, conflict, type Fault, isFault, NOT_FOUND } from "../../src/contract/fault.ts";
 import { EXTRA_NICS_MAX } from "../../src/contract/limits.ts";
 import { lockKey } from "../../src/lib/ids/lock-key.ts";
@@ -233,7 +233,10 @@ function allowedBlocks(row: NicRow, given: readonly string[], vpc: Blocks): read
   return [...new Set(blocks)];
 }
 
-/** Returns the 400 if the NIC has no primary address of the family of `text`, over which the router could reach it. */
+/**
+ * Returns the 400 if the NIC has no primary address of the family of `text`. The router reaches `text` through the
+ * primary address.
+ */
 function familyFault({ primary_ipv4, primary_ipv6 }: NicRow, text: string): Fault | null {
   const [primary, family] = text.includes(":") ? [primary_ipv6, "IPv6"] : [primary_ipv4, "IPv4"];
   return primary === null ? badRequest(`${text} needs a NIC with an ${family} address`) : null;

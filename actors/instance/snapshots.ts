@@ -1,5 +1,5 @@
-// Snapshots of the disks of an instance. A snapshot is a whole copy on the instance's node, and takes the same share of
-// the quota and of the node as its disk (docs/instances.md, "Snapshots").
+// Snapshots of the disks of an instance. A snapshot is a whole copy on the instance's node. It takes as much of the
+// quota and of the node as its disk (docs/instances.md, "Snapshots").
 import { conflict, NOT_FOUND } from "../../src/contract/fault.ts";
 import { SNAPSHOTS_MAX } from "../../src/contract/limits.ts";
 import { labelsFault } from "../../src/lib/text/labels.ts";

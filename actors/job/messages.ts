@@ -27,7 +27,7 @@ export type JobMessage =
   /** The node confirms that it applied the tombstone of a job that it lost. */
   | { readonly type: "bury"; readonly by: string }
   /**
-   * The unwinding saga asks for `job_ended` with the id `told_as`. The job sends this message when its node has nothing
+   * The unwinding saga asks for `job_ended` with the id `told_as`. The job sends `job_ended` when its node has nothing
    * left to undo.
    */
   | { readonly type: "await_burial"; readonly saga_id: string; readonly told_as: string }

@@ -1,4 +1,4 @@
-// A subnet of a VPC. Its blocks lie inside the blocks of the VPC and overlap no other subnet: a create takes the lock
+// A subnet of a VPC. Its blocks are inside the blocks of the VPC and overlap no other subnet. A create takes the lock
 // of the VPC exclusively, so its guard sees every other subnet. A create also creates the pools of the subnet's
 // addresses.
 import { badRequest, conflict, type Fault, isFault, NOT_FOUND } from "../../src/contract/fault.ts";

@@ -13,7 +13,7 @@ export const HOME = "usr/lib/berth";
 const FOLDERS = [["src", ".ts"], ["actors", ".ts"], ["migrations", ".sql"]] as const;
 /** The built web console, which `task console:build` writes. `task release` runs that task first. */
 const WEB_CONSOLE = "console/dist";
-/** `task rack` builds releases and runs from a checkout only. */
+/** The code of `task rack`, which builds releases and runs only from a checkout. */
 const LEFT_OUT = "src/dev/rack/";
 const FILE_MODE = 0o644;
 

@@ -47,7 +47,7 @@ export async function debArchive(given: Package, build: Build): Promise<Uint8Arr
 }
 
 function controlFiles(given: Package, build: Build): Entry[] {
-  // At an upgrade, dpkg keeps the operator's changes of these files.
+  // At an upgrade, dpkg keeps the operator's changes to these files.
   const settings = given.files.filter(({ path }) => path.startsWith(ETC)).map(({ path }) => `/${path}\n`).sort();
   const sums = given.files.filter(({ path }) => !path.startsWith(ETC))
     .map(({ path, bytes }) => `${createHash("md5").update(bytes).digest("hex")}  ${path}\n`).sort();

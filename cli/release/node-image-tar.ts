@@ -16,7 +16,7 @@ export async function nodeImageTar(folder: string, time_s: number) {
   if (lacks !== undefined) throw new Error(`--node-image ${folder}: is not a node image: ${lacks} is missing`);
   const { kind, stamp } = JSON.parse(await readFile(join(folder, MANIFEST), "utf8")) as Record<string, unknown>;
   if (kind !== "linux" || stamp !== basename(folder)) {
-    throw new Error(`--node-image ${folder}: its manifest is of the image ${String(stamp)} of kind ${String(kind)}`);
+    throw new Error(`--node-image ${folder}: its manifest describes image ${String(stamp)} of kind ${String(kind)}`);
   }
   const entries = await Promise.all(
     names.toSorted().map(async (name) => ({

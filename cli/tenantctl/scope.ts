@@ -10,9 +10,9 @@ import { claimsOf } from "./session/claims.ts";
 import { profileOf, readLogin } from "./session/saved-login.ts";
 
 /**
- * Returns the tenant's UUID from --tenant, else TENANTCTL_TENANT, else the credential's claims or the tenant saved with
- * an API key, else the server's whoami: an API key that is bound to a tenant needs no flag. Returns undefined if the
- * tenant is unknown; the server then rejects the request.
+ * Returns the tenant's UUID. The sources, in this order: --tenant, TENANTCTL_TENANT, the token's claims, the tenant
+ * saved with the API key, the server's whoami. So an API key that is bound to a tenant needs no flag. Returns undefined
+ * if the tenant is unknown; the server then rejects the request.
  */
 export async function tenantOf(io: TenantIo): Promise<string | undefined> {
   const named = firstSet(io.flags.tenant, io.environment.env.TENANTCTL_TENANT);

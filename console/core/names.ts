@@ -12,7 +12,7 @@ export type Ref = { readonly scope: string; readonly id: string };
 const FRESH_MS = 300_000;
 const SHORT_ID_CHARS = 8;
 
-/** The kinds of objects by what they say about an operation, the most specific first. */
+/** The kinds of objects, the most specific first. The most specific object describes an operation best. */
 const MOST_SPECIFIC = [
   "instance",
   "disk",

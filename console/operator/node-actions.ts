@@ -163,7 +163,7 @@ export function nodeActions(node: CnView, placement: CnPlacement | undefined): (
       ? [
         {
           title: "Enable",
-          notice: "The node's key works again, and new instances may be placed on it.",
+          notice: "The node gets new work again, and new instances may be placed on it.",
           refused: root,
           cli: () => opsctl("cn enable", [hostname]),
           send: async (_, key) => {
@@ -176,7 +176,7 @@ export function nodeActions(node: CnView, placement: CnPlacement | undefined): (
     {
       title: "Disable",
       notice:
-        "The node's key stops working and the node takes no new instances. Its instances keep running, but cannot be managed.",
+        "The node gets no new work, but its API key stays valid. Its instances keep running, but cannot be managed.",
       isDangerous: true,
       refused: only("approved"),
       cli: () => opsctl("cn disable", [hostname]),

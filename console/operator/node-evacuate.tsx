@@ -1,5 +1,5 @@
-// Shows the evacuation of a dead node: the instances that will begin on other nodes, the instances that remain, and the
-// button that starts the evacuation.
+// Shows the evacuation of a dead node: the instances that will be created again on other nodes, the instances that
+// remain, and the button that starts the evacuation.
 import type { EvacuateStarted } from "../../src/contract/drain.ts";
 import { useSignal } from "@preact/signals";
 import { send } from "../core/client.ts";
@@ -76,7 +76,7 @@ function Plan({ plan: { instances_on_cn, placeable, not_placeable }, isLosing }:
   return (
     <>
       {placeable.length > 0 && (
-        <Section title="Would begin on another node" count={placeable.length}>
+        <Section title="Would be created again on another node" count={placeable.length}>
           {isLosing && <p class="sentence bad">The data on the disks of these instances is lost.</p>}
           <Moving of={placeable} />
         </Section>

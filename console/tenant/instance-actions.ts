@@ -54,7 +54,7 @@ export function instanceActions(instance: Instance): (Action | Opening)[] {
       opens: `/instances/${id}/screen`,
     },
     ...(state === "failed"
-      ? [plain("Retry", "retry", undefined, only("failed"), "Creates the instance again, on the same or another node.")]
+      ? [plain("Retry", "retry", undefined, only("failed"), "Starts the instance again on its node.")]
       : []),
     {
       title: "Rename or describe",
@@ -89,7 +89,8 @@ export function instanceActions(instance: Instance): (Action | Opening)[] {
     {
       title: "Delete",
       isDangerous: true,
-      notice: "The disks of the instance are deleted too. Its floating IPs are detached and stay in the project.",
+      notice:
+        "The boot disk is deleted too. First delete the data disks and snapshots. Floating IPs stay in the project.",
       fields: [{ name: "confirm", label: `Type ${name} to delete it`, mustBe: name }],
       refused: only("stopped", "failed") ??
         (instance.deletion_protection ? "The instance is protected against deletion" : null),

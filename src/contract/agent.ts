@@ -90,8 +90,8 @@ export type CapacityReport = z.infer<typeof CapacityReport>;
 export type CapacityReportBody = z.input<typeof CapacityReport>;
 
 /**
- * The configuration in effect for one node: its override, or else the cluster default. The agent clamps the percent to
- * 0.0 to 1.0.
+ * The configuration in effect for one node. The reservoir fields are the node's override, or else the cluster default.
+ * The agent clamps `reservoir_percent` to 0.0 to 1.0.
  */
 export const AgentConfig = z.object({
   reservoir_enabled: z.boolean(),

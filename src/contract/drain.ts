@@ -29,7 +29,7 @@ export const EvacuateBody = z.strictObject({
 /** The plan of an evacuation, and its operation. */
 export const EvacuateStarted = DrainPreview.extend({
   placeable: DrainPreview.shape.placeable.describe(
-    "Instances that begin on another node from their images. The target is a proposal",
+    "Instances that are created again on another node from their images. The target is a proposal",
   ),
   not_placeable: DrainPreview.shape.not_placeable.describe("Instances that remain on the node"),
   operation_id: z.string().nullable().describe("The operation cn-evacuate; null for a dry run"),

@@ -16,7 +16,7 @@ export const CLAIM_QUOTAS = { site_max: CLAIMS_PER_SITE_MAX, source_max: CLAIMS_
  * in an unpaged list.
  */
 export const UNPROVEN_NODES_MAX = 5_000;
-/** Bytes of sysinfo as JSON in a registration without proof. The sysinfo of a large machine has half of it. */
+/** Bytes of sysinfo as JSON in a registration without proof. The sysinfo of a large machine has half of that. */
 export const CLAIM_SYSINFO_BYTES_MAX = 65_536;
 /** Rows on a page of nodes with sysinfo. The limit is low because one sysinfo can have 1 MiB. */
 export const CN_SYSINFO_PAGE_ROWS_MAX = 50;
@@ -209,7 +209,7 @@ export const FIREWALL_PRIORITY_MAX = 65_535;
 export const FIREWALL_SET_RULES_MAX = 500;
 /**
  * Sentences with which a node describes the path of a packet, and characters of each sentence. The longest path needs a
- * few sentences less.
+ * few sentences fewer.
  */
 export const TRACE_STEPS_MAX = 20;
 export const TRACE_STEP_CHARS_MAX = 400;

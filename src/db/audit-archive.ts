@@ -22,8 +22,8 @@ const END = `
          (array_agg(last_hash order by number desc))[1] as last_hash
     from (select * from audit_segment order by number desc limit 1) s`;
 /**
- * Selects the last event of the next segment, if this event is old enough, is not the newest event, and is assigned to
- * webhooks.
+ * Selects the last event of the next segment, if this event is old enough, is not the newest event, and is no longer
+ * needed to create deliveries of webhooks.
  */
 const READY = `
   select e.seq from audit_event e, audit_head h, webhook_cursor w where e.seq = $1 and e.seq < h.seq

@@ -1,6 +1,6 @@
-// Finds the audience of an object: those who may see that it changed, which are everybody, a silo, a tenant or a user.
-// The result is kept, because a deleted object no longer has a row. Objects of operators have no audience here, because
-// operators see all changes.
+// Finds the audience of an object: the callers that may see that it changed. An audience is everybody, a silo, a tenant
+// or a user. The result is kept, because a deleted object no longer has a row. Objects of operators have no audience
+// here, because operators see all changes.
 import type { ActorRef } from "../../actors/engine/types.ts";
 import { createLookup } from "./lookup.ts";
 import type { Db } from "./pool.ts";

@@ -1,5 +1,5 @@
 // Encodes a set of units as one statement with a call of commit_units_1 for each wave. The parts that every message has
-// (actor, transition, reply) are passed as one array per column: PostgreSQL reads arrays several times faster than
+// (actor, transition, reply) are passed as one array per column. PostgreSQL reads arrays several times faster than
 // JSON, and does not parse the replies. The parts that only some messages have are passed in one JSON document, which
 // omits empty lists.
 import type { ChildRow, Choice, ReplyRow, RowWrite, TransitionRow, Unit } from "../../actors/engine/store.ts";

@@ -10,7 +10,7 @@ const WRITABLE = ["read-write", "primary"];
 
 /**
  * Returns one URL per server, in order. A URL with one server and without target_session_attrs is returned unchanged.
- * Throws an Error without any part of the URL, because the URL has a password.
+ * An Error that it throws contains no part of the URL, because the URL may contain a password.
  */
 export function databaseUrls(url: string): readonly [string, ...string[]] {
   const [, start, authority = "", path = "", query = ""] = PARTS.exec(url) ?? [];
@@ -36,7 +36,7 @@ export function databaseUrls(url: string): readonly [string, ...string[]] {
   return [first!, ...others];
 }
 
-/** Returns whether the URL requires that each connection is checked, because the server must accept writes. */
+/** Returns whether the URL asks for a server that accepts writes. Each new connection must then be checked. */
 export function choosesServer(url: string): boolean {
   return databaseUrls(url)[0] !== url;
 }

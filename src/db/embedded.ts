@@ -114,7 +114,7 @@ async function placeOf(
   user: PostgresUser,
   { note = (line) => console.error(line) }: EmbeddedOptions,
 ): Promise<DataFolder> {
-  // A folder that was chosen once is kept, even if the data folder has become accessible: switching to a new, empty
+  // A folder that was chosen once is kept, even if the data folder has become accessible. A switch to a new, empty
   // database would look like data loss.
   const chosen = await readFile(folder.place, "utf8").catch(() => "");
   if (chosen === "" && (user.seesOurFiles || await canEnter(user, dirname(folder.path)))) return folder;

@@ -1,5 +1,5 @@
-// Sends and receives hints. A hint is a notification that names actors that changed, so that waiting requests check at
-// once. Each process sends hints after the commit in a separate statement, at most one per 10 ms. A hint may be lost,
+// Sends and receives hints. A hint is a notification that names changed actors. Waiting requests then check at once.
+// Each process sends hints after the commit in a separate statement, at most one per 10 ms. A hint may be lost,
 // duplicated or late, so every listener also checks periodically.
 import { randomUUID } from "node:crypto";
 import { type ActorRef, refKey } from "../../actors/engine/types.ts";

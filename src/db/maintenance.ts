@@ -1,6 +1,7 @@
-// Does periodic maintenance, which any process may run: creates and drops the partitions of stored replies, closes the
-// usage of days, archives old audit events, and deletes old operations, jobs, transitions and rate limits. Old rows are
-// found by an index and deleted in batches, so the duration of a pass does not depend on the size of the table.
+// Does periodic maintenance, which any process may run. It creates and drops the partitions of stored replies, closes
+// the usage of days, and archives old audit events. It also deletes old operations, jobs, transitions and rate limits.
+// Old rows are found by an index and deleted in batches, so the duration of a pass does not depend on the size of the
+// table.
 import type { SettingView } from "../contract/setting.ts";
 import { SEEN_RETENTION_HOURS, SWEEP_ROWS, SWEEPS_PER_PASS } from "../contract/limits.ts";
 import { archiveAudit, type AuditSigner } from "./audit-archive.ts";
@@ -48,9 +49,7 @@ async function dropEndedSagas(db: Db, retention_s: number): Promise<void> {
   });
 }
 
-/**
- * Deletes completed jobs after the same time as operations. Keeps a job that its node must still undo (a tombstone).
- */
+/** Deletes ended jobs after the same time as operations. Keeps a job that its node must still undo (a tombstone). */
 async function dropEndedJobs(db: Db, retention_s: number): Promise<void> {
   await sweepRows(db, {
     table: "job",

@@ -16,9 +16,9 @@ export type MigrateOptions = {
 const STATEMENT_LIMIT_MS = 60_000;
 /**
  * A migration waits for one lock for this part of PostgreSQL's deadlock_timeout. Then it rolls back and tries again.
- * Other statements queue behind a migration that waits. If one of them holds the lock, there is a deadlock. After
- * deadlock_timeout, PostgreSQL would end the deadlock with an error in one of the two transactions, so the migration
- * must give up earlier.
+ * Other statements queue behind a migration that waits. If the transaction of one of them holds the lock, there is a
+ * deadlock. After deadlock_timeout, PostgreSQL would end the deadlock with an error in one of the two transactions, so
+ * the migration must give up earlier.
  */
 const LOCK_WAIT_SHARE = 1 / 4;
 /** How long a migration is repeated because of locks, and the pause before each repetition. */

@@ -66,7 +66,7 @@ type Row = any;
 const CONNECTIONS_MAX = 8;
 const STATEMENT_LIMIT_MS = 5_000;
 const LOCK_LIMIT_MS = 250;
-/** Time after which PostgreSQL ends a session whose transaction is open and idle, so that its locks end. */
+/** PostgreSQL ends a session whose transaction was open and idle for this time. This releases the session's locks. */
 const IDLE_IN_TRANSACTION_MS = 10_000;
 /**
  * Time limit for connecting to the server and for waiting for a free connection. After this time, the caller answers

@@ -1,5 +1,5 @@
-// Chooses the user that runs PostgreSQL. PostgreSQL refuses to run as root, so a root process runs it in a user
-// namespace in which root appears as an ordinary user; the files stay where they are, even below /root. Where user
+// Chooses the user that runs PostgreSQL. PostgreSQL refuses to run as root. So a root process runs it in a user
+// namespace, in which root appears as an ordinary user. The files stay where they are, even below /root. Where user
 // namespaces are forbidden, as in many containers, a system user runs PostgreSQL. Programs that this user cannot read
 // are copied, and data is stored in a folder that the user can enter.
 import { execFile } from "node:child_process";
@@ -33,8 +33,8 @@ const NAMESPACE_UID = 1000;
 const SYSTEM_USERS = ["postgres", "nobody"] as const;
 
 /**
- * Chooses the user. If we are root, tries a user namespace, then the system users in order; throws an Error that says
- * what to do if none of them works.
+ * Chooses the user. If we are root, tries a user namespace, then the system users in order. If none of them works,
+ * throws an Error that says what to do.
  */
 export async function choosePostgresUser(): Promise<PostgresUser> {
   if (process.getuid?.() !== 0) {

@@ -29,7 +29,7 @@ export async function offerDocuments(
   );
 }
 
-/** Forgets VPCs of which the node has no part, and whose documents it does not store. */
+/** Forgets each VPC in which the node has no part. The node must no longer store the documents of these VPCs. */
 export async function forgetDocuments(db: Db, server_uuid: string, vpc_ids: readonly string[]): Promise<void> {
   await db.query(
     `delete from vpc_realization r where r.server_uuid = $1 and r.vpc_id = any($2::uuid[])
@@ -71,7 +71,7 @@ export async function storeReports(db: Db, reports: readonly string[]): Promise<
 }
 
 /**
- * Deletes the rows of deleted VPCs whose documents no node may still store, and folds the old changes of each VPC into
+ * Deletes the rows of deleted VPCs whose documents no node can still store. Then folds the old changes of each VPC into
  * one row, which counts them.
  */
 export async function foldChanges(db: Db): Promise<void> {

@@ -49,7 +49,7 @@ export function agentRoutes(app: App, deps: Deps): void {
     summary: "Report the status of the node",
     description:
       "`vms` overrides the records of the node's instances, except during operations. `timestamp` (RFC 3339) is the " +
-      "time of the report by the node's clock. A report only updates last_seen if it is not later than the last " +
+      "time of the report by the node's clock. A report updates only last_seen if it is not later than the last " +
       "report since the node was approved. An agent gives each report a later time than the previous one, even if " +
       "its clock was set back. `metrics` has the counters of the machines by instance. The server stores them " +
       "separately and does not show them with the status.",

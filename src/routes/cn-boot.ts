@@ -222,7 +222,7 @@ export function provenanceOf(c: Ctx): string {
   return principal.kind === "user" ? principal.key_id ?? principal.user_id : "anonymous";
 }
 
-/** Retries a decision as long as the boot policy changes between the read and the commit. */
+/** Retries a decision if the boot policy changed between the read and the commit, up to POLICY_TRIES_MAX tries. */
 export function underPolicy<R>(
   idempotency: IdempotencyClaim | undefined,
   decide: (idempotency: IdempotencyClaim | undefined) => Promise<Outcome<R>>,

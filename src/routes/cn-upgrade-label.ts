@@ -22,7 +22,7 @@ export function cnUpgradeLabelRoutes(app: App, deps: Deps): void {
     description:
       "Answers at once with the plan of each approved node with the label. The operation cn-upgrade-label then " +
       "upgrades these nodes in the order of their hostnames, at most `max_unavailable` at once. The upgrade of each " +
-      "node is an operation cn-upgrade of its own: it drains the node, assigns the image to its boot records, " +
+      "node is an operation cn-upgrade of its own. It drains the node, assigns the image to its boot records, " +
       "restarts the machine, waits until the node reports a new boot of the image, and uncordons it. After the first " +
       "upgrade that fails, the operation begins no further upgrade; running upgrades continue. A node whose upgrade " +
       "failed stays cordoned, and its boot records get their previous images back. The operation ends when its " +

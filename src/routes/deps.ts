@@ -247,8 +247,8 @@ export type NetworkPorts = {
   answer(asked: NetworkAsked): Promise<NetworkPollView>;
   /**
    * Stores a report. `unknown`: the node has no part of the VPC. `older`: the report is older than the stored
-   * generation, which `generation` is. `ahead`: the report is newer than the VPC's newest generation, which
-   * `generation` is.
+   * generation. `ahead`: the report is newer than the VPC's newest generation. For `older` and `ahead`, `generation` is
+   * the generation that the report was compared with.
    */
   report(report: NetworkReport): Promise<{
     readonly verdict: "stored" | "unknown" | "older" | "ahead";

@@ -1,4 +1,4 @@
-// Defines the routes for a link that signs in a browser on this machine to the web console, and works once. The link
+// Defines the routes for a link that works once and signs in a browser on this machine to the web console. The link
 // exists only in the development environment (BERTH_LAB), because its URL contains the code.
 import { createRoute } from "@hono/zod-openapi";
 import { randomBytes } from "node:crypto";
@@ -21,7 +21,7 @@ const PATH = "/lab/sign-in";
 const NO_KEY = badRequest("only an API key can create a link; the link has the rights of the key");
 
 export function devSignInRoutes(app: App, deps: Deps): void {
-  /** The codes that have not been used yet. The value is the time by performance.now() at which the code expires. */
+  /** The links that have not been used yet, by code. A link expires when performance.now() reaches `ends_at_ms`. */
   const links = new Map<string, { readonly opening: Opening; readonly ends_at_ms: number }>();
 
   const createLinkRoute = createRoute({

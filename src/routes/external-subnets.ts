@@ -1,5 +1,5 @@
-// Defines the routes with which operators manage external subnets, the blocks from which floating IPs get their
-// addresses (docs/networking.md).
+// Defines the routes with which operators manage external subnets. Floating IPs get their addresses from external
+// subnets (docs/networking.md).
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findExternalSubnets, listExternalSubnets } from "../../actors/external-subnet/reads.ts";

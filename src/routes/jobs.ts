@@ -1,4 +1,4 @@
-// Defines the route with which operators list the jobs of nodes.
+// Defines the routes with which operators list and show the jobs of nodes.
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findJob, listJobs } from "../../actors/job/reads.ts";

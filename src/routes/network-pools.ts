@@ -1,5 +1,5 @@
-// Defines the routes with which operators manage network pools, which are lists of external subnets that tenants use
-// like one (docs/networking.md).
+// Defines the routes with which operators manage network pools. A network pool is a list of external subnets that
+// tenants use like one subnet (docs/networking.md).
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findNetworkPool, listNetworkPools } from "../../actors/network-pool/reads.ts";

@@ -25,9 +25,9 @@ export function networkTraceRoutes(app: App, deps: Deps): void {
     summary: "Find out where the first packet of a connection from an instance stops",
     description:
       "Asks the nodes on the packet's path, one after another. Each node decides by the document that it has applied " +
-      "and by the taps in its router. A node that does not answer within ${TRACE_WAIT_S} s counts as not " +
-      "answering. No packet is sent to the guest. 409 if the instance is on no node, or has no address of the " +
-      "destination's family.",
+      `and by the taps in its router. The verdict is \`unknown\` if a node does not answer within ${TRACE_WAIT_S} s. ` +
+      "No packet is sent to the guest. 409 if the instance is on no node, or has no address of the destination's " +
+      "family.",
     ...rights(deps, "NetworkTrace"),
     ...refuses(404, 409),
     request: { params: z.object({ instance_id: Uuid }), query: TraceQuery },

@@ -145,7 +145,7 @@ async function placeOf(
  */
 const MAC_DIGITS = 10;
 
-/** Returns a random MAC for a NIC with this random id. A repeated request gets the same one. */
+/** Derives a MAC from the random id of a NIC, so that a repeated request gets the same MAC. */
 function macFrom(id: string): string {
   return `02${id.replaceAll("-", "").slice(-MAC_DIGITS)}`;
 }

@@ -1,5 +1,5 @@
-// Defines the routes with which operators manage NIC tags, which are the names of physical networks, and list the tags
-// that each node offers (docs/networking.md).
+// Defines the routes with which operators manage NIC tags, and list the tags that each node offers. A NIC tag is the
+// name of a physical network (docs/networking.md).
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findNicTag, listCnNicTags, listNicTags } from "../../actors/nic-tag/reads.ts";

@@ -1,5 +1,5 @@
-// Defines the routes for the window of the list of nodes, with which a screen can show a list of any length, and for
-// the summary of the fleet.
+// Defines the routes for one window of the list of nodes, and for the summary of the fleet. With windows, a screen can
+// show a list of any length.
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { listNodeWindow, NODE_SORTS, summarizeFleet } from "../../actors/cn-window/reads.ts";

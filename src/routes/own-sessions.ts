@@ -1,5 +1,5 @@
-// Defines the routes for the caller's sessions (docs/tenancy.md, "Credentials"). A user sees where the user is signed
-// in, and can end forgotten sessions.
+// Defines the routes for the caller's sessions (docs/tenancy.md, "Credentials"). With these routes, users see where
+// they are signed in and end forgotten sessions.
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { listSessions, type OwnSessions } from "../../actors/session/reads.ts";

@@ -21,8 +21,8 @@ const ofTenant = z.object({ tenant_id: Uuid });
 const ofProject = ofTenant.extend({ project_id: Uuid });
 
 const BINDS =
-  "The quota applies only to objects that are created later. Existing objects stay, even above the new limit. The " +
-  "quota replaces all four defaults of the cluster.";
+  "The quota is checked only when an object is created or grows. Existing objects stay, even above the new limit. " +
+  "The quota replaces all four defaults of the cluster.";
 const UNSET = (level: "tenant" | "project") =>
   `404 if no quota is set. The settings quota.${level}_default.* then apply; null is unlimited. The usage shows ` +
   "the limits in force.";

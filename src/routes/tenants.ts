@@ -89,7 +89,8 @@ export function tenantRoutes(app: App, deps: Deps): void {
     action: "TenantDelete",
     summary: "Delete a tenant that holds nothing",
     description:
-      "409 while the tenant holds a project, a user or an API key, and always for the default tenant of a silo. " +
+      "409 while the tenant holds an object, such as a project, a user or an API key; the message names one. 409 " +
+      "always for the default tenant of a silo. " +
       OF_SILO,
   });
 }

@@ -1,4 +1,4 @@
-// Reads for boot routes: the boot policy's decision about a machine, and the machine's roster entry.
+// Reads the data that boot routes need: the boot policy's decision about a machine, and the machine's roster entry.
 import { randomUUID } from "node:crypto";
 import type { Kysely } from "kysely";
 import { findPolicy } from "../../actors/boot-policy/reads.ts";

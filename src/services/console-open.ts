@@ -50,7 +50,7 @@ type Opening = {
   readonly mode: ConsoleMode;
   readonly instance: ConsoleInstance;
   readonly caller: KnownPrincipal;
-  /** The number of consoles as which this one counts in the caller's share. */
+  /** How many consoles this one counts as in the caller's share. */
   readonly weight: number;
 };
 

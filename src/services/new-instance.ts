@@ -1,4 +1,4 @@
-// Builds the message that creates an instance: checks that the caller may use the image, networks and SSH keys that the
+// Builds the message that creates an instance. Checks that the caller may use the image, networks and SSH keys that the
 // body names, and picks candidate nodes.
 import { findImageToUse } from "../../actors/image/reads.ts";
 import type { InstanceMessage, NicPlan } from "../../actors/instance/messages.ts";

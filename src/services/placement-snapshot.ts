@@ -1,5 +1,5 @@
-// Reads the input of placement: every approved node with its capacity report, its load, the resources in use and the
-// number of its instances per tenant, in one query (nodes_to_place_2).
+// Reads the input of placement in one query (nodes_to_place_2). The input is every approved node with its capacity
+// report, its load, the resources in use and the number of its instances per tenant.
 import { type Kysely, sql } from "kysely";
 import type { CapacityReport } from "../contract/agent.ts";
 import { type CnPlacementRules, UNRESTRICTED } from "../contract/cn-placement.ts";
@@ -24,7 +24,7 @@ export async function placementSnapshot(db: Db, options: SnapshotOptions = {}): 
   return snapshotOf(await nodesToPlace(db, now), load_stale_s);
 }
 
-/** Reads the rows of a snapshot. The caller determines later which load summaries are stale. */
+/** The rows of a snapshot. snapshotOf() determines which load summaries are stale. */
 export type NodesToPlace = readonly NodeRow[];
 
 /** @param now default: the database's clock */

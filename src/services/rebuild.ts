@@ -1,4 +1,4 @@
-// Builds the message that rebuilds an instance: checks that the caller may use the image that the body names.
+// Builds the message that rebuilds an instance, and checks that the caller may use the image in the body.
 import { findImageToUse } from "../../actors/image/reads.ts";
 import type { InstanceMessage } from "../../actors/instance/messages.ts";
 import { findInstance } from "../../actors/instance/reads.ts";

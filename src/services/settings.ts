@@ -136,7 +136,7 @@ export function createSettings(readStored: () => Promise<StoredSettings>, env: E
     };
   }
 
-  /** Reads the number of seconds from a login to the end of its session, however often it is refreshed. */
+  /** Reads the maximum lifetime of a session in seconds. It begins at the login, and a refresh does not extend it. */
   async function sessionLifetimeS(): Promise<number> {
     return Number(viewOf("session.lifetime_secs", await readStored()).value);
   }

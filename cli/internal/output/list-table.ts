@@ -87,7 +87,7 @@ function cellsOf(values: readonly unknown[], { format }: ColumnStyle, { wide, wi
 /** The fraction of a second in an ISO 8601 time. */
 const FRACTION = /\.[0-9]+(?=Z$)/;
 
-/** Shortens ids to prefixes of one length that tell the ids apart. */
+/** Shortens ids to prefixes of the same length. Different ids keep different prefixes. */
 function shortened(ids: readonly string[]): string[] {
   const different = new Set(ids).size;
   let chars = ID_CHARS_MIN;

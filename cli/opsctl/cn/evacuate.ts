@@ -67,9 +67,8 @@ export function evacuate(): AnyCommand {
 
 function evacuationText(plan: EvacuateStarted): string {
   const { instances_on_cn, placeable } = plan;
-  return withOption(
-    planText(plan, `${placeable.length} of ${instances_on_cn} instances begin on other nodes, from their images`),
-  );
+  const count = `${placeable.length} of ${instances_on_cn} instances`;
+  return withOption(planText(plan, `${count} are created again on other nodes from their images`));
 }
 
 /** The server's remedies name the field of the request; an operator types the option. */

@@ -12,7 +12,7 @@ export async function findExternalSubnet(io: Io, name: string): Promise<External
   return await findRecord(io, name, { path: EXTERNAL_SUBNETS_PATH, kind: SUBNET_NAME });
 }
 
-/** Returns `203.0.113.10-203.0.113.99`, or null if the whole block is used. */
+/** Returns `203.0.113.10-203.0.113.99`, or null if the subnet has no block of this family. */
 function rangeText(start: string | null, end: string | null): string | null {
   return start === null && end === null ? null : `${start ?? ""}-${end ?? ""}`;
 }

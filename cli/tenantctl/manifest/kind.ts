@@ -135,7 +135,7 @@ export const KINDS = [
       extra_nics: { type: "objects", change: "hidden" },
       user_data: { type: "text", change: "hidden" },
     },
-    // The server has no unset protection.
+    // On the server, the protection is always on or off. So null in a manifest means off.
     complete: ({ deletion_protection, ...rest }) =>
       deletion_protection === undefined ? rest : { ...rest, deletion_protection: deletion_protection ?? false },
   },

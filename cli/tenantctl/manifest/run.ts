@@ -172,7 +172,7 @@ function patchOf(field: string, entry: Entry, existing: Entry): unknown {
   return field === "labels" ? labelsPatch(entry, existing) : entry.values[field] ?? UNSET[field] ?? null;
 }
 
-/** SSH keys are listed and created under the user, and changed elsewhere. */
+/** Returns the path below which a record is changed or deleted. For SSH keys this is not the path that lists them. */
 function pathOf({ list, kind }: Entry): string {
   return list === "ssh_keys" ? KEYS_PATH : kind.path;
 }

@@ -186,7 +186,7 @@ export async function givenOrSoleVpc(io: TenantIo, name: string | undefined): Pr
   return name === undefined ? await onlyVpc(io) : await resolveVpc(io, name);
 }
 
-/** Returns the UUID of the same VPC for the path of a request. Throws a usage Failure if there is no such VPC. */
+/** Returns the UUID that givenOrSoleVpc finds, for the path of a request. Throws a usage Failure if it finds no VPC. */
 export async function needVpc(io: TenantIo, name: string | undefined): Promise<string> {
   const vpc = await givenOrSoleVpc(io, name);
   if (vpc !== undefined) return vpc;
