@@ -113,7 +113,7 @@ function PolicyForm({ of: { policy, etag }, done }: { readonly of: Versioned; re
             '"console": {"port": "ttya"}}]. The console may be null. Empty for none',
         },
       ]}
-      cli={() => opsctl("cn boot policy set", ["policy.json"])}
+      cli={() => opsctl("cn boot policy apply", ["--file", "policy.json"])}
       review={(values) => reviewed(policyChanges(policy, bodyOf(values)))}
       send={async (values, key) => {
         await send("PUT", POLICY, { body: bodyOf(values), key, ifMatch: etag });
@@ -161,7 +161,7 @@ export function RosterPage() {
     title: "Apply to older records",
     refused: rootOnly(),
     notice: "Machines that enrolled before the last change of the roster get its networking at their next netboot.",
-    cli: () => opsctl("cn boot roster converge"),
+    cli: () => opsctl("cn boot converge"),
     send: async (_, key) => {
       const { converged, unknown } = await send<Convergence>("POST", `${ROSTER}/converge`, { key });
       return { said: `${converged.length} changed, ${unknown.length} have no record yet` };
@@ -185,7 +185,7 @@ export function RosterPage() {
             hint: 'JSON: a list of machines, such as [{"hostname": "r1-u1", "macs": ["02:aa:15:2b:6e:77"], ' +
               '"nic_tags": ["admin"]}]. An "aggregate" is optional',
           }]}
-          cli={() => opsctl("cn boot roster set", ["roster.json"])}
+          cli={() => opsctl("cn boot roster apply", ["--file", "roster.json"])}
           review={({ roster = "" }) => reviewed(rosterChanges(data, parsed("roster", roster)))}
           send={async ({ roster = "" }, key) => {
             await send("PUT", ROSTER, { body: parsed("roster", roster), key });

@@ -19,13 +19,16 @@ export function create(): AnyCommand {
     .option("--ipv4-block <cidr>", "block of IPv4 addresses, such as 203.0.113.0/24")
     .option(
       "--provision-start-ipv4 <address>",
-      "first address for tenants; by default the first of the block",
+      "first address for tenants; by default the first after the gateway",
     )
-    .option("--provision-end-ipv4 <address>", "last address for tenants; by default the last of the block")
+    .option(
+      "--provision-end-ipv4 <address>",
+      "last address for tenants; by default the last before the broadcast address",
+    )
     .option("--ipv6-block <cidr>", "block of IPv6 addresses, such as 2001:db8:1::/64")
     .option(
       "--provision-start-ipv6 <address>",
-      "first address for tenants; by default the first of the block",
+      "first address for tenants; by default the first after the gateway",
     )
     .option("--provision-end-ipv6 <address>", "last address for tenants; by default the last of the block")
     .option(...OWNER_OPTION, each)

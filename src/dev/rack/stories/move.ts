@@ -23,5 +23,5 @@ export async function move(): Promise<void> {
   const count = Number((await ssh(address, COUNT)).stdout);
   check("the guest continued to count on its disk", before > 0 && count >= before, { before, count });
   const { items: [newest] } = await operateJson("instance", "migrations", id);
-  check("the migration is recorded as successful", newest.state === "succeeded", newest);
+  check("the migration is recorded as successful", newest.state === "completed", newest);
 }

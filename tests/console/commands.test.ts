@@ -1,0 +1,34 @@
+// The web console shows each action as a command. These tests look up each of these commands in its program.
+import { describe, expect, test } from "vitest";
+import type { AnyCommand } from "../../cli/framework.ts";
+import { buildProgram as buildOpsctl } from "../../cli/opsctl/program.ts";
+import { buildProgram as buildTenantctl } from "../../cli/tenantctl/program.ts";
+import { filesBelow, readText } from "../lint/sources.ts";
+
+const PROGRAMS = [["opsctl", () => buildOpsctl("all")], ["tenantctl", () => buildTenantctl("all")]] as const;
+
+/** Returns the command that the words name, or undefined. */
+function find(root: AnyCommand, words: readonly string[]): AnyCommand | undefined {
+  return words.reduce<AnyCommand | undefined>(
+    (parent, word) => parent?.commands.find((child) => child.name() === word),
+    root,
+  );
+}
+
+describe.each(PROGRAMS)("the commands of %s that the web console shows", (name, build) => {
+  test("exist", async () => {
+    const calls = new RegExp(`\\b${name}\\("([^"]+)"`, "g");
+    const texts = [".ts", ".tsx"].flatMap((end) => filesBelow(["console"], end)).map(readText);
+    const shown = new Set(texts.flatMap((text) => [...text.matchAll(calls)].map(([, words]) => words!)));
+    expect(shown.size).toBeGreaterThan(10);
+    const root = await build();
+    const unknown = [...shown].filter((line) => {
+      const words = line.split(" ");
+      const found = find(root, words.filter((word) => !word.startsWith("--")));
+      const flags = words.filter((word) => word.startsWith("--"));
+      return found === undefined || found.commands.length > 0 ||
+        flags.some((flag) => !found.options.some(({ long }) => long === flag));
+    });
+    expect(unknown).toEqual([]);
+  });
+});
