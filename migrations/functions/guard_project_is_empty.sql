@@ -11,6 +11,9 @@ create or replace function guard_project_is_empty(args jsonb) returns text langu
     union all
     (select format('image %s (%s)', name, id) from image where project_id = (args->>'project_id')::uuid limit 6)
     union all
+    (select format('placement group %s (%s)', name, id) from placement_group
+      where project_id = (args->>'project_id')::uuid limit 6)
+    union all
     (select format('webhook %s (%s)', name, id) from webhook where project_id = (args->>'project_id')::uuid limit 6)
     union all
     (select format('ssh key %s (%s)', name, id) from ssh_key where project_id = (args->>'project_id')::uuid limit 6)

@@ -30,14 +30,15 @@ export const CnDiagnosis = z.object({
 export type CnDiagnosis = z.infer<typeof CnDiagnosis>;
 
 /**
- * The diagnosis of a machine whose boot record is bound to no node: whether the machine can enrol. Such a machine is
- * not usable before it has been set up.
+ * The diagnosis of the machine of a boot record: whether the machine can enrol. A machine without a node is not usable
+ * before it has been set up. If the record is bound to a node, this has the findings of the node's
+ * diagnosis.
  */
 export const BootDiagnosis = z.object({
   mac: z.string(),
   state: z.enum(BOOT_RECORD_STATES),
   server_uuid: z.string().nullable().describe(
-    "The node that the record is bound to. The diagnosis of that node has more details",
+    "The node that the record is bound to; null if no node is bound",
   ),
   ...judged,
 });

@@ -40,9 +40,14 @@ export async function diagnoseNode(db: Db, server_uuid: string): Promise<CnDiagn
   return { server_uuid, hostname, state, usable: isUsable(findings), findings };
 }
 
-/** Returns why the machine of a boot record that is bound to no node cannot enrol. */
+/**
+ * Returns why the machine of a boot record cannot enrol. If the record is bound to a node, returns the findings of the
+ * node's diagnosis.
+ */
 export async function diagnoseRecord(db: Db, record: BootRecord): Promise<BootDiagnosis> {
   const { mac, state, server_uuid } = record;
+  const node = server_uuid === null ? null : await diagnoseNode(db, server_uuid);
+  if (node !== null) return { mac, state, server_uuid, usable: node.usable, findings: node.findings };
   const [site, clients] = await Promise.all([siteFacts(db), findBootClients(db, [mac])]);
   const findings = machineFindings(record, site, clients.get(mac) ?? null);
   return { mac, state, server_uuid, usable: false, findings };

@@ -288,3 +288,12 @@ describe("list", () => {
     async (query) => expect((await t.call("GET", `/v2/cn-boot${query}`)).status).toBe(400),
   );
 });
+
+test("the diagnosis of a record that is bound to a node has the node's findings", async () => {
+  const run = await setUp(t);
+  const [mac = ""] = run.macs;
+  const record = okOf(await t.call("GET", `/v2/cn-boot/${mac}/doctor`));
+  const { usable, findings } = okOf(await t.call("GET", `/v1/system/cns/${run.server_uuid}/doctor`));
+  expect(record).toEqual({ mac, state: "enrolled", server_uuid: run.server_uuid, usable, findings });
+  expect(JSON.stringify(record)).not.toContain("no node is bound");
+});

@@ -44,7 +44,7 @@ test.each([
   ["a folder that does not exist", null, /manifest\.json is missing/],
   ["an image without a signature", { "manifest.json": "{}" }, /manifest\.json\.asc is missing/],
   ["a SmartOS platform image", manifest({ kind: "smartos", stamp: STAMP }), /of kind smartos/],
-  ["an image in a folder with another name", manifest({ kind: "linux", stamp: "other" }), /of the image other/],
+  ["an image in a folder with another name", manifest({ kind: "linux", stamp: "other" }), /describes image other/],
 ])("%s is refused", async (_name, files, error) => {
   const path = files === null ? join(folder.path, "absent") : await imageIn(STAMP, files);
   await expect(nodeImageTar(path, TIME_S)).rejects.toThrow(error);

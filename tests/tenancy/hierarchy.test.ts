@@ -243,3 +243,28 @@ test("a path below a tenant or silo that does not exist gets 404", async () => {
   expect((await t.call("GET", `/v1/tenants/${UNKNOWN}/projects`)).status).toBe(404);
   expect((await t.call("POST", `/v1/tenants/${UNKNOWN}/projects`, { body })).status).toBe(404);
 });
+
+test("each kind of object in a project keeps the project from being deleted", async () => {
+  // Rows of these tables are deleted with the project, or refuse the delete with their own parent.
+  const guard =
+    (await t.db.query("select prosrc from pg_proc where proname = 'guard_project_is_empty'")).rows[0].prosrc;
+  const { rows } = await t.db.query(`
+    select conrelid::regclass::text as name from pg_constraint
+     where contype = 'f' and confrelid = 'project'::regclass and confdeltype in ('a', 'r') order by 1`);
+  const kept = rows.map(({ name }: { name: string }) => name);
+  expect(kept).toContain("placement_group");
+  expect(kept.filter((name: string) => !new RegExp(`from ${name}\\b`).test(guard))).toEqual([]);
+
+  const { tenant, project, path } = await makeProject();
+  const selectors = `?tenant=${tenant.id}&project=${project.id}`;
+  const body = { name: "spread" };
+  const group = okOf(await t.call("POST", `/v1/placement-groups${selectors}`, { body }));
+  expect(await t.call("DELETE", path)).toMatchObject({
+    status: 409,
+    body: {
+      message: `project ${project.id} still holds placement group spread (${group.id}), which must be deleted first`,
+    },
+  });
+  okOf(await t.call("DELETE", `/v1/placement-groups/${group.id}`));
+  okOf(await t.call("DELETE", path));
+});

@@ -95,7 +95,7 @@ export const ACTOR_MUTANTS: readonly Mutant<Invariant>[] = [
     caughtBy: "10 operations come to rest",
     edits: [{
       file: SAGA,
-      find: `return unwindFrom({ ...s, job_id: null }, ending.reason ?? "the job failed", now);`,
+      find: `return unwindFrom({ ...s, outputs, job_id: null }, ending.reason ?? "the job failed", now);`,
       replace: "return stepDone(s, null, now);",
     }],
   },
