@@ -42,8 +42,11 @@ export function createCredentialReferences(source: SessionSource): FindReference
 
   return async function referenced(reference) {
     const { user_id, key_id, login_id, credential_expires_at, is_root } = reference;
+    // A session of the web console that a key opened ends with the key, and also by itself.
+    const session = login_id === null ? null : await ofLogin(login_id);
+    if (login_id !== null && session === null) return null;
     if (key_id !== null) return await ofKey(key_id);
-    if (login_id !== null) return await ofLogin(login_id);
+    if (session !== null) return session;
     const row = await findUser(user_id);
     if (row === null || credential_expires_at === null || row.now >= credential_expires_at) return null;
     const { now: _now, ...person } = row;

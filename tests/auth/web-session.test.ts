@@ -1,6 +1,7 @@
 // Tests sessions of the web console: the cookie, the requests that may use it, and the end of a session
 // (docs/web-console.md, "Sessions").
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createCredentialReferences } from "../../src/auth/credential-reference.ts";
 import {
   SESSION_LIFETIME_S_DEFAULT,
   WEB_SESSION_IDLE_S_DEFAULT,
@@ -244,3 +245,47 @@ async function used(cookie: string): Promise<number> {
   );
   return Number(rows[0]?.s);
 }
+
+describe("the reference to a session, which an open serial console has,", () => {
+  async function opened() {
+    const user = await newUser();
+    const key = okOf(await t.call("POST", "/v1/auth/api-keys", { body: { description: "d", scope: "full" } }));
+    const [byPassword, byKey] = [
+      await cookieOf({ username: user.username, password: PASSWORD }),
+      await cookieOf({ api_key: key.secret }),
+    ];
+    return { user, key, byPassword, byKey };
+  }
+
+  const ends: Readonly<Record<string, (of: Awaited<ReturnType<typeof opened>>) => Promise<unknown>>> = {
+    "the logout of a session that a password opened": ({ byPassword }) =>
+      withCookie("DELETE", "/v1/console/session", byPassword),
+    "the logout of a session that a key opened": ({ byKey }) => withCookie("DELETE", "/v1/console/session", byKey),
+    "the delete of the key": ({ key }) => t.call("DELETE", `/v1/auth/api-keys/${key.id}`),
+    "the delete of the user": ({ user }) => t.call("DELETE", `/v1/system/users/${user.id}`),
+  };
+
+  test.each([
+    ["the logout of a session that a password opened", "password"],
+    ["the logout of a session that a key opened", "key"],
+    ["the delete of the key", "key"],
+    ["the delete of the user", "password"],
+  ])("finds no principal after %s", async (end, ended) => {
+    const of = await opened();
+    const { rows } = await t.db.query<{ id: string; user_id: string; api_key_id: string | null }>(
+      "select id, user_id, api_key_id from session where user_id = $1 or api_key_id = $2",
+      [of.user.id, of.key.id],
+    );
+    const referenced = createCredentialReferences({ db: t.db, identity_issuer: null });
+    const found = async () => {
+      const principals = await Promise.all(rows.map(async ({ id, user_id, api_key_id }) => {
+        const reference = { user_id, key_id: api_key_id, login_id: id, credential_expires_at: null, is_root: false };
+        return [api_key_id === null ? "password" : "key", (await referenced(reference)) !== null];
+      }));
+      return Object.fromEntries(principals);
+    };
+    expect(await found()).toEqual({ password: true, key: true });
+    await ends[end]!(of);
+    expect(await found()).toEqual({ password: true, key: true, [ended]: false });
+  });
+});
