@@ -11,6 +11,7 @@ import { defineConfig } from "vitest/config";
  */
 export const LONG = [
   "tests/booter/firmware.test.ts",
+  "tests/booter/handover-process.test.ts",
   "tests/booter/proxy.test.ts",
   "tests/booter/qemu.test.ts",
   "tests/booter/redfish-process.test.ts",
