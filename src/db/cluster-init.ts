@@ -2,7 +2,7 @@
 // after a crash does not mistake an incomplete directory for a database.
 import { execFile, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { chmod, chown, cp, mkdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { chmod, chown, copyFile, link, mkdir, readdir, readFile, readlink, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { bareEnvironment } from "./bare-environment.ts";
@@ -156,9 +156,25 @@ export async function copyBinaries(binaries: PostgresBinaries, place: string): P
   if (!await exists(copy)) {
     const growing = `${copy}.new`;
     await rm(growing, { recursive: true, force: true });
-    await cp(binaries.root, growing, { recursive: true, verbatimSymlinks: true });
-    await chmod(growing, 0o755);
+    await copyFolder(binaries.root, growing);
     await rename(growing, copy);
   }
   return binariesIn(copy, binaries.version);
+}
+
+/**
+ * Copies a folder whose symbolic links name files beside them. The copy has hard links instead, because Deno creates
+ * symbolic links only with all permissions. `cp` of Node would read the parents of the folder, which the starter may not
+ * read (src/permissions.ts).
+ */
+async function copyFolder(from: string, to: string): Promise<void> {
+  await mkdir(to, { mode: 0o755 });
+  const entries = await readdir(from, { withFileTypes: true });
+  for (const each of entries) {
+    if (each.isDirectory()) await copyFolder(join(from, each.name), join(to, each.name));
+    else if (each.isFile()) await copyFile(join(from, each.name), join(to, each.name));
+  }
+  for (const each of entries.filter((each) => each.isSymbolicLink())) {
+    await link(join(to, await readlink(join(from, each.name))), join(to, each.name));
+  }
 }

@@ -151,6 +151,7 @@ test.each([
   "PostgreSQL with version number %i has the status %s, and the title names the required and the recommended version",
   async (number, status) => {
     const rows = [{ number, name: String(number), standby: false }];
+    // The check sends one query and uses nothing else of the client.
     const client = { query: () => Promise.resolve({ rows }) } as unknown as DbClient;
     expect(await databaseVersion(client)).toMatchObject({
       status,

@@ -205,6 +205,14 @@ describe("S-38: with the embedded PostgreSQL", () => {
     expect(third.log()).not.toMatch(/Requires \w+ access|NotCapable/);
   });
 
+  test("the parent process may copy PostgreSQL's programs for a user that cannot read them", async () => {
+    const program = "tests/support/programs/copy-binaries.ts";
+    const argv = ["run", ...FIXED, ...flags(), program, folder.path];
+    const { stdout } = await promisify(execFile)(process.execPath, argv, { cwd: ROOT });
+    const version = await promisify(execFile)(stdout.trim(), ["--version"]);
+    expect(version.stdout).toMatch(/^postgres \(PostgreSQL\) \d/);
+  });
+
   test("the server has the same permissions as with the operator's PostgreSQL", () => {
     const DATABASE_URL = "postgres://berth:p@127.0.0.1:5000/berth";
     expect(serverPermissions({ BERTH_DATA_DIR: folder.path, DATABASE_URL }, { fetcher_port: 1 })).toEqual([
