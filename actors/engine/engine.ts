@@ -211,20 +211,21 @@ export function createEngine(options: EngineOptions) {
 
   function constraintFault(constraint: string | null, { choices }: Unit): Fault | null {
     if (constraint === null) return null;
-    for (const each of behaviors.values()) {
-      const found = each.constraints?.[constraint];
-      if (found === undefined) continue;
-      // Rows of other actors of the unit may have columns with the same names, so the rows of the kind come first.
-      const rows = choices.flatMap((choice) => choice.rows)
-        .toSorted((a, b) => Number(b.ref.kind === each.kind) - Number(a.ref.kind === each.kind))
-        .map(({ row, whole }) => whole ?? row);
-      const message = found.message.replace(
-        /<(\w+)>/g,
-        (whole, column) => String(rows.find((row) => column in row)?.[column] ?? whole),
-      );
-      return { ...found, message };
-    }
-    return null;
+    const written = choices.flatMap((choice) => choice.rows);
+    const named = [...behaviors.values()].filter((each) => each.constraints?.[constraint] !== undefined);
+    // The two kinds of a foreign key may both name it, each with its own text.
+    const behavior = named.find(({ kind }) => written.some(({ ref }) => ref.kind === kind)) ?? named[0];
+    const found = behavior?.constraints?.[constraint];
+    if (found === undefined) return null;
+    // Rows of other actors of the unit may have columns with the same names, so the rows of the kind come first.
+    const rows = written
+      .toSorted((a, b) => Number(b.ref.kind === behavior?.kind) - Number(a.ref.kind === behavior?.kind))
+      .map(({ row, whole }) => whole ?? row);
+    const message = found.message.replace(
+      /<(\w+)>/g,
+      (whole, column) => String(rows.find((row) => column in row)?.[column] ?? whole),
+    );
+    return { ...found, message };
   }
 
   /**

@@ -1,6 +1,7 @@
 // Reads the inventory of a Linux machine, with the keys of SmartOS's sysinfo, which the control plane reads.
 import { readdir, readFile, realpath } from "node:fs/promises";
 import { join } from "node:path";
+import { processorsOf } from "../qemu/hardware.ts";
 
 export type InventoryRoots = {
   /** The folder of the kernel's devices, /sys. */
@@ -48,7 +49,7 @@ export async function sysinfo(roots: InventoryRoots, boot: { hostname: string; p
   const dmi = (name: string) => textOf(join(sys, "class/dmi/id", name));
   const disks = await machineDisks(roots);
   const memory_kib = Number(/^MemTotal:\s+(\d+) kB/m.exec(await textOf(join(proc, "meminfo")))?.[1] ?? 0);
-  const processors = (await textOf(join(proc, "cpuinfo"))).split("\n").filter((line) => line.startsWith("processor"));
+  const { cores, threads } = processorsOf(await textOf(join(proc, "cpuinfo")));
   return {
     "UUID": await machineUuid(roots),
     "Hostname": boot.hostname,
@@ -59,7 +60,8 @@ export async function sysinfo(roots: InventoryRoots, boot: { hostname: string; p
     "Serial Number": await dmi("product_serial"),
     "BIOS Version": await dmi("bios_version"),
     "MiB of Memory": Math.floor(memory_kib / 1024),
-    "CPU Core Count": processors.length,
+    "CPU Core Count": cores,
+    "CPU Count": threads,
     "Disks": Object.fromEntries(
       disks.map(({ name, size_bytes }) => [name, { "Size in GB": Math.floor(size_bytes / BYTES_PER_GB) }]),
     ),

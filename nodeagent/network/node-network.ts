@@ -88,6 +88,7 @@ export function createNodeNetwork(options: NodeNetworkOptions): NodeNetwork {
   const { driver, store, log, services, wait_limit_ms = WAIT_LIMIT_MS } = options;
   const outcomes = new Map<string, Outcome>();
   const attached = new Map<string, { readonly namespace: string; readonly vpc_id: string }>();
+  /** The problem of the last refused document of a VPC, until a good one arrives. Each problem is logged once. */
   const refused = new Map<string | undefined, string>();
   const serialized = createOneAtATime();
   const senders = createSenderFilter(driver, store);
@@ -136,6 +137,7 @@ export function createNodeNetwork(options: NodeNetworkOptions): NodeNetwork {
     const problem = documentProblem(given);
     if (problem !== null) return refusalOf(given, problem);
     const document = given as NetworkDocument;
+    refused.delete(document.vpc_id);
     return await serialized(document.vpc_id, async () => {
       const stored = store.get(document.vpc_id);
       if (stored !== undefined && stored.generation > document.generation) return null;
@@ -165,6 +167,7 @@ export function createNodeNetwork(options: NodeNetworkOptions): NodeNetwork {
       await driver.keepOnly(keptVnis(vpc_id));
       await store.remove(vpc_id);
       outcomes.delete(vpc_id);
+      refused.delete(vpc_id);
       // The driver has removed the filter with the last router.
       if (store.all().length === 0) {
         senders.forget();

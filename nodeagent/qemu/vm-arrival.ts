@@ -32,6 +32,11 @@ export function qemuArrivals({ host, store, power, vms }: Moves): Arrivals {
   /** When the source announced that it paused the guest, by migration. */
   const paused = new Map<string, number>();
 
+  function forget({ migration_id }: Moving): void {
+    files.delete(migration_id);
+    paused.delete(migration_id);
+  }
+
   function arriving({ instance_id, migration_id }: Pick<Moving, "instance_id" | "migration_id">): VmRecord | undefined {
     const vm = store.get(instance_id);
     return vm?.move?.role === "arriving" && vm.move.migration_id === migration_id ? vm : undefined;
@@ -178,8 +183,6 @@ export function qemuArrivals({ host, store, power, vms }: Moves): Arrivals {
       return { downtime_ms: null };
     }
     const begun_ms = paused.get(moving.migration_id);
-    paused.delete(moving.migration_id);
-    files.delete(moving.migration_id);
     return { downtime_ms: begun_ms === undefined ? null : Math.round(performance.now() - begun_ms) };
   }
 
@@ -210,9 +213,13 @@ export function qemuArrivals({ host, store, power, vms }: Moves): Arrivals {
     },
     awaits: () => store.all().some(({ move }) => move?.role === "arriving"),
     serve,
-    activate: (moving) => power.serialized(moving.instance_id, () => activate(moving)),
+    activate: async (moving) => {
+      const activated = await power.serialized(moving.instance_id, () => activate(moving));
+      forget(moving);
+      return activated;
+    },
     discard: async (moving) => {
-      files.delete(moving.migration_id);
+      forget(moving);
       if (arriving(moving) !== undefined) await vms.destroy(moving.instance_id);
     },
   };

@@ -1,4 +1,11 @@
-/** Returns whether an Accept-Encoding header accepts gzip. */
+/** Returns whether an Accept-Encoding header accepts gzip. `*` names the codings that the header does not name. */
 export function acceptsGzip(header: string | undefined): boolean {
-  return (header ?? "").split(",").some((each) => /^\s*(?:gzip|\*)\s*(?:;\s*q=(?!0(?:\.0*)?\s*$).*)?$/i.test(each));
+  const weights = new Map(
+    (header ?? "").split(",").map((each) => {
+      const [coding = "", weight] = each.split(";").map((part) => part.trim().toLowerCase());
+      return [coding, weight];
+    }),
+  );
+  const weight = weights.has("gzip") ? weights.get("gzip") : weights.has("*") ? weights.get("*") : "q=0";
+  return weight === undefined || !/^q\s*=\s*0(?:\.0*)?$/.test(weight);
 }

@@ -4,6 +4,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createEngine } from "../../actors/engine/engine.ts";
+import { fault } from "../../src/contract/fault.ts";
 import { createMemoryStore } from "../support/memory-store.ts";
 import { CommitError, type Store } from "../../actors/engine/store.ts";
 import { printedFunctions } from "../../migrations/print-functions.ts";
@@ -349,6 +350,20 @@ describe.each(
       expect(outcomes.map((outcome) => outcome.ok)).toEqual([true, true, false, true, true]);
       expect(outcomes[2]).toMatchObject({ fault: { message: "label is taken" } });
       expect(await subject.history(ids[2] ?? "")).toEqual([]);
+    });
+
+    test("if two kinds name a constraint, the refusal has the text of the kind that wrote the row", async () => {
+      await newLamp("named twice");
+      const other = {
+        ...lamp,
+        kind: "other",
+        constraints: { lamp_label: fault("conflict", "text of the other kind") },
+      };
+      const ports = productionPorts();
+      const engine = createEngine({ store: subject.store, behaviors: [other, lamp], ports });
+      const id = randomUUID();
+      expect(await engine.send({ kind: "lamp", id }, { type: "make", id, label: "named twice" }))
+        .toMatchObject({ fault: { message: "label is taken" } });
     });
 
     test("rows of an actor's child table are inserted, updated and deleted with the actor", async () => {

@@ -31,7 +31,7 @@ test("a large answer is compressed for a client that accepts gzip", async () => 
   expect(bytes.length).toBeLessThan(text.length / 4);
 });
 
-test.each(["", "identity", "gzip;q=0", "deflate"])(
+test.each(["", "identity", "gzip;q=0", "gzip;q=0, *", "*;q=0.0", "deflate"])(
   "a large answer is not compressed for the Accept-Encoding %o",
   async (encoding) => {
     expect((await get("/v1/system/nodes", encoding)).headers.get("content-encoding")).toBeNull();
@@ -42,6 +42,13 @@ test.each(["/v1/health", "/v1/auth/whoami/none", "/docs", "/v1/system/cns", "/v2
   "the answer of %s is not compressed, because it is small, an error, not JSON, or contains secrets",
   async (path) => {
     expect((await get(path)).headers.get("content-encoding")).toBeNull();
+  },
+);
+
+test.each(["*", "GZIP", "gzip; q=0.5, *;q=0", "br, *;q=0.1"])(
+  "a large answer is compressed for the Accept-Encoding %o",
+  async (encoding) => {
+    expect((await get("/v1/system/nodes", encoding)).headers.get("content-encoding")).toBe("gzip");
   },
 );
 

@@ -23,6 +23,8 @@ export async function machineRoots(folder: string, disks: Readonly<Record<string
   await put("sys/devices/card/x", "");
   await symlink(join(folder, "sys/devices/card"), join(folder, "sys/class/net/eth0/device"));
   await put("proc/meminfo", "MemTotal:        2097152 kB");
-  await put("proc/cpuinfo", "processor : 0\nprocessor : 1");
+  // Two cores with two threads each.
+  const threads = [0, 1, 2, 3].map((n) => `processor\t: ${n}\nphysical id\t: 0\ncore id\t\t: ${n % 2}\n`);
+  await put("proc/cpuinfo", threads.join("\n"));
   return { sys: join(folder, "sys"), proc: join(folder, "proc") };
 }

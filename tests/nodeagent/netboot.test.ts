@@ -119,6 +119,7 @@ test("the inventory has the machine's disks and cards, and no arrays, bridges or
       "Serial Number": "D34623J",
       "MiB of Memory": 2_048,
       "CPU Core Count": 2,
+      "CPU Count": 4,
       "Disks": { sda: { "Size in GB": 1_024 }, sdb: { "Size in GB": 1_024 } },
       "Network Interfaces": { eth0: { "MAC Address": MAC, "Link Status": "up" } },
     });

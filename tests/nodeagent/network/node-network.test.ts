@@ -123,6 +123,19 @@ test("a document of an unknown format is refused, and the applied one stays", as
   expect(network.have()).toEqual({ "vpc-4096": 7 });
 });
 
+test("the same problem of a document is logged once, and again after a good document", async () => {
+  const network = await open();
+  const bad = { ...documentOf(A, "n1", 8), format: 2 };
+  const line = "network: the document of VPC vpc-4096 is refused: " +
+    "this agent does not know format 2 of network documents; upgrade it";
+  await network.take(bad);
+  await network.take(bad);
+  expect(log).toEqual([line]);
+  await network.take(documentOf(A, "n1", 9));
+  await network.take(bad);
+  expect(log).toEqual([line, line]);
+});
+
 test.each([
   ["vpc_id", { vpc_id: "../../etc" }],
   ["vni", { vni: 2 ** 24 }],
