@@ -1,5 +1,5 @@
-// The reply to each type of message, by kind. By default a reply is the view of the written state. Messages whose
-// replies no sender reads are left out.
+// The reply to each type of message, by kind. By default a reply is the view of the written state. Omits messages whose
+// replies no sender reads.
 import type { ApiKeyView } from "../src/contract/api-key.ts";
 import type { BootPolicy, BootRecord, Roster } from "../src/contract/boot.ts";
 import type { AutoApproveWindow, CnReservoirView, CnView } from "../src/contract/cn.ts";

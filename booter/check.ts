@@ -124,7 +124,13 @@ async function apiFindings({ config, api: given }: CheckOptions): Promise<ApiAns
   try {
     const api = given ?? openApiClient({ url, key: await readSecretLine(key_file, "control_plane.key_file") });
     const [policy, records] = await Promise.all([api.policy(), api.records()]);
-    return { findings: [ok(`control plane: ${url} knows ${records.length} machines`)], policy, records };
+    return {
+      findings: [
+        ok(`control plane: ${url} knows ${records.length === 1 ? "1 machine" : `${records.length} machines`}`),
+      ],
+      policy,
+      records,
+    };
   } catch (error) {
     const reason = error instanceof Error ? error.message : "unknown error";
     return { findings: [fail(`control plane: ${url}: ${reason}`)], policy: null, records: null };

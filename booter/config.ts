@@ -1,4 +1,4 @@
-// Reads the configuration file. Unknown keys are refused, and the error message for a wrong value names its key.
+// Reads the configuration file. Refuses unknown keys. The error message for a wrong value names its key.
 import { parse } from "smol-toml";
 import { z } from "zod";
 import { isStamp } from "../src/lib/ids/stamp.ts";
@@ -85,7 +85,7 @@ export const BooterConfig = z.strictObject({
   metrics: z.strictObject({ port: listenPort.default(9_169) }).prefault({}),
   ur: z.strictObject({
     port: port.or(z.literal(0)).default(5_672),
-    /** The other booters of the site, to which a setup script turns if this booter does not answer. */
+    /** The other booters of the site. A setup script calls them if this booter does not answer. */
     peers: z.array(peer).max(PEERS_MAX).default([]),
     setup: Setup.optional(),
   }).optional(),

@@ -118,8 +118,8 @@ export function openFiles(folder: string, image_key: () => Promise<Uint8Array>):
     try {
       key = await image_key();
     } catch (error) {
-      // No image has the empty mark, so the next scan tries again. With the image's own mark, the next scan would not
-      // try again, because a change of the key does not change this mark.
+      // Stores the empty mark, which no image has, so that the next scan tries again. The image's own mark does not
+      // depend on the key, so with it the next scan would not notice a new key.
       return refusal("", error);
     }
     try {
@@ -164,7 +164,7 @@ export function openFiles(folder: string, image_key: () => Promise<Uint8Array>):
     async imageFile(path) {
       const [, stamp = "", rest = ""] = /^\/os\/([^/]+)\/(.+)$/.exec(path) ?? [];
       if (!isStamp(stamp)) return null;
-      // Only a verified Linux image is served: the files of a refused one may be damaged.
+      // Serves no files of a refused Linux image, because they may be damaged.
       const served = images.get(stamp)?.kind === "linux" ? LINUX_FILES : IMAGE_FILES;
       return served.has(rest) ? await regular("os", stamp, rest) : null;
     },

@@ -79,7 +79,7 @@ export const AMQP_CHANNELS_MAX = 16;
 export const AMQP_QUEUED_MAX = 256;
 /** The largest number of messages of one AMQP channel that the machine has received and not acknowledged. */
 export const AMQP_UNACKED_MAX = 256;
-/** The largest size of the bytes that the broker could not send yet. A machine that reads too slowly is disconnected. */
+/** The largest number of unsent bytes of one AMQP connection. A machine that reads too slowly is disconnected. */
 export const AMQP_UNSENT_BYTES_MAX = 2 * AMQP_BODY_BYTES_MAX;
 /**
  * How often the booter announces a waiting machine to the control plane. The answer shows whether the setup of the
@@ -92,13 +92,13 @@ export const ANNOUNCE_MS = 10_000;
  */
 export const JUST_STARTED_MS = 5_000;
 /**
- * The largest number of other booters to which a setup script turns. The script tries each of them for up to 5 seconds,
- * so more of them would delay its calls.
+ * The largest number of other booters that a setup script calls. The script tries each booter for up to 5 seconds, so
+ * more booters would delay its calls.
  */
 export const PEERS_MAX = 8;
 /**
- * The largest number of lookups at the control plane, at the same time, for setup scripts that another booter sent. The
- * script repeats a call that was not looked up.
+ * The largest number of simultaneous lookups at the control plane for setup scripts that another booter sent. A call
+ * beyond this number gets no lookup, and its script repeats it.
  */
 export const HANDOVERS_PENDING_MAX = 16;
 /**

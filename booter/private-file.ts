@@ -1,5 +1,5 @@
-// Writes the booter's own files atomically and readable by their owner only. A file with a secret is refused if its
-// mode gives other users any access.
+// Writes the booter's own files atomically. Only their owner can read them. Refuses a file with a secret if its mode
+// gives other users any access.
 import { constants } from "node:fs";
 import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
 import { randomBytes } from "node:crypto";

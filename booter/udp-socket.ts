@@ -47,7 +47,7 @@ export async function openUdp(options: UdpOptions): Promise<UdpSocket> {
     send(bytes, to_port, to_address) {
       if (!open) return;
       try {
-        // A callback would cost as much time as the packet. Errors arrive as events.
+        // Passes no callback, which would take as much time as sending the packet. Errors arrive as events.
         socket.send(bytes, to_port, to_address);
       } catch (error) {
         failed(error instanceof Error ? error : new Error(String(error)));

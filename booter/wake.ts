@@ -1,5 +1,5 @@
-// Switches a machine on by wake-on-LAN, a packet that its network card recognizes while the machine is off. The machine
-// does not answer, so success only means that the packet was sent.
+// Switches a machine on by wake-on-LAN: the machine's network card recognizes the packet while the machine is off. The
+// machine does not answer, so success only means that the packet was sent.
 import { createSocket } from "node:dgram";
 import { Failure } from "../cli/internal/failure.ts";
 import { EXIT } from "../cli/internal/exit-code.ts";

@@ -1,5 +1,5 @@
-// Starts opsctl, tenantctl or another program with such commands. Prints the front page without the parser, and loads
-// the parser only for other commands.
+// Starts a program with verbs, such as opsctl or tenantctl. Prints the front page without the parser, and loads the
+// parser only for other commands.
 import process from "node:process";
 import { type Front, frontText } from "./front-page.ts";
 import { EXIT, type ExitCode } from "./internal/exit-code.ts";
@@ -14,7 +14,7 @@ export type Program = {
 export async function start(program: Program): Promise<void> {
   const watch = watchSignals(["SIGINT"]);
   const code = await answer(program, process.argv.slice(2), processEnvironment(watch.signal));
-  // This does not call process.exit, which would truncate pending output.
+  // Sets the exit code and does not call process.exit, which would truncate pending output.
   process.exitCode = watch.caught() === null ? code : EXIT.interrupted;
 }
 

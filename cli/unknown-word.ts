@@ -2,8 +2,8 @@
 import type { AnyCommand } from "./framework.ts";
 
 /**
- * Words that users know from other programs, each with our words of the same meaning. The first of these that exists at
- * this place is suggested.
+ * Words that users know from other programs, each with Berth's words of the same meaning. The message suggests the
+ * first of Berth's words that is a command or an option under the same parent command.
  */
 const SYNONYMS: Readonly<Record<string, readonly string[]>> = {
   delete: ["remove", "revoke"],

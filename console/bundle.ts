@@ -10,7 +10,7 @@ const FOLDER = fileURLToPath(new URL(".", import.meta.url));
 const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16">` +
   `<path fill="#0b5fad" d="M2 3h12v3H2zM2 7h12v3H2zM2 11h12v3H2z"/></svg>\n`;
 
-/** The prefix of the folder in which a build writes its files. Another build may run at the same time. */
+/** The prefix of a build's own folder for new files. Each build has its own, because builds may run in parallel. */
 const STAGING = ".build-";
 
 /** The largest number of compressed bytes that a browser may load before the first page. */

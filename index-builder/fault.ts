@@ -15,8 +15,8 @@ export type FaultKind =
   /** The build uses recorded responses, which do not contain this URL. */
   | "not_recorded"
   /**
-   * The data about one build contradict each other. If the fault concerns the default image, the release keeps its last
-   * state; otherwise only the image is left out.
+   * The data about one build contradict each other. The release keeps its last state if the fault concerns the default
+   * image, or if bytes changed under a known build id. Otherwise the builder leaves out only the image.
    */
   | "held"
   /** A signature is bad, a document is older than the last accepted one, or two documents contradict each other. */

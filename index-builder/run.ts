@@ -29,7 +29,7 @@ export type RunSetting = {
 };
 export type Before = { readonly tree: Tree | null; readonly trust: TrustState; readonly files: Files | null };
 
-/** The number of vendors that run at the same time. Their hosts differ, so this only limits memory and sockets. */
+/** The number of vendors that run at the same time. It limits only memory and sockets, because their hosts differ. */
 const VENDORS_AT_ONCE = 4;
 
 /**

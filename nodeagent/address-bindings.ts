@@ -11,7 +11,7 @@ export type Bindings = Readonly<Record<string, AddressBinding>>;
 
 export type BindingStore = {
   read(): Bindings;
-  /** Replaces the bindings. They are on disk when this returns. */
+  /** Replaces the bindings. The new bindings are on disk when the promise resolves. */
   write(bindings: Bindings): Promise<void>;
 };
 

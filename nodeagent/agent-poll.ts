@@ -11,7 +11,7 @@ import { type Agent, log, type Reply, REQUEST_LIMIT_MS, rest, talk } from "./age
 
 /** How long the question of one loop waits for the question of the other loop. */
 const GATHER_MS = 20;
-/** A question waits for the end of a poll in flight that ends within this time, and then shares the next poll. */
+/** If the poll in flight ends within this time, a question waits for its end, and then shares the next poll. */
 const JOIN_MS = 250;
 /**
  * How much later than expected an answer may arrive. After this time the agent sends a heartbeat, since the poll may be
@@ -46,7 +46,7 @@ export type Polls = {
   isUsed(): boolean;
   /** Whether the polls replace the heartbeats. */
   covers(): boolean;
-  /** Whether a poll in flight is in time, so that the polls carry the reports of the riders. */
+  /** Whether a poll for work is in flight and not late. Meanwhile the polls carry the reports of the riders. */
   carries(): boolean;
 };
 
@@ -142,7 +142,7 @@ export function createPolls({ agent, api_key, active, riders }: PollsOptions): P
     // before a job cannot arrive after the end of the job.
     if (work === null || now_ms() < riding_from_ms) return [];
     const taken = await Promise.all(riders.map(async ({ field, take }) => {
-      // A failure is logged by the loop of the report.
+      // The loop of the report logs a failure.
       const report = await take(interval_ms).catch(() => null);
       return report === null ? [] : [{ field, ...report }];
     }));

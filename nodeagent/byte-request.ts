@@ -6,7 +6,7 @@ import { type Agent, REQUEST_LIMIT_MS, rest } from "./agent.ts";
 const TRIES_MAX = 5;
 
 export type ByteRequest = {
-  /** The start of the message of a Failure. */
+  /** Text at the start of a Failure's message. */
   readonly what: string;
   readonly path: string;
   readonly api_key: string | null;

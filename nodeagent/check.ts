@@ -1,4 +1,4 @@
-// nodeagent check: what this machine lacks for running VMs.
+// Implements `nodeagent check`, which lists the parts that this machine needs to run VMs and does not have.
 import { type AnyCommand, command } from "../cli/framework.ts";
 import { EXIT } from "../cli/internal/exit-code.ts";
 import { Failure } from "../cli/internal/failure.ts";

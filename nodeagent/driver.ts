@@ -84,15 +84,15 @@ export type Vms = {
   destroy(instance_id: string): Promise<void>;
   /** Grows a disk and returns its new size in bytes. */
   resize(instance_id: string, disk: { readonly id: string; readonly size_bytes: number }): Promise<number>;
-  /** Replaces the boot disk of a VM that is off by one from an image. */
+  /** Replaces the boot disk of a stopped VM by a new disk from an image. */
   rebuild(instance_id: string, disk: NewBootDisk): Promise<void>;
   /** Creates a data disk and attaches it. */
   createDisk(instance_id: string, disk: NewDisk, source: DiskSource): Promise<void>;
-  /** Gives a data disk to the guest, at once if it runs. */
+  /** Attaches a data disk to the guest, at once if the guest runs. */
   attachDisk(instance_id: string, disk_id: string): Promise<void>;
-  /** Takes a data disk from the guest, at once if it runs. The disk keeps its data. */
+  /** Detaches a data disk from the guest, at once if the guest runs. The disk keeps its data. */
   detachDisk(instance_id: string, disk_id: string): Promise<void>;
-  /** Takes a data disk from the guest and removes it. Does nothing if the disk or the VM does not exist. */
+  /** Detaches a data disk from the guest and removes the disk. Does nothing if the disk or the VM does not exist. */
   deleteDisk(instance_id: string, disk_id: string): Promise<void>;
   /** Copies the content of a disk at one moment; the guest may run. Returns how consistent the copy is. */
   createSnapshot(instance_id: string, snapshot: NewDisk, source_disk_id: string): Promise<SnapshotConsistency>;
@@ -102,7 +102,7 @@ export type Vms = {
    * Writes a snapshot to the file of an image, which refers to no other file. Keeps an existing file. Returns the path.
    */
   exportSnapshot(instance_id: string, snapshot_id: string): Promise<string>;
-  /** Removes the file of an image. Does nothing if it does not exist. */
+  /** Removes the file of an image. Does nothing if the file does not exist. */
   deleteExport(instance_id: string, snapshot_id: string): Promise<void>;
   bindAddress(binding: AddressBinding): Promise<void>;
   releaseAddress(release: AddressRelease): Promise<void>;
@@ -128,7 +128,8 @@ export type ImageStorage = {
   /** Folder of the cache. */
   readonly folder: string;
   /**
-   * Writes the form of a verified image that VMs use to `target`, which appears only when it is complete.
+   * Converts a verified image to the form that VMs use, and writes the result to `target`. The file appears only when
+   * it is complete.
    * @param bytes_max largest size of the disk in the image
    */
   prepare(source: string, target: string, bytes_max: number): Promise<void>;
@@ -139,7 +140,7 @@ export type Driver = {
   /** Returns the machine's status without a timestamp, so that an unchanged machine returns equal values. */
   status(): Promise<Readonly<Record<string, unknown>>>;
   capacity(): Promise<CapacityReportBody>;
-  /** Returns the counters of the running VMs, by their ids. A VM that cannot be read now is missing. */
+  /** Returns the counters of the running VMs, by their ids. Omits a VM whose counters cannot be read now. */
   metrics(): Promise<Readonly<Record<string, MachineMetrics>>>;
   applyReservoir(reservoir: Reservoir): Promise<void>;
   /** Replaces root's authorized keys with these OpenSSH public keys, which are valid and have one line each. */

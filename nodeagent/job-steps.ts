@@ -79,7 +79,7 @@ export const JOB_STEPS: Readonly<Record<JobKind, JobSteps>> = {
     steps: { copy: existing(createSnapshot) },
     undo: ({ driver }, job) => driver.vms.deleteSnapshot(instanceOf(job), diskOf(job)),
   },
-  // A failed or withdrawn deletion is not undone, as with a disk.
+  // A failed or withdrawn deletion is not undone: the data of the snapshot may be gone.
   delete_snapshot: {
     steps: { delete: ({ agent, job }) => agent.driver.vms.deleteSnapshot(instanceOf(job), diskOf(job)) },
   },
@@ -117,7 +117,7 @@ export const JOB_STEPS: Readonly<Record<JobKind, JobSteps>> = {
     steps: { clean: ({ agent, job }) => agent.driver.migrations.clean(movingOf(job)) },
     undo: ({ driver }, job) => driver.migrations.clean(movingOf(job)),
   },
-  // A failed or withdrawn reboot is not undone: the machine restarts once, or it does not.
+  // A failed or withdrawn reboot is not undone: a restart cannot be reversed, and a missing restart needs no undo.
   reboot: {
     steps: {
       reboot: ({ agent, job }) => agent.driver.reboot(text(job, "boot_id"), text(job, "platform_image")),

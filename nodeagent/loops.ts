@@ -114,8 +114,8 @@ export function capacityLoop(
     name: "capacity",
     period_ms: timers.capacity_ms,
     next: async () => {
-      // A poll carries the report before it is due, but the answer, which confirms the report, may come one interval
-      // later.
+      // A poll carries the report before the report is due. The answer to the poll confirms the report, but may arrive
+      // one interval later. Until then, this loop does not send the report, too.
       if (polls().carries() && isYoung(timers.capacity_ms + AGENT_POLL_S_MAX * 1_000)) return null;
       return { method: "POST", path: "/v1/agent/capacity", body: await body() };
     },

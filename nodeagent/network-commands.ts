@@ -64,7 +64,7 @@ function check(): AnyCommand {
       let different = 0;
       for (const document of documents) {
         const lines = await differences(document, underlay_address!, runProgram);
-        stdout.write(`VPC ${document.vpc_id}: ${lines.length === 0 ? "as its document wants it" : "differs"}\n`);
+        stdout.write(`VPC ${document.vpc_id}: ${lines.length === 0 ? "matches its document" : "differs"}\n`);
         for (const line of lines) stdout.write(`  ${line}\n`);
         if (lines.length > 0) different += 1;
       }

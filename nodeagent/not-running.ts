@@ -1,7 +1,7 @@
 import { EXIT } from "../cli/internal/exit-code.ts";
 import { Failure } from "../cli/internal/failure.ts";
 
-/** The reason of a failure of work that needs a VM that is off. */
+/** The reason why work failed that needs a stopped VM. */
 export const STILL_RUNS = "the machine still runs on its node";
 
 /** The failure of work that needs a running VM. */

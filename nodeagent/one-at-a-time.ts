@@ -2,7 +2,7 @@
 
 export type OneAtATime = <T>(id: string, work: () => Promise<T>) => Promise<T>;
 
-/** Returns a function that starts work after the earlier work with the same id has ended, even if that failed. */
+/** Returns a function that starts work when the earlier work with the same id has succeeded or failed. */
 export function createOneAtATime(): OneAtATime {
   const last = new Map<string, Promise<unknown>>();
   return (id, work) => {

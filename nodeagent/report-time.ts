@@ -1,5 +1,5 @@
-// Makes the timestamps of a node's reports. Each is later than all earlier ones, even after a restart or a clock step
-// back, because the control plane ignores reports that are not later than the last one.
+// Makes the timestamps of a node's reports. Each is later than the timestamp of the report before, even after a restart
+// or if the clock was set back, because the control plane ignores a report that is not later than the last one.
 import { join } from "node:path";
 import { readPrivateFile, writeFileDurably } from "../cli/internal/private-file.ts";
 
@@ -15,7 +15,7 @@ export function createReportTime(state_dir: string, wallMs: () => number): Repor
   let last_ms: number | undefined;
   let saving = false;
 
-  /** Saves the last time in the background. A crash loses at most the last moments, which the clock soon passes. */
+  /** Saves the last time in the background. A crash loses only the last few times, and the clock soon passes them. */
   async function save(): Promise<void> {
     if (saving) return;
     saving = true;

@@ -169,7 +169,7 @@ export function run(): AnyCommand {
         signal: environment.signal,
         log: logLine,
       });
-      // A source may wait to connect again.
+      // After a restart, the source of a VM that is arriving may be waiting to connect again.
       if (driver.migrations.awaits()) await listener.start();
       const agent: Agent = {
         environment,

@@ -8,7 +8,7 @@ import type { ImageUpload } from "../src/contract/image-upload.ts";
 import type { Agent } from "./agent.ts";
 import { askForBytes } from "./byte-request.ts";
 
-/** A server process that did not receive the parts reads them from its store to compute the digest. */
+/** Long: a server process that did not receive the parts must read them from its store to compute the digest. */
 const FINISH_LIMIT_MS = 10 * 60_000;
 
 export type Sending = {
@@ -21,7 +21,7 @@ export type Sending = {
 
 export type Sent = { readonly size_bytes: number; readonly sha256: string };
 
-/** Stores the file in the control plane. Throws a Failure if that is refused. */
+/** Sends the file to the control plane, which stores it. Throws a Failure if the control plane refuses the file. */
 export async function sendUpload(agent: Agent, { id, path, api_key, onProgress }: Sending): Promise<Sent> {
   const at = `/v1/agent/images/${id}`;
   const asked = { what: "the control plane did not store the image", api_key };

@@ -9,7 +9,7 @@ export function simulatedMigrations(store: InventoryStore, vms: Vms): Migrations
   const find = (id: string) => store.read().vms[id];
   const put = (vm: SimulatedVm) => store.write({ vms: { ...store.read().vms, [vm.uuid]: vm } });
 
-  /** Returns the VM, if this migration brings it. */
+  /** Returns the VM if this migration is moving it to this node. */
   function arriving({ instance_id, migration_id }: Pick<Moving, "instance_id" | "migration_id">) {
     const vm = find(instance_id);
     return vm?.move?.role === "arriving" && vm.move.migration_id === migration_id ? vm : undefined;

@@ -59,7 +59,7 @@ export type VmInventory = {
 
 export type InventoryStore = {
   read(): VmInventory;
-  /** Applies a change. It is on disk when this returns. */
+  /** Applies a change. The change is on disk when the promise resolves. */
   write(change: Partial<VmInventory>): Promise<void>;
 };
 

@@ -1,6 +1,6 @@
 // Serves the control plane as a fetch handler, for `deno serve src/main.ts` and for hosts that start an isolate on a
-// request and stop it when idle. It keeps no state in memory; DATABASE_URL must be set. `task start` runs serve.ts
-// instead.
+// request and stop it when idle. The handler keeps no state in memory; DATABASE_URL must be set. `task start` runs
+// serve.ts instead.
 import process from "node:process";
 import { readConfig } from "./config.ts";
 import { edgeAnswer } from "./http/edge-answer.ts";
@@ -26,7 +26,7 @@ async function open(): Promise<ControlPlane> {
   if (config.databaseUrl === null) throw new Error("DATABASE_URL must be set; `task start` starts its own PostgreSQL");
   await configureLogging(config.logLevel);
   const opened = await openControlPlane({ config, databaseUrl: config.databaseUrl, resident: true });
-  // The host itself drains requests, but it would wait for open database connections.
+  // Closes the database connections. The host itself drains requests, but it would then wait for open connections.
   process.once("SIGTERM", () => void opened.close());
   return opened;
 }

@@ -1,8 +1,7 @@
 // Computes the permissions of the processes of `task start`, as flags for `deno run`. The flags are allow lists, each
 // as short as the configuration permits (docs/reliability.md, S-38).
 // - The server (serve.ts) handles requests. It connects only to its own address, its database, the outbound process and
-//   the bucket of uploaded images,
-//   starts no program, and writes no file except uploaded images (BERTH_IMAGE_DIR).
+//   the bucket of uploaded images. It starts no program, and writes no file except uploaded images (BERTH_IMAGE_DIR).
 // - The outbound process (outbound/process.ts) may connect anywhere, since tenants choose the issuers of their tokens.
 //   It has no other permission.
 // - start.ts starts both processes, and PostgreSQL if DATABASE_URL is not set. It handles no request.

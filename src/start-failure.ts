@@ -1,5 +1,5 @@
-// Words the errors of the operating system that end a start of the server, with what to do. All other errors have
-// their own words.
+// Builds the texts of errors of the operating system that end a start of the server. Each text says what to do. All
+// other errors keep their own text.
 
 type SystemError = {
   readonly code?: string;

@@ -5,7 +5,7 @@ import type { Database } from "../../src/db/tables.ts";
 import { toRfc3339 } from "../../src/lib/text/instant.ts";
 import { apiKeyView } from "./transition.ts";
 
-/** Selects keys by user, by the tenant they are bound to, or by both. */
+/** Selects keys by their user, by the tenant that they are bound to, or by both. */
 export type KeyFilter = { readonly user_id?: string; readonly tenant_id?: string };
 
 /** Lists keys without their secrets, oldest first. */

@@ -16,18 +16,18 @@ export const BOOT_POLICY_LOCK = "boot-policy";
 export type PoolRange = {
   readonly low: number;
   readonly high: number;
-  /** The offsets in this range that are never reserved: the offset of the gateway. */
+  /** Offsets that are never reserved: the gateway's offset, if the network has a gateway. */
   readonly except: readonly number[];
 };
 
-/** The ranges of all networks, as offsets from `network`. `more` has the ranges of further networks. */
+/** The ranges of all networks, as offsets from `network`. `more` has all ranges except the first one. */
 export type PoolSpan = PoolRange & { readonly network: string | null; readonly more: readonly PoolRange[] };
 
 export type BootPolicyMessage = {
   readonly type: "put";
   readonly policy: BootPolicy;
   readonly span: PoolSpan;
-  /** The version in If-Match, 0 for the standard policy, or null for any. */
+  /** The version in If-Match: 0 for the standard policy. Null if any version may be replaced. */
   readonly expected: number | null;
   /** The version of the row that the route read. */
   readonly current: number;

@@ -12,7 +12,7 @@ export type Declared = {
 
 /**
  * The network of a machine as its record stores it. `within` is the part of the pool that belongs to the network. If
- * `within` is absent, the whole pool belongs to it.
+ * `within` is absent, the network has the whole pool.
  */
 export type Segment = {
   readonly prefix_len: number;

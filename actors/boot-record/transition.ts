@@ -1,7 +1,7 @@
 // The states of a boot record (docs/booting.md, "Boot records"). In the table, each row is a message and each column is
 // a state.
 //
-// A record gets its address when it starts to enrol, or when an operator turns on rescue before that. It keeps the
+// A record gets its address when it starts to enrol, or earlier if an operator turns on rescue. The record keeps the
 // address forever: through reset, removal and reactivation. The commit chooses the lowest free address of the admin
 // network.
 import type { Networking } from "../../src/contract/boot.ts";
@@ -65,7 +65,7 @@ export const bootRecordTable: Table<BootRecordState, BootRecordMessage> = {
   retire: { absent: "ignore", discovered: retire, enrolling: retire, enrolled: retire, decommissioned: "ignore" },
 };
 
-/** Enrols an unknown machine if the policy admits it and an address is free. Otherwise the machine is only recorded. */
+/** Enrols an unknown machine if the policy admits it and an address is free. Otherwise only records the machine. */
 function appear(_s: null, m: Msg<"seen">, now: Date): Out<BootRecordState> {
   const note = audit("boot_record_seen", resource(m), { mac: m.mac });
   const noted = go<BootRecordState>(discovered(m, now, "booter"), ...policyHolds(m), note);

@@ -1,4 +1,4 @@
-// Queries for the capacity of nodes, the resources that their instances take, and the load of nodes.
+// Queries for the capacity and the load of nodes, and for the resources that instances reserve on the nodes.
 import { type Kysely, sql } from "kysely";
 import type { FleetCapacity, FleetLoad, LoadHour, NodeCapacity, NodeLoad } from "../../src/contract/capacity.ts";
 import type { Database } from "../../src/db/tables.ts";
@@ -19,7 +19,7 @@ export async function findNodeCapacity(db: Db, server_uuid: string): Promise<Nod
   return rows[0];
 }
 
-/** Returns the sums of the capacity, the placed resources and the quotas of the fleet. */
+/** Returns the fleet's total capacity, placed resources and quotas. */
 export async function sumFleetCapacity(db: Db): Promise<FleetCapacity> {
   const { rows } = await sql<FleetCapacity>`
     with fleet as (

@@ -93,7 +93,7 @@ export async function listNodeWindow(db: Db, query: NodeWindowQuery): Promise<No
       last_seen: last_seen && toRfc3339(last_seen),
       registered_at: toRfc3339(registered_at),
     })),
-    // Each row contains the total. A window after the last row has no rows, so the total is read separately.
+    // Each row contains the total. A window after the last row has no rows, so a second query reads the total.
     total: rows[0]?.total ?? (offset === 0 ? 0 : (await listNodeWindow(db, { ...query, offset: 0, limit: 1 })).total),
   };
 }

@@ -1,6 +1,6 @@
 // The address at which operators reach a node. The address in the node's boot record has priority, because the booter
-// assigned it. Without such an address, the address that the agent reports is used. A report without an address changes
-// nothing.
+// assigned it. If the boot record has no address, the node has the address that its agent reports. A report without an
+// address changes nothing.
 import type { CnState } from "./state.ts";
 
 export function reportedAdminIp(

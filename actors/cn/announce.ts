@@ -62,10 +62,10 @@ export function announceKnown(s: CnState, m: Msg<"announce">, now: Date): Out<Cn
 }
 
 /**
- * Ends a setup run whose machine has started again from another booter. The setup script ended with the machine's
- * earlier system, and the booter that sent the script may never return. So no other report would end the run before its
- * deadline. The run's epoch ends too, so later reports of the first booter are refused. The login to the broker proves
- * that the machine has the port. Without this proof, anybody who knows a UUID could end a run.
+ * Ends a setup run whose machine has started again from another booter. The restart stopped the setup script, and the
+ * booter that sent the script may never return. So no other report would end the run before its deadline. The run's
+ * epoch becomes invalid too, so later reports of the first booter are refused. The login to the broker proves that the
+ * machine has the port. Without this proof, anybody who knows a UUID could end a run.
  */
 export function announceDuringSetup(s: On<"setting_up">, m: Msg<"announce">, now: Date): Out<CnState> {
   if (isStranger(s, m)) return conflicting(s, m, now);
@@ -92,8 +92,8 @@ function admitting(admitted: readonly Admitted[]): readonly Part<CnState>[] {
 }
 
 /**
- * A record that only an anonymous registration created does not block netboot: the announce turns it into the record of
- * a new machine. The claims of the record stay pending.
+ * If an anonymous registration created the record, and it was never approved, it does not block netboot: the announce
+ * turns it into the record of a new machine. The claims of the record stay pending.
  */
 export function announcePending(s: On<"pending">, m: Msg<"announce">, now: Date): Out<CnState> {
   if (!s.unproven) return announceKnown(s, m, now);
@@ -134,11 +134,11 @@ function described(m: Msg<"announce">) {
 }
 
 /**
- * Returns true if another machine uses the node's UUID: none of its MACs is known, or it logged in to the broker with
- * an unknown MAC. The inventory can be forged, but the booter verified the login.
+ * Returns true if another machine uses the node's UUID: the announce lists ports, but none of the known ports, or the
+ * machine logged in to the broker with an unknown MAC. The inventory can be forged, but the booter verified the login.
  */
 function isStranger(s: CnState, m: Msg<"announce">): boolean {
-  // Ports that a booter saw stay known, even if the agent does not report them.
+  // A port that a booter announced remains known, even if the agent does not report the port.
   const known = [...s.announced_macs, ...s.macs];
   if (known.length === 0) return false;
   if (m.mac !== null && !known.includes(m.mac)) return true;

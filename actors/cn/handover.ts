@@ -50,16 +50,16 @@ export function handOverBundle(s: On<"setting_up">, m: Msg<"hand_over_bundle">):
 }
 
 /**
- * Returns the script of the current run. The epochs are compared because a process of an earlier release leaves the
- * script of an ended run in the record.
+ * Returns the script of the current run. Compares the epochs, because a process of an earlier release leaves the script
+ * of an ended run in the record.
  */
 function liveDelivery(s: On<"setting_up">): SetupDelivery | null {
   return s.setup_delivery?.epoch === s.setup_epoch ? s.setup_delivery : null;
 }
 
 /**
- * Returns the script of a run that just succeeded. It is kept until the run's deadline. If the answer to the script's
- * last report was lost, the script repeats the report. Any booter can then confirm that the run succeeded.
+ * Returns the script of a run that just succeeded. The record keeps it until the run's deadline. If the answer to the
+ * script's last report was lost, the script repeats the report. Any booter can then confirm that the run succeeded.
  */
 export function completedDelivery(s: On<"setting_up">): SetupDelivery | null {
   const delivery = liveDelivery(s);

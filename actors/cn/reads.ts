@@ -154,8 +154,8 @@ export async function findAdminAddress(db: Db, server_uuid: string, mac: string 
 }
 
 /**
- * Finds the node that an approval message approved. A repeated approval needs this, because its claim code no longer
- * finds a claim.
+ * Finds the node that an approval message approved. A repeated approval needs this query, because the claim with its
+ * code no longer exists.
  */
 export async function findApprovedBy(db: Db, msg_id: string): Promise<string | undefined> {
   const row = await db.selectFrom("transition").select("actor_id").where("msg_id", "=", msg_id)
@@ -163,7 +163,7 @@ export async function findApprovedBy(db: Db, msg_id: string): Promise<string | u
   return row?.actor_id;
 }
 
-/** The state of a registration, as a waiting agent polls it. */
+/** The state of a registration, for the agent that polls it. */
 export type Registered = Pick<
   CnLoaded,
   "server_uuid" | "state" | "poll_token_sha256" | "pending_credential" | "ticket_keys"
@@ -184,8 +184,8 @@ export async function findRegistered(db: Db, hashes: readonly string[]): Promise
 }
 
 /**
- * Finds the state of a node and the hash of its poll token, before a registration is handled. Null if the node does not
- * exist.
+ * Finds the state of a node and the hash of its poll token, to check the proof in a registration. Null if the node does
+ * not exist.
  */
 export async function findProofOfNode(db: Db, server_uuid: string) {
   const row = await db.selectFrom("cn_loaded").select(["state", "poll_token_sha256"])
@@ -209,7 +209,7 @@ export async function nextSetupEpoch(db: Db): Promise<number> {
   return rows[0]!.epoch;
 }
 
-/** Finds the run of a setup script: in progress, or succeeded before its deadline. */
+/** Finds the run of a setup script, if the run is in progress, or has succeeded and its deadline has not passed. */
 export async function findSetupScript(db: Db, token_sha256: string): Promise<SetupScript | null> {
   const row = await db.selectFrom("cn_loaded").select(["server_uuid", "state", "setup_epoch", "setup_delivery"])
     .where(sql<boolean>`setup_delivery->>'token_sha256' = ${token_sha256}`).executeTakeFirst();

@@ -1,4 +1,4 @@
-// The claim-code path: a machine registers, an operator approves the machine's claim, and the machine's agent takes the
+// The claim-code path: a machine registers, an operator approves the machine's claim, and the machine's agent gets the
 // key. A registration without proof never changes an existing record (docs/nodes.md, "The claim-code path").
 import { conflict, fault } from "../../src/contract/fault.ts";
 import { UNPROVEN_NODES_MAX } from "../../src/contract/limits.ts";

@@ -10,7 +10,7 @@ import { satellitesOf } from "./registration.ts";
 import { type CnState, NO_CODE, type On, resource } from "./state.ts";
 
 /**
- * Disables the node and ends its claims. The key is not revoked, so the node can still report and end its jobs.
+ * Disables the node and ends its claims. The key stays valid, so the node can still send reports and finish its jobs.
  */
 export function disable(s: On<"pending"> | On<"approved"> | On<"disabled">): Out<CnState> {
   // If no agent is registered, the newest claim's token stays valid. So the agent that sent the claim learns that the

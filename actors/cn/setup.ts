@@ -76,7 +76,7 @@ export function takeBundle(s: On<"setting_up">, m: Msg<"take_bundle">): Out<CnSt
       epoch: s.setup_epoch,
       bound_api_key_id: m.key.id,
     }),
-    // The secrets of the bundle are read from the record, so that no stored reply contains them.
+    // The route reads the secrets of the bundle from the record, so that no stored reply contains them.
     reply({ epoch: s.setup_epoch }),
   );
 }
@@ -133,7 +133,7 @@ export function expireSetup(s: On<"setting_up">, _m: Msg<"tick">, now: Date): Ou
   return revert(s, SETUP_EXPIRED, audit("cn_setup_expired", resource(s), { server_uuid: s.server_uuid }));
 }
 
-/** Returns the time at which the tick that expires the setup, or forgets its script, is due. */
+/** Returns the time of the tick that expires the setup, or that forgets the script of a successful one. */
 export function setupDeadline(s: On<"setting_up"> | On<"approved">): Date {
   return addMs(s.approved_at, SETUP_LIMIT_MS + 1);
 }

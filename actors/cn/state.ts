@@ -57,7 +57,7 @@ type CnBase = {
   readonly claims: readonly ClaimSummary[];
 };
 
-/** An enrolment claim in the record of its node. The sysinfo is left out. */
+/** An enrolment claim in the record of its node, without the sysinfo. */
 export type ClaimSummary = {
   readonly id: string;
   readonly claim_code: string;

@@ -99,8 +99,8 @@ export function withoutClaims(view: CnView): CnView {
 }
 
 /**
- * The reply to a registration that proves that it comes from this node (NodeProof). Any other registration gets the
- * reply of the enrolment claim that it created.
+ * The reply to a registration with a proof that this node sent it (NodeProof). Any other registration gets the reply of
+ * the enrolment claim that it created.
  */
 export function registrationReply(s: CnState): RegistrationReply {
   return {

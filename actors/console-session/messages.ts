@@ -3,7 +3,7 @@
 import type { ConsoleMode, ConsoleRead } from "../../src/contract/enums.ts";
 import type { Of } from "../engine/table.ts";
 
-/** The user and the credential of the caller. The credential is named by its id. */
+/** The user and the credential of the caller. */
 export type ConsoleCaller = {
   readonly user_id: string;
   readonly username: string;

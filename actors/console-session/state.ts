@@ -9,7 +9,7 @@ type Columns = Omit<ConsoleCaller, "credential_expires_at"> & {
   readonly cn: string;
   readonly mode: ConsoleMode;
   readonly take_over: boolean;
-  /** The number of bytes of earlier output that are shown first. */
+  /** The number of bytes of earlier output that the console shows first. */
   readonly history_bytes: number;
   readonly credential_expires_at: Date | null;
   readonly ticket_sha256: string | null;

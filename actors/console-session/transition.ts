@@ -86,7 +86,7 @@ function lapse(s: On<"open">, _m: Msg<"tick">, now: Date): Out<State> {
   return now < s.expires_at ? { out: "ignore" } : go<State>(null, ...closed(s, "the server process ended"));
 }
 
-/** Returns the audit entry of the end. An unused ticket opened no console, so its end has no entry. */
+/** Returns the audit entry for the end of a session. An unused ticket opened no console, so its end has no entry. */
 function closed(s: State, reason: string, counted: Readonly<Record<string, number>> = {}): readonly Part<State>[] {
   if (s.state === "ticket" || isRead(s.mode)) return [];
   const { id: session_id, mode, user_id } = s;

@@ -1,5 +1,5 @@
-// Runs the step function on the messages of claimed mailboxes. The messages of each mailbox give a chain of units
-// (fold.ts). The other actors that the units need are claimed and loaded together.
+// Runs the step function on the messages of claimed mailboxes. The messages of each mailbox become a chain of
+// units (fold.ts). The other actors that the units need are claimed and loaded together.
 import type { Item } from "./answers.ts";
 import { fold, type Folded, type Link } from "./fold.ts";
 import type { Mailbox, Mailboxes } from "./mailbox.ts";

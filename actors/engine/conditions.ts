@@ -193,8 +193,8 @@ export type Condition =
   /** Runs the effect. */
   | { readonly part: "effect"; readonly name: string; readonly args: Json }
   /**
-   * Holds the lock until the commit ends. A counted lock excludes other calls like an exclusive lock. But units of one
-   * call that hold the lock counted may share a wave, because the lock protects only budgets, pools and counters.
+   * Holds the lock until the commit ends. A counted lock excludes other calls like an exclusive lock. But several units
+   * of one call may hold it in the same wave, because it protects only budgets, pools and counters.
    */
   | { readonly part: "lock"; readonly key: string; readonly shared: boolean; readonly counted?: true };
 

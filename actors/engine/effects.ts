@@ -108,9 +108,9 @@ export function lock(key: string, shared = false): Condition {
 }
 
 /**
- * Holds a named lock during the commit. Use it for a decision whose conditions under this lock are only budgets, pools
- * and effects that change counters. The commit call checks such units one after another, so several units of one call
- * can hold the lock. To all other holders the lock is exclusive.
+ * Holds a named lock during the commit. Use it if the lock protects only budgets, pools and counters. Several units of
+ * one call can hold the lock as a counted lock, because the commit call checks these units one after another. The lock
+ * excludes all other holders.
  */
 export function countedLock(key: string): Condition {
   return { part: "lock", key, shared: false, counted: true };

@@ -1,7 +1,7 @@
 // The ports of the engine: time, randomness and reports. src/wiring.ts creates the production ports. The simulator
 // creates its own ports from a seed, so the same engine runs on virtual time.
 
-/** The services that the engine uses, without the database, which the engine reaches through the store (store.ts). */
+/** The services that the engine uses, except the database: its port is in store.ts. */
 export type Ports = {
   /** A new UUIDv7. */
   readonly newId: () => string;

@@ -129,7 +129,7 @@ export class CommitError extends Error {
     this.silent = options?.silent ?? false;
   }
 
-  /** True when the database did not answer within the time limit. The engine then leaves retrying to the caller. */
+  /** True when the database did not answer within the time limit. Then the caller must retry, not the engine. */
   readonly silent: boolean;
 }
 

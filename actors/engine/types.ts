@@ -94,8 +94,8 @@ export type Otherwise<S> = { readonly part: "otherwise"; readonly out: Out<S> };
 export type Part<S> = AuditNote | ChildWrite | Tell | With | Condition | Reply | Otherwise<S>;
 
 /**
- * A decision: ignore the message, refuse the message, or go to the next state. A decision to go may contain parts. It
- * removes the row if the next state is null.
+ * A decision: ignore the message, refuse the message, or go to the next state. A decision to go may contain parts. If
+ * its next state is null, the commit removes the row.
  */
 export type Out<S> =
   | { readonly out: "ignore" }

@@ -6,7 +6,7 @@
 import { refKey } from "./types.ts";
 import type { Unit } from "./store.ts";
 
-/** How units hold a key: several units shared, several units counted, or one unit exclusively. */
+/** How a unit holds a key. Several units can hold a key as shared, or several as counted, but only one as exclusive. */
 type Mode = "shared" | "counted" | "exclusive";
 
 /**

@@ -19,7 +19,7 @@ export type EnrolmentClaimMessage =
   }
   /** `proof_sha256` is the hash of the claim's current token. */
   | ReportedIdentity & NewTicket & { readonly type: "renew"; readonly source: string; readonly proof_sha256: string }
-  /** In the same commit, the record of the node takes over the claim's description. */
+  /** The same commit copies the claim's description into the node's record. */
   | { readonly type: "approve"; readonly claim_code: string }
   | { readonly type: "tick" };
 

@@ -4,7 +4,7 @@ import type { Database, EnrolmentClaimRow } from "../../src/db/tables.ts";
 
 type Db = Kysely<Database>;
 
-/** The columns that an approval takes from a claim. */
+/** The columns that an approval copies from a claim. */
 export type FoundClaim = Omit<
   EnrolmentClaimRow,
   "state" | "claim_code" | "expires_at" | "source" | "source_bucket" | "created_at"

@@ -112,7 +112,7 @@ function expire(s: Live, _m: Msg<"tick">, now: Date): Out<Live> {
   );
 }
 
-/** The lock for adding a claim to a node and for reading all claims of the node. It is taken exclusively. */
+/** The exclusive lock for adding a claim to a node and for reading all claims of the node. */
 function claimsLock(server_uuid: string): Condition {
   return lock(lockKey("claims", server_uuid));
 }

@@ -1,5 +1,5 @@
-// An external subnet: a block of public addresses on a NIC tag, from which tenants allocate floating IPs. Its addresses are
-// in a pool of its own, or in the fixed pool of the same block. Blocks never overlap (docs/networking.md).
+// An external subnet: a block of public addresses on a NIC tag, from which tenants allocate floating IPs. Its addresses
+// are in a pool of its own, or in the fixed pool of the same block. Blocks never overlap (docs/networking.md).
 import { badRequest, conflict, type Fault, fault } from "../../src/contract/fault.ts";
 import type { ExternalSubnet } from "../../src/contract/external-network.ts";
 import type { AddressFamily } from "../../src/contract/enums.ts";

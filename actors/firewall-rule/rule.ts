@@ -1,4 +1,4 @@
-// Checks the columns of a firewall rule that select packets. Some combinations of their values are refused.
+// Checks the columns of a firewall rule that select packets. Refuses combinations of values that match no packet.
 import type { FirewallAction, FirewallDirection, FirewallProtocol } from "../../src/contract/enums.ts";
 import { badRequest, type Fault, isFault } from "../../src/contract/fault.ts";
 import type { IcmpTypeCode, PortRange } from "../../src/contract/network.ts";
@@ -19,8 +19,8 @@ export type Rule = {
 type Networks = Pick<Rule, "source_cidr" | "destination_cidr">;
 
 /**
- * Returns the networks in canonical form, or a 400. Two networks of different families are refused, because no packet
- * would match both.
+ * Returns the networks in canonical form, or a 400. Refuses two networks of different families, because no packet would
+ * match both.
  */
 export function readNetworks({ source_cidr, destination_cidr }: Networks): Networks | Fault {
   const [source, destination] = [source_cidr, destination_cidr].map((text) => text === null ? null : parseBlock(text));
@@ -55,7 +55,7 @@ export function ruleFault({ protocol, source_ports, destination_ports, icmp_type
   return null;
 }
 
-/** Returns a 409 if the rule has a network of a family (IPv4 or IPv6) of which the VPC has no block; otherwise null. */
+/** Returns a 409 if a network of the rule is IPv4 or IPv6 and the VPC has no block of that family; otherwise null. */
 export function unplanned(
   { source_cidr, destination_cidr }: Networks,
   { plan }: { readonly plan: Blocks },

@@ -75,7 +75,7 @@ export function reclaimed({ operation_id, told_as }: Pick<Msg<"reclaim">, "opera
   return tell({ kind: "saga", id: operation_id }, { type: "job_ended", job_id: told_as, outcome: "completed" });
 }
 
-/** Returns the state of the operation without the reclaim. */
+/** Returns the state that the operation had before it asked the old node to bind the address again. */
 export function withoutReclaim(s: Busy): Attaching | Detaching {
   if (s.state !== "reclaiming") return s;
   const { operation_id, to, from } = s;

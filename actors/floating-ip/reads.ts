@@ -37,7 +37,7 @@ export function listFloatingIps(
   return floatingIps.page(db, { project_id }, at);
 }
 
-/** Finds the NIC that a public address is attached to; undefined if it is attached to none. */
+/** Finds the NIC that a public address is attached to; undefined for a detached address. */
 export async function findNicOfAddress(db: Kysely<Database>, address: string): Promise<string | undefined> {
   const row = await db.selectFrom("floating_ip").select("attached_to").where("address", "=", address)
     .where("attached_to", "is not", null).executeTakeFirst();

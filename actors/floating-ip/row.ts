@@ -1,5 +1,5 @@
-// The row of a floating IP, and its mapping to the states. The mapping loses nothing: a row that is read and written again
-// is the same row.
+// The row of a floating IP, and its mapping to the states. The mapping loses nothing: a row that is read and written
+// back does not change.
 import {
   atRest,
   type Binding,

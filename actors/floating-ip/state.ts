@@ -34,7 +34,7 @@ export type FloatingIpFields = {
   readonly updated_at: Date;
 };
 
-/** `from` is the binding that the operation ends. It is null if the floating IP was detached or the instance is deleted. */
+/** `from` is the binding that the operation ends. Null if the floating IP was detached or the instance is deleted. */
 type InOperation = FloatingIpFields & { readonly operation_id: string; readonly from: Binding | null };
 
 export type Detached = FloatingIpFields & { readonly state: "detached" };

@@ -1,5 +1,5 @@
-// The identity provider of a tenant's users. A tenant has at most one, and two tenants never share an issuer. The server
-// accepts the tokens of the issuer as long as this row exists, so a delete revokes them at once.
+// The identity provider of a tenant's users. A tenant has at most one, and two tenants never share an issuer. The
+// server accepts the tokens of the issuer as long as this row exists, so a delete revokes the tokens at once.
 import { conflict } from "../../src/contract/fault.ts";
 import type { Idp } from "../../src/contract/identity.ts";
 import { toRfc3339 } from "../../src/lib/text/instant.ts";

@@ -1,5 +1,5 @@
-// Creates an instance. One commit takes its addresses, its share of the quota and its room on the first candidate node
-// that has enough. The same commit writes its NICs and its disk, and starts the operation that waits for the node. If
+// Creates an instance. One commit takes its addresses, its share of the quota, and its room on the first candidate node
+// with enough room. The same commit writes its NICs and its disk, and starts the operation that waits for the node. If
 // no candidate has room, the commit writes nothing (docs/instances.md, "Create").
 import { CAPACITY_EXHAUSTED, conflict, type Fault, NO_ELIGIBLE_NODE } from "../../src/contract/fault.ts";
 import { toRfc3339 } from "../../src/lib/text/instant.ts";

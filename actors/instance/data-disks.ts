@@ -1,5 +1,5 @@
 // The data disks of an instance, and the operations that they share with snapshots. A data disk belongs to its instance
-// and is on the instance's node; the guest has it while it is attached. Each operation on a data disk occupies the
+// and is on the instance's node; the guest sees only attached disks. Each operation on a data disk occupies the
 // instance (docs/instances.md, "Data disks").
 import type { SnapshotConsistency } from "../../src/contract/enums.ts";
 import { badRequest, conflict, type Fault, isFault, NOT_FOUND } from "../../src/contract/fault.ts";

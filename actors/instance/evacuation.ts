@@ -1,8 +1,8 @@
 // The evacuation of an instance from a dead node: another node creates its machine again, from its image. One commit
-// takes room on the new node, gives the instance to it and starts the operation. Until the operation ends, both nodes
-// reserve room, and the old copy stays on the dead node. If the new node fails, the instance returns to the dead node
-// as it was. The commit that ends the operation orders the dead node to delete the old copy (docs/reliability.md,
-// "Evacuation of instances").
+// reserves room on the new node, records it as the instance's node and starts the operation. Until the operation ends,
+// both nodes reserve room, and the old copy stays on the dead node. If the new node fails, the record gets the dead
+// node and the earlier state back. The commit that ends the operation orders the dead node to delete the old copy
+// (docs/reliability.md, "Evacuation of instances").
 import { CN_LIVE_S } from "../../src/contract/limits.ts";
 import { conflict, NO_ELIGIBLE_NODE } from "../../src/contract/fault.ts";
 import { go, guard, insert, otherwise, refuse, upsert, withActor } from "../engine/effects.ts";
@@ -107,7 +107,7 @@ export function alive(server_uuid: string): string {
 export function evacuated(s: InstanceState, m: Msg<"evacuated">, now: Date): Out<InstanceState> {
   const { operation_id, source_cn, target_cn, to, delete_job_id } = m;
   if (s.operation_id !== operation_id) return { out: "ignore" };
-  // The new node created the disks with the sizes in the record, and gave all of them to the guest.
+  // The new node created the disks with the sizes in the record, and attached all of them.
   const isSnapshot = ({ kind }: InstanceState["disks"][number]) => kind === "snapshot";
   const disks = s.disks.filter((disk) => !isSnapshot(disk)).map((disk) => ({
     ...disk,

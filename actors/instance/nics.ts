@@ -83,7 +83,7 @@ export function updateNic(s: InstanceState, m: Msg<"update_nic">, now: Date): Ou
   const labels = relabeled(row.labels, m.labels ?? null);
   const misnamed = nameFault(name);
   if (misnamed !== null) return refuse(misnamed);
-  // Clients know the primary NIC by its name.
+  // Clients identify the primary NIC by its name.
   if (row.ordinal === 0 && name !== row.name) {
     return refuse(conflict(`${row.name} is the primary NIC, which cannot be renamed`));
   }

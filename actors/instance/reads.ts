@@ -50,7 +50,7 @@ export async function listInstanceIdsOn(db: Db, server_uuid: string): Promise<st
   return (await onNode.orderBy("id").execute()).map(({ id }) => id);
 }
 
-/** Each given field narrows the list. */
+/** The list contains the instances that match all given fields. */
 export type InstanceFilter = {
   readonly image_id?: string;
   readonly cn?: string;
@@ -104,7 +104,7 @@ function narrowed(query: ReturnType<typeof withHost>, filter: InstanceFilter & P
     .orderBy("i.id").limit(rows);
 }
 
-/** The addresses of all NICs are read only for a text that can be a part of one. */
+/** Matches a part of the name, the id or an address. Reads the addresses only if the text can be a part of one. */
 function contains(text: string) {
   const like = `%${text.toLowerCase().replace(/[\\%_]/g, "\\$&")}%`;
   return sql<boolean>`(lower(i.name) like ${like} or i.id::text like ${like}

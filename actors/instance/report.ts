@@ -12,7 +12,7 @@ import { MISSED_REPORTS_MAX } from "./view.ts";
 
 type Msg<T extends InstanceMessage["type"]> = Of<InstanceMessage, T>;
 
-/** The recorded state for each reported state. A reported state that is not listed leaves it unchanged. */
+/** The recorded state for each reported state. Any other reported state does not change the recorded state. */
 const MEANS: Readonly<Record<string, Name>> = {
   running: "running",
   stopped: "stopped",
@@ -37,8 +37,9 @@ export function reported(s: InstanceState, m: Msg<"reported">, now: Date): Out<I
 }
 
 /**
- * Returns the state that a report gives to the instance. A VM that has run is never provisioned again. So a report that
- * such a VM is provisioning is ignored: the node made it before the operation ended.
+ * Returns the instance's state according to a report, or undefined if the report does not change the state. A VM that
+ * has run is never provisioned again. So a report that such a VM is provisioning is ignored: the node made the report
+ * before the operation ended.
  */
 function meaning(s: InstanceState, vm_state: string): Name | undefined {
   const state = Object.hasOwn(MEANS, vm_state) ? MEANS[vm_state] : undefined;

@@ -44,7 +44,7 @@ export function takeQuota(of: QuotaOf, amounts: Amounts, defaults: QuotaDefaults
 }
 
 /**
- * The locks of both quotas. The tenant's lock keeps creates in two projects from both using the rest of the tenant's
+ * The locks of both quotas. Without the tenant's lock, creates in two projects could both use the rest of the tenant's
  * quota. The locks are counted locks, so creates in one project can share a commit call.
  */
 function quotaLocks({ tenant_id, project_id }: QuotaOf): Condition[] {

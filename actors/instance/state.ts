@@ -77,7 +77,7 @@ type Columns = MadeAs & {
   readonly host_cn_uuid: string | null;
   /** Why the instance failed. */
   readonly reason: string | null;
-  /** The operation in flight. Until it ends, no other operation starts and no report of the node counts. */
+  /** The operation that occupies the instance. Until it ends, no other such operation starts and no report counts. */
   readonly operation_id: string | null;
   readonly operation_kind: OperationKind | null;
   /** Whether the node has claimed the operation's job. */

@@ -46,7 +46,7 @@ export type NatGatewayState = RecordState<
     readonly public_address: string;
     readonly desired_generation: number;
     readonly updated_at: Date;
-    /** The node that runs the gateway; null while none does. */
+    /** The node that runs the gateway; null while the gateway has no node. */
     readonly host_cn_uuid: string | null;
   } & Leaving
 >;

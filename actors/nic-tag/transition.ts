@@ -1,5 +1,5 @@
-// A NIC tag: the name under which nodes offer a physical network (docs/networking.md). Nodes and external subnets refer to
-// it by name, so the name never changes.
+// A NIC tag: the name under which nodes offer a physical network (docs/networking.md). Nodes and external subnets refer
+// to a tag by its name, so the name never changes.
 import { conflict, fault } from "../../src/contract/fault.ts";
 import type { NicTag } from "../../src/contract/external-network.ts";
 import { toRfc3339 } from "../../src/lib/text/instant.ts";

@@ -28,7 +28,7 @@ type Range = { readonly from: string; readonly to: string };
 
 const MS_PER_DAY = 86_400_000;
 
-/** The sums of the rows `u` of usage_between. */
+/** The sums over rows of usage_between, with the alias `u`. */
 const AMOUNTS = sql.raw([
   ...["vcpu", "floating_ip"].map((of) => `round(coalesce(sum(u.${of}_seconds), 0) / 3600, 6)::float8 as ${of}_hours`),
   ...["memory", "disk"].map((of) =>

@@ -58,7 +58,7 @@ type DescribedCreate<S, M> =
   & Creation<S, M>
   & (FieldsAreColumns<S, M> extends true ? unknown : Required<Pick<Creation<S, M>, "row">>);
 
-/** A part of the description. It is required if the kind takes the message. Otherwise it is a type error. */
+/** The part of the description for one message: required if the kind takes the message, otherwise a type error. */
 type PartFor<M extends Message, T extends string, Part> = T extends M["type"] ? { readonly [Name in T]: Part }
   : { readonly [Name in T]?: never };
 

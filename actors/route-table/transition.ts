@@ -1,5 +1,5 @@
-// A route table of a VPC. The table named main is created and deleted with its VPC and is never renamed. A delete of any
-// other table is refused while it holds a route or a subnet uses it (docs/networking.md).
+// A route table of a VPC. The table named main is created and deleted with its VPC and is never renamed. A delete of
+// any other table is refused while the table holds a route or a subnet uses it (docs/networking.md).
 import { conflict, NOT_FOUND } from "../../src/contract/fault.ts";
 import type { RouteTable } from "../../src/contract/network.ts";
 import { toRfc3339 } from "../../src/lib/text/instant.ts";

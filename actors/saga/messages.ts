@@ -18,10 +18,10 @@ export type SagaMessage =
     /** The answer to the sender. Default: the view of the saga. */
     readonly reply?: Json;
   }
-  /** Runs the current step. If its job has exceeded its time limit, ends the wait for the job. */
+  /** Runs the current step, or ends the wait for the step's job if the job has exceeded its time limit. */
   | { readonly type: "tick" }
   /** The commit of the step was refused. A running saga unwinds, and an unwinding saga retries the undo. */
   | { readonly type: "step_refused"; readonly step: string; readonly reason: string }
-  /** A job ended, or the event happened for which a `wait` step waits. */
+  /** A job ended, or the event of a `wait` step happened. */
   | ({ readonly type: "job_ended"; readonly job_id: string } & Ending)
   | { readonly type: "abandon" };

@@ -98,9 +98,9 @@ export function sagaTable(definitions: readonly SagaDefinition<never>[]): Table<
   }
 
   /**
-   * Makes the saga arrive at its current step, in the commit of `parts`. If the step has `follows` set, it runs in the
-   * same commit. But a step with a condition gets a commit of its own, because its refusal must unwind the saga and
-   * must not refuse `parts`.
+   * Stores the saga's current step in the commit of `parts`. If the step has `follows` set, the same commit also runs
+   * the step. But a step with a condition gets a commit of its own, because its refusal must unwind the saga and must
+   * not refuse `parts`.
    */
   function arriveAt(s: On<"running">, now: Date, parts: readonly StepPart[] = []): Out<SagaState> {
     const step = stepsOf(s).find((each) => each.name === s.step);

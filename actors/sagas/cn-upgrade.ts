@@ -1,7 +1,7 @@
 // Upgrades a node to a platform image. The first step commits with the message `upgrade` of the node (cn/upgrade.ts). A
-// background worker drains the node and ends the step `drain`. It ends the step `return` when the node reports that it
-// booted the image (src/workers/upgrades.ts). If the upgrade fails, the boot records get their previous images back,
-// and the node stays cordoned.
+// background worker drains the node and ends the step `drain`. The worker ends the step `return` when the node reports
+// that it booted the image (src/workers/upgrades.ts). If the upgrade fails, the boot records get their previous images
+// back, and the node stays cordoned.
 import {
   DRAIN_LIMIT_MS,
   REBOOT_BY_OPERATOR_LIMIT_MS,

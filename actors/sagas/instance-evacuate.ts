@@ -1,6 +1,6 @@
-// Evacuates an instance from a dead node. The first commit gives the instance to another node, which creates the
-// machine from its image (instance/evacuation.ts). A stopped instance is stopped again: the job that creates a machine
-// also starts it. If the new node fails, it removes what it created, and the instance returns to the dead node.
+// Evacuates an instance from a dead node. The first commit records another node as the instance's node, which creates
+// the machine from its image (instance/evacuation.ts). A stopped instance is stopped again: the job that creates a
+// machine also starts it. If the new node fails, it removes what it created, and the record names the dead node again.
 import { NODE_WAIT_MS } from "../../src/contract/limits.ts";
 import { job, saga, write } from "../engine/saga.ts";
 import { INSTANCE_EVACUATE, type InstanceEvacuateParams } from "../instance/operation.ts";

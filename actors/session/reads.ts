@@ -20,8 +20,8 @@ export async function findDisplaced(
   of: {
     readonly user_id: string;
     /**
-     * The sessions of this key, or, if null, those without a key. A tenant's key belongs to an operator, but its
-     * sessions must not displace the operator's own sessions.
+     * The key whose sessions the login ends; null for sessions without a key. A tenant's key belongs to an operator,
+     * but its sessions must not displace the operator's own sessions.
      */
     readonly api_key_id: string | null;
     readonly keep: number;

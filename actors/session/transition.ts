@@ -16,7 +16,7 @@ export type SessionMessage =
     readonly id: string;
     readonly user_id: string;
     readonly user_epoch: number;
-    /** Seconds from the login after which no refresh extends the session. */
+    /** The maximum lifetime: the session ends this many seconds after the login, even after a refresh. */
     readonly lifetime_s: number;
     /** Older sessions of the user that this login ends, because a user has at most SESSIONS_PER_USER_MAX. */
     readonly displaces: readonly string[];
@@ -135,12 +135,12 @@ function expire(s: Live, _m: Of<SessionMessage, "tick">, now: Date): Out<Session
   return now < s.expires_at ? { out: "ignore" } : go<SessionState>(null);
 }
 
-/** Returns the end of a session of the web console: `idle_s` after its last use, at most `lifetime_s` after the login. */
+/** Returns the end of a web console's session: `idle_s` after its last use, at most `lifetime_s` after the login. */
 function webExpiry(now: Date, created_at: Date, { idle_s, lifetime_s }: WebSessionLimits): Date {
   return new Date(Math.min(later(now, idle_s).getTime(), later(created_at, lifetime_s).getTime()));
 }
 
-/** Returns the end of the session: a day after the last refresh, at most `lifetime_s` after the login. */
+/** Returns when any other session ends: a day after the last refresh, at most `lifetime_s` after the login. */
 function expiry(now: Date, created_at: Date, lifetime_s: number): Date {
   return new Date(Math.min(later(now, REFRESH_TOKEN_TTL_S).getTime(), later(created_at, lifetime_s).getTime()));
 }

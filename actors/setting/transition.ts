@@ -1,5 +1,5 @@
 // A cluster setting that differs from its default. src/contract/settings.ts lists the keys and their values; the route
-// checks a value before it sends it.
+// checks a value before it sends the message.
 import { type SetValue, type UnsetValue, value, type ValueState } from "../record/value.ts";
 
 export type SettingMessage = SetValue<{ readonly key: string; readonly value: unknown }> | UnsetValue;

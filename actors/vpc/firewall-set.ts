@@ -9,7 +9,7 @@ import type { VpcState } from "./state.ts";
 
 type RuleMessage<T extends FirewallRuleMessage["type"]> = FirewallRuleMessage & { readonly type: T };
 
-/** `expected` is the tag in If-Match, or null for any. `current` is the tag of the rules that the route read. */
+/** `expected` is the tag in If-Match; null accepts any tag. `current` is the tag of the rules that the route read. */
 export type ReplaceFirewall = {
   readonly type: "replace_firewall";
   readonly expected: string | null;

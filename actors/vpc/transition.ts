@@ -37,7 +37,7 @@ export const vpc = record<VpcState, VpcMessage, Vpc>({
   create,
   update: {
     action: "vpc_update",
-    // A create in the VPC refers to this row, so it takes the same lock.
+    // The create of an object in the VPC takes the same lock, because the object's row refers to this row.
     parts: ({ id }) => [lock(lockKey("vpc", id))],
   },
   delete: {

@@ -17,7 +17,8 @@ export type AmqpPeer = {
   readonly mac: string;
   readonly address: string;
   /**
-   * Returns the number of queues that took the message. Calls `acknowledged` when the machine acknowledges the message.
+   * Sends a message. Returns the number of queues that got it. Calls `acknowledged` when the machine acknowledges the
+   * message.
    */
   deliver(key: string, body: string, acknowledged?: () => void): number;
   /** Closes the connection and releases its identity. */

@@ -1,5 +1,5 @@
-// Accounts for the memory of a machine's messages, from their first byte until no queue and no channel has them any
-// more. The limit applies to all connections of the broker together (SessionPort.hold). The booter's own messages to a
+// Accounts for the memory of a machine's messages, from their first byte until they are in no queue and in no channel.
+// The limit applies to all connections of the broker together (SessionPort.hold). The booter's own messages to a
 // machine do not count: their number and size do not depend on the machine.
 import type { Buffer } from "node:buffer";
 import { AmqpFault, RESOURCE_ERROR } from "../../cli/internal/amqp/wire.ts";
@@ -14,7 +14,7 @@ export type Store = {
   reserve(sending: Sending, bytes: number): void;
   /** Releases the memory of a message that is never completed. */
   drop(sending: Sending | null): void;
-  /** Keeps the memory of a complete message until `sweep` finds its body nowhere. */
+  /** Keeps the memory of a complete message reserved until `sweep` releases it. */
   complete(sending: Sending, body: Buffer): void;
   /** Releases the memory of complete messages that are in no queue and in no channel. */
   sweep(): void;

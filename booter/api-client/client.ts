@@ -102,7 +102,7 @@ export function openApiClient({ url, key, fetch: ask = fetch }: ApiOptions): Api
         const query = page_token === undefined ? "" : `&page_token=${encodeURIComponent(page_token)}`;
         const page = await call("GET", `/v2/cn-boot?limit=${PAGE_RECORDS}${query}`) as Page;
         if (!Array.isArray(page?.items)) throw new ApiFault("the list of boot records cannot be read", null);
-        // An invalid record is skipped, so that the others can be used.
+        // Skips an invalid record, so that the booter can use the others.
         for (const item of page.items) {
           all.push(...readable(item));
           // Yields, so that waiting packets are answered.
@@ -175,7 +175,7 @@ function messageOf(text: string): string {
   }
 }
 
-/** Returns whether the control plane refused a call permanently, so that a repetition has no effect. */
+/** Returns whether the control plane refused a call permanently, so a repetition would be refused too. */
 export function isRefusal(error: unknown): error is ApiFault {
   return error instanceof ApiFault && error.status !== null && error.status < 500 && error.status !== 429;
 }

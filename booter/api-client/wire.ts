@@ -1,5 +1,5 @@
 // Validates the control plane's answers, because values of a record become part of packets, paths and boot scripts.
-// Unknown keys are ignored, so that a booter works with a newer control plane.
+// Ignores unknown keys, so that a booter works with a newer control plane.
 import type { BootArguments, BootRecord } from "../../src/contract/boot.ts";
 import { BOOT_CONSOLES, BOOT_RECORD_STATES } from "../../src/contract/enums.ts";
 import { MACS_PER_NODE_MAX, VLAN_ID_MAX } from "../../src/contract/limits.ts";

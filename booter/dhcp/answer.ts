@@ -27,7 +27,7 @@ export type DhcpRules = {
   /** The networks of relays that have an address outside the network of their machines. */
   readonly relays: readonly { readonly network: number; readonly prefix_len: number }[];
   readonly relay_reply: "giaddr" | "source";
-  /** True if another server gives the addresses, and the booter only names the boot file (PXE 2.1, 2.2.3). */
+  /** True if another server assigns the addresses, and the booter only names the boot file (PXE 2.1, 2.2.3). */
   readonly is_proxy: boolean;
 };
 

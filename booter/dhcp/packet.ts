@@ -65,8 +65,8 @@ export function readPacket(bytes: Uint8Array): DhcpPacket | PacketFault {
 }
 
 /**
- * The options that the booter uses or copies to its reply. Clients send about twice as many options; the other options
- * are skipped.
+ * The options that the booter uses or copies to its reply. Clients send about twice as many options; the reader skips
+ * the others.
  */
 const OPTIONS_READ: ReadonlySet<number> = new Set([50, 53, 54, 57, 60, 61, 77, 82, 93, 97]);
 

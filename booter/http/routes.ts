@@ -106,8 +106,8 @@ function alarm(reason: string, fields: Readonly<Record<string, string>>, { count
 
 /**
  * Asks the control plane for the record, because the root password may have just changed. If the control plane does not
- * answer, the cached record is used, because a machine without a password hash would boot with the default password of
- * its image.
+ * answer, returns the cached record, because a machine without a password hash would boot with the default password
+ * of its image.
  */
 async function latest(mac: string, { records }: RouteOptions): Promise<Found> {
   const asked = await records.find(mac, {});

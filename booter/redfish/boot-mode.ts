@@ -4,7 +4,7 @@ import { bagOf, linkOf } from "./messages.ts";
 import type { System } from "./system.ts";
 
 /**
- * BIOS attributes that set the boot mode, and their values for UEFI, which are used if the BMC has no attribute
+ * BIOS attributes that set the boot mode, each with its value for UEFI. The values are used if the BMC has no attribute
  * registry. Supermicro appends numbers to the names.
  */
 const MODE_ATTRIBUTES: readonly { readonly name: RegExp; readonly uefi: string }[] = [

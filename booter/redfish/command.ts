@@ -18,7 +18,7 @@ import { BOOT_TARGETS, type Pause, powerCycle, powerOff, setOnetimeBoot } from "
 const DEADLINE_S = 120;
 /** The largest --deadline, a day: timers of the runtime take at most 24 days. */
 const DEADLINE_S_MAX = 86_400;
-/** The pause between two looks at the power state or the boot override. */
+/** The pause between two reads of the power state or the boot override. */
 const STEP_MS = 2_000;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const EXAMPLE = "--host bmc-17 --user admin --password-file /etc/berth/bmc-password";

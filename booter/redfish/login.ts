@@ -25,7 +25,7 @@ export async function openLogin(
   call: Call,
   { user, password }: { readonly user: string; readonly password: string },
 ): Promise<Login> {
-  // The service root needs no login. Its link to the sessions is used, because a few BMCs have another path.
+  // Finds the path of the sessions in the service root, because it differs on a few BMCs. The root needs no login.
   const { status, body: root } = await call("GET", ROOT);
   if (status === 404) throw new BmcFault("the host has no Redfish service at /redfish/v1/", status);
   const sessions = linkOf(bagOf(root.Links).Sessions) ?? SESSIONS;

@@ -33,7 +33,7 @@ function message(info: Readonly<Record<string, unknown>>): Message {
 }
 
 /**
- * Spells out a MessageId without a text, as iLO sends it: `iLO.2.14.InvalidOperationForSystemState` becomes
+ * Converts a MessageId to words, because iLO sends no text: `iLO.2.14.InvalidOperationForSystemState` becomes
  * "invalid operation for system state (iLO.2.14.InvalidOperationForSystemState)".
  */
 function spelled(id: string, args: unknown): string {

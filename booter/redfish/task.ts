@@ -11,7 +11,7 @@ import type { BmcAnswer } from "./wire.ts";
  */
 export type TaskEnd = "done" | "scheduled";
 
-/** The pause between two looks at a task. */
+/** The pause between two reads of a task. */
 const LOOK_MS = 2_000;
 const FAILED: ReadonlySet<unknown> = new Set(["Exception", "Killed", "Cancelled", "Cancelling", "Interrupted"]);
 const WAITING: ReadonlySet<unknown> = new Set(["New", "Pending", "Starting", "Suspended"]);

@@ -1,4 +1,4 @@
-// Exchanges one HTTP request and its answer with a BMC. Follows no redirect and repeats no request.
+// Sends one HTTP request to a BMC and returns the answer. Follows no redirect and repeats no request.
 import { Buffer } from "node:buffer";
 import { request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
@@ -52,7 +52,7 @@ export function hostOf(text: string): BmcHost {
   return { secure, hostname, port };
 }
 
-/** Returns the host as a URL's origin. A zone is left out, because URLs cannot have one. */
+/** Returns the host as a URL's origin, without a zone, because URLs cannot have one. */
 export function originOf({ secure, hostname, port }: BmcHost): string {
   const name = isIPv6(hostname) ? `[${hostname.replace(/%.*$/, "")}]` : hostname;
   return new URL(`${secure ? "https" : "http"}://${name}:${port}`).origin;

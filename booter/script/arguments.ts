@@ -11,7 +11,7 @@ export type KernelLine = { readonly flags: readonly string[]; readonly propertie
 export type ArgumentParts = {
   readonly facts: BootFacts;
   readonly kind: "enrol" | "local" | "rescue";
-  /** Kernel arguments of the boot policy. They are used for enrolment only. */
+  /** Kernel arguments of the boot policy, for enrolment only. */
   readonly extra: readonly string[];
   /** The console of machines whose record sets no console. */
   readonly console: BootConsolePort;
@@ -20,7 +20,7 @@ export type ArgumentParts = {
   readonly root_password_hash: string | null;
 };
 
-/** The speed of a serial console that comes from the booter's configuration. */
+/** The speed of the serial console in the booter's configuration, which has no setting for the speed. */
 const CONSOLE_SPEED = 115_200;
 
 /** Returns the machine's own console, or otherwise the console of the booter's configuration. */

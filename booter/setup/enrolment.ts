@@ -111,8 +111,8 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
     const { server_uuid, peer } = machine;
     const before = machine.state;
     const run = ledger.of(server_uuid);
-    // This booter does not accept another booter's login, so the machine booted from this booter. A run that another
-    // booter began ended with the machine's earlier system. Only one announcement after a start reports the start.
+    // This booter does not accept another booter's login, so the machine booted from this booter. If another booter had
+    // begun a run, the restart stopped its script. Only one announcement after a start reports the start.
     const started = hasJustStarted(machine, ledger);
     if (started) machine.started_ms = null;
     try {
@@ -171,7 +171,7 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
   async function deliver(machine: Machine, bundle: SetupBundle): Promise<void> {
     const { server_uuid, peer } = machine;
     let sending: Sending | null = null;
-    // The run is written before the script is sent, so that a booter that restarts knows the script's token.
+    // Writes the run before it sends the script, so that the booter knows the script's token after a restart.
     await ledger.update(server_uuid, (run) => (sending = newSending(run, bundle.epoch, peer))?.run ?? null);
     if (sending === null) return;
     const { delivered, token }: Sending = sending;
@@ -182,8 +182,8 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
       return await finish(server_uuid);
     }
     if (!machine.listening || machines.get(server_uuid) !== machine) {
-      // The machine disconnected meanwhile. Its next connection gets the script with another token, which may already be
-      // stored: then this one must not replace it.
+      // The machine disconnected meanwhile. Its next connection gets the script with another token. If that script is
+      // already stored, the script of this connection must not replace it.
       return void await storeScript(api, server_uuid, ledger.of(server_uuid)?.delivered ?? delivered);
     }
     bundles.set(server_uuid, bundle);
@@ -222,7 +222,7 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
     const run = ledger.of(server_uuid);
     if (run === null || run.delivered === null) return "unknown";
     const { delivered } = run;
-    // The run is written before the report is sent, because values must not be served after the first report.
+    // Writes the run before it sends the report, because the booter must not serve values after the first report.
     if (!delivered.reported) await ledger.write({ ...run, delivered: { ...delivered, reported: true } });
     const { epoch, mac } = delivered;
     const relayed = await relayReport({ server_uuid, epoch, mac }, report, { api, counters, log });

@@ -1,9 +1,9 @@
 // Accepts the calls of a setup script that another booter sent (docs/booting.md, "Two booters on one network"). The
-// control plane finds the run by the SHA-256 of the script's token. The same rule as for this booter's own runs applies:
+// control plane finds the run by the SHA-256 of the script's token. The rule is the same as for this booter's own runs:
 // a call is accepted only from the IP address of the run's machine, and this address must belong to the boot record of
 // the port with which the machine logged in.
 //
-// A call with a wrong token must not become a call to the control plane without limit. An address without a boot record
+// Calls with wrong tokens cause only a limited number of lookups at the control plane. An address without a boot record
 // causes no lookup, one address causes at most one refused lookup per HANDOVER_PAUSE_MS, and at most
 // HANDOVERS_PENDING_MAX lookups run at the same time. A refused call gets the same answer, whatever the reason.
 import type { BootConsolePort } from "../../src/contract/enums.ts";

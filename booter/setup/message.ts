@@ -4,7 +4,7 @@ import type { Buffer } from "node:buffer";
 import { jsonLimits } from "../../src/lib/text/json-limits.ts";
 import { SETUP_SCRIPT } from "./script.ts";
 
-/** Where a setup script sends its calls: first to the booter that sent it, then to the others. */
+/** The booters that a setup script calls: first the booter that sent the script, then the others. */
 export type ScriptOrigins = { readonly own: string; readonly peers: readonly string[] };
 
 /**

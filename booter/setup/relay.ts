@@ -1,5 +1,5 @@
-// Relays the report of a setup script to the control plane, for a run of this booter or of another booter. The run's
-// epoch fences it: the control plane refuses the report of a run that has ended.
+// Relays the report of a setup script to the control plane, for a run of this booter or of another booter. The report
+// carries the run's epoch, so the control plane refuses the report of a run that has ended.
 import { type ApiClient, isRefusal, type SetupReport } from "../api-client/client.ts";
 import type { Counters } from "../counters.ts";
 import type { Log } from "../log.ts";

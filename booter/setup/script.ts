@@ -5,8 +5,8 @@
 // datasets. The command that creates the pool also stores the machine's UUID in it, so that a later run recognizes the
 // pool as this machine's. See docs/nodes.md, "The netboot path".
 //
-// This file has the steps of all machines. The functions of SmartOS and of a Linux node image begin with the name of the
-// system. They are in script-smartos.ts and script-linux.ts.
+// This file has the steps of all machines. The functions of SmartOS and of a Linux node image are in script-smartos.ts
+// and script-linux.ts, and their names begin with the name of the system.
 import { LINUX_FUNCTIONS } from "./script-linux.ts";
 import { SMARTOS_FUNCTIONS } from "./script-smartos.ts";
 

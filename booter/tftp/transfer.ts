@@ -27,7 +27,7 @@ export type Agreed = {
   readonly answer: ReadonlyMap<string, string>;
 };
 
-/** Negotiates the options. Unknown and out-of-range options are ignored, not refused. */
+/** Negotiates the options. Ignores unknown and out-of-range options; they do not end the transfer. */
 export function agree(options: ReadonlyMap<string, string>, file_bytes: number): Agreed {
   const answer = new Map<string, string>();
   const block = wholeIn(options.get("blksize"), BLOCK_BYTES_MIN, BLOCK_BYTES_ASKED_MAX);

@@ -6,8 +6,8 @@ import type { Artifact, Image, Release } from "./model.ts";
 import type { FilterOptions, PickOptions } from "./options.ts";
 
 /**
- * Returns the images that match, each with its matching artifacts only. Throws a Failure for a distribution that none
- * of the images has.
+ * Returns the images that match, each with its matching artifacts only. Throws a Failure for a distribution that no
+ * image has.
  */
 export function filterImages(images: readonly Image[], filter: FilterOptions): Image[] {
   if (filter.distro !== undefined) checkDistro(images, filter.distro);

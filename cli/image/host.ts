@@ -1,4 +1,4 @@
-// Defines the parameters that an executable gives to the image verbs.
+// Defines the parameters that an executable passes to the image verbs.
 import type { Io } from "../internal/io.ts";
 import type { withIo } from "../internal/run.ts";
 

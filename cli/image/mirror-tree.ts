@@ -1,6 +1,6 @@
 // Builds the documents of a mirror. A mirror is an image index of its own that lists selected images of another index.
-// Documents keep fields that this version does not know. Archived builds are left out: only the vendor's vault has
-// them.
+// Documents keep fields that this version does not know. Archived builds are not mirrored, because only the vendor's
+// vault has their files.
 import type { Artifact, Distro, Image } from "./model.ts";
 import { imagePath } from "./source.ts";
 import { documentText } from "../../src/lib/image-index/documents.ts";

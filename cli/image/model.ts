@@ -1,5 +1,5 @@
 // Checks the documents of an index that this client reads (docs/image-index.md). A checked document is returned
-// unchanged, so that fields of a later version survive in a mirror. This file uses no schema library, to keep the
+// unchanged, so that a mirror keeps the fields of later versions. This file uses no schema library, to keep the
 // executables small.
 import { EXIT } from "../internal/exit-code.ts";
 import { Failure } from "../internal/failure.ts";

@@ -51,7 +51,7 @@ export async function verifyDetached(
     const binary = Readable.toWeb(createReadStream(content.path)) as ReadableStream<Uint8Array>;
     const message = await openpgp.createMessage({ binary });
     const result = await openpgp.verify({ ...common, message, format: "binary" });
-    // openpgp verifies after the last byte was read. It only patches `getReader`, so the stream must be read with a
+    // openpgp verifies after the last byte was read. For this it patches only `getReader`, so read the stream with a
     // reader.
     const reader = (result.data as unknown as ReadableStream<Uint8Array>).getReader();
     while (!(await reader.read()).done);

@@ -44,7 +44,7 @@ export type Source = {
 /**
  * Opens the index that an option or a variable names, otherwise the control plane's. Throws a Failure if no index is
  * known.
- * @param allowed networks beyond public addresses that the control plane's operator allows
+ * @param allowed private networks that the control plane's operator allows
  */
 export async function openSource(
   host: Host,

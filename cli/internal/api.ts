@@ -45,7 +45,10 @@ export async function sendForAnswer(environment: Environment, link: Link, reques
     if (answer?.status === UNAUTHENTICATED && at.renew !== undefined) {
       const token = await at.renew();
       at = { endpoint: at.endpoint, token, user_agent: at.user_agent };
-      if (token !== null) continue;
+      if (token !== null) {
+        tries--; // The refused attempt had no effect.
+        continue;
+      }
     }
     if (answer !== null && (last || !mayRepeat(answer, call, tries))) {
       // An earlier attempt deleted the object, and its response was lost.

@@ -36,7 +36,7 @@ function meant(count: number): string {
   return count < 1024 ? `${count}MiB or ${count}GiB` : `${count}MiB`;
 }
 
-/** Prints bytes exactly, in the largest unit that gives a whole number. parseByteSize reads the text again. */
+/** Prints bytes exactly, in the largest unit that gives a whole number. parseByteSize parses this text. */
 export function byteSizeText(bytes: number): string {
   const powers = UNITS.map((_, at) => at + 1).filter((power) => bytes > 0 && bytes % 1024 ** power === 0);
   const power = powers.at(-1) ?? 0;

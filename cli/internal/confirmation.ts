@@ -23,7 +23,7 @@ export async function confirm(io: Io, yes: boolean, question: () => Promise<Ques
   await ask(io, keyboard, question);
 }
 
-/** Throws if a user at a terminal does not confirm. A script names the object itself and is not asked. */
+/** Throws if a user at a terminal does not confirm. Without a terminal it asks nothing: a script names the object. */
 export async function confirmOnTerminal(io: Io, yes: boolean, question: () => Promise<Question>): Promise<void> {
   if (yes) return;
   const keyboard = await io.environment.keyboard();

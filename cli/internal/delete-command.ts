@@ -1,12 +1,12 @@
-// Declares verbs that take something away. docs/architecture.md, "Confirmations", has their rule.
+// Declares verbs that delete, remove or revoke. docs/architecture.md, "Confirmations", has their rule.
 import { command, option } from "../framework.ts";
 
 /** Answers the question of a verb before the verb asks (internal/confirmation.ts). */
 export const YES_FLAGS = "-y, --yes";
 
 /**
- * Returns a verb that takes something away: it deletes, removes or revokes. Every such verb accepts --yes, so that a
- * script can pass the option to all of them. Help shows the option if the verb asks for confirmation.
+ * Returns a verb that deletes, removes or revokes. Every such verb accepts --yes, so that a script can pass the option
+ * to all of them. Help shows the option if the verb asks for confirmation.
  */
 export function deleteCommand(name: string, summary: string, example = "", { asks = false } = {}) {
   const summaryOfYes = asks ? "do not ask for confirmation" : "without effect: the command does not ask";

@@ -4,7 +4,7 @@ import { shellQuote } from "./shell-quote.ts";
 
 /**
  * Prints exports of these variables. `replaced` are variables that would override the exports or conflict with them. If
- * such a variable is set, it is unset.
+ * such a variable is set, also prints the command that unsets it.
  */
 export function printExports(
   io: Pick<Io, "environment" | "print">,

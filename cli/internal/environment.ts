@@ -86,8 +86,8 @@ function sink(fd: number): Sink {
 }
 
 /**
- * Returns the terminal, or null. Only a character device can be one; checking that first avoids loading the stream
- * modules for a pipe.
+ * Returns the terminal, or null. Checks first whether it is a character device, so that a pipe does not load the stream
+ * modules.
  */
 function terminal(fd: number): NodeJS.WriteStream | null {
   if (!fstatSync(fd).isCharacterDevice()) return null;

@@ -1,4 +1,4 @@
-// Says in words why a file cannot be read or written. The system's own texts contain codes such as ENOENT.
+// Explains why a file cannot be read or written. The system's own texts contain codes such as ENOENT.
 import { type FileHandle, open } from "node:fs/promises";
 import { EXIT } from "./exit-code.ts";
 import { Failure } from "./failure.ts";

@@ -1,4 +1,4 @@
-// Says why a request got no answer. Runtimes word the same reason differently.
+// Explains why a request got no answer. Runtimes have different texts for the same reason.
 
 const REASONS: readonly (readonly [RegExp, string])[] = [
   [/ECONNREFUSED|ConnectionRefused|connection refused/i, "connection refused"],

@@ -43,7 +43,7 @@ export async function writeFileDurably(
 const DRAFT = /\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.tmp$/;
 
 /**
- * Removes the temporary files below a folder that killed processes left. No other process may write there meanwhile.
+ * Removes the temporary files of killed processes below a folder. No other process may write to the folder meanwhile.
  */
 export async function removeDrafts(folder: string): Promise<void> {
   const names = await readdir(folder, { recursive: true }).catch(() => []);

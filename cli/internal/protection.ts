@@ -1,5 +1,5 @@
-// The refusal to delete or rebuild a protected instance. No verb removes the protection by itself: the user who set it
-// must be sure of both.
+// The refusal to delete or rebuild a protected instance. `delete` and `rebuild` never remove the protection themselves:
+// the user must remove it first, by a separate command.
 import { EXIT } from "./exit-code.ts";
 import { Failure, reworded } from "./failure.ts";
 
@@ -12,7 +12,7 @@ export function protectedFailure(name: string): Failure {
   return new Failure(protectedText(name), EXIT.conflict, { error_code: PROTECTED_CODE });
 }
 
-/** Returns the failure; if the server refused a protected instance, its message names the command that helps. */
+/** Returns the failure. If the instance is protected, the message names the command that removes the protection. */
 export function withProtectionHint(failure: Failure): Failure {
   return failure.error_code === PROTECTED_CODE ? reworded(failure, withRemedy(failure.message)) : failure;
 }

@@ -1,4 +1,4 @@
-// Reads and prints a quota and its usage. A tenant or a project without a quota has usage and the site's defaults.
+// Reads and prints a quota and its usage. Without a quota, prints the usage and the site's default limits.
 import type { Limits, Quota, TenantQuota, Usage, UsageView } from "../../src/contract/tenancy.ts";
 import { byteSizeText } from "./byte-size.ts";
 import { EXIT } from "./exit-code.ts";

@@ -7,7 +7,7 @@ import type { Io } from "./io.ts";
 /** The server's message for a route or a record that the caller may not see. */
 const HIDDEN = "Not Found";
 
-/** Returns the failure. The message of a 404 names the tenant of the credential, if it has one. */
+/** Returns the failure. If the credential belongs to a tenant, the message of a 404 names this tenant. */
 export async function withTenantHint(io: Io, error: unknown): Promise<unknown> {
   if (!(error instanceof Failure) || error.message !== HIDDEN) return error;
   const who = await io.get<Partial<Whoami> | null>("/v1/auth/whoami").catch(() => null);

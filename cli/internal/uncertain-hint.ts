@@ -17,7 +17,7 @@ export function withUncertainHint(member: AnyCommand, error: unknown): unknown {
   return reworded(error, `${error.message}\n${MAY_HAVE}\nBefore you run this command again, ${next}`);
 }
 
-/** Returns the command that lists the objects of the noun, such as `tenantctl vpc list`, or null without such a list. */
+/** Returns the command that lists the objects of the noun, such as `tenantctl vpc list`; null if there is no list. */
 function listOf(member: AnyCommand): string | null {
   const noun = member.parent;
   if (noun === null) return null;

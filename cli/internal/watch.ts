@@ -8,7 +8,7 @@ import { EXIT } from "./exit-code.ts";
 import { Failure } from "./failure.ts";
 import type { Io } from "./io.ts";
 
-/** Pause after an output. The changes of a burst then cause one more output, not one each. */
+/** Pause after an output, so that many changes in a short time cause only one more output. */
 const REST_MS = 500;
 /** Pause before the next attempt while the server does not answer. */
 const RETRY_MS = 5_000;

@@ -140,7 +140,7 @@ export async function writeSums(folder: string, key: ReleaseKey, signed_at: Date
   await writeFile(join(folder, SIGNATURE), await signDetached(key, sums, signed_at));
 }
 
-/** Adds the release's public key to install.sh, so that an operator must trust only this file. */
+/** Adds the release's public key to install.sh, so that an operator needs to trust no other file. */
 function installer(template: string, public_key: Uint8Array): string {
   return withLines(template, { KEYRING: base64Lines(public_key) });
 }

@@ -22,8 +22,8 @@ export async function tenantOf(io: TenantIo): Promise<string | undefined> {
 }
 
 /**
- * Returns the selectors of requests that list or create records in a project. Without --project this is the tenant's
- * only project. An unknown selector is undefined; the server's error then names it.
+ * Returns the selectors of requests that list or create records in a project. Without --project, the project is the
+ * tenant's only project. An unknown selector is undefined, and the server's error names the missing selector.
  */
 export async function projectScope(io: TenantIo): Promise<Query> {
   // If the projects cannot be listed, the request itself fails, and its error names the missing selector.
@@ -42,19 +42,19 @@ export async function projectOf(io: TenantIo): Promise<string | undefined> {
   return named === undefined ? undefined : await resolveProject(io, named);
 }
 
-/** Returns the given project, name or UUID, without a request. */
+/** Returns the name or UUID of the project that the user gave, without a request. */
 function givenProject(io: TenantIo): string | undefined {
   return firstSet(io.flags.project, io.environment.env.TENANTCTL_PROJECT);
 }
 
-/** Throws a usage Failure unless a project is given or the tenant has exactly one. */
+/** Throws a usage Failure if the user gave no project and the tenant does not have exactly one. */
 export async function needProject(io: TenantIo, purpose: string): Promise<void> {
   if (!await useSoleProject(io)) throw usageFailure(`--project is required to ${purpose}`);
 }
 
 /**
- * Uses the tenant's only project if no project is given, and prints a note that names it. Returns false if the tenant
- * is unknown, has no project or has several.
+ * If the user gave no project, uses the tenant's only project and prints a note with its name. Returns false if the
+ * tenant is unknown, has no project or has several.
  */
 async function useSoleProject(io: TenantIo): Promise<boolean> {
   if (givenProject(io) !== undefined || await io.project() !== undefined) return true;
@@ -104,8 +104,8 @@ async function tenantOfWhoami(io: TenantIo): Promise<string | undefined> {
 }
 
 /**
- * Lists the tenants among which a name is looked up: all tenants for an operator, the silo's for a silo admin, else
- * only the caller's.
+ * Lists the tenants that a name may refer to: all tenants for an operator, the silo's tenants for a silo admin, and
+ * only the caller's tenant for anyone else.
  */
 async function visibleTenants(io: TenantIo): Promise<readonly Pick<Tenant, "id" | "name">[]> {
   const { silo_id, tenant_id, tenant_name, capabilities } = await io.get<Whoami>("/v1/auth/whoami");

@@ -3,8 +3,8 @@ import type { AuditActor } from "../../src/contract/audit.ts";
 import { shortId } from "./names.ts";
 
 /**
- * Returns the actor with the name of its user; with the user's id if the user is not known, for example because it was
- * deleted.
+ * Returns the actor with its user's name. If the name is not known, for example because the user was deleted, returns
+ * `root` for a root operator, and otherwise the user's id.
  * @param names the names of users, by id
  */
 export function actorText(actor: AuditActor, names: ReadonlyMap<string, string> = new Map()): string {

@@ -1,5 +1,5 @@
-// Keeps the page current. If the server has no change feed, the page polls instead. A hidden tab sends no requests.
-// When the tab is shown again, the page reads all data on screen again.
+// Keeps the data on screen current by the server's change feed. If the server has no feed, the page reads the data
+// again every 5 s. A hidden tab sends no requests. When the user shows the tab again, the page reads all data again.
 import { signal } from "@preact/signals";
 import { type Changes, follow, type Link } from "./change-feed.ts";
 import { get } from "./client.ts";

@@ -19,7 +19,7 @@ export class Refusal extends Error {
 /** The server's message for an object that does not exist, or that the caller may not see. */
 export const NOT_FOUND = "Not Found";
 
-/** Returns the Refusal of a failure of any kind, so that a page can show it. */
+/** Converts any thrown value to a Refusal, which a page can show. */
 export function refusalOf(error: unknown): Refusal {
   return error instanceof Refusal ? error : new Refusal(0, error instanceof Error ? error.message : String(error));
 }

@@ -14,7 +14,10 @@ export function setSingleKeys(on: boolean): void {
   localStorage.setItem(SWITCH, on ? "on" : "off");
 }
 
-/** The previous key and the present key. All users of useKeys share them, because the previous key may begin a pair. */
+/**
+ * The previous key and the present key. All users of useKeys share them, so that no handler treats the second key
+ * of another handler's pair as a single key.
+ */
 let first = "";
 let present = "";
 

@@ -48,7 +48,7 @@ export function labelAction({ path, argv, labels: old = {}, name, refused = null
   };
 }
 
-/** Parses one KEY=VALUE of each line. A line without = is a label with an empty value. */
+/** Parses each line as KEY=VALUE. A line without = is a label with an empty value. */
 export function parseLabels(text: string): Record<string, string> {
   const lines = text.split("\n").map((line) => line.trim()).filter((line) => line !== "");
   return Object.fromEntries(lines.map((line) => {

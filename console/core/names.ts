@@ -49,8 +49,8 @@ export function shortId(id: string): string {
 }
 
 /**
- * Returns the page that shows an object; null if no page does. `others` are the other objects of the same operation: a
- * disk is shown on the page of its instance, and a project belongs to a tenant.
+ * Returns the page that shows an object, or null. `others` are the other objects of the same operation: the page of a
+ * disk is the page of its instance, and the path of a project contains its tenant.
  */
 export function pageOf({ scope, id }: Ref, others: readonly Ref[] = []): string | null {
   const other = (kind: string) => others.find((each) => each.scope === kind)?.id;
@@ -64,7 +64,7 @@ export function pageOf({ scope, id }: Ref, others: readonly Ref[] = []): string 
   return pathOf(kind, id);
 }
 
-/** Returns the API's path of an object; null if the API does not give its name. */
+/** Returns the API's path of an object. Null if the kind has no path, or if an id in the path is unknown. */
 function objectPath({ scope, id }: Ref, others: readonly Ref[]): string | null {
   const other = (kind: string) => others.find((each) => each.scope === kind)?.id;
   const silo = other("silo");

@@ -8,7 +8,7 @@ export type PageRow = {
   readonly title: string;
   /** The users that the page is for. */
   readonly audience: "operator" | "tenant" | "both";
-  /** The group in the navigation; a page without a group is reached from another page. */
+  /** The group in the navigation. A page without a group is not in the navigation; other pages link to it. */
   readonly group?: string;
   /** The key after `g` that opens the page. */
   readonly key?: string;

@@ -1,5 +1,4 @@
-// The address alone determines which page is shown: a path below /console and a query. So a link can lead to every
-// view.
+// The address (a path below /console, and a query) alone determines the page. So every view has a link.
 import { computed, signal } from "@preact/signals";
 import { narrowed } from "./path.ts";
 

@@ -6,8 +6,8 @@ import { get, refusalOf, send, whenUnauthenticated } from "./client.ts";
 import { store } from "./store.ts";
 
 /**
- * "checking" until the first answer; "out" without a session; "in" with one; "ended" when a session ended while the
- * page was in use, so that the page stays under the sign-in form.
+ * "checking": before the first answer. "out": no session. "in": a session. "ended": the session ended while the page
+ * was in use, so the page stays visible under the sign-in form. "unreachable": the server did not answer.
  */
 export type SessionState = "checking" | "out" | "in" | "ended" | "unreachable";
 export const session = signal<SessionState>("checking");
@@ -58,14 +58,14 @@ export function isOperator(): boolean {
   return who !== null && who.tenant_id === null && (who.is_root || who.capabilities.length > 0);
 }
 
-/** Returns why the caller may not act as the root operator; null if it may. */
+/** Returns why the caller may not act as the root operator; null if the caller may. */
 export function rootOnly(): string | null {
   const who = me.value;
   if (who?.is_root !== true) return "Only the root operator may do this";
   return who.scope === null || who.scope === "full" ? null : `A key with the scope ${who.scope} may not do this`;
 }
 
-/** Returns why the caller may not write in a tenant; null if it may. */
+/** Returns why the caller may not write in a tenant; null if the caller may. */
 export function writersOnly(): string | null {
   const scope = me.value?.scope;
   return scope === null || scope === "full" ? null : `A key with the scope ${scope} may not do this`;

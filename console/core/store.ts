@@ -1,10 +1,12 @@
 // Stores the data that the console has read from the server, by key. A reader holds an entry while the reader is on
-// screen. A change of a kind causes a new read of every held entry of that kind, and drops the other entries of the
-// kind.
+// screen. When an object of a kind changes, the store reads every held entry of the kind again, and drops the other
+// entries of the kind.
 //
-// Rules, each checked by a property test: one read of an entry runs at a time; a change that arrives during a read
-// causes one further read; an entry without readers is not read, and a running read of such an entry is aborted; if a
-// read fails, the entry keeps the last good data.
+// Rules, each checked by a property test:
+// - Only one read of an entry runs at a time.
+// - A change that arrives during a read causes one further read.
+// - The store does not read an entry without readers, and aborts its running read.
+// - If a read fails, the entry keeps the last good data.
 import { type Signal, signal } from "@preact/signals";
 import { type Refusal, refusalOf } from "./client.ts";
 import type { Kind } from "./kinds.ts";

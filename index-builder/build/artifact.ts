@@ -49,8 +49,8 @@ export async function resolveArtifact(draft: ArtifactDraft, setting: ArtifactSet
 }
 
 /**
- * Returns whether a value may be missing or come from the previous tree after this error. Always returns false in an
- * archive, because the builder never reads archived builds again.
+ * Returns whether, after this error, the builder may omit a value or keep the value of the previous tree. Always
+ * returns false for an archive, because the builder never reads archived builds again.
  */
 function canBeKept(error: unknown, { kind }: ArtifactSetting): boolean {
   return kind !== "vault" && isUnusable(error);

@@ -5,14 +5,14 @@ export const ATTEMPTS = 3;
 export const ATTEMPT_WAIT_MS = 20_000;
 
 /**
- * Returns whether the fault leaves out only one release, because the vendor or the recording does not have the
- * document.
+ * Returns whether the vendor or the recording does not have the document. The builder then leaves out only the release,
+ * build or image that needs the document.
  */
 export function isAbsent(error: unknown): error is VendorFault {
   return isFault(error, "gone", "not_recorded");
 }
 
-/** Returns whether the document exists but cannot be used, so that the value of the previous tree is kept. */
+/** Returns whether the response is unusable but the document may exist. The builder then keeps the previous value. */
 export function isUnusable(error: unknown): error is VendorFault {
   return isFault(error, "refused", "unreadable");
 }

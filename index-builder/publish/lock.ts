@@ -1,8 +1,8 @@
-// Lets only one builder at a time work on a site. The lock is a series of numbered files in the folder of generations:
-// the process that is named in the file with the highest number holds the lock while this process runs. A builder takes
-// the next number by creating the file with that number. Only one builder can create the file. To release the lock, the
-// builder marks its file as free. The file is removed only after a file with a higher number exists, so that no number
-// is ever used twice.
+// Lets only one builder at a time work on a site. The lock is a series of numbered files in the folder of generations.
+// The file with the highest number names a process, which holds the lock while it runs. To take the lock, a builder
+// creates the file with the next number; only one builder can create this file. To release the lock, the builder marks
+// its file as free. Builders remove a file only after a file with a higher number exists, so that no number is used
+// twice.
 import { link, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";

@@ -161,7 +161,7 @@ function buildsAt(files: Files, at: At, complain: Complain): Build[] | null {
   return list.builds;
 }
 
-/** Checks that at most one release has each alias, and that the alias file is a copy of that release's file. */
+/** Checks that no two releases have the same alias, and that each alias's file is a copy of its release's file. */
 function aliasRules(files: Files, distro: Distro, complain: Complain): void {
   const path = distroPath(distro.id);
   const held = distro.releases.flatMap((release) => release.aliases.map((alias) => ({ alias, release })));

@@ -131,7 +131,7 @@ function isDefault({ variant, arch }: Found): boolean {
   return variant === VARIANTS[0].toLowerCase() && arch === "x86_64";
 }
 
-/** Lists the final build of every point release of the major version that is in the vault and older than `current`. */
+/** Lists the final builds of the major version's point releases in the vault that are older than `current`. */
 async function archiveOf(visit: Visit, major: string, current: string): Promise<ArchiveCandidate[]> {
   const names = await visit.listing(VAULT);
   const points = names.flatMap((name) => /^(\d+\.\d+)\/$/.exec(name)?.[1] ?? [])

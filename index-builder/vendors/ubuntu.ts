@@ -81,9 +81,9 @@ type Dated = { readonly serial: string; readonly offer: Offer; readonly disk: Di
 type Disk = NonNullable<Versions[string]["items"][string]>;
 
 /**
- * Groups images into builds by serial. The newest build has the newest serial of the default image. For every other
- * product, takes the newest image whose serial is not newer than that serial, so that the first build always has the
- * default image. An image with an older serial goes into its own build.
+ * Groups images into builds by serial. The first build has the newest serial of the default image. For every other
+ * product, takes the newest image up to this serial, so that the first build always has the default image. An image
+ * with an older serial goes into its own build.
  */
 function buildsOf(codename: string, offers: readonly Offer[]): BuildDraft[] {
   const lead = offers.find(({ variant, product }) => variant === "server" && product.arch === "amd64") ?? offers[0]!;

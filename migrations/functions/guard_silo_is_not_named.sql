@@ -1,5 +1,5 @@
--- Returns 'true' if no object refers to the silo {silo_id} or its default tenant, otherwise a text that names one
--- that does. The caller must hold the silo's lock exclusively.
+-- Returns 'true' if no object refers to the silo {silo_id} or its default tenant, otherwise a text that names such an
+-- object. The caller must hold the silo's lock exclusively.
 create or replace function guard_silo_is_not_named(args jsonb) returns text language sql volatile as $$
   select coalesce(
     (select format('external subnet %s (%s)', name, id) from external_subnet

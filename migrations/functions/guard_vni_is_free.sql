@@ -1,5 +1,5 @@
--- Returns whether no VPC has the VNI {vni}, and no node can still have a deleted VPC with it. The caller must hold the
--- lock pool:vni.
+-- Returns whether no VPC has the VNI {vni}, and no node can still have a deleted VPC with this VNI. The caller
+-- must hold the lock pool:vni.
 create or replace function guard_vni_is_free(args jsonb) returns boolean language sql volatile as $$
   select not exists (select from vpc where vni = (args->>'vni')::int)
      and not exists (select from ended_vpc e join vpc_realization r using (vpc_id)

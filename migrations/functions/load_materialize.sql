@@ -1,5 +1,5 @@
--- Stores each node's last report as a sample, and updates the summaries of all nodes with samples. Of several calls at
--- the same time, or within half the interval, only one does this work. This call returns true. A zero in a report means
+-- Stores each node's last report as a sample, and updates the summaries of all nodes with samples. If several calls run
+-- at the same time, or within half the interval, only one does this work and returns true. A zero in a report means
 -- that the node does not know the value.
 create or replace function load_materialize(interval_s double precision) returns boolean language plpgsql volatile as $$
 declare

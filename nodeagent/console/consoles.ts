@@ -19,7 +19,7 @@ export type Consoles = {
   known(): string[];
 };
 
-/** How often the node checks that a VM with open consoles still exists. */
+/** How often the node checks that a VM with open consoles still exists, and the longest pause between two dials. */
 const LOOK_MS = 1_000;
 const REDIAL_MAX_MS = 2_000;
 const GONE = "the instance has no serial console: its machine does not exist on the node";

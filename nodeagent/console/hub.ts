@@ -1,6 +1,6 @@
-// Connects the console of one VM with its users: one user types, and others watch. The node decides who types, since
-// all connections to the console end here, even if they pass through different server processes. Each user has a
-// position in the feed and a window; nothing is queued for a slow user.
+// Connects the console of one VM with its users: one user types, and others watch. The node decides who types, because
+// all connections to the console end on the node, even if they pass through different server processes. Each user has
+// a position in the feed and a window; nothing is queued for a slow user.
 import type { ConsoleCall } from "../../src/contract/console.ts";
 import { CONSOLE_FRAME_BYTES_MAX, CONSOLES_PER_INSTANCE_MAX } from "../../src/contract/limits.ts";
 import { type ConsoleControl, controlText, parseControl } from "../../src/lib/console/frames.ts";
@@ -21,7 +21,7 @@ type User = {
 
 export type Hub = {
   join(call: ConsoleCall, socket: ClientSocket): void;
-  /** Continues with the VM's present console, after the VM or its driver replaced it. */
+  /** Continues with the VM's new console, after the VM or its driver replaced the old one. */
   follow(console: VmConsole): void;
   /** Ends all connections with this message. */
   end(message: string): void;

@@ -14,7 +14,7 @@ export type Listener = {
 
 export type ListenerOptions = {
   readonly state_dir: string;
-  /** The address on which this node listens, and that sources use. */
+  /** The address on which this node listens and to which sources connect. */
   readonly address: string;
   /** 0: any free port, which stays the same after a restart. */
   readonly port: number;

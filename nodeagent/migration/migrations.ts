@@ -25,7 +25,7 @@ export type MoveRequest = Readonly<Record<string, unknown>> & { readonly request
 export type MoveLink = {
   /** Sends a request on a new connection. Throws a Failure if the target refuses the request or does not answer. */
   ask(request: MoveRequest, limit_ms?: number): Promise<Readonly<Record<string, unknown>>>;
-  /** Sends a request and returns the connection for further bytes, which the target accepted. */
+  /** Sends a request and returns the connection for further bytes. Throws a Failure if the target refuses. */
   open(request: MoveRequest): Promise<OpenStream>;
   /** Returns whether the target's agent answers in time. Any answer counts. */
   answers(limit_ms: number): Promise<boolean>;
@@ -47,11 +47,11 @@ export type Migrations = {
   receive(plan: VmPlan, moving: Moving, ticket_sha256: string): Promise<void>;
   /** Returns the hash of the ticket of a VM that arrives; null if this migration brings no VM to this node. */
   ticketOf(instance_id: string, migration_id: string): string | null;
-  /** Whether a VM arrives, so that its source may connect. */
+  /** Whether this node is receiving a VM. If so, the VM's source may connect. */
   awaits(): boolean;
   /** Carries out a request of the source. Returns the answer, or what to do with the connection after the answer. */
   serve(moving: Moving, request: MoveRequest): Promise<Served>;
-  /** Sends a VM to the target. When this returns, the target has the whole VM, and this node does not run the VM. */
+  /** Sends a VM to the target. At the end, the target has the whole VM, and this node does not run the VM. */
   send(moving: Moving, link: MoveLink, options: SendOptions): Promise<unknown>;
   /** Continues a VM that was sent, or whose sending failed. */
   resume(moving: Moving): Promise<void>;

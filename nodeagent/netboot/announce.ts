@@ -69,7 +69,7 @@ export async function announce({ boot_folder, roots, signal, restart, log }: Ann
     try {
       bus = await netbootAgent({ login, port, host, ...(from === undefined ? {} : { from }), server_uuid, mac });
       log(`connected to ${host}`);
-      // Published once per start, because the booter takes a second message for a restart of the machine.
+      // Published once per start, because the booter treats a second message as a restart of the machine.
       if (!started) bus.publish(`ur.startup.${server_uuid}`, await inventory());
       started = true;
       flush();

@@ -22,7 +22,7 @@ export type NetbootAgentOptions = {
   readonly port: number;
   /** The broker's IP address; the default is this machine. */
   readonly host?: string;
-  /** The machine's IP address, if the program has several. */
+  /** The local IP address from which to connect. Needed only if the program acts for several machines. */
   readonly from?: string;
   readonly server_uuid: string;
   readonly mac: string;

@@ -37,7 +37,7 @@ function announceCommand(): AnyCommand {
   ) as AnyCommand;
 }
 
-/** The command has the options of SmartOS's layout tool, so that one setup script can call either. */
+/** The command has the options of SmartOS's layout tool, so that one setup script can call either tool. */
 function layout(): AnyCommand {
   return command("disk-layout", "Print the layout of this machine's disks")
     .argument("[layout]", `one of ${DISK_LAYOUTS.join(", ")}`)

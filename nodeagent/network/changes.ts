@@ -50,7 +50,7 @@ function familyLines(family: Family, before: RouterState, after: RouterState): s
   const routes = of("routes", routeKey);
   const replaced = new Set(routes.added.map(destinationKey));
   return [
-    // Additions come first and removals last, so that a packet that is allowed before and after always has its route.
+    // Additions come first and removals last. So a packet that the old and the new state allow always has a route.
     ...addresses.added.map(({ device, address }) =>
       // Only an address without `nodad` is announced (see external-device.ts). The kernel does not check any address
       // for duplicates, because the router's namespace disables this check.

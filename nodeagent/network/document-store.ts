@@ -1,5 +1,5 @@
-// Stores the network documents on disk: one file for each VPC, and one with the list of nodes. After a boot of the
-// node, and without a control plane, the node applies the stored documents.
+// Stores the network documents on disk: one file for each VPC, and one with the list of nodes. So the node can
+// apply the documents after a boot, even without the control plane.
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { NetworkDocument } from "../../src/contract/network-document.ts";
@@ -9,7 +9,7 @@ import { documentProblem } from "./document-check.ts";
 export type DocumentStore = {
   all(): readonly NetworkDocument[];
   get(vpc_id: string): NetworkDocument | undefined;
-  /** Stores a document. It is on disk when this returns. */
+  /** Stores a document. The document is on disk when the promise resolves. */
   put(document: NetworkDocument): Promise<void>;
   remove(vpc_id: string): Promise<void>;
   /** The nodes that may send packets of VPCs to this node: their underlay addresses. Null before the first list. */

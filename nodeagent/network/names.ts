@@ -21,7 +21,7 @@ export const ROUTER_PREFIX = "berth-";
 export const OVERLAY_DEVICE = "vx";
 /** The router's device towards the external network. */
 export const EXTERNAL_DEVICE = "xt";
-/** The end of the veth pair under that device if the external network is a VLAN. */
+/** If the external network is a VLAN: the end of the veth pair on which EXTERNAL_DEVICE is built. */
 export const EXTERNAL_CABLE = "xv";
 
 /** Returns the name of a NIC's tap. With 13 characters it fits into the kernel's 15. */

@@ -42,7 +42,7 @@ export type NetworkDriver = {
   tapBytes(vni: number): Promise<ReadonlyMap<string, TapBytes>>;
   /** Returns what each firewall rule of a VPC has counted since its router was created. Empty without a router. */
   ruleCounts(vni: number): Promise<readonly RuleCount[]>;
-  /** Inspects the router of a VPC without a change. Null: there is no router. */
+  /** Inspects the router of a VPC and changes nothing. Returns null if there is no router. */
   inspect(document: NetworkDocument): Promise<RouterState | null>;
   /** Removes the routers of all VPCs except these. Returns the VNIs of the removed routers. */
   keepOnly(vnis: ReadonlySet<number>): Promise<readonly number[]>;

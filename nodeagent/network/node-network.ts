@@ -102,7 +102,8 @@ export function createNodeNetwork(options: NodeNetworkOptions): NodeNetwork {
     try {
       // Before the routes, so that the first packets of a new node are accepted.
       await senders.set();
-      // An equal document is applied to find what others have changed. A newer one is applied fast: a tenant waits.
+      // If the document is equal to the last one, the driver reads the router, to find what others have changed. If it
+      // is newer, the driver skips this comparison, because a tenant is waiting.
       const trusts_last = before?.problem === null && before.generation < generation;
       const applied = await driver.apply(document, tapsOf(vpc_id), { trusts_last });
       outcomes.set(vpc_id, { generation, problem: null });
@@ -147,7 +148,7 @@ export function createNodeNetwork(options: NodeNetworkOptions): NodeNetwork {
     });
   }
 
-  /** Reports a document that the node cannot read. The applied document stays. */
+  /** Returns the report about a document that the node cannot read. The last applied document stays in force. */
   function refusalOf(given: unknown, problem: string): Realization | null {
     const { vpc_id, generation } = (given ?? {}) as Partial<NetworkDocument>;
     // The server sends it again with each poll.
@@ -219,8 +220,8 @@ export function createNodeNetwork(options: NodeNetworkOptions): NodeNetwork {
     documents: () => store.all(),
     inspect: driver.inspect,
     restore: async () => {
-      // First, because guests have no DNS, DHCP and metadata after a restart of the agent until this call. The services
-      // of a router that does not exist yet start once it exists.
+      // First, because after a restart of the agent, guests have no DNS, DHCP and metadata until this call. If a router
+      // does not exist yet, its services start when it exists.
       for (const document of store.all()) services?.update(document);
       await driver.keepOnly(keptVnis()).catch((error) => log(`network: ${error.message}`));
       await senders.set().catch((error) => log(`network: ${error.message}`));

@@ -50,7 +50,7 @@ type PrintedRoute = {
   readonly via?: { readonly host: string };
 };
 
-/** Returns the parts of a namespace's state that a document determines. Everything else is left alone. */
+/** Returns the parts of a namespace's state that a document determines. The driver changes no other part. */
 export function observedState(printed: Printed): RouterState {
   const families = Object.fromEntries(FAMILIES.map((family) => [family, familyState(printed, family)]));
   return { families: families as Record<Family, FamilyState>, nodes: forwardings(printed.forwardings) };

@@ -89,7 +89,7 @@ export function wantedState(
     ].filter((address): address is string => address !== null && address !== underlay_address),
   );
   const nodes = [...others].map((address) => ({ mac: routerMac(address), underlay_address: address }));
-  // A document may have thousands of NICs on few nodes.
+  // One hop for each node, not for each NIC: a document may have thousands of NICs on few nodes.
   const hops = new Map([...others].map((address) => [address, throughNode(address)]));
   return { families: { 4: familyState(4), 6: familyState(6) }, nodes };
 
@@ -245,7 +245,7 @@ export function wantedState(
   }
 }
 
-/** Both families reach another node through one IPv6 neighbour. */
+/** Returns the hop to another node: one IPv6 neighbour, for the routes of both families. */
 function throughNode(underlay_address: string): Hop {
   return { kind: "gateway", gateway: routerAddress(underlay_address), device: OVERLAY_DEVICE };
 }

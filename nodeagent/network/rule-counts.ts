@@ -14,7 +14,7 @@ export function ruleCountsOf(listing: string): readonly RuleCount[] {
     .map(([, packets, bytes, rule_id = ""]) => ({ rule_id, packets: Number(packets), bytes: Number(bytes) }));
 }
 
-/** Returns a ruleset whose counters begin with these values, so that they survive its replacement. */
+/** Returns a ruleset whose counters begin with these values, so that replacing the ruleset does not reset them. */
 export function withCounts(ruleset: string, counts: readonly RuleCount[]): string {
   const by_rule = new Map(counts.map((count) => [count.rule_id, count]));
   return ruleset.replace(UNCOUNTED, (line, rest: string, rule_id: string) => {

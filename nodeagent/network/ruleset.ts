@@ -90,7 +90,7 @@ function sourceChain(nic: LocalNic): string[] {
       // A guest must not announce itself as a router, or answer as a DHCPv6 server.
       "ether type ip6 icmpv6 type { nd-router-advert, nd-redirect } counter drop",
       "ether type ip6 udp sport 547 counter drop",
-      // The router is in no multicast group, so a DHCPv6 request goes to its own address.
+      // The router is in no multicast group, so this rule redirects a DHCPv6 request to the router's own address.
       `ether type ip6 ip6 saddr fe80::/64 ip6 daddr ${ALL_DHCP6_SERVERS} udp sport 546 udp dport 547 ` +
       `ip6 daddr set ${GATEWAY_IPV6} accept`,
       `ether type ip6 ip6 saddr { ${ipv6}, fe80::/64, :: } accept`,
@@ -161,7 +161,7 @@ const INPUT = base("input", "filter hook input priority filter; policy drop", [
 
 const OUTPUT = base("output", "filter hook output priority filter; policy accept", [
   `meta skuid ${VM_UIDS} counter drop`,
-  // Metadata reaches the guest and no machine behind it.
+  // With a TTL of 1, metadata does not reach machines behind the guest.
   `ip saddr ${METADATA_IPV4} tcp sport 80 ip ttl set 1`,
   `ip6 saddr ${METADATA_IPV6} tcp sport 80 ip6 hoplimit set 1`,
 ]);

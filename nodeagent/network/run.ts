@@ -14,13 +14,13 @@ export const runProgram: Run = (argv, input = "") => {
   return new Promise((done, fail) => {
     const child = execFile(program, words, limits, (error, out, said) => {
       if (error === null) return done(out);
-      // The type of the code is number, but for a missing program the code is a text.
+      // Its type is number, but the code of a missing program is the text ENOENT.
       const is_missing = error.code as unknown === "ENOENT";
       fail(
         new Error(is_missing ? `${program} is not installed` : `${argv.join(" ")}: ${said.trim() || error.message}`),
       );
     });
-    // A program that ends before it has read everything is reported by its exit code.
+    // If a program ends before it has read its input, the write fails. The program's exit code reports the failure.
     child.stdin?.on("error", () => {});
     child.stdin?.end(input);
   });

@@ -96,7 +96,7 @@ export function trace(query: TraceQuery): Trace {
   rule_id = verdict.rule_id;
   if (!verdict.is_allowed) return stop(`stops: ${ruleText(verdict)} denies it, inbound`);
   steps.push(`${ruleText(verdict)} allows it, inbound`);
-  return end(`arrives at ${destination.hostname}; if it has no answer, the guest itself refuses it`);
+  return end(`arrives at ${destination.hostname}; if the sender gets no answer, the guest itself drops the packet`);
 }
 
 function ruleText({ rule_id }: FirewallVerdict): string {

@@ -30,7 +30,7 @@ export async function underlayAddress(
   return found;
 }
 
-/** The underlay of a node as it registers it. Other nodes cannot reach a loopback address, so it is not registered. */
+/** Returns the underlay address and MTU to register. Returns {} for a loopback address: other nodes cannot reach it. */
 export async function underlayRegistration(
   address: string | null,
 ): Promise<{ readonly underlay_address?: string; readonly underlay_mtu?: number }> {

@@ -87,7 +87,7 @@ async function convert(cwd: string, bytes_max: number): Promise<void> {
 
 type Limits = { readonly cwd: string; readonly file_bytes_max: number };
 
-/** Unpacks `source` into `content`. If that becomes far too large, the limit on file sizes ends the program. */
+/** Unpacks `source` into `content`. If `content` becomes far too large, the limit on file sizes ends the program. */
 async function decompress(compression: Compression, limits: Limits): Promise<void> {
   const script = 'exec "$0" -dc < source > content';
   await runUnprivileged(["sh", "-c", script, DECOMPRESSORS[compression]], {

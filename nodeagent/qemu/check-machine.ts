@@ -31,7 +31,7 @@ const NETWORK_PROGRAMS: Readonly<Record<string, string>> = {
   "arping": "arping",
   "sysctl": "procps",
 };
-/** Programs for migrations to this node, which needs a certificate. */
+/** Programs for migrations to this node. openssl creates the node's certificate. */
 const MIGRATION_PROGRAMS: Readonly<Record<string, string>> = { "openssl": "openssl" };
 /** Programs for compressed images. */
 const DECOMPRESSORS: Readonly<Record<string, string>> = {
@@ -43,7 +43,7 @@ const DECOMPRESSORS: Readonly<Record<string, string>> = {
 const OTHERS_PASS = 0o001;
 const TUN = "/dev/net/tun";
 
-/** Returns the findings in the order in which to fix them. Writes only a file that it removes. */
+/** Returns the findings in the order in which to fix them. Changes nothing: removes the one file that it creates. */
 export async function checkMachine(folders: Folders): Promise<readonly Finding[]> {
   const host = await detectHost({ folders, signal: new AbortController().signal, log: () => {} });
   return [

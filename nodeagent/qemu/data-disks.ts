@@ -85,7 +85,7 @@ async function plug(qmp: Qmp, disk_id: string, file: string): Promise<void> {
       EXIT.failure,
     );
   }
-  // An interrupted plug may have left the nodes.
+  // An interrupted call may have left the block nodes.
   await closeNodes(qmp, [node, file_node]);
   for (const each of blockNodes({ node, file_node, file })) await qmp.execute("blockdev-add", each);
   await qmp.execute("device_add", dataDevice(disk_id));

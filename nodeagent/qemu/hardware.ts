@@ -35,7 +35,7 @@ export function memoryOf(meminfo: string, field: string): number {
   return Number(new RegExp(`^${field}:\\s*([0-9]+) kB`, "m").exec(meminfo)?.[1] ?? 0) * KIB;
 }
 
-/** Busy and all ticks of all processors since the start, from /proc/stat. */
+/** The busy ticks and all ticks of the processors together since the boot, from /proc/stat. */
 export type Ticks = { readonly busy: number; readonly all: number };
 
 export function ticksOf(stat: string): Ticks {
@@ -76,7 +76,7 @@ export async function readSysinfo(server_uuid: string, host: string, folders = S
 
 export type CapacityOptions = {
   readonly machine_dir: string;
-  /** Memory that VMs may use, and that they use now. */
+  /** The memory that VMs may use, and the memory that they use now. */
   readonly memory: { readonly total_bytes: number; readonly used_bytes: number };
   /** Fraction of the disk that stays free, because disks take their space only when they are written. */
   readonly disk_reserve: number;
@@ -172,7 +172,7 @@ async function readNumaNodes(whole: { readonly cores: number; readonly ram_mb: n
   }));
 }
 
-/** A stamp of the platform: the kernel's release. Images may require a minimum, which compares as text. */
+/** Returns the platform's stamp: the kernel's release. An image may require a minimum; stamps are compared as text. */
 async function platformOf({ proc }: SystemFolders): Promise<string> {
   return await readLine(join(proc, "sys/kernel/osrelease")) ?? "unknown";
 }

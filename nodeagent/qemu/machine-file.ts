@@ -15,7 +15,7 @@ export type MachineState = {
 
 export type MachineFile = {
   read(): MachineState;
-  /** Changes fields. They are on disk when this returns. */
+  /** Changes fields. The changes are on disk when the promise resolves. */
   change(change: Partial<MachineState>): Promise<void>;
 };
 

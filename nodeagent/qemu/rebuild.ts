@@ -1,4 +1,4 @@
-// Rebuilds a VM that is off: replaces its boot disk by one from another image, or from the same image. The new files
+// Rebuilds a stopped VM: replaces its boot disk by a new disk from another image, or from the same image. The new files
 // are first made beside the old ones, because this part can fail, for example on a full disk. Then the old disk is
 // removed, the record is changed, and the new files get their names. A rebuild that is interrupted after the removal
 // leaves a VM without a boot disk, which does not start until the rebuild is repeated.

@@ -1,5 +1,5 @@
 // Creates the folder of a VM's sockets. QEMU creates the sockets as its own user. Then root becomes the owner of the
-// folder, so that a QEMU that a guest took over cannot replace them by links to other sockets of the node.
+// folder, so that a QEMU that a guest took over cannot replace its sockets by links to other sockets of the node.
 import { chmod, chown, mkdir, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { VmPlaces } from "./folders.ts";
@@ -19,7 +19,7 @@ export async function createRunFolder({ run_folder, output_folder }: VmPlaces, u
   }
 }
 
-/** Takes the folder from QEMU, which keeps its sockets and the folder for its output. */
+/** Makes root the owner of the folder. QEMU keeps its sockets and the folder for its output. */
 export async function lockRunFolder({ run_folder }: VmPlaces): Promise<void> {
   await chown(run_folder, 0, 0);
   await chmod(run_folder, PASSABLE);

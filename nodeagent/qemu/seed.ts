@@ -44,8 +44,8 @@ function hostnameOf(name: string): string {
 }
 
 /**
- * Adds the keys to a tenant's user data where that is safe: to cloud-config that is a block of YAML and contains no
- * keys. Other user data stays unchanged; the guest then takes the keys from the meta-data.
+ * Adds the keys to a tenant's user data if it is empty, or is cloud-config in block YAML without SSH keys. Does not
+ * change other user data; the guest then takes the keys from the meta-data.
  */
 export function userData(given: string | null, keys: readonly string[]): string {
   const line = `ssh_authorized_keys: ${JSON.stringify(keys)}\n`;

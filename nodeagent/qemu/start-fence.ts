@@ -1,9 +1,9 @@
 // Prevents a node that boots from starting VMs that it has lost. While a node is off, its instances may be evacuated to
 // other nodes. A VM that ran before the boot therefore waits for the control plane. The VM starts only if the control
-// plane still lists it on this node, or is too old to tell (see OwnInstances).
+// plane still lists it on this node, or is too old to list instances (see OwnInstances).
 import type { VmStore } from "./vm-store.ts";
 
-/** Returns the instances of this node; null if the node was never approved, or the server is too old to tell. */
+/** Returns the instances of this node; null if the node has no key, or the server is too old to list instances. */
 export type OwnInstances = () => Promise<ReadonlySet<string> | null>;
 
 export type StartFence = {

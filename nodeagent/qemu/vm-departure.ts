@@ -188,7 +188,7 @@ export function qemuDepartures({ host, store, power, vms }: Moves): Departures {
     announced?.catch(() => {});
     await inTime(options.isWanted());
     await announced;
-    // The target may have been given up meanwhile; the guest then runs here.
+    // The source may have given up the target in the meantime. The guest then runs here.
     signal.throwIfAborted();
     await endMirrors(qmp, { disks, signal });
     signal.throwIfAborted();

@@ -53,13 +53,13 @@ export async function draftDisk(
   return draft;
 }
 
-/** Replaces a disk by one without any data of its own. */
+/** Replaces a disk by a new disk with no data except its base image, if it has one. */
 export async function recreateDisk(places: VmPlaces, disk: VmDisk, uid: number): Promise<void> {
   await rm(places.disk(disk.id), { force: true });
   await createDisk(places, disk, { uid, has_base: disk.image_sha256 !== null });
 }
 
-/** Programs that copy a disk may write the disk's size and its tables, for half an hour. */
+/** Limits of a program that copies a disk: elapsed time, processor time, and file size (a disk and its tables). */
 const COPY_LIMIT_MS = 30 * 60_000;
 const COPY_PROCESSOR_S_MAX = 1_200;
 const COPY_BYTES_MAX = DISK_BYTES_MAX + DISK_BYTES_MAX / 8;

@@ -59,7 +59,7 @@ export async function mirrorDisks(qmp: Qmp, options: MirrorOptions): Promise<num
     if (unequal.length === 0) return copied.all;
     onCopied(copied);
     if (unequal.length < copying) {
-      // The other disks share the bandwidth of the one that is copied.
+      // The copy of a disk is complete, so the remaining disks share its bandwidth.
       copying = unequal.length;
       for (const { id } of unequal) await qmp.execute("block-job-set-speed", { device: id, speed: speed() });
     }
@@ -67,10 +67,10 @@ export async function mirrorDisks(qmp: Qmp, options: MirrorOptions): Promise<num
   }
 }
 
-/** Ends the mirrors of these disks while the guest is paused. Both sides of each disk are equal when this returns. */
+/** Ends the mirrors of these disks while the guest is paused. At the end, both sides of each disk are equal. */
 export async function endMirrors(qmp: Qmp, { disks, signal }: Pick<MirrorOptions, "disks" | "signal">): Promise<void> {
   failIfEnded(await mirrors(qmp), disks.length);
-  // Without `force`, a mirror ends when both sides are equal, and fails if the last writes do.
+  // Without `force`, a mirror ends when both sides are equal, and fails if the last writes fail.
   for (const { id } of await mirrors(qmp)) await qmp.execute("block-job-cancel", { device: id });
   for (;;) {
     const jobs = await mirrors(qmp);

@@ -64,7 +64,7 @@ export async function monitorVm(
 function endOfEvent(event: QmpEvent): RunEnd | null {
   switch (event.event) {
     case "SHUTDOWN":
-      // `quit` and signals from this node end QEMU itself: that is reported when it is gone.
+      // After `quit` or a signal from this node, QEMU itself ends. The run ends as `gone` when the connection closes.
       return event.reason.startsWith("guest-") ? "off" : null;
     case "GUEST_PANICKED":
       return "panicked";

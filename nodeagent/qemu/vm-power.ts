@@ -1,5 +1,5 @@
-// Starts and stops VMs, and watches those that run. Every step is on disk before the next one begins, so a restarted
-// agent continues where the last one ended: it completes `starting` and `stopping`, and reconnects to VMs with `on`.
+// Starts and stops VMs, and watches the running VMs. Every step is on disk before the next step begins. So after a
+// restart, the agent completes VMs in `starting` and `stopping`, and reconnects to VMs in `on`.
 import { rm } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { EXIT } from "../../cli/internal/exit-code.ts";
@@ -25,7 +25,7 @@ import type { VmStore } from "./vm-store.ts";
 export type VmPower = {
   boot(id: string): Promise<void>;
   halt(id: string): Promise<void>;
-  /** Ends QEMU without a shutdown of its guest, and records that it is off. */
+  /** Ends QEMU without a shutdown of the guest, and records that the VM is off. */
   cut(id: string): Promise<void>;
   /** Runs work while no other work on this VM runs. */
   serialized<T>(id: string, work: () => Promise<T>): Promise<T>;

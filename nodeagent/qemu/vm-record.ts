@@ -84,7 +84,7 @@ export async function readVmRecord(folder: string): Promise<VmRecord | null> {
   throw new Failure(`${path} is damaged; delete the instance, or restore the file from a backup`, EXIT.failure);
 }
 
-/** Writes the record. It is on disk when this returns. */
+/** Writes the record. The record is on disk when the promise resolves. */
 export async function writeVmRecord(folder: string, record: VmRecord): Promise<void> {
   await writeFileDurably(join(folder, FILE), `${JSON.stringify(record, null, 2)}\n`);
 }

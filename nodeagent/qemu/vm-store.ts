@@ -8,7 +8,7 @@ import { readVmRecord, type VmRecord, writeVmRecord } from "./vm-record.ts";
 export type VmStore = {
   get(id: string): VmRecord | undefined;
   all(): readonly VmRecord[];
-  /** Creates or replaces a record. It is on disk when this returns. */
+  /** Creates or replaces a record. The record is on disk when the promise resolves. */
   put(record: VmRecord): Promise<void>;
   /** Changes fields of a record, which must exist. */
   change(id: string, change: Partial<VmRecord>): Promise<VmRecord>;

@@ -10,7 +10,7 @@ import { createSessionReference, type SessionSource } from "./session-credential
 /** A credential by reference. It contains no secret. */
 export type CredentialReference = {
   readonly user_id: string;
-  /** The API key, also the one that opened a session of the web console; null for others. */
+  /** The API key that the caller sent, or that opened its session of the web console; null for other credentials. */
   readonly key_id: string | null;
   /** The login session; null for keys and tokens of other issuers. */
   readonly login_id: string | null;
@@ -42,7 +42,7 @@ export function createCredentialReferences(source: SessionSource): FindReference
 
   return async function referenced(reference) {
     const { user_id, key_id, login_id, credential_expires_at, is_root } = reference;
-    // A session of the web console that a key opened ends with the key, and also by itself.
+    // If a key opened the session of the web console, the session ends with the key, or earlier by expiry or logout.
     const session = login_id === null ? null : await ofLogin(login_id);
     if (login_id !== null && session === null) return null;
     if (key_id !== null) return await ofKey(key_id);

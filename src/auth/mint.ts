@@ -126,7 +126,7 @@ export function createMint(secret: Uint8Array) {
     return open(secret, sealed, { purpose: "oidc-sign-in", id: "" });
   }
 
-  /** Derives the secret of a webhook, so that a repeated request gets the same one. */
+  /** Derives the secret of a webhook, so that a repeated request gets the same secret. */
   function webhookSecret(msg_id: string): string {
     return `whsec_${
       derive(secret, { purpose: "webhook-secret", id: msg_id }, WEBHOOK_SECRET_BYTES).toString("base64")

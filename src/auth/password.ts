@@ -4,7 +4,7 @@ import { Worker } from "node:worker_threads";
 import { type Fault, fault } from "../contract/fault.ts";
 import type { PasswordAnswer, PasswordTask } from "./password-worker.ts";
 
-/** Maximum number of queued tasks: about six seconds of work. */
+/** Maximum number of passwords that wait for a worker: about six seconds of work. */
 const WAITING_MAX = 64;
 
 /** A hash that no password matches and that takes as long to check as a real one. */

@@ -12,8 +12,8 @@ export type Person = {
   /** The tenant that the key is bound to, or else the tenant of the user; null for operators. */
   readonly tenant_id: string | null;
   /**
-   * The silo that the user administers: the silo of its tenant, if it has the capability silo-admin. Null otherwise,
-   * and for a key that is bound to a tenant.
+   * The silo that the user administers: the silo of the user's tenant, if the user has the capability silo-admin. Null
+   * otherwise, and for a key that is bound to a tenant.
    */
   readonly silo_id: string | null;
   /** The silo of `tenant_id`. Members and keys of the tenant see and use the records of the whole silo. */

@@ -20,8 +20,8 @@ export type TokenSource = {
   readonly generation: number;
   readonly refreshed_at: Date;
   /**
-   * The time at which the session ends unless it is refreshed. The tokens expire no later. Null for a reply that was
-   * stored before sessions had a lifetime.
+   * The time at which the session ends unless it is refreshed. The tokens expire at this time or earlier. Null for a
+   * reply that was stored before sessions had a lifetime.
    */
   readonly expires_at: Date | null;
 };

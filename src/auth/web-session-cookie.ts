@@ -37,7 +37,8 @@ export function foreignWrite(c: Context<HttpEnv>): Fault | null {
 }
 
 /**
- * Returns the refusal if a page of another site sent the request. A program, which sends no such header, is accepted.
+ * Returns the refusal if a page of another site sent the request. Accepts a program, which sends neither Sec-Fetch-Site
+ * nor Origin.
  */
 export function foreignPage(c: Context<HttpEnv>): Fault | null {
   return senderOf(c) === "other" ? FOREIGN : null;

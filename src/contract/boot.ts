@@ -255,7 +255,7 @@ export const Convergence = z.object({
 });
 export type Convergence = z.infer<typeof Convergence>;
 
-/** The body that assigns the platform image that a machine boots from now on. */
+/** The body that assigns the platform image for the next boots of a machine. */
 export const AssignBody = z.strictObject({ platform_image: Stamp });
 
 /** A machine that sent a packet to the booter. Unknown and malformed members of `client` are ignored. */
@@ -278,7 +278,7 @@ export const StagedBody = z.strictObject({
     "The kinds of stamps that are not SmartOS platforms. Every key must be in `stamps`",
   ),
 });
-/** A platform image that a booter has staged, so that it can serve it. */
+/** A platform image that a booter has staged and can serve. */
 export const StagedImage = z.object({
   stamp: z.string(),
   kind: z.enum(PLATFORM_KINDS).describe("The operating system: a SmartOS platform or a Linux node image"),

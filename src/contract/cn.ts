@@ -105,8 +105,8 @@ export const CnReservoirBody = z.strictObject({
 export type CnReservoirBody = z.infer<typeof CnReservoirBody>;
 
 /**
- * The reservoir override of a node, which is null if it has none, and the values in effect. Percents are fractions of
- * physical memory.
+ * The reservoir override of a node (null if the node has no override), and the values in effect. Percents are fractions
+ * of physical memory.
  */
 export const CnReservoirView = z.object({
   server_uuid: z.string(),

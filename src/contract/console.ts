@@ -38,7 +38,7 @@ export const OpenConsole = z.object({
 });
 export type OpenConsole = z.infer<typeof OpenConsole>;
 
-/** A console call, with which a node opens a WebSocket for the console of an instance. */
+/** A console call: the node must open a WebSocket for the console of an instance. */
 export const ConsoleCall = z.object({
   session_id: z.string(),
   instance_id: z.string(),

@@ -66,7 +66,7 @@ export const NO_ELIGIBLE_NODE: Fault = fault(
   "no eligible compute node for placement; capacity, traits, affinity, or scope pinning rejected every candidate",
 );
 
-/** All candidate nodes filled up before the commit. The route picks other candidates while any node is left. */
+/** All candidate nodes filled up before the commit. The route picks other candidates while other nodes remain. */
 export const CAPACITY_EXHAUSTED: Fault = { ...NO_ELIGIBLE_NODE, error_code: "CapacityExhausted" };
 
 function conflictAs(error_code: ErrorCode, message: string): Fault {

@@ -86,7 +86,7 @@ export type GuestInterface = z.infer<typeof GuestInterface>;
 /** The network interfaces of a guest, as the guest itself reports them. */
 export const GuestInterfaces = z.array(GuestInterface).max(GUEST_INTERFACES_MAX);
 
-/** An instance with what its guest reports. */
+/** An instance with the network interfaces that its guest reports. */
 export const InstanceShown = Instance.extend({
   guest_interfaces: GuestInterfaces.nullable().describe(
     "The addresses that the guest itself reports, if it runs the QEMU guest agent. Do not trust them: a guest may " +

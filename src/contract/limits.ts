@@ -16,7 +16,7 @@ export const CLAIM_QUOTAS = { site_max: CLAIMS_PER_SITE_MAX, source_max: CLAIMS_
  * in an unpaged list.
  */
 export const UNPROVEN_NODES_MAX = 5_000;
-/** Bytes of sysinfo as JSON in a registration without proof. The sysinfo of a large machine has half of that. */
+/** Bytes of sysinfo as JSON in a registration without proof. The sysinfo of a large machine has half of this size. */
 export const CLAIM_SYSINFO_BYTES_MAX = 65_536;
 /** Rows on a page of nodes with sysinfo. The limit is low because one sysinfo can have 1 MiB. */
 export const CN_SYSINFO_PAGE_ROWS_MAX = 50;
@@ -28,7 +28,7 @@ export const CLAIM_CODE_TRIES_MAX = 16;
 export const AGENT_APPROVAL_WAIT_S = 3_600;
 /** The time limit of a setup, from approved_at. */
 export const SETUP_LIMIT_MS = 45 * 60 * 1_000;
-/** The longest auto-approve window. Longer requests are clamped. */
+/** The longest auto-approve window. The server shortens a longer window to this. */
 export const AUTO_APPROVE_SECS_MAX = 86_400;
 /** Characters of a hostname, which is an RFC 1123 label. */
 export const HOSTNAME_CHARS_MAX = 63;
@@ -48,8 +48,8 @@ export const KEY_SECRET_CHARS = 32;
 /** Approvals per minute from one address; burst 10. */
 export const APPROVE_PER_MINUTE_DEFAULT = 10;
 /**
- * Registrations per minute from one address. A whole rack behind one address can register when its power returns, and a
- * flood is slowed.
+ * Registrations per minute from one address. The limit lets a whole rack behind one address register when its power
+ * returns, and slows a flood.
  */
 export const REGISTER_PER_MINUTE_DEFAULT = 1_200;
 /**
@@ -149,7 +149,7 @@ export const MINUTE_LOAD_KEPT_HOURS = 6;
 export const HOURLY_LOAD_KEPT_DAYS = 7;
 /** Days of one request for usage: a year. */
 export const USAGE_RANGE_DAYS_MAX = 366;
-/** Seconds after the end of a day until its usage is closed. A commit takes less than a minute. */
+/** Seconds after the end of a day until its usage is closed: enough for late commits, which take under a minute. */
 export const USAGE_CLOSE_LATE_S = 3_600;
 /** Days for which the usage of closed days is kept: three years. */
 export const USAGE_KEPT_DAYS = 1_096;
@@ -182,13 +182,13 @@ export const HARDWARE_TEXT_CHARS_MAX = 256;
 export const LABEL_ARGUMENTS_MAX = 100;
 /** Characters of an IPv4 block as text (RFC 4632); the longest is 255.255.255.255/32. */
 export const CIDR_TEXT_CHARS_MAX = 18;
-/** Characters of the version that a node's agent reports, so that lists stay small: five times a common version. */
+/** Characters of the version that a node's agent reports, so that lists stay small: five times a common length. */
 export const AGENT_VERSION_CHARS_MAX = 64;
 /** Characters of the stamp of a platform image. */
 export const STAMP_CHARS_MAX = 64;
 /** Characters of one kernel argument. */
 export const KERNEL_ARGUMENT_CHARS_MAX = 256;
-/** The default rounds and the significant characters of a salt, as the definition of sha512-crypt has them. */
+/** The default rounds and the significant characters of a salt, as sha512-crypt defines them. */
 export const CRYPT_ROUNDS = 5_000;
 export const CRYPT_SALT_CHARS_MAX = 16;
 /** Bytes of a root password: common crypt libraries accept no more, and the cost grows with the length. */
@@ -208,8 +208,8 @@ export const FIREWALL_PRIORITY_MAX = 65_535;
 /** The maximum number of rules in a set of firewall rules. One commit replaces the set. */
 export const FIREWALL_SET_RULES_MAX = 500;
 /**
- * Sentences with which a node describes the path of a packet, and characters of each sentence. The longest path needs a
- * few sentences fewer.
+ * Sentences with which a node describes the path of a packet, and characters of each sentence. The longest path needs
+ * slightly fewer sentences.
  */
 export const TRACE_STEPS_MAX = 20;
 export const TRACE_STEP_CHARS_MAX = 400;
@@ -286,8 +286,8 @@ export const PORT_FORWARDS_MAX = 256;
 /** Classes of instance sizes in the setting `network.nic_limits`. */
 export const NIC_LIMIT_CLASSES_MAX = 32;
 /**
- * The smallest limits that the setting `network.nic_limits` accepts. With smaller ones, a guest could not boot, and an
- * operator would search for a fault.
+ * The smallest limits that the setting `network.nic_limits` accepts. With smaller limits a guest could not boot,
+ * and an operator would not suspect the limits.
  */
 export const NIC_CONNECTIONS_MIN = 16;
 export const NIC_PACKETS_PER_SECOND_MIN = 100;
@@ -341,7 +341,7 @@ export const ADDITIONAL_IPS_MAX = 16;
 export const ALLOWED_CIDRS_MAX = 16;
 /** SSH keys of one instance. */
 export const SSH_KEYS_OF_INSTANCE_MAX = 100;
-/** Network interfaces that a guest may report, and addresses of one interface. A guest may report anything. */
+/** Network interfaces in a guest's report, and addresses of one interface. A guest can report any number. */
 export const GUEST_INTERFACES_MAX = 32;
 export const GUEST_ADDRESSES_MAX = 32;
 /** Characters of the reason that a node gives for a failed job. */
@@ -389,14 +389,14 @@ export const DRAIN_LIMIT_MS = 7 * 24 * 60 * 60 * 1_000;
 export const LABEL_DRAIN_NODES_MAX = 200;
 /** A drain by label that has not ended after this time fails: 30 days, enough for 40 nodes at 18 hours each. */
 export const LABEL_DRAIN_LIMIT_MS = 30 * 24 * 60 * 60 * 1_000;
-/** A node must claim and end the job that restarts it within this time. The job ends before the machine restarts. */
+/** Within this time, a node must claim and end its restart job. The job ends before the machine restarts. */
 export const REBOOT_JOB_LIMIT_MS = 10 * 60 * 1_000;
 /**
- * A node that its agent restarted must report again within this time. Servers with much memory need 15 minutes to
- * start.
+ * After its agent has restarted the machine, a node must report again within this time. Servers with much memory need
+ * 15 minutes to start.
  */
 export const REBOOT_LIMIT_MS = 30 * 60 * 1_000;
-/** A node that an operator restarts must report again within a day, because the operator may be away. */
+/** If an operator must restart the machine, the node has a day to report again: the operator may be away. */
 export const REBOOT_BY_OPERATOR_LIMIT_MS = 24 * 60 * 60 * 1_000;
 /** A drain no longer tries to move an instance after this many refused migrations, one second apart. */
 export const DRAIN_TRIES_MAX = 3;
@@ -422,9 +422,9 @@ export const SESSION_LIFETIME_S_DEFAULT = 7 * 24 * 60 * 60;
 /** Seconds after which an unused sign-in link of the development environment expires, and the bytes of its code. */
 export const DEV_SIGN_IN_LINK_S = 3_600;
 export const DEV_SIGN_IN_CODE_BYTES = 16;
-/** Seconds that a user has to sign in at an issuer: enough to find a second factor. */
+/** The time limit in seconds for a user's sign-in at an issuer: enough to find a second factor. */
 export const OIDC_SIGN_IN_S = 600;
-/** Random bytes of the state, the nonce and the code verifier of a sign-in (RFC 7636, 4.1 has 32). */
+/** Random bytes of the state, the nonce and the code verifier of a sign-in (RFC 7636, 4.1 recommends 32). */
 export const OIDC_RANDOM_BYTES = 32;
 /** Characters of the path to which a sign-in returns, and of each value that the issuer returns. */
 export const OIDC_TEXT_CHARS_MAX = 2_048;
@@ -436,7 +436,7 @@ export const WEB_SESSION_IDLE_S_DEFAULT = 12 * 60 * 60;
 export const WEB_SESSION_TOUCH_S = 300;
 /** Events that one search of the audit chain reads. A search of 20,000 events took 460 ms on two shared cores. */
 export const AUDIT_SEARCH_EVENTS_MAX = 10_000;
-/** Rows of one window of a list: enough for some screens. A window may begin at any row of a list of nodes. */
+/** Rows of one window of a list: enough for several screens. A window may begin at any row of a list of nodes. */
 export const WINDOW_ROWS_DEFAULT = 100;
 export const WINDOW_ROWS_MAX = 500;
 export const WINDOW_OFFSET_MAX = 1_000_000;
@@ -461,7 +461,7 @@ export const DENIAL_WINDOW_S = 60;
 /**
  * Requests per minute of one caller (a tenant with its keys and users, an operator, a node) at one process, and how
  * many of them may write. A node sends about 30 per minute; a booter may send ten times the limit. A refused write is
- * stored for a day, so the second limit also keeps one caller below 1.7 million short rows.
+ * stored for a day, so the second limit also keeps one caller below 1.8 million short rows.
  */
 export const CALLER_REQUESTS_PER_MINUTE = 6_000;
 export const CALLER_WRITES_PER_MINUTE = 1_200;
@@ -494,7 +494,7 @@ export const CONNECTIONS_KNOWN_EACH = 1 / 4;
 export const HELD_STRANGERS_MAX = 12_000;
 export const HELD_STRANGER_EACH_MAX = 6_000;
 export const HELD_KNOWN_EACH_MAX = 1_000;
-/** Seconds after which the ticket of a console session expires: enough to open the connection, too short to pass on. */
+/** Seconds after which the ticket of a console session expires: enough to open the connection, too short to share. */
 export const CONSOLE_TICKET_S = 60;
 /** Random bytes of a console ticket. */
 export const CONSOLE_TICKET_BYTES = 32;
@@ -514,11 +514,14 @@ export const CONSOLE_LOG_BYTES_MAX = 2 ** 20;
  * memory of every process in between. With a round trip of 50 ms, 1.3 MB/s are still possible.
  */
 export const CONSOLE_WINDOW_BYTES = 65_536;
-/** Bytes of one frame of a console, so that confirmations are not held up. */
+/** Bytes of one frame of a console. Frames are short, so that a confirmation does not wait long behind one. */
 export const CONSOLE_FRAME_BYTES_MAX = 16_384;
 /** Bytes of one control frame of a console. */
 export const CONSOLE_CONTROL_BYTES_MAX = 4_096;
-/** Bytes that wait for a slow end of a console. Only an end that breaks the window rule can cause more. */
+/**
+ * Bytes that may wait for a slow end of a console. If more wait, the other end has broken the window rule, and the
+ * console ends.
+ */
 export const CONSOLE_BUFFER_BYTES_MAX = 4 * CONSOLE_WINDOW_BYTES;
 /** Bytes of earlier output that a console shows when it opens: about one screen. */
 export const CONSOLE_HISTORY_BYTES_DEFAULT = 4_096;
@@ -542,8 +545,8 @@ export const CONSOLE_CHECK_MS = 5_000;
 /** Both ends of a console must answer a ping within this interval. It is below the idle limit of common proxies. */
 export const CONSOLE_PING_MS = 20_000;
 /**
- * The interval in which the relaying process renews a console, and the time after which a console that was not renewed
- * has ended.
+ * The interval in which the relaying process renews a console, and the time after which a console counts as ended
+ * without a renewal.
  */
 export const CONSOLE_RENEW_MS = 60_000;
 export const CONSOLE_LEASE_S = 180;
@@ -566,9 +569,9 @@ export const NETWORK_MESSAGE_CHARS_MAX = 1_000;
 export const OVERLAY_HEADER_BYTES = 50;
 /** The largest MTU inside a VPC, in bytes: the MTU of Ethernet, which guests expect. */
 export const VPC_MTU_MAX = 1_500;
-/** The MTU of the underlay of a node that reports none, in bytes. */
+/** The underlay MTU of a node that reports no MTU, in bytes. */
 export const UNDERLAY_MTU_DEFAULT = 1_500;
-/** Seconds after which a node stops its NAT gateways while the control plane does not answer it. */
+/** Seconds without an answer from the control plane after which a node stops its NAT gateways. */
 export const NAT_GATEWAY_SILENCE_S = 60;
 /**
  * A node whose last heartbeat is this many seconds old certainly runs no NAT gateway. The value is the duration of the
@@ -587,8 +590,8 @@ export const WEBHOOK_URL_CHARS_MAX = 2_048;
 /** Random bytes of a webhook's secret: as many as the signature's digest has. */
 export const WEBHOOK_SECRET_BYTES = 32;
 /**
- * Deliveries of one webhook that may wait, about 1 kB each. While so many wait, the delivery of a further event is
- * given up at once, in the state dead.
+ * Deliveries of one webhook that may wait, about 1 kB each. While this many wait, the server sets the delivery of each
+ * further event to the state dead at once.
  */
 export const WEBHOOK_PENDING_MAX = 10_000;
 /**

@@ -58,7 +58,7 @@ export const SETTINGS = {
     default: INSTANCE_CREATE_WAIT_S,
     restart_required: false,
     description:
-      "Seconds that a node may take for an operation on an instance. The request waits for the operation as long",
+      "Seconds that a node may take for an operation on an instance. The request waits equally long for the operation",
   },
   "instance.memory_bytes_min": {
     schema: z.number().int().min(1).max(Number.MAX_SAFE_INTEGER),
@@ -258,8 +258,8 @@ export const SETTINGS = {
     restart_required: false,
     description: "Limits of each NIC by the size of its instance: the first class whose cpu_max is at least the " +
       "instance's vCPUs, or null. connections_max counts open connections; packets_per_second_max and " +
-      "bytes_per_second_max count packets; each counts for each direction; null: unlimited. A change reaches a VPC " +
-      "with its next change",
+      "bytes_per_second_max count packets; each counts for each direction; null: unlimited. A new " +
+      "value takes effect in a VPC when an object of the VPC changes next",
   },
   "fetch.allowed_private": {
     schema: z.array(z.union([z.cidrv4(), z.cidrv6()], { error: "must be a network such as 10.20.0.0/16 or fd00::/8" }))

@@ -95,9 +95,9 @@ export type DeliveredScript = z.infer<typeof DeliveredScript> & { readonly mac: 
 
 /** The setup script of the current run, as the record of the node stores it. */
 export type SetupDelivery = DeliveredScript & {
-  /** Another booter got the bundle for this script. */
+  /** Whether another booter got the bundle for this script. */
   readonly handed_over: boolean;
-  /** The run has ended, and the node is approved. */
+  /** Whether the run has ended with an approved node. */
   readonly completed: boolean;
 };
 

@@ -6,8 +6,8 @@ import { Labels, LabelsPatch, NewLabels } from "./labels.ts";
 import { DESCRIPTION_CHARS_MAX } from "./limits.ts";
 
 /**
- * A resource name. The actors check this rule, because a violation must be answered with 409, and a schema would answer
- * 400.
+ * A resource name. The actors check the rule for names, and not the schema, because a violation must get a 409 and a
+ * schema would cause a 400.
  */
 export const ResourceName = z.string().describe(
   "1 to 63 bytes, no / or \\, no control, bidirectional or zero-width characters, no spaces at either end; otherwise " +

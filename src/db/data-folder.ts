@@ -1,6 +1,6 @@
 // Manages the folder of an embedded PostgreSQL server. One process owns the folder: it holds a file lock, which the
 // kernel releases when the process ends. If a PostgreSQL server is still running after its owner ended, the next owner
-// stops it before it starts a new server.
+// stops that server and then starts a new one.
 //
 //   owner.lock     the lock; contains the owner's pid, for operators
 //   url            connection URL for the control plane, mode 0600; exists only while the server runs

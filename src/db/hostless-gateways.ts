@@ -2,8 +2,8 @@
 import type { HostlessGateway } from "../lib/placement/nat-gateway-host.ts";
 import type { Db } from "./pool.ts";
 
-// guard_cn_may_host_gateway has the same conditions. They are in the order in which an operator sets up a node. Each node
-// counts for the first condition that it does not meet.
+// guard_cn_may_host_gateway has the same conditions. They are in the order in which an operator sets up a node. The
+// query counts each node only under the first condition that it does not meet.
 const HOSTLESS = `
   select g.id, g.name, host(g.public_address) as public_address, host(r.destination) || '/' || masklen(r.destination)
            as destination, e.nic_tag,
@@ -31,7 +31,10 @@ const HOSTLESS = `
    where subnet.id = $1
    order by masklen(r.destination) desc`;
 
-/** Lists the gateways without a node to which a subnet's routes send an address, the longest destination first. */
+/**
+ * Lists the gateways that have no node, and to which a subnet's routes send an address. The longest destination is
+ * first.
+ */
 export async function listHostlessGateways(
   db: Db,
   { subnet_id, address, live_s }: { readonly subnet_id: string; readonly address: string; readonly live_s: number },

@@ -70,8 +70,8 @@ export async function claimKey(db: DbClient, claim: KeyClaim): Promise<KeyAnswer
 }
 
 /**
- * Deletes the key of a request that got 503 and had no effect, so that a retry of the request runs. Deletes it only if
- * it still has this message id: a late duplicate of the call must not delete a newer claim of the same key.
+ * Deletes the key of a request that got 503 and had no effect, so that a retry of the request runs. A key that has
+ * another message id by now stays: a late duplicate of the call must not delete a newer claim of the same key.
  */
 export async function forgetKey(db: DbClient, use: KeyUse, msg_id: string): Promise<void> {
   const { principal, method, path, key } = use;

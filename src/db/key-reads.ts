@@ -25,7 +25,7 @@ export type KeyReads = {
   close(): Promise<void>;
 };
 
-/** The number of connections per process. The second one is used when the first one is lost or crowded. */
+/** The number of connections per process. The second one is used when the first one is lost or busy. */
 const CONNECTIONS_MAX = 2;
 /** Number of running statements above which a connection is crowded. */
 const CROWD = 128;
@@ -87,8 +87,8 @@ export function createKeyReads({ connect, idle_ms, prepares }: KeyReadsOptions):
   }
 
   /**
-   * Returns the first connection that is open and not crowded. If all are crowded, opens another connection if the limit
-   * permits it, and returns the least crowded open connection, or a connection that is opening if none is open.
+   * Returns the first connection that is open and not crowded. If all are crowded, opens another connection, unless the
+   * limit is reached, and returns the least crowded open connection. If none is open, returns one that is opening.
    */
   function choose(): Line {
     let best: Line | undefined;

@@ -38,7 +38,8 @@ const EVERY_MS = 250;
 /** The shortest time between two sweeps. */
 const REST_MS = 10;
 /**
- * A request that begins to wait within this time of a hint may have read the database before the change of the hint.
+ * A request that begins to wait within this time after a hint may have read the database before the change that caused
+ * the hint.
  */
 const HINT_AGE_MS = 100;
 /**

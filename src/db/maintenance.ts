@@ -60,7 +60,8 @@ async function dropEndedJobs(db: Db, retention_s: number): Promise<void> {
 }
 
 /**
- * The kinds whose rows are deleted without a transition: by maintenance, or together with the record that they belong to.
+ * The kinds whose rows are deleted without a transition: by maintenance, or together with the record that they belong
+ * to.
  */
 export const SWEPT_KINDS = [
   "route",

@@ -1,5 +1,5 @@
-// Stores packet traces. A trace asks nodes where a packet stops, and stores their answers. The process that asks and
-// the process that the node polls may be different processes.
+// Stores packet traces. A trace asks nodes where a packet stops. The questions and the answers are stored, because the
+// process that asks and the process that the node polls may be different processes.
 import { TRACES_OPEN_MAX } from "../contract/limits.ts";
 import type { TraceAnswer, TraceQuestion } from "../contract/network-trace.ts";
 import type { Db } from "./pool.ts";

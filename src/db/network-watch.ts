@@ -10,7 +10,7 @@ import { FOLD_AGE_S } from "./realizations.ts";
 export type Have = Readonly<Record<string, number>>;
 
 export type NetworkWatch = {
-  /** Notes what a node stores, and whether it answers packet traces, before its poll reads the database. */
+  /** Records what a node stores, and whether it answers packet traces. Call it before the poll reads the database. */
   note(server_uuid: string, have: Have, answers_traces?: boolean): void;
   /** Returns the nodes whose documents changed, among the given nodes. */
   sweep(server_uuids: readonly string[]): Promise<Map<string, { readonly changed: true }>>;

@@ -62,7 +62,10 @@ export type Db = DbClient & {
 // deno-lint-ignore no-explicit-any -- without a row type, columns are not type-checked
 type Row = any;
 
-/** Per process, in addition to one LISTEN connection and the connections of key-reads.ts. */
+/**
+ * Connections of a process, in addition to one LISTEN connection and the connections of key-reads.ts, and the time
+ * limits of a statement and of a wait for a lock.
+ */
 const CONNECTIONS_MAX = 8;
 const STATEMENT_LIMIT_MS = 5_000;
 const LOCK_LIMIT_MS = 250;
@@ -155,7 +158,8 @@ function primaryOf(options: ConnectOptions): Primary {
 
 async function openAt(url: string, options: ConnectOptions, config: pg.ClientConfig = {}): Promise<Connection> {
   const client = new pg.Client({ ...clientConfig(options, url), ...config });
-  client.on("error", () => {}); // Without a listener a broken connection would end the process; the next query reports the error.
+  // Without a listener a broken connection would end the process. The next query reports the error.
+  client.on("error", () => {});
   try {
     await client.connect();
     await refuseStandby(client, options);

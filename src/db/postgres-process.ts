@@ -74,7 +74,7 @@ function watch(pid: number): ChildProcess {
     env: bareEnvironment(),
     stdio: ["pipe", "ignore", "ignore"],
   });
-  watcher.on("error", () => {}); // Without sh, stopOrphan at the next start replaces the watcher.
+  watcher.on("error", () => {}); // Without sh, only stopOrphan at the next start stops the server.
   watcher.unref();
   return watcher;
 }

@@ -12,7 +12,7 @@ export type Primary = {
   open<T>(connect: () => Promise<T>): Promise<T>;
 };
 
-/** During a failover every request fails to connect. In this time, the servers are asked at most once. */
+/** The pause between two searches for the primary, because during a failover every request fails to connect. */
 const SEARCH_PAUSE_MS = 200;
 
 /** `probe` resolves if the server at a URL accepts writes, and rejects otherwise. */

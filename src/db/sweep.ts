@@ -11,8 +11,8 @@ export type Sweep = {
 };
 
 /**
- * Deletes the oldest rows that match, in at most SWEEPS_PER_PASS batches. Rows that another process has locked are left
- * to it. Returns the number of deleted rows; the next pass deletes the rest.
+ * Deletes the oldest rows that match, in at most SWEEPS_PER_PASS batches. Skips rows that another process has locked.
+ * Returns the number of deleted rows; the next pass deletes the rest.
  */
 export async function sweepRows(db: DbClient, { table, where, order, params }: Sweep): Promise<number> {
   const batch = `

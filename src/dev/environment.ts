@@ -27,7 +27,7 @@ export type EnvironmentOptions = {
 
 const START_LIMIT_MS = 60_000;
 
-/** The setting that this file overrides. The server's warning about it would only puzzle the reader. */
+/** The setting that this file overrides. The output leaves out the server's warning about the override. */
 const FETCH_SETTING = "fetch.allowed_private";
 
 /** Returns a random key in the form of BERTH_ROOT_KEY. */

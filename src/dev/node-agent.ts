@@ -18,8 +18,8 @@ export type Agent = ReturnType<typeof startAgent>;
 export type AgentPlace = {
   readonly hostname: string;
   /**
-   * The arguments that run a command in the node's network namespace if they are put before it, and the node's address
-   * in this namespace.
+   * The arguments to put before a command, so that it runs in the node's network namespace; and the node's address in
+   * this namespace.
    */
   readonly enter: readonly string[];
   readonly address?: string;
@@ -33,8 +33,7 @@ export function startAgent(
   const argv = [
     ...["run", "--endpoint", endpoint, "--state-dir", stateDir, "--hostname", hostname],
     ...address === undefined ? [] : ["--underlay-address", address, "--migration-address", address],
-    // If QEMU runs here, the machines are real. The demo has its own folders for them, and its own identity of the
-    // node.
+    // If this machine has QEMU, the VMs are real. The demo gives the agent its own folders and its own server_uuid.
     ...["--driver", "auto", "--server-uuid", crypto.randomUUID()],
     ...["--machine-dir", machineDir(stateDir), "--run-dir", `${stateDir}-run`],
   ];
@@ -74,7 +73,8 @@ export function startAgent(
   const enrolled = printedLine(/(?:approved|enrolled)/i);
   driver.catch(() => {});
   claimCode.catch(() => {});
-  enrolled.catch(() => {}); // Prevents unhandled rejections, because the scenario waits for these promises one after another.
+  // Prevents unhandled rejections, because the scenario waits for these promises one after another.
+  enrolled.catch(() => {});
   return {
     /** The agent's driver: `qemu`, or `simulated` with the reason. */
     driver,

@@ -30,7 +30,7 @@ export async function missingProgram(): Promise<string | null> {
 
 export type NodeNamespace = {
   readonly address: string;
-  /** The arguments that run a command in the namespace if they are put before it. */
+  /** The arguments to put before a command, so that it runs in the namespace. */
   readonly enter: readonly string[];
 };
 

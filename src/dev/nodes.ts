@@ -17,8 +17,8 @@ export type DevNodesOptions = {
 };
 
 /**
- * Runs the agent until standard input ends. It ends when the server closes it, and also when the server is killed.
- * Otherwise the agents would outlive a killed server, and the next server would start them a second time.
+ * Runs the agent until standard input ends. The input ends when the server closes it, and also when the server is
+ * killed. Otherwise the agents would outlive a killed server, and the next server would start them a second time.
  */
 const UNTIL_INPUT_ENDS = '"$@" & agent=$!; cat > /dev/null; kill "$agent"; wait "$agent"';
 

@@ -1,5 +1,5 @@
-// Checks conditions of a running system that are no invariants, but that an operator must know: operations, jobs,
-// messages and nodes that are stuck, late or silent.
+// Checks conditions of a running system that are not invariants but need an operator: operations, jobs, messages and
+// nodes that are stuck, late or silent.
 import { CN_LIVE_S } from "../contract/limits.ts";
 import type { Check } from "./check.ts";
 

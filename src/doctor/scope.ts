@@ -7,7 +7,10 @@ import { DOCTOR_LOG_ROWS } from "../contract/limits.ts";
 /** `recent`: the newest DOCTOR_LOG_ROWS transitions, and the records that they changed. */
 export type Scope = DoctorScope;
 
-/** A limit, because PostgreSQL plans with its number of rows. With a condition on the id, it plans to read the whole log. */
+/**
+ * SQL of the newest rows. It uses a limit, because PostgreSQL plans with the limit's number of rows. With a condition
+ * on the id instead, PostgreSQL plans to read the whole log.
+ */
 const newest = (rows: number) => `(select * from transition order by id desc limit ${rows})`;
 
 /** SQL of the transitions to check. */

@@ -38,7 +38,7 @@ export type Keyed = {
 };
 
 export type HttpEnv = {
-  /** The values that the server that runs the app passes with each request. */
+  /** The values that the HTTP server passes to the app with each request. */
   Bindings: Partial<Peer>;
   Variables: {
     /**

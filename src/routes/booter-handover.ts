@@ -22,9 +22,9 @@ export function booterHandoverRoutes(app: App, deps: Writes & Pick<RouteDeps, "m
     tags,
     summary: "Store the setup script that a booter is about to send",
     description:
-      "Another booter then accepts the calls of this script. The server refuses this after the machine has got the " +
-      "values of the run, because a second script must not run at the same time as the first. The server stores " +
-      "the SHA-256 of the script's token, not the token.",
+      "Another booter then accepts the calls of this script. The server refuses the request after the machine has " +
+      "got the values of the run, because a second script must not run at the same time as the first. The server " +
+      "stores the SHA-256 of the script's token, not the token.",
     ...rights(deps, "BooterHandover"),
     ...REPEATABLE,
     request: { params: CnParam, body: jsonBody(DeliveredScript.extend({ mac: Mac })) },
@@ -58,7 +58,7 @@ export function booterHandoverRoutes(app: App, deps: Writes & Pick<RouteDeps, "m
     path: "/v2/booter/cns/{server_uuid}/setup-script/bundle",
     tags,
     summary: "Get the setup bundle for a script that another booter sent",
-    description: "Needs the token of the script. The server refuses this after the first report of the run.",
+    description: "Needs the token of the script. The server refuses the request after the first report of the run.",
     ...rights(deps, "BooterHandover"),
     request: { params: CnParam, body: jsonBody(BundleHandover) },
     responses: answers(SetupBundle, "The bundle, including its secrets"),

@@ -21,7 +21,7 @@ export function capacityRoutes(app: App, deps: Reads): void {
     summary: "Show the capacity of the fleet",
     description:
       "The resources of approved nodes, the sums of the instances on them, and the sums of the tenants' quotas. " +
-      "These sums can be larger than the nodes' resources: quotas may promise more, and so may overprovisioning.",
+      "Quotas and overprovisioning can make these sums larger than the nodes' resources.",
     ...rights(deps, "SystemRead"),
     responses: answers(FleetCapacity, "The sums"),
   });

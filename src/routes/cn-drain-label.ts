@@ -23,10 +23,10 @@ export function cnDrainLabelRoutes(app: App, deps: Deps): void {
       "towards this limit while its drain runs. Afterwards the node stays cordoned. The drain of each node is an " +
       "operation cn-drain of its own, with a new plan. The plan in the answer moves no instance to another node with " +
       "the label. After the first node that cannot be emptied, the operation starts no further drain; running drains " +
-      "continue. The operation ends when its drains have ended. It fails (state unwound) if a node " +
-      "could not be emptied. The output of its last step lists the nodes in " +
-      "`drained`, `not_emptied` (with the reason and a remedy) and `not_begun`. An abandoned operation starts no " +
-      "further drain; running drains continue. A label that changes later does not change the operation's nodes. 400 " +
+      "continue. The operation ends when its drains have ended. It fails (state unwound) if a node could not be " +
+      "emptied. The output of its last step lists the nodes in `drained`, `not_emptied` (with the reason and a " +
+      "remedy) and `not_begun`. An abandoned operation starts no further drain; running drains continue. A label " +
+      "that changes later does not change the operation's nodes. 400 " +
       `if no approved node has the label, or if more than ${LABEL_DRAIN_NODES_MAX} nodes have it. With \`dry_run\`, ` +
       "the request changes nothing and returns the plan, even if there are no such nodes.",
     ...rights(deps, "CnDrain"),

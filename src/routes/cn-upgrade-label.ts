@@ -26,9 +26,10 @@ export function cnUpgradeLabelRoutes(app: App, deps: Deps): void {
       "restarts the machine, waits until the node reports a new boot of the image, and uncordons it. After the first " +
       "upgrade that fails, the operation begins no further upgrade; running upgrades continue. A node whose upgrade " +
       "failed stays cordoned, and its boot records get their previous images back. The operation ends when its " +
-      "upgrades have ended. It fails (state unwound) if a node was not upgraded. The output of its last step lists the nodes in `upgraded`, `not_upgraded` (with the " +
-      "reason and a remedy) and `not_begun`. An abandoned operation begins no further upgrade; running upgrades " +
-      "continue. A node stays cordoned if an operator had cordoned it before. 400 if no approved node has the label, " +
+      "upgrades have ended. It fails (state unwound) if a node was not upgraded. The output of its last step lists " +
+      "the nodes in `upgraded`, `not_upgraded` (with the reason and a remedy) and `not_begun`. An abandoned " +
+      "operation begins no further upgrade; running upgrades continue. A node stays cordoned if an operator had " +
+      "cordoned it before. 400 if no approved node has the label, " +
       `if more than ${LABEL_DRAIN_NODES_MAX} nodes have it, or if no booter has staged the image. 409 if a node ` +
       "cannot be upgraded (`unfit`). With `dry_run`, the request changes nothing and returns the plan, even if there " +
       "are no such nodes or some are unfit.",

@@ -264,12 +264,15 @@ export type NetworkPorts = {
   answerTrace(server_uuid: string, answer: TraceAnswer): Promise<boolean>;
   /** Returns the nodes of a VPC with their underlay addresses, and its generation; null if the VPC does not exist. */
   nodesOf(vpc_id: string): Promise<{ readonly generation: number; readonly hosts: readonly ContentHost[] } | null>;
-  /** Lists the NAT gateways without a node to which a subnet's routes send an address, the longest destination first. */
+  /**
+   * Lists the NAT gateways that have no node, and to which a subnet's routes send an address. The longest destination
+   * is first.
+   */
   hostless(subnet_id: string, address: string): Promise<readonly HostlessGateway[]>;
   nicTags(server_uuid: string, tags: readonly ReportedNicTag[]): Promise<void>;
   /** Returns how far the nodes of a VPC have applied its network; null if the VPC does not exist. */
   realized(vpc_id: string): Promise<Realized | null>;
-  /** Returns whether the nodes have applied what a key of `findApplied` names. */
+  /** Returns whether the nodes have applied the generation in `key`. The key has the form of `findApplied`. */
   isApplied(key: string): Promise<boolean>;
 };
 

@@ -63,8 +63,8 @@ export async function traceFrom(
 }
 
 /**
- * Returns why the NAT gateway has no node, if a route to such a gateway stops the packet; otherwise null. In the node's
- * document this route is a reject, which does not name the gateway.
+ * If a route to a NAT gateway without a node stops the packet, returns why the gateway has no node; otherwise null. In
+ * the node's document this route is a reject, which does not name the gateway.
  */
 async function hostlessReason(
   { networks }: Deps,

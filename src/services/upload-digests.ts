@@ -42,7 +42,7 @@ export function createUploadDigests(read: ImageStore["read"]): UploadDigests {
     return progress;
   }
 
-  /** Runs work on an upload while no other work on it runs. */
+  /** Runs work on an upload after all earlier work on the same upload has ended. */
   function alone<T>(progress: Progress, work: () => Promise<T>): Promise<T> {
     const done = progress.last.then(work);
     progress.last = done.catch(() => {});

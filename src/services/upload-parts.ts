@@ -37,7 +37,7 @@ export function uploadParts(deps: Pick<RouteDeps, "kysely" | "send">, store: Ima
     const { id, size_bytes, received_bytes } = upload;
     const wanted = Math.min(IMAGE_PART_BYTES, size_bytes - received_bytes);
     const is_next = from === received_bytes && bytes.length > 0 && bytes.length === wanted;
-    // A repeated part is compared with the stored one; write does not change it.
+    // `write` compares a repeated part with the stored one, and does not change the stored one.
     const is_repeated = from % IMAGE_PART_BYTES === 0 && bytes.length > 0 && from + bytes.length === received_bytes;
     // A stored part never changes, so a part that the actor would refuse is not stored.
     if ((is_next || is_repeated) && !(await store.write(id, from / IMAGE_PART_BYTES, bytes))) return OTHER_BYTES;

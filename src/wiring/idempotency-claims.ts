@@ -83,7 +83,7 @@ export function createIdempotencyClaims({ db, engine, mint, newId }: ClaimPorts)
     type Replied = Outcome<ReplyOf<K, T>>;
     if (at === undefined) return await engine.send(to, message, { origin }) as Replied;
     const keyed = c.get("keyed");
-    // The key stays claimed until the outcome is known, because a message that throws may have taken effect.
+    // The key stays claimed until the outcome is known, because a message may take effect even if `send` throws.
     if (keyed !== undefined) keyed.unavailable = false;
     const outcome = await engine.send(to, message, { id: at.id, fresh: !at.repeated, origin });
     if (keyed !== undefined) keyed.unavailable = isStoredUnavailability(outcome);

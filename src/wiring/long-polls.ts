@@ -82,7 +82,7 @@ export function createLongPollsOfServer({ db, hints, report, settings }: HoldPor
       polls.endings.answer(id, { ended: true });
       polls.outcomes.answer(id, { ended: true });
     } else if (state === "unwinding" || typeof row["job_id"] === "string") {
-      // This is left to the sweep, which knows whether a node must still undo its part.
+      // Lets the sweep answer, because only its query finds out whether a node must still undo its part.
       polls.outcomes.nudge();
     }
   }

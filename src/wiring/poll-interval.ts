@@ -10,7 +10,7 @@ import {
 import type { Db } from "../db/pool.ts";
 
 /**
- * The number of nodes is kept for this time. It changes slowly: nodes are approved one by one, or some hundred in a
+ * How long a count of the nodes is used. The count changes slowly: nodes are approved one by one, or a few hundred in a
  * minute.
  */
 const COUNTED_MS = 10_000;

@@ -27,10 +27,10 @@ export type BackgroundWorkerOptions = {
 
 export type BackgroundWorker = ReturnType<typeof createBackgroundWorker>;
 
-/** Rows per batch. If a batch is full, another batch follows in this pass or in the next one. */
+/** Rows per batch, and the pause between two passes. After a full batch, another follows in this pass or the next. */
 const BATCH_ROWS = 200;
 const EVERY_MS = 500;
-/** The shortest pause between two passes. */
+/** The shortest pause between two passes, and the time between two passes of maintenance. */
 const GAP_MS = 25;
 const MAINTENANCE_EVERY_MS = 60_000;
 /** The shortest time between two statements that delete delivered outbox rows. */

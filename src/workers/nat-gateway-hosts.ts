@@ -30,8 +30,8 @@ const EVERY_MS = 1_000;
 
 export function createNatGatewayHosts({ unfit, homeless, candidates, send, ports }: NatGatewayHostsOptions) {
   /**
-   * The first generation that this process saw in which the gateway has no node. The key is the gateway and the time at
-   * which it left its last node.
+   * For each gateway without a node, the generation of its VPC when this process first saw it without a node. The key
+   * is the gateway's id and the time at which the gateway left its last node.
    */
   let without = new Map<string, number>();
 

@@ -96,7 +96,7 @@ export function createUpgrades({ labels, nodes, begin, drain, endStep, end, port
 }
 
 /**
- * Notes why a message was refused, and returns whether it was accepted. An overloaded server accepts the message later.
+ * Returns whether a message was accepted; if not, records the reason. An overloaded server accepts the message later.
  * If another process has sent the message before, the next pass sees its effect, and the refusal does not count.
  */
 function noted(outcome: Outcome, server_uuid: string, refusals: Map<string, string>): boolean {

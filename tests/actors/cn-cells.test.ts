@@ -318,7 +318,7 @@ describe("approve", () => {
 });
 
 describe("a claim", () => {
-  test("for an unknown server_uuid creates an unproven record and takes one from the budget of unproven nodes", () => {
+  test("for an unknown server_uuid creates an unproven record and uses up one of the budget for unproven nodes", () => {
     const { next, parts } = going(null, MESSAGES.claimed);
     expect(next).toMatchObject({ state: "pending", unproven: true, role: "tenant", hostname: "new-name", ...NO_KEY });
     expect(parts).toContainEqual(expect.objectContaining({ part: "take", budget: "unproven-nodes", amount: 1 }));
@@ -328,7 +328,7 @@ describe("a claim", () => {
     expect(going(IN["disabled"] ?? null, MESSAGES.claimed).next).toEqual({ ...IN["disabled"], state: "pending" });
   });
 
-  test("that was the last claim of its node removes the node if it is unproven, and otherwise disables the node", () => {
+  test("that ends as the last claim of its node removes an unproven node, and disables any other node", () => {
     expect(going(UNPROVEN, MESSAGES.last_claim_ended).next).toBeNull();
     expect(going(PENDING, MESSAGES.last_claim_ended).next).toMatchObject({ ...PENDING, state: "disabled" });
   });
@@ -343,7 +343,7 @@ describe("join", () => {
 
 describe("refresh", () => {
   test.each([["approved", "new-name"], ["awaiting_setup", "old-name"], ["setting_up", "old-name"]])(
-    "from a node that is %s replaces its sysinfo, keeps the inventory from the booter, and leaves the hostname %s",
+    "from a node that is %s replaces its sysinfo, keeps the inventory from the booter, and results in the hostname %s",
     (state, hostname) => {
       const before = IN[state];
       const { next } = going(before ?? null, MESSAGES.refresh);
@@ -424,7 +424,7 @@ test("a factory reset clears the fields of the previous setup run and keeps the 
   expect(parts).toContainEqual({ part: "with", to: { kind: "api-key", id: OLD_KEY }, message: { type: "revoke" } });
 });
 
-test("enable returns a disabled node with its key, and refuses a node without one", () => {
+test("enable makes a disabled node with a key approved again, and is refused for a node without a key", () => {
   const disabled = IN["disabled"]!;
   const { next, parts } = going(disabled, MESSAGES.enable);
   expect(next).toEqual({ ...disabled, state: "approved" });

@@ -114,7 +114,7 @@ test("S-13: a report that names another node does not change that node", async (
   expect(await show(other.server_uuid)).toEqual(before);
 });
 
-test("when concurrent reports of many nodes are answered, all of them are stored", async () => {
+test("each of many concurrent reports from different nodes is stored before its answer", async () => {
   const nodes = await Promise.all(Array.from({ length: 20 }, () => t.approvedNode()));
   await Promise.all(nodes.map((each, index) => report("status", { payload: { index } }, each.api_key)));
   for (const [index, each] of nodes.entries()) expect((await show(each.server_uuid)).last_status).toEqual({ index });

@@ -20,7 +20,7 @@ test("there are six scopes", () => {
   expect([...KEY_SCOPES].sort()).toEqual(["agent", "audit_only", "booter", "full", "read_only", "ur_enroll"]);
 });
 
-test.each([...KEY_SCOPES])("a key of scope %s is created, shows its secret once, and works", async (scope) => {
+test.each([...KEY_SCOPES])("a new key of scope %s is accepted, and its secret is shown only once", async (scope) => {
   const { status, body } = await make({ description: "d", scope });
   expect(status).toBe(201);
   const { secret, ...view } = body;

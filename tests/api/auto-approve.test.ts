@@ -53,7 +53,7 @@ test("a window without a count approves any number of nodes", async () => {
   expect((await current()).remaining_count).toBeNull();
 });
 
-test("a window does not approve a node that registered before it was opened, and such a node uses up no approval", async () => {
+test("a node that registered before the window was opened is not approved, and uses up no approval", async () => {
   const pending = await t.register();
   const disabled = await t.register();
   await t.call("POST", `/v1/cns/${disabled.server_uuid}/disable`);

@@ -74,7 +74,7 @@ function hostileTexts(accepted: Body): BadCase[] {
 /** Returns cases whose body is invalid as a whole, for example of another JSON type or content type. */
 function wrongForms({ body, bodyOptional }: RouteDescription, object: string): BadCase[] {
   const isList = body?.type === "array";
-  // A body with another content type counts as missing, and a route with an optional body accepts that.
+  // A body with another content type counts as missing. A route with an optional body accepts such a request.
   const otherTypes = bodyOptional ? [] : ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data"];
   const sound = isList ? `[${object}]` : object;
   const forms = ["null", "true", "1", '"text"', "[null]", "[1]", "[[]]", ...(isList ? ["{}", object] : ["[]", "[{}]"])];

@@ -35,7 +35,7 @@ async function statuses(times: number, ask: () => Promise<{ status: number }>): 
   return all.reduce<Record<number, number>>((sum, { status }) => ({ ...sum, [status]: (sum[status] ?? 0) + 1 }), {});
 }
 
-/** Returns the first refusal. On a slow machine, a few requests are allowed again since the caller used up its rate. */
+/** Repeats a request until it is refused. On a slow machine, the rate may first allow a few more requests. */
 async function refusalOf(key: string): Promise<Answer> {
   for (let tries = 0; tries < REQUESTS / 10; tries += 1) {
     const answer = await whoami(key);

@@ -15,7 +15,7 @@ afterAll(async () => {
   await cluster.remove();
 });
 
-test("S-18: while the database is down, routes that need it get 503 with Retry-After, and health gets 200; after the restart the server gives 200 again", async () => {
+test("S-18: while the database is down, routes that need it get 503 with Retry-After, and health gets 200; after the restart these routes get 200 again", async () => {
   const node = await t.approvedNode();
   const requests: [string, string, unknown?][] = [
     ["GET", "/readyz"],

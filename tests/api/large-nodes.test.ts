@@ -40,7 +40,7 @@ async function nodes(bytes: number): Promise<void> {
     await client.query(
       "insert into cn_signal (server_uuid, last_seen, last_status) select server_uuid, berth_now(), sysinfo from cn",
     );
-    // Otherwise this session might add its own reads to the statistics later, during a measurement.
+    // Adds this session's reads to the statistics now. Otherwise they could be added during a measurement.
     await client.query("select pg_stat_force_next_flush()");
   });
 }
@@ -87,7 +87,7 @@ test(
 );
 
 describe("large columns", () => {
-  test("are in a small page if the request includes them", async () => {
+  test("are in a small page if the request asks for them with include", async () => {
     const { items, next_page } = okOf(await t.call("GET", "/v1/system/cns?include=sysinfo&limit=2"));
     expect(items.map((node: { sysinfo: { pad: string } }) => node.sysinfo.pad.length)).toEqual([MIB, MIB]);
     expect(next_page).toEqual(expect.any(String));

@@ -143,7 +143,7 @@ describe("reservoir", () => {
     expect(answer).toMatchObject({ status: 200, body: { reservoir_percent, effective_percent: reservoir_percent } });
   });
 
-  test("cluster defaults apply to nodes without an override, and to their agents", async () => {
+  test("the agent of a node without an override gets the cluster defaults, and an override replaces its default", async () => {
     const node = await t.approvedNode();
     await t.call("PUT", "/v1/config/reservoir.percent_default", { body: { value: 0.33 } });
     await t.call("PUT", "/v1/config/reservoir.enabled_default", { body: { value: false } });

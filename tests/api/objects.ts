@@ -5,7 +5,7 @@ import { okOf, type TestControlPlane } from "../support/control-plane.ts";
 import { acceptedBodies } from "./bodies.ts";
 import type { RouteDescription } from "./description.ts";
 
-/** Ids by path parameter and by selector. Both names of an object have the same id, such as `vpc_id` and `vpc`. */
+/** Ids by path parameter and by selector. Both names of an object, such as `vpc_id` and `vpc`, have the same id. */
 export type Objects = Readonly<Record<string, string>>;
 
 /** How to create one object of each kind, parents first. A path may contain the ids of earlier objects. */

@@ -53,7 +53,7 @@ test("ending another user's session gets 404, and the session continues", async 
   expect(await sessions(bob.token)).toHaveLength(1);
 });
 
-test("a tenant's key sees only the sessions that it opened, and no other sessions of the operator who owns the key", async () => {
+test("a tenant's key sees the sessions that it opened, but no other sessions of the operator who owns the key", async () => {
   const tenant = await openTenant(t);
   const { secret } = await t.mintKey("full");
   const cookie = await webSession({ api_key: secret });

@@ -22,7 +22,7 @@ afterAll(async () => {
 });
 
 describe("the root path", () => {
-  test("shows a program the version and the paths of the console and the documents", async () => {
+  test("returns the version and the paths of the console and the documents to a program", async () => {
     const greeting = okOf(await get("/"));
     expect(greeting).toEqual({
       name: "Berth",

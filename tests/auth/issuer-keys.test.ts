@@ -33,7 +33,7 @@ test("the server reads the keys once for many tokens, even for concurrent tokens
   expect(issuer.keyReads()).toBe(2);
 });
 
-test("a token with an unknown key id makes the server read the keys again, once in each cooldown", async () => {
+test("a token with an unknown key id makes the server read the keys again, but at most once in each cooldown", async () => {
   await verify(await issuer.sign({ sub: "s" }));
   await issuer.rotate();
   const token = await issuer.sign({ sub: "s" });
@@ -46,7 +46,7 @@ test("a token with an unknown key id makes the server read the keys again, once 
   expect(issuer.keyReads()).toBe(2);
 });
 
-test("the server uses a configured address of the keys without discovery", async () => {
+test("if the address of the keys is configured, the server uses it without discovery", async () => {
   issuer.behave({ discovery: "nothing" });
   const token = await issuer.sign({ sub: "s" });
   const named = { issuer: issuer.issuer, jwks_url: issuer.jwks_url };

@@ -56,7 +56,7 @@ async function begin(query: string): Promise<{ readonly at: string; readonly coo
   return { at: location(answer), cookie: pair(whole), whole };
 }
 
-/** Ends a sign-in at the address to which the issuer sent the browser. */
+/** Completes a sign-in: requests the address to which the issuer sent the browser. */
 async function finish(address: string, cookie: string): Promise<Answer> {
   expect(address.startsWith(CALLBACK)).toBe(true);
   return await browse(address.slice(`https://${HOST}`.length), cookie);
@@ -167,7 +167,7 @@ describe("a sign-in is refused, and no session is opened:", () => {
     expectRefused(await finish(address.href, cookie), "refused");
   });
 
-  test("when the user denies it at the issuer", async () => {
+  test("when the issuer returns access_denied, because the user did not consent", async () => {
     const { at, cookie } = await ofTenant();
     const state = new URL(at).searchParams.get("state");
     expectRefused(await finish(`${CALLBACK}?error=access_denied&state=${state}`, cookie), "denied");

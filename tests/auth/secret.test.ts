@@ -66,7 +66,7 @@ test("a secret file that other users may read, or that contains no secret, stops
   await expect(from({})).rejects.toThrow("Restore it from a backup");
 });
 
-test("with an external database all servers use one secret in the database, and each start has a warning", async () => {
+test("with an external database all servers use one secret in the database, and each start returns a warning", async () => {
   const starts = await Promise.all([1, 2, 3].map(() => from({ DATABASE_URL: database.url })));
   const hex = (await db.query("select encode(secret, 'hex') as hex from server_secret")).rows[0].hex;
   for (const { secret, ...rest } of starts) {

@@ -72,7 +72,7 @@ async function expectRefused(tokens: Readonly<Record<string, string>>): Promise<
   }
 }
 
-test("valid tokens are accepted, which shows that the other tests' tokens are refused because of their defects", async () => {
+test("valid tokens are accepted, so the other tests' tokens are refused only because of their defects", async () => {
   const own = claimsOf(session.access_token);
   const good = [session.access_token, hmac(ownKey(), own), await identity.sign({ sub: "s", aud: AUDIENCE })];
   for (const algorithm of ["RS256", "ES256", "EdDSA"] as const) {

@@ -246,7 +246,7 @@ async function used(cookie: string): Promise<number> {
   return Number(rows[0]?.s);
 }
 
-describe("the reference to a session, which an open serial console has,", () => {
+describe("the session reference of an open serial console", () => {
   async function opened() {
     const user = await newUser();
     const key = okOf(await t.call("POST", "/v1/auth/api-keys", { body: { description: "d", scope: "full" } }));

@@ -1,13 +1,13 @@
 // Fills the database of a control plane with as many rows as years of use leave: nodes, routes, instances with NICs and
 // disks, ended operations and jobs, transitions, and claims of idempotency keys. The constraints are active during the
-// insertion. After it, the doctor's invariants hold.
+// insertion, and the doctor's invariants hold at its end.
 import { SUBNET_ADDRESSES_KEPT } from "../../src/contract/limits.ts";
 import { type Connection, openClient } from "../../src/db/pool.ts";
 
 export type AgeSize = {
   /**
-   * The number of ended operations. There are as many ended jobs and as many idempotency claims. Every operation and
-   * every job also has a transition.
+   * The number of ended operations. The numbers of ended jobs and of idempotency claims are the same. Every operation
+   * and every job also has a transition.
    */
   readonly log_rows: number;
   readonly instances: number;

@@ -164,7 +164,7 @@ async function commits({ call, keys, plane, route_table_id, server_uuid }: AgeSi
 
 function sweeps({ plane }: AgeSite, db: Db): Probe[] {
   const store = createStore(db, behaviors);
-  // No filled row is that old, so the sweep deletes no row.
+  // Every filled row is younger than this retention time, so the sweep deletes no row.
   const settings = { get: () => Promise.resolve({ value: LOG_RETENTION_S_DEFAULT }) };
   const signer = createAuditSigner(randomBytes(32));
   const sweep = (name: string, run: () => Promise<unknown>): Probe => ({ group: "sweep", name, run });

@@ -1,5 +1,5 @@
 // Simulates the machine of a light agent (agents-node.ts). The machine stores only the id and the state of each
-// instance. Every job does no work and ends at once with success or failure.
+// instance. A job does no work, and ends at once with success or failure.
 import type { Blueprint, Job } from "../../src/contract/job.ts";
 
 export type LightMachine = {

@@ -105,7 +105,7 @@ export function startNode({ server_uuid, api_key: key }: NodeKey, options: NodeO
     return null;
   }
 
-  /** Calls `act` once in each period, even if a call takes long. Repeats a failed call soon. */
+  /** Calls `act` once in each period, or at once after a longer call. Repeats a failed call after error_retry_ms. */
   async function every(period_ms: number, act: () => Promise<boolean>): Promise<void> {
     for (let due_ms = performance.now(); !stopped;) {
       if (await act()) due_ms = Math.max(due_ms + period_ms, performance.now());

@@ -22,7 +22,7 @@ export type Wire = {
 };
 
 export type WireOptions = {
-  /** The ports of the servers on this machine. The client uses them in turn. */
+  /** The ports of the servers on this machine. After a failed call, the client changes to the next port. */
   readonly ports: readonly number[];
   /** Whether each call opens a new connection. */
   readonly once?: boolean;

@@ -33,7 +33,7 @@ const LOOK_MS = 10;
 const FIRST_LINE = /guest: [0-9.]+ init/;
 /** The address of the guest in the network that QEMU emulates for plain machines. */
 const PLAIN_ADDRESS = "10.0.2.15";
-/** The ports of this machine that lead to ssh of the plain machines. */
+/** The range of local ports from which QEMU forwards connections to ssh in a plain machine. */
 const PORTS = { first: 42_000, last: 48_000 } as const;
 const run = promisify(execFile);
 

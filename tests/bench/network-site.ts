@@ -10,12 +10,13 @@ import { formatApiKey } from "../../src/lib/ids/api-key.ts";
 import { type ControlPlane, openControlPlane } from "../../src/wiring.ts";
 import { benchDatabase } from "./bench-database.ts";
 
-/** The numbers of rows. Each number is both a number of routes and a number of firewall rules. */
+/** The numbers of routes. The numbers of firewall rules are the same. */
 export type SiteSize = {
-  /** The number of rows in the measured VPC. */
+  /** The number of routes in the measured VPC. */
   readonly rows: number;
+  /** The number of other VPCs. */
   readonly others: number;
-  /** The number of rows in each of the other VPCs. */
+  /** The number of routes in each of the other VPCs. */
   readonly rows_each: number;
 };
 

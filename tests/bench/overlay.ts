@@ -1,5 +1,5 @@
 // Measures the overlay network of nodes. First it measures the throughput and latency between two guests on two nodes,
-// and for comparison the throughput and latency of a bare veth pair and of a plain bridge. Then it measures the time in
+// and, for comparison, over a bare veth pair and over a plain bridge. Then it measures the time in
 // which a node applies documents. The nodes are network namespaces of one kernel. Options: --rounds=N, --seconds=N,
 // --json. Needs root, iproute2, nftables and iperf3.
 import process from "node:process";

@@ -118,7 +118,7 @@ test("while the policy switches between two networks, each of 64 new records fit
   expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(32);
 });
 
-test("a decision that was made just before a change of the network is made again, and its result does not mix the networks", async () => {
+test("if the network changes before a decision is committed, the server decides again, and the result does not mix the networks", async () => {
   await use(block(11));
   const held = await t.db.withClient(async (client) => {
     await client.query("begin");

@@ -111,7 +111,7 @@ describe("rescue", () => {
     },
   );
 
-  test("gives a discovered record the lowest free address, which it keeps when it is authorized later", async () => {
+  test("gives a discovered record the lowest free address, and a later authorization does not change the address", async () => {
     const mac = await recordIn("discovered");
     expect((await showRecord(t, mac)).address).toBeNull();
     const rescued = okOf(await post(mac, "rescue"));
@@ -173,7 +173,7 @@ describe("assign", () => {
     async (body) => expect((await post(await recordIn("discovered"), "assign", body)).status).toBe(400),
   );
 
-  test("before a setup selects the image that the node boots after it; without an assignment the node boots the policy's image", async () => {
+  test("before a setup selects the image that the node boots after the setup; without an assignment the node boots the policy's image", async () => {
     const machine = newMachine();
     const [first = "", second = ""] = machine.macs;
     okOf(await seen(t, first));

@@ -1,4 +1,4 @@
-// Tests what one machine can make the AMQP broker keep: bindings, messages and unsent bytes.
+// Tests the limits on the bindings, messages and unsent bytes that the AMQP broker stores for one machine.
 import type { Buffer } from "node:buffer";
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
@@ -47,7 +47,7 @@ async function machine() {
   await openChannel(made, 1);
   return { made, queue: await declare(made, 1, "") };
 }
-/** Waits until the broker closes a channel, confirms it, and returns the code. */
+/** Waits until the broker closes a channel, confirms the close, and returns the code. */
 async function closedBy(made: AmqpClient): Promise<number> {
   const { channel, args } = await made.expect("20.40");
   made.send(channel, 20, 41);
@@ -70,7 +70,7 @@ async function get(made: AmqpClient, channel: number, queue: string): Promise<vo
 const acknowledge = (made: AmqpClient, channel: number, tag: Buffer, flag: Buffer) =>
   made.send(channel, 60, 80, tag, flag);
 
-test("the bindings of all queues of a connection count, also after a refused one and on another channel", async () => {
+test("the limit of bindings covers all queues and channels of a connection, and still applies after a refused binding", async () => {
   const { made, queue } = await machine();
   const server_uuid = randomUUID();
   const other = await declare(made, 1, `ur.ping.${server_uuid}`);
@@ -92,7 +92,7 @@ const LARGE = "x".repeat(8_000_000);
 const FITTING = 8;
 
 test.each(["waiting", "unacknowledged"])(
-  "the broker keeps a limited size of %s messages, and has room again when they are gone",
+  "the broker refuses a message when the %s messages have reached the size limit, and accepts one after their removal",
   async (kind) => {
     const { made, queue } = await machine();
     await openChannel(made, 2);
@@ -109,7 +109,7 @@ test.each(["waiting", "unacknowledged"])(
   },
 );
 
-test("the messages of a connection that ended take no room", async () => {
+test("the messages of a connection that ended do not count towards the size limit", async () => {
   for (let round = 0; round < 2; round++) {
     const { made, queue } = await machine();
     for (let number = 0; number < FITTING; number++) made.publish(1, queue, LARGE, "");
@@ -142,7 +142,7 @@ test("messages that a channel did not acknowledge return to their queue when the
   expect((await made.delivery()).body).toBe("a setup script");
 });
 
-test("a machine that does not read what it gets is disconnected", async () => {
+test("the broker disconnects a machine that does not read its messages", async () => {
   const { made, queue } = await machine();
   made.send(1, 60, 20, u16(0), shortText(queue), shortText("t"), u8(2), u32(0));
   await made.expect("60.21");

@@ -90,7 +90,7 @@ test("a machine gets every file of its script by HEAD and by GET, both with the 
   expect((await http(`/os/${STAMP}/platform/i86pc/amd64/boot_archive`, address)).body).toEqual(archiveBytes());
 });
 
-test("backslashes in the path with which a shim requests its second program name the same file as slashes", async () => {
+test("a shim can use backslashes instead of slashes in the path of its second program", async () => {
   const { address } = await offered();
   const names = ["grubx64.efi", "\\\\grubx64.efi", "/\\grubx64.efi", "%5C%5cgrubx64.efi"];
   for (const name of names) expect((await http(`/firmware/${name}`, address)).status).toBe(404);
@@ -235,7 +235,7 @@ describe("S-21: a boot script", () => {
   });
 });
 
-test("rescue is served to a decommissioned machine, without networking.json, hashes or an AMQP login", async () => {
+test("the rescue script is served to a decommissioned machine, and contains no networking.json, hashes or AMQP login", async () => {
   const { mac, address } = await offered();
   okOf(await site.t.call("POST", `/v2/cn-boot/${mac}/decommission`));
   okOf(await site.t.call("POST", `/v2/cn-boot/${mac}/rescue`));
@@ -291,7 +291,7 @@ test("the control plane shows the request of a machine that boots, and of a mach
   });
 });
 
-test("a machine behind the relay of a rack gets an address, the gateway and the resolvers of the rack's network by DHCP", async () => {
+test("by DHCP, a machine behind the relay of a rack gets an address, the gateway and the resolvers of the rack's network", async () => {
   const rack = {
     name: "a3",
     ipv4_block: "127.21.0.0/24",
@@ -318,7 +318,7 @@ test("a machine behind the relay of a rack gets an address, the gateway and the 
   }
 });
 
-test("a REQUEST without a vendor class gets the answer for the kind of client of the machine's DISCOVER", async () => {
+test("a REQUEST without a vendor class is answered for the kind of client that the machine's DISCOVER showed", async () => {
   const { mac, asked, reply } = await offered();
   const acknowledged = await relay.ask({
     mac,

@@ -208,7 +208,7 @@ describe("booter check", () => {
       "ok metrics: 127.0.0.1 TCP port 0 can be opened",
       `ok setup/platform-${STAMP}.tgz: SHA-256 matches`,
       `ok setup/boot-${STAMP}.tgz: SHA-256 matches`,
-      "ok control plane: https://berth.example knows 1 machines",
+      "ok control plane: https://berth.example knows 1 machine",
       `ok enrollment_pi ${STAMP}: is staged`,
       `ok 52:54:00:aa:00:01 as ipxe (enrolling): boots ${STAMP} (enrol)`,
     ]);

@@ -89,7 +89,7 @@ describe("the kind of client", () => {
     },
   );
 
-  test("is determined if the identity consists of zeros, because firmware without an identity sends these", () => {
+  test("is determined if the identity consists of zeros, because firmware without an identity sends zeros", () => {
     expect(readClient(parsed(clientPacket({ options: [DISCOVER_TYPE, ...CLIENTS.uefi] })))?.guid).toBe("0".repeat(32));
   });
 });

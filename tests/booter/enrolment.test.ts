@@ -1,5 +1,5 @@
-// A bare machine becomes an approved node, from its announce over AMQP on, with the real control plane. Some tests
-// restart the booter during the enrolment.
+// Enrols a bare machine with the real control plane, from the machine's announce over AMQP until its node is approved.
+// Some tests restart the booter during the enrolment.
 import { randomUUID } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -213,7 +213,7 @@ describe("a setup", () => {
     await announced(bare);
     await expect.poll(() => site.booter.enrolment.machines(), { timeout: 20_000 }).toBe(0);
     await approve(bare);
-    // The other booter fetches the bundle, and then ends for good.
+    // The other booter fetches the bundle, and then stops.
     const path = `/v2/booter/cns/${bare.server_uuid}`;
     const { epoch } = okOf(await site.t.call("POST", `${path}/bundle`));
     const client = await listening(bare);
@@ -269,7 +269,7 @@ describe("a setup", () => {
   });
 });
 
-describe("a script that was sent into a connection that broke", () => {
+describe("a script that was sent over a connection that then broke", () => {
   /** Receives the script and returns its key and token. Does not acknowledge it. */
   const unacknowledged = async (bare: Bare, client: AmqpClient) => {
     const delivery = await client.delivery();

@@ -14,7 +14,7 @@ export type ForeignDhcpOptions = {
   readonly bridge: string;
   /** The server's own address with its prefix length. */
   readonly address: string;
-  /** The first and the last address that the server gives, separated by a comma. */
+  /** The first and the last address that the server assigns, separated by a comma. */
   readonly range: string;
 };
 

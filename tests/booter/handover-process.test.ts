@@ -1,6 +1,6 @@
 // Runs two booter processes, one control plane, and the real setup script on a scratch root. The booter that sent the
-// script is killed while the script runs, and the script must end with the other booter. See docs/booting.md, "Two
-// booters on one network".
+// script is killed while the script runs, and the script must complete with the other booter. See docs/booting.md,
+// "Two booters on one network".
 import { createHash, randomUUID } from "node:crypto";
 import { access, chmod, mkdir, rm, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
@@ -77,7 +77,7 @@ const eventsOf = async ({ server_uuid }: Bare) => {
 
 type Delivered = { readonly bare: Bare; readonly machine: StartedMachine; readonly env: ScriptEnv };
 
-/** Boots a machine from the first booter and approves its setup. Returns the delivered script's environment. */
+/** Boots a machine from the first booter and approves its setup. Waits for the script and returns its environment. */
 async function delivered({ acknowledge = true } = {}): Promise<Delivered> {
   const bare = { mac: newMac(), server_uuid: randomUUID() };
   const machine = await startMachine(bare, site.booter());
@@ -114,7 +114,7 @@ async function running({ machine, env, bare }: Delivered, hold?: string) {
   };
 }
 
-/** Kills the first booter, and later starts it again with its old state. Returns the number of events meanwhile. */
+/** Starts the first booter again with its old state. Expects that it causes no event except an announce. */
 async function firstReturns({ bare, machine, env }: Delivered) {
   const before = await eventsOf(bare);
   await site.restart();
@@ -137,7 +137,7 @@ test.each([
   ["between two reports", "disklayout"],
   ["after the pool was created", "installboot"],
 ])(
-  "if the first booter is killed %s, the script ends with the second, and the first booter later disturbs nothing",
+  "if the first booter is killed %s, the script completes with the second, and the restarted first changes nothing",
   async (
     _name,
     hold,
@@ -169,7 +169,7 @@ test.each([
 );
 
 test(
-  "if the first booter is killed when it has relayed the last report, the script still learns that it succeeded",
+  "if the first booter is killed after it relayed the last report, the script still exits with 113",
   async () => {
     const run = await delivered();
     next = { path: "/setup-complete", run: () => site.booter().kill() };
@@ -186,7 +186,7 @@ test(
 test.each([
   ["before its first report", "prtconf", "setup.not_sent", false],
   ["after a report", "disklayout", "bundle.refused", false],
-  ["after a report of a script that the first knows has arrived", "disklayout", "announce.accepted", true],
+  ["after a report of the script, whose arrival the machine had acknowledged", "disklayout", "announce.accepted", true],
 ])(
   "if the first booter returns while the script runs with the second, %s, the first booter sends no second script",
   async (
@@ -242,7 +242,7 @@ test("the second booter refuses a wrong token, and the right token from another 
     expect(answers.map(({ status, text }) => [status, text])).toEqual(Array(2).fill([404, "not found\n"]));
   }
   expect(await eventsOf(run.bare)).toEqual(before);
-  // The machine itself is not refused after that.
+  // These refusals do not affect the machine itself.
   await expect.poll(async () => (await ask(run.machine.address, run.env.SETUP_TOKEN)).status, WAIT).toBe(200);
   await site.restart();
 }, 180_000);

@@ -47,7 +47,7 @@ const FILE = `state_dir = "/s"\nfiles_dir = "/f"\n[control_plane]\nurl = "https:
 const PROGRESS = { kind: "progress", step: "pool", message: null, percent: 40 } as const;
 const caller = { token: TOKEN, address: ADDRESS };
 
-/** Opens the calls of a booter that has no run of its own. `site` describes the control plane and the records. */
+/** Returns the setup calls of a booter without an own run. `site` describes the control plane and the records. */
 function opened(changes: { own?: Relayed; script?: SetupScript | null } = {}) {
   const site = {
     script: "script" in changes ? changes.script ?? null : SCRIPT,
@@ -158,7 +158,7 @@ test("while HANDOVERS_PENDING_MAX lookups wait, the next call gets the answer to
   expect(await calls.report(caller, PROGRESS)).toBe("taken");
 });
 
-test("a call gets the answer to retry while the control plane does not answer, even if only the relay of the call fails", async () => {
+test("a call gets the answer to retry if the control plane does not answer, or answers the relayed call with 503 or 429", async () => {
   const { site, calls } = opened();
   site.away = true;
   expect(await calls.report(caller, PROGRESS)).toBe("away");
@@ -178,7 +178,7 @@ test("the values are refused after the first report of the run", async () => {
   await expect(calls.values(caller)).rejects.toThrow("refused");
 });
 
-test("a completed run confirms its last report, gives no values, and accepts no other report", async () => {
+test("a completed run confirms its last report, but serves no values and accepts no other report", async () => {
   for (const own of ["unknown", "stale"] as const) {
     const { site, calls } = opened({ own, script: { ...SCRIPT, completed: true } });
     expect(await calls.report(caller, { kind: "complete" })).toBe("taken");
@@ -188,16 +188,16 @@ test("a completed run confirms its last report, gives no values, and accepts no 
   }
 });
 
-test("a report that the control plane refused for an own run is not relayed again", async () => {
+test("a report that the control plane refused for the booter's own run is not relayed again", async () => {
   const { site, calls } = opened({ own: "stale" });
   expect(await calls.report(caller, PROGRESS)).toBe("stale");
   expect(site.asked).toHaveLength(1);
 });
 
 test.each([
-  ["is stored", null, null],
-  ["is not known to a control plane of an earlier release", 404, null],
-  ["must not run beside another", 409, "refused"],
+  ["the control plane stores is sent", null, null],
+  ["a control plane of an earlier release cannot store is sent", 404, null],
+  ["must not run beside another script is not sent", 409, "refused"],
 ])("a script that %s", async (_name, status, reason) => {
   const stored: unknown[] = [];
   const api = {
@@ -213,7 +213,7 @@ test.each([
 });
 
 test.each([null, 429, 503])(
-  "a script is not sent if the control plane answers %s when it is stored",
+  "a script is not sent if the request that stores the script is answered with %s",
   async (status) => {
     const api = { delivered: () => Promise.reject(new ApiFault("no answer", status)) };
     const sending = { epoch: 7, token_sha256: "", mac: MAC, address: ADDRESS, reported: false, failure: null };

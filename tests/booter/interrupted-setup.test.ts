@@ -1,5 +1,5 @@
-// Two booter processes. The one that began a setup is killed, and the machine then starts from the other booter. The
-// control plane must end the interrupted run, and the other booter must set the machine up.
+// Runs two booter processes. The booter that began a setup is killed, and the machine then starts from the other
+// booter. The control plane must end the interrupted run, and the other booter must set the machine up.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { SETUP_INTERRUPTED } from "../../actors/cn/announce.ts";
@@ -38,7 +38,7 @@ const approve = async ({ server_uuid }: Bare) =>
   );
 
 test.each(["before the bundle's answer is sent", "when the script arrives", "after a report of the script"])(
-  "if the first booter is killed %s, the machine's start from the second booter ends the run, and the second sets it up",
+  "if the first booter is killed %s, a start from the second booter ends the run, and the second sets the machine up",
   async (moment) => {
     const bare = { mac: newMac(), server_uuid: randomUUID() };
     const before = await startMachine(bare, site.booter());

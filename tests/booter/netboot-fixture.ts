@@ -76,7 +76,7 @@ export type NetbootFixtureOptions = {
   readonly allowlist?: readonly unknown[];
   /** The kind of the image with which machines enrol. */
   readonly kind?: "smartos" | "linux" | "arm64";
-  /** Whether another DHCP server gives the addresses (10.77.0.150 to 10.77.0.199), and the booter is a proxy. */
+  /** Whether another DHCP server assigns the addresses (10.77.0.150 to 10.77.0.199), and the booter is a proxy. */
   readonly is_proxy?: boolean;
   /** Whether the booter serves HTTPS. The machines trust its certificate. */
   readonly is_https?: boolean;

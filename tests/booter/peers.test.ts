@@ -1,5 +1,5 @@
-// Tests the other booters of a site in the configuration: which of them a machine gets, and what `booter check` reports
-// about them.
+// Tests the peers in the configuration, which are the other booters of the site: which peers a machine gets, and what
+// `booter check` reports about peers.
 import { expect, test } from "vitest";
 import { peersFor } from "../../booter/boot-file.ts";
 import { peerFindings } from "../../booter/check-peers.ts";

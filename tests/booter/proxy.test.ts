@@ -1,5 +1,5 @@
-// Machines boot on a network with another DHCP server. dnsmasq gives the addresses, and the booter names the boot
-// files.
+// Machines boot on a network with another DHCP server. dnsmasq assigns the addresses, and the booter names the
+// boot files.
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { lacking } from "../support/optional-programs.ts";
 import { boots, MODES, type NetbootFixture, openNetbootFixture, pause, whyNoNetboot } from "./netboot-fixture.ts";

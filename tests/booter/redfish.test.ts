@@ -118,7 +118,7 @@ describe("power-cycle", () => {
     ["restarts a machine that is on", {}, ["ForceRestart"]],
     ["starts a machine that is off", { power: "Off" }, ["On"]],
     ["cycles the power if the BMC has no restart", { resets: ["On", "ForceOff", "PowerCycle"] }, ["PowerCycle"]],
-    ["switches off and on if the BMC has neither", { resets: ["On", "ForceOff"], slow: 3 }, ["ForceOff", "On"]],
+    ["switches off and on if the BMC has no PowerCycle", { resets: ["On", "ForceOff"], slow: 3 }, ["ForceOff", "On"]],
     ["tries the next reset type if the BMC does not support a listed one", {
       resets: ["On", "ForceOff"],
       lists_missing_resets: true,

@@ -29,7 +29,7 @@ afterAll(async () => {
 beforeEach((context) => needs(context, ...NEEDED));
 const refusingUrl = () => `http://127.0.0.1:${(refusing.address() as AddressInfo).port}`;
 
-test.concurrent("a script whose booter is off ends with the first other booter that accepts its calls", async ({ expect }) => {
+test.concurrent("a script whose booter is off completes with the first other booter that accepts its calls", async ({ expect }) => {
   const machine = await fixture.machine();
   // The values that a booter with a mirror serves contain the booter's own address.
   machine.values.set("install_sh_url", `${OFF}/install.sh`);
@@ -38,12 +38,12 @@ test.concurrent("a script whose booter is off ends with the first other booter t
   expect(code, err).toBe(113);
   expect(machine.reports.at(-1)).toMatchObject({ kind: "complete" });
   expect(await machine.disk("opt/nodeagent/installed")).toMatch(`|${fixture.base}/channel.json`);
-  // The script remembers which booter accepted a call, so it asks the refusing booter only once for most calls.
+  // The script remembers which booter accepted a call, so the booter that refused the values gets no report.
   expect(asked.filter((call) => call === "POST /setup/report")).toEqual([]);
   expect(asked).toContain("GET /setup/values");
 });
 
-test.concurrent("a script that no booter answers ends with 1 and changes no disk", async ({ expect }) => {
+test.concurrent("a script that no booter answers exits with 1 and changes no disk", async ({ expect }) => {
   const machine = await fixture.machine();
   const { code, err } = await machine.start({ BOOTER_URL: OFF, BOOTER_PEERS: `${OFF} ${OFF}` });
   expect([code, await machine.created()]).toEqual([1, 0]);

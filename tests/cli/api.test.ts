@@ -46,7 +46,7 @@ test.each([
   ["a POST", ["silo", "create", "acme"], "opsctl silo list"],
   ["a POST of a noun in a noun", ["cn", "boot", "decommission", MAC, "--yes"], "opsctl cn boot list"],
   ["a DELETE", ["api-key", "delete", NODE_ID], "opsctl api-key list"],
-])("if the connection breaks after %s was sent, the error reports that and names the list", async (_, argv, list) => {
+])("if the connection breaks after %s was sent, the error names the list command to run", async (_, argv, list) => {
   const ran = await opsctl(argv, { server: inOrder(...LOST) });
   expect(ran.code).toBe(7);
   expect(ran.err()).toBe(
@@ -60,7 +60,7 @@ Before you run this command again, check its result with: ${list}
 test.each<[string, string[], Outcome[]]>([
   ["the server was never reached", ["silo", "create", "acme"], [REFUSED, REFUSED, REFUSED]],
   ["the request only reads", ["cn", "list"], LOST],
-])("the error does not say this if %s", async (_, argv, answers) => {
+])("the error names no list command if %s", async (_, argv, answers) => {
   const ran = await opsctl(argv, { server: inOrder(...answers) });
   expect(ran.err()).toMatch(/^error: cannot reach .*\n$/);
 });

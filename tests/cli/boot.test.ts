@@ -228,7 +228,7 @@ test("`boot policy set` clears the kernel arguments if it gets an empty argument
   expect((await opsctl(["cn", "boot", "policy", "set"], { server })).code).toBe(2);
 });
 
-test("`boot policy show` prints the version that `boot policy apply` takes as --if-match", async () => {
+test("`boot policy show` prints the version that `boot policy apply` accepts as --if-match", async () => {
   const { server, held } = policyServer();
   expect((await opsctl(["cn", "boot", "policy", "show"], { server })).out()).toContain(
     "version:                 boot-policy-3\n",
@@ -244,7 +244,7 @@ test("`boot policy show` prints the version that `boot policy apply` takes as --
   expect(held.policy.auto_enroll).toBe(false);
 });
 
-test("`boot policy apply` takes JSON from standard input and TOML from a file", async () => {
+test("`boot policy apply` reads JSON from standard input and TOML from a file", async () => {
   const { server, held } = policyServer();
   const typed = JSON.stringify(bootPolicy({ enrollment_pi: "a" }));
   await opsctl(["cn", "boot", "policy", "apply", "-f", "-"], { server, typed });

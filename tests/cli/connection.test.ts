@@ -182,7 +182,7 @@ test("`env` prints exports from which a shell reads the same values", async () =
   );
 });
 
-test("`env` also prints a line that unsets OPSCTL_API_KEY, because this variable wins over the exported token", async () => {
+test("`env` also prints a line that unsets OPSCTL_API_KEY, because this variable overrides the exported token", async () => {
   const { home_dir } = await withProfiles();
   const ran = await opsctl(["env", "--profile", "lab"], { env: { OPSCTL_API_KEY: "another" }, home_dir });
   expect(ran.out().split("\n")[0]).toBe("unset OPSCTL_API_KEY");

@@ -1,4 +1,4 @@
-// The rule of confirmations (docs/architecture.md, "Confirmations"), for every verb of both programs that takes
+// Checks the rule of confirmations (docs/architecture.md, "Confirmations") for every verb of both programs that takes
 // something away.
 import { describe, expect, test } from "vitest";
 import { type AnyCommand, describe as treeOf } from "../../cli/framework.ts";
@@ -71,7 +71,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   "tenantctl logout": "never",
 };
 
-/** Verbs of which a second word names what is taken away. */
+/** The second argument of each verb that needs two arguments. */
 const SECOND_WORD: Readonly<Record<string, string>> = { "opsctl user revoke": "silo-admin" };
 
 /** Verbs whose argument has another form than a UUID. */

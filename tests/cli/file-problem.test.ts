@@ -1,4 +1,4 @@
-// A file that cannot be read is an error in words: it names the option and the path, and has no code of the system.
+// The error about an unreadable file names the option, the path and the reason in words, and has no system error code.
 import { mkdir, mkdtemp, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -32,7 +32,7 @@ const PROBLEMS = [
   ["x".repeat(300), "the name is too long"],
 ] as const;
 
-test.each(PROBLEMS)("%.20s: every option and argument that names a file to read", async (name, words) => {
+test.each(PROBLEMS)("every option and argument for a file reports the problem of %.20s", async (name, words) => {
   const path = join(folder, name);
   const runs = [
     ["--public-key-file", await tenantctl(["ssh-key", "create", "--name", "a", "--public-key-file", path])],
@@ -46,7 +46,7 @@ test.each(PROBLEMS)("%.20s: every option and argument that names a file to read"
   }
 });
 
-test("a manifest that is a loop of links, and the configuration of the booter", async () => {
+test("the error about a manifest that is a loop of links, or about a missing booter configuration, has the reason in words", async () => {
   const path = join(folder, "loop");
   const applied = await tenantctl(["apply", "-f", path, "--tenant", TENANT, "--project", ID]);
   expect(applied.err()).toContain("the symbolic links of the path form a loop");
@@ -56,7 +56,7 @@ test("a manifest that is a loop of links, and the configuration of the booter", 
   expect(booter.err()).toContain("absent: cannot be read: it does not exist");
 });
 
-test("the keys and folders of the index builder, which keeps its own exit code", async () => {
+test("the index builder's error about a missing key or folder has the reason in words, and the exit code is 3", async () => {
   const [absent, site] = [join(folder, "absent"), join(folder, "site")];
   await mkdir(join(site, "v1"), { recursive: true });
   await writeFile(join(site, "v1", "index.json"), "{}");
@@ -74,7 +74,7 @@ test("the keys and folders of the index builder, which keeps its own exit code",
   ]);
 });
 
-test("an error of the system that reaches the end of a program is in words, and other errors are unchanged", () => {
+test("a system error that ends a program is printed in words; other errors are unchanged", () => {
   const full = Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC", syscall: "write" });
   expect(fileProblem(full)).toBe("cannot write the output: no space is left on the disk");
   const absent = Object.assign(new Error("ENOENT: ..."), { code: "ENOENT", syscall: "open", path: "/a" });

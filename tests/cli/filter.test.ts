@@ -38,7 +38,7 @@ describe("ages", () => {
     ["last_seen:desc", "late\nfresh\nnever\n"],
     ["registered_at", "late\nnever\nfresh\n"],
   ])(
-    "--sort-by %s orders by the age or time that the table shows, and a row without it is last",
+    "--sort-by %s orders by the age or time that the table shows, and a row without a value is last",
     async (by, printed) => {
       const server = () => ({ body: { items: NODES } });
       const ran = await opsctl(["cn", "list", "-o", "name", "--sort-by", by], { server, wall_ms: NOW_MS });

@@ -1,4 +1,4 @@
-// `opsctl --help` must start about as fast as an empty executable, so it may load almost nothing. These tests check the
+// `opsctl --help` must start about as fast as an empty executable, so it must load few files. These tests check the
 // loaded files. The benchmark measures the time (tests/bench/README.md).
 import { describe, expect, test } from "vitest";
 import { type Front, frontText } from "../../cli/front-page.ts";

@@ -1,10 +1,10 @@
-// The reasons why a request got no answer: the words of commands, not the codes of runtimes.
+// Tests that an error states in words why a request got no answer, without the code of the runtime.
 import { expect, test } from "vitest";
 import { networkReason } from "../../cli/internal/network-reason.ts";
 import { runTenantctl } from "../../cli/tenantctl/program.ts";
 import { fakeEnvironment } from "./fake-environment.ts";
 
-test("a host name that no resolver knows is named as the reason, in every runtime's words", () => {
+test("an unknown host name is the stated reason, whichever runtime reports it", () => {
   const bun = Object.assign(new Error("getaddrinfo ENOTFOUND"), { code: "ENOTFOUND" });
   const deno = new Error("fetch failed", { cause: new Error("dns error: failed to lookup address information") });
   for (const error of [bun, deno]) expect(networkReason(error)).toBe("the host name is not known");
@@ -13,7 +13,7 @@ test("a host name that no resolver knows is named as the reason, in every runtim
   expect(networkReason(new Error("no data for 30 s"))).toBe("no data for 30 s");
 });
 
-test("a mistyped address of an index gives the reason in words", async () => {
+test("the error about a mistyped index address states the reason in words", async () => {
   const fake = fakeEnvironment({ env: {} });
   const outbound = () => Promise.reject(new Error("getaddrinfo ENOTFOUND"));
   const argv = ["image", "search", "--index", "https://images.invalid"];

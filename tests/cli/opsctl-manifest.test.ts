@@ -147,7 +147,7 @@ test("`apply` has the same result if it is interrupted after any change and run 
   }
 });
 
-/** Returns a server that loses every response after this number of changes. */
+/** Returns a server that answers this number of changes, loses the next response, and then refuses further changes. */
 function losingAfter(allowed: number): Server {
   const server = serverOf(t);
   let changes = 0;

@@ -67,7 +67,7 @@ b         -                           yes (another machine sent its UUID)
   );
 });
 
-test("`cn list` shows no remark about a missing admin_ip: it does not decide whether a node is ready", async () => {
+test("`cn list` shows no remark about a missing admin_ip, because a node can be ready without an admin_ip", async () => {
   const no_address = { level: "warns", text: NO_ADMIN_IP, mend: null };
   const reserved = { level: "warns", text: "it is reserved", mend: null };
   const items = [node(), node({ server_uuid: KEY_ID, hostname: "b" })];

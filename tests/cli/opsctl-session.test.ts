@@ -158,13 +158,22 @@ test("a command renews and saves an access token that expires in less than 60 s,
   ]);
 });
 
-test("a command renews a token once if the server rejects it, even if the machine's clock says that it is valid", async () => {
+test("a command renews a token once if the server rejects it, even if the token is valid by the machine's clock", async () => {
   await user("gus", "--capability system-read");
   const session = await logIn("gus");
   await t.advance(ACCESS_TOKEN_TTL_S + LATER_S);
   const ran = await at.run("user list", { env: {}, ...session });
   expect(ran.code, ran.err()).toBe(0);
   expect(asked(ran.asked)).toEqual(["GET /v1/system/users", "POST /v1/auth/refresh", "GET /v1/system/users"]);
+});
+
+test("a DELETE that the server rejects first because of its token reports a missing object", async () => {
+  await user("gil", "--capability silo-admin");
+  const session = await logIn("gil");
+  await t.advance(ACCESS_TOKEN_TTL_S + LATER_S);
+  const ran = await at.run("api-key delete 0191b0a2-7c1e-7d2f-9a3b-5c6d7e8f9012", { env: {}, ...session });
+  expect(asked(ran.asked)).toContain("POST /v1/auth/refresh");
+  expect(ran.code, ran.err()).toBe(3);
 });
 
 test("if the machine's clock is hours ahead, each command renews the token only once", async () => {

@@ -48,7 +48,7 @@ test("`placement explain` shows the chosen node, and the reason why each other n
   expect(none[0]).toBe("None of the 2 approved nodes can take it");
 });
 
-test("`cn cordon` and `uncordon` take several nodes and stop at the first failure; the error names the node", async () => {
+test("`cn cordon` and `uncordon` accept several nodes and stop at the first failure; the error names the node", async () => {
   const [a, b] = [await openNode(t), await openNode(t)];
   expect(await at.printed(`cn cordon ${a.hostname} ${b.hostname}`)).toBe(
     `Cordoned ${a.hostname}; its instances continue to run\nCordoned ${b.hostname}; its instances continue to run\n`,
@@ -173,7 +173,7 @@ test("`cn drain --label` stops if a drained node is not empty, names its instanc
   const ran = await at.run("cn drain --label rack=full");
   expect(ran.code).toBe(1);
   expect(ran.out()).toContain(`Not begun: ${b.hostname}`);
-  expect(ran.out()).toContain(`${a.hostname} is not empty: 1 instances are still on the node.`);
+  expect(ran.out()).toContain(`${a.hostname} is not empty: 1 instance is still on the node.`);
   expect(ran.out()).toContain(stays);
   expect(ran.err()).toContain(`stopped at ${a.hostname}`);
 });

@@ -37,7 +37,7 @@ test("profiles are listed, chosen, renamed and deleted, and later commands use t
   expect((await run("api", "GET", "/v1/version", "--profile", "lab")).code).toBe(0);
 });
 
-test("a command with an unknown profile or with a name that another profile has changes nothing", async () => {
+test("a command with an unknown profile, or with a new name that is in use, changes nothing", async () => {
   const home_dir = await home();
   const run = (...words: string[]) => opsctl(["profile", ...words], { home_dir, env: {} });
   for (const words of [["use", "none"], ["delete", "none"], ["rename", "none", "x"]]) {

@@ -1,4 +1,4 @@
-// A prefix of an id, as a table on a terminal shows it, names a record without a name.
+// Tests that commands find records without a name by a prefix of the id, as a table on a terminal shows it.
 import { expect, test } from "vitest";
 import { SEARCH_HITS_MAX } from "../../src/contract/limits.ts";
 import type { Server } from "./fake-environment.ts";

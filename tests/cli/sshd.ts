@@ -16,7 +16,7 @@ export const SSH_ADDRESSES = ["127.0.0.1", "127.0.0.2", "127.0.0.3"] as const;
 export const SILENT_ADDRESS = "127.0.0.4";
 
 export type Sshd = {
-  /** The arguments with which `cn exec` reaches this server. */
+  /** The arguments of `cn exec` for a connection to this server. */
   readonly argv: readonly string[];
   stop(): Promise<void>;
 };

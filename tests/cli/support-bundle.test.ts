@@ -101,7 +101,7 @@ test("the bundle contains versions, settings, nodes, operations, jobs, metrics a
   expect(files.get("metrics.txt")).toMatch(/^# HELP /m);
 });
 
-test("no secret of the fixture is in a file of the bundle, in its bytes or in the output", async (context) => {
+test("no secret of the fixture is in a file of the bundle, in the bytes of the archive or in the output", async (context) => {
   needs(context, "tar");
   const { path, ran, files } = await bundle();
   const whole = [...files.values(), gunzipSync(await readFile(path)).toString("latin1"), ran.out(), ran.err()].join(
@@ -191,7 +191,7 @@ test.each([
   expect(redactedText(text)).toBe(expected);
 });
 
-test("`support-bundle --file` refuses a directory that does not exist before any request, and creates none", async () => {
+test("before any request, `support-bundle --file` refuses a missing directory, and does not create it", async () => {
   const missing = join(folder.path, "missing");
   const ran = await opsctl(["support-bundle", "--file", join(missing, "x.tgz")]);
   expect([ran.code, ran.asked]).toEqual([2, []]);

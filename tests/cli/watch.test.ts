@@ -91,7 +91,7 @@ test("if the server does not answer, the command prints the reason and tries aga
   expect(fake.err()).toBe(`cannot reach ${ENDPOINT}: connection refused; trying again\n`);
 });
 
-test("ages count from the server's clock", async () => {
+test("ages are computed with the server's clock", async () => {
   const { rows: [{ now }] } = await t.db.query("select berth_now() as now");
   const fake = fakeEnvironment({
     env: ENV,

@@ -75,7 +75,7 @@ describe("manifests", () => {
     expect(ran.err()).toContain(message);
   });
 
-  test("a small number in a field of bytes is accepted as it is, as an export prints it", async () => {
+  test("a small number in a field of bytes needs no unit, because an export prints sizes as numbers", async () => {
     const instance = { name: "web1", image: "i", vpc: "v", primary_subnet: "s", cpu: 1, memory_bytes: 8 };
     const of_project = { instances: [{ ...instance, disk_bytes: 100_000 }] };
     const quota = { silo: "acme", tenant: "web", cpu_limit: 1, memory_bytes: 0, disk_bytes: 1_023, instance_limit: 1 };
@@ -88,7 +88,7 @@ describe("manifests", () => {
   });
 });
 
-test("an auto-approve window takes seconds or a duration", async () => {
+test("`cn auto-approve open` accepts a number of seconds or a duration", async () => {
   const body = { open: true, opened_at: "t", expires_at: "t", count: null, remaining: null };
   for (const [value, duration_secs] of [["10m", 600], ["1h30m", 5_400], ["600", 600]] as const) {
     const ran = await opsctl(["cn", "auto-approve", "open", "--duration-secs", value], { server: () => ({ body }) });

@@ -1,5 +1,5 @@
 // Tests the poll of node agents: one long poll that replaces heartbeat, reports, claim and network poll (docs/nodes.md,
-// "Reports of a node"). The poll must have the same effects as the single calls.
+// "Reports of a node"). The poll must have the same effects as the separate calls.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { type AgentPollBody, AgentPollView } from "../../src/contract/agent-poll.ts";
@@ -50,7 +50,7 @@ const silence = () =>
   ]);
 
 describe("a poll that arrives", () => {
-  test("counts as a heartbeat, although its answer is held", async () => {
+  test("counts as a heartbeat while the server still holds its answer", async () => {
     await poll();
     await silence();
     const before = Date.parse((await shown()).last_seen);
@@ -60,7 +60,7 @@ describe("a poll that arrives", () => {
     expect((await held).work?.job?.id).toBe(id);
   });
 
-  test("renews the leases of its node's jobs, and of no job of another node", async () => {
+  test("renews only the leases of its own node's jobs, even if it lists a job of another node", async () => {
     const other = await t.approvedNode();
     const mine = await enqueue(t, node);
     const foreign = await enqueue(t, other);
@@ -193,7 +193,7 @@ describe("work", () => {
 });
 
 describe("network documents", () => {
-  test("a poll that lists an unknown VPC gets at once an answer that names the VPC as gone", async () => {
+  test("a poll that lists an unknown VPC gets an immediate answer that lists the VPC as gone", async () => {
     const vpc_id = randomUUID();
     const { network, work } = await poll({ wait: AGENT_POLL_S_MAX, network: { have: { [vpc_id]: 1 } } });
     expect([network?.gone, work]).toEqual([[vpc_id], null]);

@@ -1,5 +1,5 @@
 // Creates callers for tests of resource scopes. Two tenants are in the same silo, and a third tenant is in another
-// silo. Each tenant has an API key that is bound to it. Users in and outside these tenants have full API keys.
+// silo. Each tenant has an API key that is bound to the tenant. Users in and outside these tenants have full API keys.
 import { randomUUID } from "node:crypto";
 import { okOf, type TestControlPlane } from "../support/control-plane.ts";
 
@@ -38,7 +38,7 @@ export async function makeCallers(t: TestControlPlane) {
     foreign,
     member: await memberOf(t, acme.tenant_id),
     administrator: await memberOf(t, acme.tenant_id, ["silo-admin"]),
-    /** A user of the tenant `foreign` who has silo-admin in its silo. */
+    /** A user of the tenant `foreign` with silo-admin in the tenant's silo. */
     stranger: await memberOf(t, foreign.tenant_id, ["silo-admin"]),
     colleague: await memberOf(t, acme.tenant_id),
     neighbour: await memberOf(t, sibling.tenant_id),

@@ -131,7 +131,7 @@ test("the instances of a dead node start on another node with their addresses, a
   await other.agent.stop();
 });
 
-test("an instance that the other node cannot create stays with the dead node, and the operation states the reason", async () => {
+test("an instance that the other node cannot create stays on the dead node, and the operation states the reason", async () => {
   const dead = await openNode();
   const { id } = okOf(await makeInstance(g));
   const other = await openNode();

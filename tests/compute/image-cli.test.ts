@@ -226,7 +226,7 @@ describe("opsctl image import", () => {
     }
   });
 
-  test("rejects an unsigned image with --signature", async () => {
+  test("with --signature, rejects an unsigned image", async () => {
     expect((await opsctl("image import ubuntu/lts --signature")).code).toBe(1);
     expect(await publicImages()).toEqual([]);
   });

@@ -34,7 +34,7 @@ async function instanceOf(image_id: string, id = randomUUID()): Promise<string> 
   return id;
 }
 
-test("an image is listed and shown with its fields; size and content_bytes both contain its size", async () => {
+test("an image is listed and shown with its fields; size and content_bytes are equal", async () => {
   const body = bodyOf({
     description: "d",
     source_url: "https://images.example.com/debian-13.qcow2",
@@ -73,7 +73,7 @@ describe("an image's id", () => {
     expect((await post({ sha256 })).body.id).toBe(first.id);
   });
 
-  test("may be given in the request, is stored in lower case, and is unique across all scopes", async () => {
+  test("can be set in the request, is stored in lower case, and is unique across all scopes", async () => {
     const id = randomUUID();
     expect((await post({ id: id.toUpperCase() })).body.id).toBe(id);
     for (const answer of [await post({ id }), await acme.call("POST", imagesOf(acme), { body: bodyOf({ id }) })]) {
@@ -92,7 +92,7 @@ describe("an image's id", () => {
   });
 });
 
-test("a name is unique in its scope, and so are an image's bytes", async () => {
+test("two images in one scope cannot have the same name or the same bytes", async () => {
   const [name, sha256] = [randomUUID(), digest()];
   okOf(await post({ name, sha256 }));
   expect(await post({ name })).toMatchObject({ status: 409, body: { message: expect.stringContaining(name) } });

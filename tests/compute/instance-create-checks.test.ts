@@ -26,7 +26,7 @@ describe("a create request", () => {
     expectRefused(await a.create(fields), 400, "BadRequest", message);
   });
 
-  test("accepts at most 64 KiB of user data, counted in UTF-8 bytes", async () => {
+  test("may have at most 64 KiB of user data, counted in UTF-8 bytes", async () => {
     const { id } = await a.running({ user_data: "é".repeat(32 * 1_024) });
     await a.destroy(id);
     const message = "user_data must be at most 65536 bytes";
@@ -42,7 +42,7 @@ describe("a create request", () => {
     conflictWith(await a.create(fields), message);
   });
 
-  test("requires unique names of its NICs, including the primary NIC", async () => {
+  test("gets 409 if two of its NICs, including the primary NIC, have the same name", async () => {
     const nic = (name: string) => ({ subnet_id: a.subnet.id, name });
     conflictWith(await a.create({ extra_nics: [nic("x"), nic("x")] }), "two NICs of the instance are named x");
     conflictWith(await a.create({ extra_nics: [nic("primary")] }), "two NICs of the instance are named primary");
@@ -79,7 +79,7 @@ describe("a create request", () => {
     }
   });
 
-  test("creates a boot disk of the image's size by default, or of 20 GiB for bhyve, and raises a smaller size to the image's size", async () => {
+  test("without a disk size creates a boot disk of the image's size, or of 20 GiB for bhyve; a smaller size is raised to the image's", async () => {
     const bhyve = await a.newImage({ compatibility: { brand: "bhyve", arch: "x86_64" } });
     await a.node.alive({ hvm_supported: true });
     const sizeOf = async (fields: object) => {
@@ -102,7 +102,7 @@ describe("a create request", () => {
     expect(await a.left(before)).toEqual([]);
   });
 
-  test("for the last slot succeeds only once: of two concurrent requests, one succeeds and the other gets 503", async () => {
+  test("for the last slot gets 503 if a concurrent request gets the slot", async () => {
     const [big] = [{ memory_bytes: 40 * GIB }];
     const answers = [a.create(big), a.create(big)];
     const job = await a.node.does("provision");

@@ -84,7 +84,7 @@ describe("a create request", () => {
     await a.destroy(id);
   });
 
-  test("and the request that deletes the instance leave no rows", async () => {
+  test("leaves no rows after its instance is deleted", async () => {
     const before = await a.dump();
     const { id } = await a.running({
       user_data: "#cloud-config\n",
@@ -177,7 +177,7 @@ describe("a create request", () => {
     await a.destroy(id);
   });
 
-  test("that is repeated with its Idempotency-Key gets 409 while the first request runs, and then the same answer", async () => {
+  test("that is repeated with its Idempotency-Key gets 409 while the first request runs, and later gets the first request's answer", async () => {
     const body = a.bodyOf();
     const headers = { "idempotency-key": randomUUID() };
     const send = () => a.call("POST", `/v1/instances${a.selectors}`, { body, headers });

@@ -204,7 +204,7 @@ describe("an instance", () => {
     await a.destroy(id);
   });
 
-  test("stops only after the answer if the request has Prefer: respond-async", async () => {
+  test("stops after the answer if the request has Prefer: respond-async", async () => {
     const { id } = await a.running();
     const answer = await a.call("POST", at(id, "stop"), { headers: { prefer: "respond-async" } });
     expect([answer.status, answer.body.kind]).toEqual([202, "instance-lifecycle"]);

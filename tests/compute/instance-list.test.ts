@@ -71,7 +71,7 @@ describe("with one running and one stopped instance of a tenant", () => {
     notFound(await b.call("GET", `/v1/instances${a.selectors}`));
   });
 
-  test("the list for operators contains all tenants, has a search and has pages", async () => {
+  test("the list for operators contains the instances of all tenants, and has a search and pages", async () => {
     const fleet = async (query: string) => okOf(await a.t.call("GET", `/v1/system/instances${query}`));
     // Lists omit the values that the guest reports.
     const listed = ({ guest_interfaces: _, ...instance }: Record<string, unknown>) => instance;

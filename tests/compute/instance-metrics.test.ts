@@ -34,7 +34,7 @@ test("a tenant can read a node's sample, and the node's status is stored without
   await a.destroy(id);
 });
 
-test("a sample that is repeated at once is stored once", async () => {
+test("a sample that is repeated immediately is stored only once", async () => {
   const { id } = await a.running();
   await report({ metrics: { [id]: METRICS } });
   await report({ metrics: { [id]: METRICS } });

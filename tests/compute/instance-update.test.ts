@@ -60,7 +60,7 @@ test("labels that break a rule are refused, and nothing changes", async () => {
   await a.destroy(id);
 });
 
-test("a stopped instance gets a larger size with more quota and room, and a smaller size releases these", async () => {
+test("growing a stopped instance uses more quota and room, and shrinking it releases them", async () => {
   const { id } = await a.stopped({ cpu: 2, memory_bytes: 4 * GIB + MIB / 2 });
   const before = await room();
   expect(okOf(await patch(id, { cpu: 5, memory_bytes: 6 * GIB - 1 }))).toMatchObject({
@@ -106,7 +106,7 @@ test("a new size requires a stopped instance, quota, room, and values that are v
     expect.stringMatching(new RegExp(`^the node of instance ${id} has no room for the requested size: .*CPU units`)),
   ]);
   expect(await a.show(id)).toMatchObject({ cpu: 2, name });
-  // A cordon refuses new instances, but not the growth of this instance.
+  // A cordon keeps new instances off the node, but this instance may still grow.
   const placement = `/v1/cns/${a.node.server_uuid}/placement`;
   okOf(await a.t.call("PATCH", placement, { body: { cordoned: true } }));
   okOf(await patch(id, { cpu: 3 }));
@@ -114,7 +114,7 @@ test("a new size requires a stopped instance, quota, room, and values that are v
   await a.destroy(id);
 });
 
-test("a protected instance is not deleted, not even by force, until its protection is removed", async () => {
+test("a protected instance cannot be deleted, even by force, until its protection is removed", async () => {
   const { id, name } = await a.stopped({ deletion_protection: true });
   const text = `${name} is protected against deletion; set deletion_protection to false first`;
   expectRefused(await a.call("DELETE", `/v1/instances/${id}`), 409, "DeletionProtected", text);

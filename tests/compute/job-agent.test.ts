@@ -16,7 +16,8 @@ import { type Call, type Machine, type RunningAgent, simulatedMachine } from "./
 const PATIENCE = { timeout: 60_000 };
 const KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f operator@desk";
 
-// The time limit of a test is longer than the time limit of its polls. So a poll that fails is reported as the failure.
+// The time limit of a test is longer than the time limit of its polls. So if a poll fails, the test
+// reports the poll's error instead of its own timeout.
 vi.setConfig({ testTimeout: 120_000 });
 
 let t: TestControlPlane;
@@ -328,7 +329,7 @@ describe("lost responses", () => {
     expect(await jobs()).toHaveLength(1);
   });
 
-  test("a result whose response was lost is reported again, and the agent takes the 409 as acceptance", async () => {
+  test("a result whose response was lost is reported again, and the agent treats the 409 as success", async () => {
     const wire = losing(({ path, answer }) => path.endsWith("/complete") && answer.ok);
     start(wire.onAnswer);
     await known();

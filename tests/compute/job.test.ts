@@ -7,7 +7,8 @@ import { maintain } from "../../src/db/maintenance.ts";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { enqueue, type JobNode, nodeCalls, showJob, takeAway } from "./jobs.ts";
 
-// The time limit of a test is longer than the time limit of its polls. So a poll that fails is reported as the failure.
+// The time limit of a test is longer than the time limit of its polls. So if a poll fails, the test
+// reports the poll's error instead of its own timeout.
 vi.setConfig({ testTimeout: 120_000 });
 
 let t: TestControlPlane;

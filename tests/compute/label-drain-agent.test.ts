@@ -136,7 +136,7 @@ test("a drain by label stops at the first node that cannot be emptied, and state
     drained: [{ hostname: first.hostname, moved: 1 }],
     not_emptied: [{
       hostname: second.hostname,
-      reason: "1 instances are still on the node",
+      reason: "1 instance is still on the node",
       remaining: [{ instance_id: stays, reason: expect.stringContaining("on request"), remedy: expect.any(String) }],
     }],
     not_begun: [{ hostname: third.hostname }],

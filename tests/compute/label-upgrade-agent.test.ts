@@ -157,7 +157,7 @@ test("an upgrade by label empties, restarts and uncordons the nodes of a rack, o
     .map(({ time_created, time_done }) => [time_created, time_done] as [string, string]);
   expect(times[1]![0] >= times[0]![1]).toBe(true);
 
-  // All nodes have the image, so the same request begins nothing.
+  // All nodes have the image, so the same request upgrades no node.
   expect(okOf(await upgrade())).toMatchObject({ nodes: [], current: rack, operation_id: null });
 });
 

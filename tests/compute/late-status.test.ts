@@ -68,7 +68,7 @@ test("a repeated last status does not undo a later operation", async () => {
   expect(await state()).toBe("stopped");
 });
 
-test("a status from before the end of the creation does not set a running or stopped instance back to provisioning", async () => {
+test("a status that reports provisioning does not change a running or stopped instance, but it changes a failed instance", async () => {
   for (const [minute, seen] of [[1, "running"], [3, "stopped"]] as const) {
     await reported(status(seen, at(minute)), status("provisioning", at(minute + 1)));
     expect(await state()).toBe(seen);
@@ -77,7 +77,7 @@ test("a status from before the end of the creation does not set a running or sto
   expect(await state()).toBe("provisioning");
 });
 
-test("the tenant can read the node's reason of a failure as one line of limited length", async () => {
+test("the tenant sees the node's reason for a failure as one line of limited length", async () => {
   const failed = (reason: unknown, minute: number) => ({
     payload: { vms: { [instance]: { state: "failed", reason } }, timestamp: at(minute) },
   });

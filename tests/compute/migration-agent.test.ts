@@ -125,7 +125,7 @@ describe.each(["running", "stopped"] as const)("a %s instance", (state) => {
   ] as const;
 
   test.each(STEPS)(
-    "arrives although the %s loses power at %s, as soon as the node that lost power returns",
+    "completes its move after the %s loses power at %s and returns",
     async (which, step) => {
       const { id, source, target } = await instance(state);
       const node = which === "target" ? target : source;

@@ -113,7 +113,7 @@ describe("the guard", () => {
       "it is pinned to somebody else",
     ],
     [
-      "of the role edge",
+      "an edge node",
       async () => okOf(await t.call("POST", `/v1/cns/${node.id}/role`, { body: { role: "edge" } })),
       "its role is edge",
     ],

@@ -65,7 +65,7 @@ describe("the placement settings of a node", () => {
     expect(await placementOf(id)).toEqual({ server_uuid: id, ...UNRESTRICTED });
   });
 
-  test("do not change if they are omitted or null, are reset by clear, and each change is audited", async () => {
+  test("do not change if they are omitted or null, can be reset with clear, and are audited", async () => {
     const { id } = await openNode(t);
     okOf(await t.call("POST", `/v1/cns/${id}/traits`, { body: { traits: { rack: "r1" } } }));
     okOf(await t.call("POST", `/v1/cns/${id}/reservoir`, { body: { reservoir_percent: 0.5 } }));
@@ -108,7 +108,7 @@ describe("the placement settings of a node", () => {
     });
   });
 
-  test("have labels that are set and removed one by one, and a node has a limited number of labels", async () => {
+  test("include labels, which are set and removed one by one, and whose number is limited", async () => {
     const { id } = await openNode(t);
     okOf(await patch(id, { labels: { rack: "a3", power: "b" } }));
     expect(okOf(await patch(id, { labels: { power: null } })).labels).toEqual({ rack: "a3" });
@@ -122,7 +122,7 @@ describe("the placement settings of a node", () => {
     expect((await placementOf(id)).labels).toEqual({ rack: "a3" });
   });
 
-  test("select nodes in both lists by label", async () => {
+  test("include labels, which filter both lists of nodes", async () => {
     const [a, b, c] = [await openNode(t), await openNode(t), await openNode(t)];
     okOf(await patch(a.id, { labels: { rack: "a3" } }));
     okOf(await patch(b.id, { labels: { rack: "a4", power: "b" } }));
@@ -153,7 +153,7 @@ describe("the placement settings of a node", () => {
     });
   });
 
-  test("are rejected for a PinConflict, a value out of range, or a field that is both given and cleared", async () => {
+  test("are rejected for a PinConflict, a value out of range, or a field that is both set and cleared", async () => {
     const { id } = await openNode(t);
     const other = await openTenant(t);
     const pin = (

@@ -1,6 +1,5 @@
 // The server does not save a 503 for an Idempotency-Key, so the same request can succeed later. If a request gets 503
-// although its effect was committed, a repetition of the request has no second effect (docs/wire.md, "Repeating a
-// request").
+// although its effect was committed, repeating the request has no second effect (docs/wire.md, "Repeating a request").
 import { randomUUID } from "node:crypto";
 import { afterEach, describe, expect, test } from "vitest";
 import { freshDatabase } from "../support/database.ts";

@@ -33,7 +33,7 @@ test("an instance is found by a part of its name, by the beginning of its id, an
   expect(await search(instance.id, other.call)).toEqual([]);
 });
 
-test("the list of the fleet's instances is narrowed to those with the text in the name, the id or an address", async () => {
+test("operators can search the list of all instances for a part of the name, the id or an address", async () => {
   const [nic] = await a.nicsOf(instance.id);
   const listed = async (q: string) =>
     okOf(await a.t.call("GET", `/v1/system/instances?q=${q}`)).items.map(({ id }: { id: string }) => id);
@@ -43,7 +43,7 @@ test("the list of the fleet's instances is narrowed to those with the text in th
   for (const q of ["10.99.99", "nothing-has-this", "ffffffff-ffff"]) expect(await listed(q), q).toEqual([]);
 });
 
-test("an operation and a job are found by the beginning of their ids; a text that begins no id finds none", async () => {
+test("an operation and a job are found by the beginning of their ids; any other text finds nothing", async () => {
   const [operation] = okOf(await a.t.call("GET", "/v1/operations?kind=instance-create&limit=1"));
   const { items: [job] } = okOf(await a.t.call("GET", "/v1/system/jobs?limit=1"));
   for (const [kind, { id }] of [["operation", operation], ["job", job]] as const) {

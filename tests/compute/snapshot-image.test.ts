@@ -42,7 +42,7 @@ async function uploads(): Promise<number> {
   return (await a.t.db.query("select from image_upload")).rowCount ?? 0;
 }
 
-test("the image has the digest that the server computed, and the other fields of its instance's image", async () => {
+test("the image has the digest that the server computed, and otherwise the fields of the image that the instance was created from", async () => {
   const { id, name, snapshot, size_bytes } = await snapped();
   const other = await addNode(a.t);
   okOf(await a.t.call("PATCH", `/v1/cns/${other.server_uuid}/placement`, { body: { cordoned: true } }));
@@ -81,7 +81,7 @@ test("the image has the digest that the server computed, and the other fields of
   expect(await uploads()).toBe(0);
   expect(okOf(await makeImage(snapshot.id, { name: "golden", labels: { tier: "web" } }, headers))).toEqual(image);
   conflictWith(await makeImage(snapshot.id, { name: "golden" }), "an image named golden already exists in this scope");
-  // The job has ended, so the node cannot send to its upload.
+  // The job has ended, so the node can no longer send to the job's upload.
   notFound(await a.node.call("POST", uploadOf(job), { size_bytes: 1 }));
   notFound(await sendPart(a.t, a.node, uploadOf(job), CONTENT));
 

@@ -1,4 +1,4 @@
-// A tenant can read only the operations on its own objects. So it can follow the Location of a 202.
+// A tenant can read the operations on its own objects, so it can follow the Location of a 202. It cannot read others.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { OperationView } from "../../src/contract/operation.ts";

@@ -53,7 +53,7 @@ async function refusalOf(fixture: ComputeFixture, fields: object) {
   return body.message;
 }
 
-test("a tenant's quota gets 404 until it is set and after its removal, and shows the usage of all projects", async () => {
+test("reading a tenant's quota gets 404 before it is set and after it is deleted; a set quota shows the usage of all projects", async () => {
   const path = `/v1/tenants/${tenant.tenant_id}/quota`;
   expect((await t.call("GET", path)).status).toBe(404);
   await first.running(SMALL);
@@ -72,7 +72,7 @@ test("a tenant's quota gets 404 until it is set and after its removal, and shows
 });
 
 test.each(Object.keys(UNLIMITED))(
-  "a tenant's quota requires %s, which must be a whole number that is not negative",
+  "a tenant's quota requires %s, which must be a whole number of at least 0",
   async (field) => {
     for (const value of [undefined, -1, 1.5, "1"]) {
       const { status, body } = await quota({ [field]: value });
@@ -200,7 +200,7 @@ describe("the default quotas of the cluster", () => {
   });
 
   test.each(["tenant", "project"])(
-    "of a %s are unlimited until set, and accept null, 0 and whole numbers",
+    "of a %s are unlimited until set, and accept only null and whole numbers of at least 0",
     async (of) => {
       for (const limit of Object.keys(UNLIMITED)) {
         const path = `/v1/config/quota.${of}_default.${limit}`;

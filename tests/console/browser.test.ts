@@ -29,7 +29,7 @@ async function register(hostname: string) {
   return { server_uuid, code: claim_code };
 }
 
-/** Copies the row of one node. It does so in batches, because each statement has a time limit. */
+/** Creates NODES nodes as copies of one row. Works in batches, because each statement has a time limit. */
 async function createNodes(): Promise<void> {
   const client = await openClient({ url: f.site().databaseUrl });
   try {
@@ -70,7 +70,7 @@ describe("with the keyboard alone, a user can", () => {
     expect(await f.ui().page.locator(".heading .state").textContent()).toBe("approved");
   });
 
-  test("see the server's message for a wrong code, which the dialog keeps", async () => {
+  test("see the server's message for a wrong code in the dialog, which keeps the code", async () => {
     await f.ui().show("/nodes");
     await f.ui().page.keyboard.press("a");
     await f.ui().page.keyboard.type("000-000");

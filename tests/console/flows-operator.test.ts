@@ -58,7 +58,7 @@ describe("watch a setup", () => {
 });
 
 test(
-  "for a node that does not work, the page has a sentence with the reason and a link to the page that shows the reason",
+  "the page of a node that does not work states the reason, and links to the page with the details",
   async () => {
     const machine = { ...newMachine(), hostname: "bare-8" };
     await awaitingSetup(f.site(), machine);

@@ -55,7 +55,7 @@ test("the serial console opens with the key o, and the keyboard alone can type, 
   expect(ui.faults).toEqual([]);
 });
 
-test("a paused console shows the output of the pause when it continues", async () => {
+test("a console that continues after a pause shows the output that arrived during the pause", async () => {
   const typing = await f.open(f.polled, { mode: "write", take_over: true });
   await ui.page.getByText("took the console over. You only watch now.").waitFor();
   await ui.page.getByRole("button", { name: "Pause" }).press("Enter");

@@ -51,7 +51,7 @@ export function useKeyboard(page: () => Page) {
       await page().locator("[role=option][aria-selected=true]:not([aria-disabled])").waitFor();
       await press("Enter");
     },
-    /** Fills the fields with these labels in their order, and replaces their earlier values. */
+    /** Fills these fields in this order. The keys are the labels of the fields. Replaces earlier values. */
     fill: async (values: Readonly<Record<string, string>>) => {
       for (const [label, value] of Object.entries(values)) {
         await focus(label);

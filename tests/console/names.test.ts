@@ -14,7 +14,7 @@ const refs = [
 ];
 
 describe("the objects of an operation", () => {
-  test("the most specific one comes first, an unknown kind last", () => {
+  test("the most specific object is selected, and an object of an unknown kind only if there is no other", () => {
     expect(mostSpecific(refs)?.scope).toBe("instance");
     expect(mostSpecific([{ scope: "fleet", id: "f" }, { scope: "tenant", id: "t" }])?.scope).toBe("tenant");
     expect(mostSpecific([])).toBeUndefined();
@@ -32,12 +32,12 @@ describe("the objects of an operation", () => {
     expect(pageOf({ scope, id }, refs)).toBe(page);
   });
 
-  test("without the object that it belongs to, a project or a disk has no page", () => {
+  test("a project has no page if its tenant is unknown, and a disk has no page if its instance is unknown", () => {
     expect(pageOf({ scope: "project", id: "p1" })).toBeNull();
     expect(pageOf({ scope: "disk", id: "d1" })).toBeNull();
   });
 
-  test("a short id has the last characters, because ids of the same time begin alike", () => {
+  test("a short id has the last characters, because ids that were created together begin alike", () => {
     expect(shortId("01a21fb2-f802-7744-bae5-956cea4cb014")).toBe("…ea4cb014");
     expect(shortId("7")).toBe("7");
   });
@@ -80,7 +80,7 @@ describe("changes to confirm", () => {
     nic_tags: [],
     aggregate: undefined,
   });
-  test("a roster's new, missing and changed machines are named; a default that is left out is no change", () => {
+  test("a roster's new, missing and changed machines are named; an omitted field with a default value is no change", () => {
     const old = [entry("a"), entry("b"), entry("c")];
     const next = [entry("a", "02:aa:15:2b:6e:78"), { macs: ["02:aa:15:2b:6e:77"], hostname: "b" }, entry("d")];
     expect(rosterChanges(old, next)).toBe(

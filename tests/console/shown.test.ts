@@ -95,7 +95,7 @@ test("an instance's page names its node for operators only", async () => {
   expect(await theirs.innerText()).not.toContain(node.server_uuid);
 }, LIMIT_MS);
 
-test("the audit names users, and the last event has no link to a next one", async () => {
+test("the audit names users, and the newest event has no link to a next event", async () => {
   const body = { username: "alice", password: "correct horse battery" };
   okOf(await f.site().call("POST", "/v1/system/users", { body: { ...body, capabilities: ["system-read"] } }));
   const login = await f.site().call("POST", "/v1/auth/login", { key: null, body });
@@ -140,7 +140,7 @@ test("a new boot policy is confirmed before it is sent", async () => {
   expect(okOf(await f.site().call("GET", "/v2/cn-boot-policy"))).toMatchObject({ enrollment_kernel_args: ["quiet"] });
 }, LIMIT_MS);
 
-test("a page of an object that does not exist says what was looked for", async () => {
+test("the page of an object that does not exist states the kind and the id", async () => {
   const id = "00000000-0000-4000-8000-000000000000";
   const pages = [
     ["/nodes", "node"],
@@ -174,7 +174,7 @@ test("the page of a factory reset says that instances prevent it", async () => {
   await main.getByText("The server refuses the reset while instances are placed on the node.").waitFor();
 }, LIMIT_MS);
 
-test("a choice that may stay empty says what that means", async () => {
+test("an optional choice states the meaning of its empty value", async () => {
   const main = await show(`/instances/${web1.id}/rebuild`, tenant);
   await main.getByRole("option", { name: /^its present image/ }).waitFor({ state: "attached" });
   const form = await show(`/t/${g.tenant_id}/p/${g.project_id}/new-instance`, tenant);

@@ -64,7 +64,7 @@ describe("texts", () => {
   });
 
   test.each([["wait for it", "Wait for it"], ["opsctl cn show; then wait", "opsctl cn show; then wait"], ["", ""]])(
-    "%s begins a sentence as %s",
+    "the text %s at the beginning of a sentence becomes %s",
     (text, sentenceOf) => expect(sentence(text)).toBe(sentenceOf),
   );
 

@@ -178,7 +178,7 @@ test("old transitions are deleted, except the last transition of each record tha
   expect(await brokenInvariants(owner, numbered)).toEqual([]);
 });
 
-test("a sweep reads a limited number of rows, and the next sweep continues there or begins again", async () => {
+test("a sweep reads a limited number of rows, and the next sweep continues after them, or begins again after the last row", async () => {
   for (let actor = 0; actor < 3; actor++) await logged("vpc", ["live", "live"], OLD_DAYS);
   expect([await drop(4), (await left()).length]).toEqual([true, 4]);
   expect([await drop(4), (await left()).length]).toEqual([false, 3]);

@@ -67,7 +67,7 @@ test("verify accepts a thousand events, and reports the event in which one byte 
   });
 });
 
-test("listEvents starts with event 0 or after after_seq, and returns at most limit events", async () => {
+test("listEvents begins with event 0 or with the event after after_seq, and returns at most limit events", async () => {
   await mutateTimes(250);
   const first = await listEvents(app, {});
   expect(AuditPage.parse(first).events.map(({ seq }) => seq)).toEqual(Array.from({ length: 100 }, (_, n) => n));
@@ -98,7 +98,7 @@ test("the returned event contains everything that a reader needs to compute its 
   expect(await getEvent(app, 3)).toBeNull();
 });
 
-/** A second implementation of canonical JSON, with which the test can detect errors in the server's implementation. */
+/** A second implementation of canonical JSON. A difference from the server's implementation fails the test. */
 function sortedJson(value: unknown): string {
   return JSON.stringify(
     value,
@@ -109,7 +109,7 @@ function sortedJson(value: unknown): string {
   );
 }
 
-test("events of later transactions are chained only after an older transaction has ended and its events are chained", async () => {
+test("an event is chained only when every older transaction has ended and its events are chained", async () => {
   await app.withClient(async (slow) => {
     await slow.query("begin");
     await mutate(slow, "began first");
@@ -121,7 +121,7 @@ test("events of later transactions are chained only after an older transaction h
   expect(events.map(({ payload }) => payload)).toEqual(["began first", "committed first"]);
 });
 
-test("a mutation does not wait while the chain is locked", async () => {
+test("a change of a record does not wait for the lock of the chain", async () => {
   await owner.withClient(async (holder) => {
     await holder.query("begin");
     await holder.query("select pg_advisory_xact_lock(hashtextextended('berth:audit_chain', 0))");
@@ -266,7 +266,7 @@ test("S-37: the server's database role cannot change or delete transitions and a
   }
 });
 
-test("a denial that is recorded several times becomes one event, and characters that JSON cannot have are replaced", async () => {
+test("a denial that is recorded several times becomes one event, and NUL and unpaired surrogates in it are replaced with U+FFFD", async () => {
   const denial = {
     msg_id: randomUUID(),
     request_id: randomUUID(),

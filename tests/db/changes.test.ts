@@ -43,7 +43,7 @@ test("an answer names an object once, even if the object changed several times",
   expect((await read(cursor)).refs.map(({ id }) => id).sort()).toEqual(["a", "b"]);
 });
 
-test("above the limit of waiting requests, a request is refused", async () => {
+test("a request above the limit of waiting requests is refused", async () => {
   const { changes, changed, read } = open(1);
   const { cursor } = await read();
   const waiting = read(cursor, 10_000);

@@ -77,7 +77,7 @@ test("after the upgrade, a pending node's code and token still work", async () =
   expect((await t.call("POST", "/v1/agent/heartbeat", { key: api_key })).status).toBe(200);
 });
 
-test("when a code has expired, a pass deletes a new node, and disables a node that was disabled before its claim", async () => {
+test("when a code has expired, the background worker deletes a new node, and disables a node that was disabled before its claim", async () => {
   await t.plane.pass();
   expect((await t.call("GET", `/v1/system/cns/${expired.server_uuid}`)).status).toBe(404);
   await t.advance(1_800);

@@ -62,7 +62,7 @@ test("the server process may connect to every server of the URL, and may read th
   expect(tlsFiles(TWO)).toEqual(["/etc/ca.pem"]);
 });
 
-test("the start warns about each server to which the connection is not encrypted", () => {
+test("the server warns at its start about each database server to which connections are not encrypted", () => {
   expect(tlsWarning(TWO)).toBeNull();
   expect(tlsWarning("postgres://u@127.0.0.1:1,db2.example:2/berth")).toContain("the database at db2.example is not");
 });

@@ -43,7 +43,7 @@ test("a repetition with the same key and another body gets 422 and does not chan
   expect(await claimKey(db, first)).toMatchObject({ ok: true, msg_id: first.new_msg_id });
 });
 
-test("the same key is independent for another caller, method or path", async () => {
+test("claims of one key by different callers, or for different methods or paths, are independent", async () => {
   const key = "same";
   const longPath = `/v1/config/${randomBytes(4_000).toString("hex")}`;
   const claims = [{}, { principal: "user:2" }, { method: "PUT" }, { path: "/v1/other" }, { path: longPath }, {

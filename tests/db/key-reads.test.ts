@@ -1,4 +1,4 @@
-// Tests the reads of rows by a unique key, which have their own connections.
+// Tests the reads of rows by a unique key. These reads have their own connections.
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { openPipeline } from "../../src/db/pipeline.ts";
 import { type Db, isConnectionError, openPool, sqlState } from "../../src/db/pool.ts";

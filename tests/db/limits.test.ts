@@ -1,4 +1,4 @@
-// Tests the rate limits in the database, which are token buckets, and the counter of failures.
+// Tests the token buckets in the database, which limit rates, and the counter of failures.
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { APPROVE_FAILURES_PER_HOUR } from "../../src/contract/limits.ts";
 import { failuresExhausted, noteFailure, pruneLimits, takeToken } from "../../src/db/limits.ts";

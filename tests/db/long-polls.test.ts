@@ -54,7 +54,7 @@ test("while no request waits, there is no sweep and no timer", async () => {
   expect(sweeps).toHaveLength(1);
 });
 
-test("a request that begins to wait just after a hint is swept at once, because it may have read before the change", async () => {
+test("a request that begins to wait just after a nudge starts a sweep, because the request may have read before the change", async () => {
   const polls = longPolls();
   answers.set("a", { state: "approved" });
   polls.nudge();
@@ -137,7 +137,7 @@ test("closing ends every wait with null", async () => {
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test("an answer that comes without a sweep reaches only the requests that wait for its key", async () => {
+test("polls.answer() answers the requests that wait for the key without a sweep, and no other request", async () => {
   const polls = longPolls();
   const [one, two] = [polls.wait("a", 1_000, never), polls.wait("b", 1_000, never)];
   polls.answer("a", { state: "approved" });
@@ -147,7 +147,7 @@ test("an answer that comes without a sweep reaches only the requests that wait f
   expect(await two).toBeNull();
 });
 
-test("an answer for which no request waits is given once, to the next request within 500 ms", async () => {
+test("an answer for which no request waits is kept for 500 ms, and only the next request gets it", async () => {
   const polls = longPolls();
   polls.answer("a", { state: "approved" });
   polls.answer("b", { state: "approved" });

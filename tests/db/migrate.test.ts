@@ -70,7 +70,7 @@ test("a file with CRLF instead of LF does not count as edited", async () => {
   expect(await migrate(database.url, { folder })).toEqual({ applied: [] });
 });
 
-test("a new file with a number below an applied one is rejected", async () => {
+test("a new file is rejected if its number is below the number of an applied file", async () => {
   await write("0009_last.sql", "create table last_one (id bigint)");
   await migrate(database.url, { folder });
   await write("0005_late.sql", "create table late (id bigint)");
@@ -106,7 +106,7 @@ test("if a reader and a migration wait for each other's tables, the reader succe
     await reader.query("begin");
     await reader.query("select id from book");
     const migrated = migrate(database.url, { folder });
-    // The migration holds the first table, and the reader the second one.
+    // The migration holds a lock on the first table, and the reader holds a lock on the second table.
     const held = `select from pg_locks l join pg_class c on c.oid = l.relation
                    where c.relname = 'shelf' and l.mode = 'AccessExclusiveLock' and l.granted`;
     await expect.poll(() => select(held), { interval: 1, timeout: 10_000 }).toHaveLength(1);

@@ -187,7 +187,7 @@ test("a connection without replies is closed and replaced", async () => {
   }
 });
 
-test("a listener gets notifications; if its connection breaks, it reconnects and reports this", async () => {
+test("a listener gets notifications; if its connection breaks, the listener reconnects and calls onReconnect", async () => {
   const way = await proxy();
   const heard: string[] = [];
   const reconnected = Promise.withResolvers<void>();

@@ -16,7 +16,8 @@ import { startServer } from "../support/server-process.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 
 /**
- * A server process has more connections than this, so that the transactions of one connection run in several sessions.
+ * The number of sessions that PgBouncer opens. A server process has more connections than this, so the transactions of
+ * one connection run in several sessions.
  */
 const SESSIONS = 3;
 const LOAD_MS = 4_000;
@@ -74,7 +75,7 @@ test(
     const url = await startPooler(context);
     const admin = await openClient({ url: cluster.url });
     closing.push(() => admin.end());
-    // Without sharesSessions, PgBouncer refuses the connection because of its time limits.
+    // Without sharesSessions, the client sends its time limits as startup parameters, which PgBouncer refuses.
     await expect(openClient({ url })).rejects.toThrow(/unsupported startup parameter/);
 
     const env = { DATABASE_URL: url, BERTH_DIRECT_DATABASE_URL: cluster.url };

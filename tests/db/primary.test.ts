@@ -1,5 +1,5 @@
-// With several servers in DATABASE_URL, connections go to the server that accepts writes. If another server becomes the
-// one that accepts writes, the connections move to this server. The standby of these tests is a server that forbids
+// With several servers in DATABASE_URL, connections go to the server that accepts writes. If another server takes over
+// this role, the connections move to the other server. The standby of these tests is a server that forbids
 // writes. tests/stress/failover.ts has a real standby.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openListener } from "../../src/db/listener.ts";
@@ -41,7 +41,7 @@ async function atSecond(statement: string): Promise<void> {
 const port = "select inet_server_port() as port";
 const portOf = (cluster: OwnCluster) => Number(new URL(cluster.url).port);
 
-test("after a failure that is not a network failure, no server is probed", async () => {
+test("a failure that is not a network failure probes no server", async () => {
   const probed: string[] = [];
   const primary = createPrimary(["a", "b"], (url) => Promise.resolve(void probed.push(url)));
   await expect(primary.open(() => Promise.reject(new TypeError("a bug")))).rejects.toThrow("a bug");

@@ -69,7 +69,7 @@ test("the form of the previous release, in which each child row is an entry of i
   expect(await partsOf(id)).toEqual([{ key: "b", value: 3 }]);
 });
 
-test("writes of a process that does not state which rows have tokens get the allocated values", async () => {
+test("tokens are replaced by allocated values, even if the process does not state which rows have tokens", async () => {
   const id = await newLamp();
   const owner = await openClient({ url: database.url });
   await owner.query("insert into pool (id) values ('parts')");

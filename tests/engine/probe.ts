@@ -38,8 +38,8 @@ export type LampMessage =
   /** Changes both lamps in one commit. */
   | { readonly type: "swap"; readonly other: string }
   /**
-   * Takes from the budget `current`. If too little is left, the message is refused, or with `fall_back` has the reply
-   * that it drew nothing.
+   * Takes from the budget `current`. If too little is left, the message is refused. With `fall_back` it succeeds
+   * instead, and its reply has `drawn: 0`.
    */
   | { readonly type: "draw"; readonly amount: number; readonly fall_back?: boolean }
   | { readonly type: "refund"; readonly amount: number }
@@ -47,7 +47,7 @@ export type LampMessage =
   | { readonly type: "unplug" }
   /** Takes a lock and changes nothing else. */
   | { readonly type: "hold" }
-  /** Without `allow`, a guard refuses this message and names it. */
+  /** A guard refuses this message unless `allow` is true. The refusal contains the note. */
   | { readonly type: "guarded"; readonly allow: boolean; readonly note?: string }
   /** Takes a label that no other lamp has. A guard checks the label under a lock that all lamps take. */
   | { readonly type: "label"; readonly label: string }

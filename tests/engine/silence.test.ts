@@ -56,6 +56,6 @@ test.each([
   ["a connection that ended", new Error("Connection terminated unexpectedly"), false],
   ["an answer of PostgreSQL", { code: "57P01", severity: "FATAL", message: "terminating connection" }, false],
   ["nothing", undefined, false],
-])("isSilence accepts exactly the errors that mean that no answer came: %s", (_, error, expected) => {
+])("isSilence accepts exactly the errors of calls without an answer: %s", (_, error, expected) => {
   expect(isSilence(error)).toBe(expected);
 });

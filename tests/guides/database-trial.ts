@@ -1,5 +1,4 @@
-// Tests the guides that need a PostgreSQL with its tools. Their subjects are backup, restore and point-in-time
-// recovery, and the failover to a standby.
+// Tests the guides that need PostgreSQL's tools: backup, restore and point-in-time recovery, and failover to a standby.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, type TestContext } from "vitest";
@@ -12,7 +11,7 @@ import { endServers, installedPostgres } from "./postgres.ts";
 import { guidePort } from "./ports.ts";
 import { berth, ROOT, runGuides, SESSION } from "./run.ts";
 
-/** The archive of the log in the guide. The tests have it in their folder. */
+/** The guide's folder for the archived log. The tests replace it with a folder of their own. */
 const ARCHIVE = "/var/backups/berth";
 /** The settings of the backup guide. */
 const [archiving = expect.fail("the backup guide has no settings")] = settingsIn(

@@ -31,7 +31,7 @@ const LOOK_MS = 100;
 export type FailoverSite = {
   /** The address of HAProxy. */
   readonly url: string;
-  /** The URL with which PostgreSQL's administrator reaches both servers. */
+  /** The URL of both servers, with the login of PostgreSQL's administrator. */
   readonly admin_url: string;
   /** The same URL with the database of the control plane. */
   readonly database_url: string;

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { present } from "../support/optional-programs.ts";
 
 export type Nginx = {
-  /** Returns the number of answers that came from each port. */
+  /** Returns the number of answers from each port. */
   answered(): Promise<ReadonlyMap<number, number>>;
   /** Returns the log of nginx. */
   log(): Promise<string>;

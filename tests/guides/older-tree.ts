@@ -8,7 +8,7 @@ import { lacking, present } from "../support/optional-programs.ts";
 import { ROOT } from "./run.ts";
 
 const PARTS = ["src", "actors", "migrations", "package.json"];
-/** The folders with the programs of nodes and the code that these import. The first release had the agent in `cli`. */
+/** The folders with the programs of nodes and the code that they import. The first release had the agent in `cli`. */
 const AGENT_PARTS = ["cli", "nodeagent", "booter"];
 /** The number of migrations of release 0.1.0. */
 const MIGRATIONS_OF_0_1_0 = 35;

@@ -73,7 +73,7 @@ async function away(server: Server): Promise<void> {
 }
 
 describe("a rolling restart behind the guide's nginx", () => {
-  test("is never answered with 502, however soon the second process follows", async (context) => {
+  test("causes no 502, even if the second process restarts immediately after the first", async (context) => {
     needs(context, "nginx", "openssl", "curl");
     const folder = await temporaryFolder("guide-proxy-restart");
     const ports = [await guidePort(), await guidePort()] as const;

@@ -9,7 +9,7 @@ import { present } from "../support/optional-programs.ts";
 
 export type TlsProxy = {
   readonly port: number;
-  /** Returns the number of answers that came from each port. */
+  /** Returns the number of answers from each port. */
   answered(): Promise<ReadonlyMap<number, number>>;
   close(): Promise<void>;
 };

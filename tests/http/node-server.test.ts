@@ -5,7 +5,7 @@ import { type EdgeLimits, type FetchHandler, type NodeServer, serveNode } from "
 import { newApp } from "../../src/http/shell.ts";
 import { rawClient } from "./raw-client.ts";
 
-/** The limits in tests of the time limits. The other tests use LONG, which is enough on a slow machine. */
+/** Short limits, for the tests of these limits. The other tests use LONG, which is enough on a slow machine. */
 const SHORT = { headers_ms: 400, body_ms: 600, idle_ms: 700 };
 const LONG: Partial<EdgeLimits> = { headers_ms: 20_000, body_ms: 20_000, idle_ms: 20_000 };
 const HOST = "Host: test\r\n";
@@ -155,7 +155,7 @@ test("the handler's signal is not aborted after the client has read the whole an
   expect(signal?.aborted).toBe(false);
 });
 
-test("S-36: a body of the maximum size is read; with one byte more the client gets 413, declared or chunked", async () => {
+test("S-36: a body of the maximum size is read; one more byte gets 413, with a declared length or in chunks", async () => {
   const { port } = await serve(echo);
   const url = `http://127.0.0.1:${port}/`;
   const fits = await fetch(url, { method: "POST", body: new Uint8Array(BODY_BYTES_MAX) });
@@ -254,7 +254,7 @@ test.each([
   expect(statusOf(await ask(port, bytes))).toBe(400);
 });
 
-test("S-36: too many or too large header lines get 431, too long a target 414, an unknown method 501", async () => {
+test("S-36: too many or too large header lines get 431, a target that is too long gets 414, and an unknown method gets 501", async () => {
   const { port } = await serve(echo);
   const lines = (count: number) => `GET / HTTP/1.1\r\n${HOST}${"X: y\r\n".repeat(count - 1)}\r\n`;
   expect(statusOf(await ask(port, lines(HEADER_LINES_MAX)))).toBe(200);

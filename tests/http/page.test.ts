@@ -14,7 +14,7 @@ const list = (count: number, limit?: number) =>
     narrow: "state=",
   });
 
-test("without limit a list of the maximum length is complete, and one more row is refused", () => {
+test("without a limit, a list of the maximum length is complete, and a longer list is refused", () => {
   const whole = list(SCAN_ROWS_MAX);
   expect(whole.ok && [whole.page.items.length, "next_page" in whole.page]).toEqual([SCAN_ROWS_MAX, false]);
   expect(list(SCAN_ROWS_MAX + 1)).toEqual({

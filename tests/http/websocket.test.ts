@@ -79,7 +79,7 @@ describe.each([["node:http", nodeServer], ["Deno.serve", denoServer]])("%s", (_n
     expect(sockets).toEqual([]);
   });
 
-  test("notices a client that leaves", async () => {
+  test("calls onClose when the client closes the connection", async () => {
     const { socket } = await dial((await serve()).port);
     await expect.poll(() => sockets.length, PATIENT).toBe(1);
     (socket as ClientSocket).close();
@@ -91,7 +91,7 @@ describe("node:http", () => {
   const HANDSHAKE = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n" +
     "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
 
-  test("answers the key of RFC 6455, 1.3, and names only the accepted subprotocol", async () => {
+  test("answers the example of RFC 6455, 1.3, with the accept key of the RFC, and names only the accepted subprotocol", async () => {
     const client = await rawClient((await nodeServer()).port);
     client.send(`GET /echo HTTP/1.1\r\nHost: x\r\nSec-WebSocket-Protocol: one.v1, secret.ticket\r\n${HANDSHAKE}`);
     const answer = await client.until("\r\n\r\n");

@@ -30,7 +30,7 @@ const STORES: Readonly<Record<string, () => Promise<ImageStore>>> = {
 };
 
 describe.each(Object.keys(STORES))("a %s", (name) => {
-  test("returns the parts that were written, in any order, and keeps the first bytes that were written for each part", async () => {
+  test("returns parts that were written in any order, and keeps the bytes of the first write of each part", async () => {
     const store = await STORES[name]!();
     const id = randomUUID();
     const [whole, rest] = [new Uint8Array(randomBytes(IMAGE_PART_BYTES)), new Uint8Array(randomBytes(100))];
@@ -80,14 +80,14 @@ test("a folder is private, and an id cannot name another file", async () => {
   await expect(store.read("../secret", 0)).rejects.toThrow(TypeError);
 });
 
-describe("a bucket that refuses", () => {
-  test("a wrong secret is an error that names neither the key nor the secret", async () => {
+describe("requests to a bucket", () => {
+  test("with a wrong secret fail, and the error names neither the key nor the secret", async () => {
     const store = openBucketStore({ url: bucket.url, ...CREDENTIAL, secret: "another" });
     await expect(store.read(randomUUID(), 0)).rejects.toThrow(/^the bucket of uploaded images answered 403 to GET$/);
     await expect(store.write(randomUUID(), 0, new Uint8Array(1))).rejects.toThrow(/answered 403 to PUT$/);
   });
 
-  test("a short failure is retried; a longer failure is an error", async () => {
+  test("are repeated after a failure; many failures in a row are an error", async () => {
     const store = openBucketStore({ url: bucket.url, ...CREDENTIAL });
     const id = randomUUID();
     bucket.failNext(2, 503);

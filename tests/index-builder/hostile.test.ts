@@ -55,7 +55,7 @@ const GOOD = Object.entries(HASHES).map(([place, hash]) => `${place} ${hash}`);
 const WITHOUT_ARM = GOOD.filter((line) => !line.startsWith("aarch64"));
 const WITHOUT_ARCHIVE = GOOD.filter((line) => !line.startsWith("vault"));
 
-test("a well-behaved server gives the expected build", () => {
+test("the documents of a well-behaved server result in the expected build", () => {
   expect(digestsIn(first)).toEqual(GOOD);
   expect(first.tree.current.get("9")?.map(({ build }) => build)).toEqual(["2"]);
   expect(first.notes).toEqual([]);

@@ -65,7 +65,7 @@ inBrowser("search words must all match, in any field", async () => {
   expect(await browser.evaluate("count.textContent")).toContain("Nothing matches");
 });
 
-inBrowser("each filter narrows the list and is in the address; Clear removes it", async () => {
+inBrowser("each filter narrows the list and is in the address; Clear removes the filter", async () => {
   for (const field of ["distro", "release", "arch", "variant", "format"] as const) {
     await browser.open(page, DESK);
     const value = rows.at(-1)![field];

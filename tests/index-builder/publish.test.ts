@@ -129,7 +129,7 @@ test("an unreadable tree stops every command before it writes", async () => {
   }
 });
 
-test("an operator's plain folder becomes a generation and keeps its first_seen", async () => {
+test("an operator's plain folder becomes a generation, and its builds keep their first_seen", async () => {
   const [made, site] = [join(folder, "made"), join(folder, "plain")];
   await index("all", "--site", made, ...T0, ...day("2026-09-01"));
   await cp(await realpath(made), site, { recursive: true });
@@ -180,7 +180,7 @@ test("readers see the old or the new generation during a publication, never a mi
   expect((await readdir(site.generations)).sort()).toEqual(["30", "31"]);
 });
 
-test("only one of ten concurrent builders gets the lock; after it is released, another one can get it", async () => {
+test("only one of ten concurrent builders gets the lock; after its release, another builder can get the lock", async () => {
   const generations = join(folder, "locks");
   await mkdir(generations);
   for (let round = 0; round < 20; round++) {

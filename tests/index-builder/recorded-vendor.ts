@@ -13,7 +13,7 @@ export function webFolder(name: string): string {
   return fileURLToPath(new URL(`../fixtures/vendor-web/${name}`, import.meta.url));
 }
 
-/** @param webs folders of tests/fixtures/vendor-web; the first one that has a URL answers */
+/** @param webs folders of tests/fixtures/vendor-web; the response to a URL is from the first folder that has the URL */
 export async function runRecorded(
   vendor: Vendor,
   webs: readonly string[] = ["t0"],

@@ -36,7 +36,7 @@ beforeAll(async () => {
   [vendor, stranger, expired, weak, old] = await Promise.all([
     makeKey(),
     makeKey(),
-    // The key is valid when it signs, and expired when the builder reads.
+    // The key is valid when the vendor signs, and has expired when the builder checks the signature.
     makeKey({ date: new Date("2026-10-01T00:00:00Z"), keyExpirationTime: 8 * 86_400 }),
     makeKey({ type: "rsa", rsaBits: 1024, config: { minRSABits: 1023 } }),
     // RSA, because elliptic curves require a longer hash than SHA-1.

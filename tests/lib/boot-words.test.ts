@@ -29,7 +29,7 @@ test("a kernel argument is 1 to 256 characters of a fixed set", () => {
   for (const bad of ["a(b)", "a<b", "a*b", "a~b", "x".repeat(257)]) expect(isKernelArgument(bad)).toBe(false);
 });
 
-test("these functions and the contract's schemas accept the same texts", () => {
+test("isHostname, isStamp and isKernelArgument accept the same texts as the contract's schemas", () => {
   const word = fc.oneof(
     fc.string({ unit: fc.constantFrom(..."aZ09._-=,:/+@% \n#$"), maxLength: 70 }),
     fc.integer({ min: 60, max: 260 }).map((length) => "x".repeat(length)),

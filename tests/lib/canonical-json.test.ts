@@ -19,7 +19,7 @@ test.each([
   [5e-324, "5e-324"],
 ])("the number %d is always written %s", (value, text) => expect(canonicalJson(value)).toBe(text));
 
-test("the text parses to the same value, and writing that again gives the same text", () => {
+test("the text parses to the same value, and canonicalJson returns the same text for the parsed value", () => {
   fc.assert(fc.property(fc.jsonValue(), (value) => {
     const text = canonicalJson(value);
     expect(canonicalJson(JSON.parse(text))).toBe(text);

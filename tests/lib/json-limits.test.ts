@@ -104,7 +104,7 @@ test.each(HOSTILE)("a text that repeats %s is read with at most five reads per c
   expect(reads()).toBeLessThanOrEqual(5 * text.length);
 });
 
-/** A text that counts reads of its characters, single or in slices. */
+/** Returns the text with a count of the characters that were read from it, one by one or in slices. */
 function countReads(text: string): { readonly counted: string; readonly reads: () => number } {
   let reads = 0;
   const counted = new Proxy(Object(text), {

@@ -53,7 +53,7 @@ test("the operation ends when every node is empty", () => {
   });
 });
 
-test("after a drain that left instances on its node, no other drain begins, and the end waits for the drains that run", () => {
+test("after a drain that left instances on its node, no other drain begins, and the operation ends after the running drains", () => {
   const stuck = node("a", emptied(1, [LEFT]));
   expect(names([stuck, node("b", RUNS), node("c")], 2)).toEqual([]);
   expect(nextOfLabelDrain([stuck, node("b", emptied(3)), node("c")], 2, NONE)).toEqual({
@@ -64,7 +64,7 @@ test("after a drain that left instances on its node, no other drain begins, and 
         server_uuid: "a",
         hostname: "host-a",
         operation_id: "drain-a",
-        reason: "1 instances are still on the node",
+        reason: "1 instance is still on the node",
         remedy: "follow the remedy of each instance, then drain the label again",
         remaining: [LEFT],
       }],
@@ -93,7 +93,7 @@ test("a refused drain stops the operation, unless the drain began in another pro
   expect(names([node("a", RUNS), node("b")], 2, refusals)).toEqual(["b"]);
 });
 
-test("processes that read the state at different times together begin at most max_unavailable drains", () => {
+test("processes that read different states begin at most max_unavailable drains in total", () => {
   const most = 2;
   const early = [node("a", RUNS), node("b"), node("c"), node("d")];
   const late = [node("a", emptied(0)), node("b", RUNS), node("c"), node("d")];

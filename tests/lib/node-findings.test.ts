@@ -77,7 +77,7 @@ const WAITING = { state: "awaiting_setup" } as const;
 const WAITS = "stops it waits for an operator to approve its setup";
 const ENROLLING = { records: [bootRecord()] };
 
-test("a node that waits for setup has one finding, that it waits, if nothing is wrong", () => {
+test("a node that waits for setup and has no problems has only the finding that it waits", () => {
   expect(findings(WAITING, ENROLLING)).toEqual([WAITS]);
 });
 

@@ -90,7 +90,7 @@ describe("a drain preview", () => {
     expect(preview.not_placeable[0]?.reason).toBe("there is no other approved node");
   });
 
-  test("names the nodes with the fewest reasons, and the command that lets one of them take the instance", () => {
+  test("names the nodes that have the fewest reasons to reject the instance, and a command that removes the only reason of one node", () => {
     const full = { used: { cpu_units: 0, ram_mb: 65_536, disk_bytes: 0, instances: 1 } };
     const cordoned = (n: number, more = {}) =>
       node(n, { rules: { cordoned: true, cordoned_reason: "new disks" }, ...more });

@@ -71,7 +71,7 @@ function placeAll(start: Snapshot, requests: readonly PlacementRequest[]): Place
   });
 }
 
-/** Returns whether a node is overcommitted. Computes its use again, from the instances placed on it. */
+/** Returns whether a node is overcommitted. Computes the node's use from its instances instead of its counters. */
 function overcommitted({ capacity: report, placement: rules }: NodeSnapshot, on: readonly PlacementRequest[]): boolean {
   if (report === null) return on.length > 0;
   const sum = (what: "cpu_units" | "ram_mb" | "disk_bytes") => on.reduce((total, asked) => total + asked[what], 0);

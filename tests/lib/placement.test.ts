@@ -40,7 +40,7 @@ const mates = (count: number) => ({ tenant_id: TENANT, silo_id: SILO, count });
 const load = (stale: boolean) => ({ stale, cpu_p95_5m: 0.2, ram_used_p95_5m: 0.4, cpu_p50_1d: 0.1 });
 const used = { cpu_units: 0, ram_mb: 0, disk_bytes: 0, instances: 1 };
 
-describe("a scorer gives a node", () => {
+describe("the score that a scorer gives a node:", () => {
   test.each<[PlacementScorer, number, NodeFields, Partial<PlacementRequest>]>([
     ["score-ram-headroom", 0.75, { used: { ...used, ram_mb: 12_288 } }, {}],
     ["score-ram-headroom", 0, {}, { ram_mb: 65_536 }],
@@ -119,7 +119,7 @@ describe("the profile", () => {
     expect(good({ ...weighing(1), active: "q" })).toBe(false);
   });
 
-  test("decides the choice: spread chooses the empty node, consolidate the fault domain of the tenant's other instances", () => {
+  test("decides the choice: spread chooses the empty node, and consolidate chooses the fault domain of the tenant's other instances", () => {
     const nodes = snapshot(
       node(1, { rules: { fault_domain: "a" } }),
       node(2, { rules: { fault_domain: "b" }, neighbours: [mates(4)], used: { ...used, ram_mb: 8_192, instances: 4 } }),
@@ -180,7 +180,7 @@ describe("a pick", () => {
     ]);
   });
 
-  test("has a report that matches the API's schema, in which the scores add up to the total", () => {
+  test("has a report that matches the API's schema, and whose scores add up to its total", () => {
     const { report } = pick(request(), snapshot(node(1), node(2, { capacity: null })), SPREAD);
     expect(ExplainReport.parse(JSON.parse(JSON.stringify(report)))).toEqual(report);
     const [best, rejected] = report.per_cn;

@@ -72,7 +72,7 @@ test("README.md links every document and every guide, in its sections Documents 
     .toEqual([]);
 });
 
-test("the unit of a limit comes from its name", () => {
+test("the unit of a limit is derived from its name", () => {
   expect(amount("CN_LIVE_S", 60)).toBe("1 min");
   expect(amount("AGENT_POLLS_PER_S", 200)).toBe("200 a second");
   expect(amount("BANDWIDTH_BYTES_PER_S_MIN", 2 ** 20)).toBe("1 MiB a second");

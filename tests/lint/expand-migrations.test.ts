@@ -5,13 +5,13 @@ import { expect, test } from "vitest";
 import { filesBelow, readText } from "./sources.ts";
 
 /**
- * The rule applies to later migrations. Release 0.1.0 had 35 migrations, and migration 0037 renames a table that
- * release 0.1.0 uses.
+ * The rule applies to migrations after this number. Release 0.1.0 had 35 migrations, and migration 0037 renames a table
+ * that release 0.1.0 uses.
  */
 const LAST_WITHOUT_RULE = 62;
 /**
- * A migration may remove something that no supported version uses. Such a migration has this name, and a comment that
- * names the version.
+ * The names of migrations that remove something that no supported version uses. A comment in such a migration names the
+ * first version that does not use it.
  */
 const CONTRACTS = /^\d{4}_contract_/;
 const NAMES_VERSION = /^-- No process since \d+\.\d+\.\d+ uses /m;
@@ -68,7 +68,7 @@ test.each([
   expect(problems("0099_example.sql", sql)).toEqual([]);
 });
 
-test("a migration that contracts names the version that stopped using it", () => {
+test("a contracting migration names the version since which no process uses the removed part", () => {
   const sql = "alter table cn drop column role;";
   expect(problems("0099_contract_role.sql", sql)).toEqual(["names no version that stopped using it"]);
   expect(problems("0099_contract_role.sql", `-- No process since 0.3.0 uses cn.role.\n${sql}`)).toEqual([]);

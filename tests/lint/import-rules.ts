@@ -230,7 +230,7 @@ export const SOLE_IMPORTERS: Readonly<Record<string, string>> = {
   "@commander-js/extra-typings": "cli/framework.ts",
 };
 
-/** Returns whether the file may have this import. A kind's and an executable's own folder is always allowed. */
+/** Returns whether the file may have this import. A file of a kind or a program may always import its own folder. */
 export function allows(rule: ImportRule, path: string, { from, isLocal, isType, names }: Import): boolean {
   if (!isLocal) return rule.packages.test(from) || (isType && (rule.typePackages?.test(from) ?? false));
   if (ownFolder(path) !== null && from.startsWith(`${ownFolder(path)}/`)) return true;

@@ -35,7 +35,7 @@ export function sources(folders: readonly string[]): Source[] {
   }));
 }
 
-/** The built console is no source. */
+/** Excludes the built console, because a build generates it. */
 function isOwn(path: string): boolean {
   return !path.startsWith("console/dist/");
 }

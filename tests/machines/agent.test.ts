@@ -28,8 +28,8 @@ withMachine(async () => {
 const PROVISION_STEPS = ["image", "disks", "network", "create", "boot"];
 
 /**
- * Kills the agent when a job reports the step. A creation may also be killed at a later step, because an agent reports
- * only its latest step and may omit a short step. Then starts the next agent and returns the result of the work.
+ * Kills the agent when a job reports the step, starts the next agent, and returns the result of the work. It may kill
+ * the agent of a creation at a later step, because an agent reports only its latest step and may omit a short step.
  */
 async function killedAt<T>(step: string, work: () => Promise<T>): Promise<T> {
   const from = PROVISION_STEPS.indexOf(step);
@@ -118,7 +118,7 @@ describe("an agent that is killed", () => {
     await expectNothingLeft();
   });
 
-  test("and whose instance an operator deletes meanwhile leaves nothing after its restart", async () => {
+  test("leaves nothing after its restart if an operator deletes the instance by force before the restart", async () => {
     const running = okOf(await site.make()).id;
     await site.killAgent();
     const deleted = await site.operator("DELETE", `/v1/instances/${running}?force=true`);

@@ -116,7 +116,7 @@ test("the guest agent reports addresses, freezes and thaws the file systems, and
     const { vms } = await driver().status() as { vms: Record<string, { guest_interfaces: GuestInterface[] | null }> };
     return vms[id]!.guest_interfaces?.[0]?.addresses;
   }, BOOT).toEqual([GUEST_ADDRESS]);
-  // /persist is the guest's only file system on a disk that it can write.
+  // /persist is the guest's only writable file system on a disk.
   expect(await guest.freeze()).toBe(1);
   type(driver(), id, "echo frozen > /persist/frozen && echo written\n");
   // A frozen file system makes the writer wait. The guest agent itself answers.
@@ -133,7 +133,7 @@ test("a snapshot of a running guest has the data that the guest wrote before the
   const [boot] = driver().vms.disksOf(id);
   const snapshot = { id: randomUUID(), name: "before", size_bytes: boot!.size_bytes };
   await inGuest(driver(), id, "echo early-note > /persist/early");
-  // The file systems also stay frozen if an agent ends between the freeze and the thaw.
+  // Freezes the file systems before the snapshot, as if an earlier agent had ended between its freeze and its thaw.
   expect(await guestAgentAt(places.socket("qga")).freeze()).toBe(1);
   expect(await driver().vms.createSnapshot(id, snapshot, boot!.id)).toBe("frozen");
   await inGuest(driver(), id, "echo later-note > /persist/later; sync");
@@ -198,12 +198,12 @@ test("a crash of QEMU is a failure with its signal", async () => {
   });
 });
 
-/** Waits until the QEMU of a VM has no process. */
+/** Waits until the QEMU process of a VM has ended. */
 async function ended(vm: string): Promise<void> {
   await expect.poll(() => qemuPid(vm).catch(() => null), SOON).toBeNull();
 }
 
-/** Kills the QEMU of a VM, and waits until the process has ended, because `kill` returns before that. */
+/** Kills the QEMU process of a VM, and waits until it has ended, because `kill` does not wait. */
 async function crash(vm: string): Promise<void> {
   process.kill(await qemuPid(vm), "SIGKILL");
   await ended(vm);

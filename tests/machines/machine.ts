@@ -23,7 +23,7 @@ export const MEMORY_BYTES = 160 * 2 ** 20;
 const MIB = 2 ** 20;
 const run = promisify(execFile);
 
-/** Returns why this machine cannot run VMs, or lacks one of these programs; null if it has everything. */
+/** Returns what this machine lacks for VMs and these programs, or null if it lacks nothing. */
 export function lacksMachine(...programs: readonly Optional[]): string | null {
   const lacks = lacking("qemu-system-x86_64", "ip", "nsenter", "setpriv", "unshare", ...GUEST_BUILD, ...programs);
   return lacks ?? (process.getuid?.() === 0 ? null : "VMs need root");
@@ -38,7 +38,7 @@ export function needsMachine({ skip }: Pick<TestContext, "skip">): void {
 /**
  * Opens the fixture that the tests of a file share, and closes it after them. On a machine that cannot run VMs, or
  * lacks one of the programs, the tests are skipped.
- * @param open returns the function that closes it
+ * @param open returns the function that closes the fixture
  */
 export function withMachine(open: () => Promise<() => Promise<unknown>>, ...programs: readonly Optional[]): void {
   const lacks = lacksMachine(...programs);

@@ -166,7 +166,7 @@ test("an emulated guest is paused before its memory is sent, and continues after
   expect(await inGuest(source.driver(), id, "cat /run/mark")).toBe("kept");
 });
 
-test("a guest continues even if its target, which was given up, answers late that the guest may be paused", async () => {
+test("a guest continues even if the abandoned target answers late that the guest may be paused", async () => {
   const { id, moving, link } = await prepared(true);
   await source.restart({ accelerator: "tcg" });
   let isSilent = false;

@@ -1,5 +1,5 @@
 // Starts a real guest that moves between two nodes, with compiled opsctl and tenantctl, a server as `task start` starts
-// it, two compiled agents and their QEMU processes. The guest counts on its disk and has a floating IP.
+// it, two compiled agents and their QEMU processes. The guest counts in a file on its disk, and has a floating IP.
 import { type ChildProcess, spawn } from "node:child_process";
 import { chown, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";

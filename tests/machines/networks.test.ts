@@ -191,7 +191,7 @@ test("the tenant's key opens web1 by its floating IPs, and guests reach the inte
   }
 });
 
-test("with Prefer: wait, a deny rule is in effect when its creation returns, and no longer when its deletion returns", async () => {
+test("with Prefer: wait, a deny rule is in effect when its create request returns, and is gone when its delete request returns", async () => {
   const vpc = await json("vpc", "show", "main");
   const body = { name: "no-web", action: "deny", direction: "inbound", priority: 100, protocol: "tcp" };
   const headers = { prefer: "wait=30" };

@@ -63,7 +63,7 @@ test("instance metrics shows what the guest uses", async () => {
   expect(last.memory_bytes).toBeGreaterThan(MEMORY_BYTES / 4);
   // The guest has read its operating system from the disk.
   expect(last.disk_read_bytes).toBeGreaterThan(2 ** 20);
-  // The guest has sent packets when it configured its network.
+  // The guest sent packets when it configured its network.
   expect(last.network_sent_bytes).toBeGreaterThan(0);
   expect((await tenantctl(["instance", "metrics", "web1", "-o", "table"])).out).toMatch(
     /^TIME .*\n20\S+ +\d+ % +\d+ MiB/,
@@ -126,7 +126,7 @@ test("a reset boots the guest again in the same QEMU process", async () => {
   await site.logged("web1", /(ready host=web1[^]*){4}/);
 });
 
-test("a data disk reaches the running guest, keeps its data while it is detached, and is deleted", async () => {
+test("a data disk appears in the running guest, keeps its data while it is detached, and is deleted", async () => {
   const disk = async (...argv: string[]) => {
     const { code, out, err } = await tenantctl(["disk", ...argv, "--instance", "web1", "-o", "json"]);
     expect([code, err]).toEqual([0, ""]);
@@ -150,7 +150,7 @@ test("a data disk reaches the running guest, keeps its data while it is detached
   expect(items).toHaveLength(1);
 });
 
-test("a stopped instance gets a second processor and more memory, which its guest has after the start", async () => {
+test("a stopped instance gets a second processor and more memory, and its guest has both after the start", async () => {
   const run = async (...argv: string[]) => {
     const { code, err } = await tenantctl(["instance", ...argv]);
     expect([argv, code, err]).toEqual([argv, 0, ""]);

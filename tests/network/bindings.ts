@@ -21,7 +21,7 @@ export const bound = ({ instance, nic, node }: Placed) => ({
 });
 export const path = (id: string, verb = "") => `/v1/floating-ips/${id}${verb === "" ? "" : `/${verb}`}`;
 
-/** Expects 502 with this reason. The message also names the operation if a node is still rolling it back. */
+/** Expects 502 with this reason. Ignores the end of the message, which names an operation that is still unwinding. */
 export function failed({ status, body }: Answer, message: string): void {
   expect([status, body.error_code]).toEqual([502, "OperationFailed"]);
   expect(body.message.replace(/; operation \S+ is unwinding$/, "")).toBe(message);

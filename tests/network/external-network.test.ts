@@ -42,7 +42,7 @@ test.each([TAGS, SUBNETS, POOLS])("%s: an unknown id gets 404", async (path) => 
 });
 
 describe("a NIC tag", () => {
-  test("has every key of its record, alone and in the list", async () => {
+  test("is shown with all its fields, by its id and in the list", async () => {
     const made = await post(TAGS, { name: "storage", description: "d", mtu: 9_000 });
     expect(made.status).toBe(201);
     const { id, created_at } = made.body;
@@ -160,7 +160,7 @@ describe("an external subnet", () => {
     expectRefused(patch, 400, "BadRequest", message);
   });
 
-  test("that overlaps another one in either family gets 409 SubnetCidrOverlap with the other one's name", async () => {
+  test("that overlaps another external subnet in either family gets 409 SubnetCidrOverlap with the name of that subnet", async () => {
     const first = okOf(await subnet({ ipv4_block: "198.19.0.0/24", ipv6_block: "2001:db8:c::/64" }));
     const message = `the external subnet overlaps external subnet ${first.name} (${first.id})`;
     for (const ipv4_block of ["198.19.0.0/24", "198.19.0.128/25", "198.19.0.0/16"]) {
@@ -173,7 +173,7 @@ describe("an external subnet", () => {
     expect((await subnet({ ipv4_block: "198.19.1.0/24", ipv6_block: "2001:db8:c:1::/64" })).status).toBe(201);
   });
 
-  test("that overlaps a fixed pool but is not exactly its block gets 409 SubnetCidrOverlap", async () => {
+  test("that overlaps a fixed pool gets 409 SubnetCidrOverlap, unless its block equals the block of the pool", async () => {
     for (const ipv4_block of ["203.0.113.0/25", "203.0.112.0/23"]) {
       const message = "the external subnet overlaps the public pool 203.0.113.0/24";
       expectRefused(await subnet({ ipv4_block }), 409, "SubnetCidrOverlap", message);
@@ -255,7 +255,7 @@ describe("a network pool", () => {
     expectRefused(answer, 400, "BadRequest", `owner_silos: there is no silo ${silo}`);
   });
 
-  test("without networks, or with one of them twice, gets 400", async () => {
+  test("without networks, or with the same network twice, gets 400", async () => {
     const { id } = await makeNetwork(t, { ipv4_block: block() });
     for (const networks of [[], [id, id], [id, id.toUpperCase()]]) {
       expect((await post(POOLS, { networks })).status).toBe(400);
@@ -263,7 +263,7 @@ describe("a network pool", () => {
   });
 });
 
-test("the NIC tags of each node come from its last capacity report, in pages", async () => {
+test("the list of the nodes' NIC tags shows the tags of the last capacity reports, and has pages", async () => {
   expect(okOf(await t.call("GET", "/v1/system/cn-nic-tags"))).toEqual({ items: [] });
   const nodes = [];
   for (const hostname of ["n1", "n2", "n3"]) {

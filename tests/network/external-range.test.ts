@@ -25,7 +25,7 @@ describe("IPv4", () => {
     expect(v4({ block: "198.51.100.9/29" })).toMatchObject({ range: { block: "198.51.100.8/29", count: 5 } });
   });
 
-  test("a requested range that begins at the gateway begins after the gateway", () => {
+  test("if a requested range begins at the gateway, the computed range begins after the gateway", () => {
     expect(v4({ start: "198.51.100.1", end: "198.51.100.2" })).toMatchObject({
       range: { start: "198.51.100.2", end: "198.51.100.2", offset: 2, count: 1 },
     });
@@ -71,7 +71,7 @@ describe("the gateway", () => {
 });
 
 describe("IPv6", () => {
-  test("without a given range, the range has all addresses except network address and gateway, so it includes the last one", () => {
+  test("without a given range, the range has all addresses except network address and gateway, so it includes the block's last address", () => {
     expect(v6({ block: "2001:db8:1::/124" })).toEqual({
       range: {
         block: "2001:db8:1::/124",

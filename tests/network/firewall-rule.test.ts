@@ -154,7 +154,7 @@ describe("a change of a rule", () => {
   const patch = (id: string, body: object) => n.call("PATCH", `/v1/firewall-rules/${id}`, { body });
   const generation = async () => (await n.call("GET", `/v1/vpcs/${vpc}`)).body.realized.desired_generation;
 
-  test("keeps the id and the other fields, and reaches the nodes as a new generation", async () => {
+  test("keeps the id and the other fields, and creates a new generation of the network document", async () => {
     const rule = await n.rule(vpc, { protocol: "tcp", destination_ports: { low: 22, high: 22 } });
     const before = await generation();
     const changed = await patch(rule.id, { action: "deny", priority: 7, source_cidr: "10.1.2.3/8" });
@@ -163,7 +163,7 @@ describe("a change of a rule", () => {
     expect(await generation()).toBe(before + 1);
   });
 
-  test("of name and description reaches no node", async () => {
+  test("that affects only the description creates no new generation", async () => {
     const { id } = await n.rule(vpc);
     const before = await generation();
     expect((await patch(id, { description: "ssh", priority: null })).status).toBe(200);

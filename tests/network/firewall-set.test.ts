@@ -108,19 +108,19 @@ describe("If-Match", () => {
     expect((await put([], { "if-match": before.etag })).status).toBe(200);
   });
 
-  test("of another form gets 412, and * accepts any rules", async () => {
+  test("with the ETag of another resource gets 412, and * matches any rules", async () => {
     expect((await put([], { "if-match": '"boot-policy-1"' })).status).toBe(412);
     expect((await put([], { "if-match": "*" })).status).toBe(200);
   });
 
-  test("lets one of two replacements of the same rules win", async () => {
+  test("lets only one of two concurrent replacements of the same rules succeed", async () => {
     const { etag } = await read();
     const both = await Promise.all(["a", "b"].map((name) => put([{ ...allow, name }], { "if-match": etag })));
     expect(both.map(({ status }) => status).sort()).toEqual([200, 412]);
     expect((await read()).items).toHaveLength(1);
   });
 
-  test("is optional: without it, each of several replacements succeeds, and the last one wins", async () => {
+  test("is optional: without it, all concurrent replacements succeed, and the stored rules are from one of the requests", async () => {
     const names = ["a", "b", "c"];
     const all = await Promise.all(names.map((name) => put([{ ...allow, name }, { ...allow, name: "same" }])));
     expect(all.map(({ status }) => status)).toEqual([200, 200, 200]);

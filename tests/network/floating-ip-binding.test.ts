@@ -168,7 +168,7 @@ describe("a floating IP that moves", () => {
     },
   );
 
-  test("stays where it is if its node fails to release it", async () => {
+  test("stays attached to its NIC if the NIC's node fails to release the address", async () => {
     const ip = await b.attached(b.web);
     const answer = b.attach(ip, b.away);
     await b.node.fail(await b.node.take(), "stuck in the switch");

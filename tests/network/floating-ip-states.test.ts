@@ -1,5 +1,5 @@
-// Tests the mapping between the state of a floating IP and its row. The mapping must lose nothing, not even what an
-// operation waits for.
+// Tests the mapping between the state of a floating IP and its row. The mapping must keep everything, including the
+// data about the job that an operation waits for.
 import { describe, expect, test } from "vitest";
 import type { FloatingIpMessage } from "../../actors/floating-ip/messages.ts";
 import { type FloatingIpRow, rowOf, stateOf } from "../../actors/floating-ip/row.ts";

@@ -70,7 +70,7 @@ describe.each(Object.entries(KINDS))("a %s", (_noun, { path: given, list, query,
     return (found.items ?? found).map((each: { id: string }) => each.id);
   };
 
-  test("has labels, keeps those that a change does not name, and is listed by them", async () => {
+  test("has labels, keeps the labels that a change does not name, and can be found by label in the list", async () => {
     const named = (labels?: object) => ({ name: randomUUID(), ...body(), ...labels !== undefined && { labels } });
     const made = okOf(await a.call("POST", owner() + query(), { body: named({ env: "test", tier: "web" }) }));
     expect(made.labels).toEqual({ env: "test", tier: "web" });

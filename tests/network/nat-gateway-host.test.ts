@@ -177,7 +177,7 @@ describe("a NAT gateway", () => {
     await runsOn(f.two);
   });
 
-  test("stays on its new node when the old node comes back, and the old node must remove the VPC", async () => {
+  test("stays on its new node when the old node returns, and the old node must remove the VPC", async () => {
     await f.idle.alive();
     const answer = await f.poll(f.idle, { have: { [f.vpc.id]: 1 } });
     expect(answer).toEqual({ nodes: [], vpcs: [], gone: [f.vpc.id] });

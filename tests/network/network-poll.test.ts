@@ -66,7 +66,7 @@ test("after the next change of its VPC, a NIC has the limits of the first size c
   expect(await limits({ cpu_max: 1, ...small })).toMatchObject(unlimited);
 });
 
-test("names are DNS names of instances in their project", async () => {
+test("the document contains the DNS names of instances, such as web.PROJECT.internal", async () => {
   const [document] = (await f.poll(f.one)).vpcs;
   const { primary_ipv4: ipv4, primary_ipv6: ipv6 } = f.web.nic;
   expect(document?.names).toContainEqual({ name: `web.${f.project}.internal`, ipv4, ipv6 });
@@ -123,7 +123,7 @@ describe("a poll that waits", () => {
     expect(document?.firewall_rules.map(({ rule_id }) => rule_id)).toContain(rule.id);
   });
 
-  test("is not answered by a rename, nor by a change of another VPC", async () => {
+  test("is not answered after a new description of the VPC or a change of another VPC", async () => {
     const have = await f.stored(f.one);
     const waiting = f.poll(f.one, { wait: 1, have });
     await f.isHeld();
@@ -133,7 +133,7 @@ describe("a poll that waits", () => {
     expect(await waiting).toEqual({ nodes: [f.two.underlay_address], vpcs: [], gone: [] });
   });
 
-  test("sees a change that commits between two polls", async () => {
+  test("is answered at once if a change was committed since the last poll", async () => {
     const have = await f.stored(f.one);
     await f.n.rule(f.vpc.id);
     const answer = await f.poll(f.one, { wait: 20, have });

@@ -89,7 +89,7 @@ describe("a firewall rule", () => {
     );
     okOf(await f.call("PATCH", `/v1/firewall-rules/${rule.id}`, { body: { direction: "inbound" } }));
     await apply(one);
-    // The receiver's node has not applied the change: the answer is about what it has applied.
+    // The receiver's node has not applied the change, so its answer is about the rules before the change.
     const before = await traced(`web ${db.nic.primary_ipv4} 5432`, one, two);
     expect([before.code, before.lines.join("\n")]).toEqual([
       0,
@@ -157,7 +157,7 @@ test("a packet to a floating IP of another instance continues at its node", asyn
   ]);
 });
 
-test("the question of one process is answered by a poll of another", async () => {
+test("a question that one server process asks is answered through a poll at another process", async () => {
   await apply(f.one);
   const other = await openTestControlPlane({ databaseUrl: f.t.databaseUrl });
   try {
@@ -193,7 +193,7 @@ describe("refusals", () => {
     expect((await f.t.db.query("select from network_trace")).rowCount).toBe(0);
   });
 
-  test("an agent whose poll does not ask for questions gets none", async () => {
+  test("an agent whose poll does not ask for traces gets no questions", async () => {
     const asked = f.t.call("GET", path({ destination: "10.0.1.77", port: "80" }));
     await expect.poll(async () => (await f.t.db.query("select from network_trace")).rowCount).toBe(1);
     expect(await f.poll(f.one, { have: networks.get(f.one)!.have() })).not.toHaveProperty("traces");

@@ -68,7 +68,7 @@ export function networksOf(tenant: TestTenant) {
   };
 }
 
-/** Returns a view as the response to its write contains it: with null as `realized`. */
+/** Returns a view as the response to a create or an update contains it, with null as `realized`. */
 // deno-lint-ignore no-explicit-any -- as Answer's body
 export function asWritten(view: any): any {
   if ("items" in view) return { ...view, items: view.items.map(asWritten) };

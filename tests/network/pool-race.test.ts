@@ -123,7 +123,7 @@ test(
 );
 
 test(
-  "two pools with the same networks in opposite order allocate all their 26 addresses and none twice",
+  "two pools with the same networks in opposite order allocate all their 26 addresses, and no address twice",
   async () => {
     const answers = await clients((client) =>
       request(pair.urls()[client % 2]!, {

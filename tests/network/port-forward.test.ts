@@ -51,7 +51,7 @@ test("a forward has the protocol tcp and the public port unless the request name
   expect(noted[0].payload).toMatchObject({ name: "https", public_port: 443, nic_id: f.web.nic.id });
 });
 
-test("a port of a protocol is forwarded once, and a name is used once in the VPC", async () => {
+test("a gateway forwards a port of a protocol only once, and a name is unique in the VPC", async () => {
   const first = okOf(await forward({ name: "once" }));
   conflictWith(await forward(), "the nat gateway already forwards tcp port 443");
   conflictWith(
@@ -62,7 +62,7 @@ test("a port of a protocol is forwarded once, and a name is used once in the VPC
   for (const { id } of [first, udp]) okOf(await f.call("DELETE", path(id)));
 });
 
-test("the gateway must be in the VPC, and the NIC needs an address of its family; another tenant's gateway gets 404", async () => {
+test("the gateway must be in the VPC, and the NIC needs an address of the gateway's family; another tenant's gateway gets 404", async () => {
   notFound(await forward({ nat_gateway_id: randomUUID() }));
   notFound(await forward({ nic_id: randomUUID() }));
   const other = await f.otherTenant();

@@ -63,7 +63,7 @@ describe("a report", () => {
     ]);
   });
 
-  test("in the name of another node is refused, and so is a report about a VPC of which the node has nothing", async () => {
+  test("in the name of another node is refused, and so is a report about a VPC that the node does not host", async () => {
     const other = await f.tryReport(f.one, f.vpc.id, {
       generation: 1,
       realizer: { kind: "cn", id: f.two.server_uuid },

@@ -136,7 +136,7 @@ describe("create", () => {
     expect(refusal(answer)).toEqual([400, "MissingScope", `${method} /v1/subnets requires \`?vpc=<uuid>\``]);
   });
 
-  test("in another tenant's VPC gets 404, as in one that does not exist", async () => {
+  test("in another tenant's VPC gets 404, like a create in a VPC that does not exist", async () => {
     const other = await networksOf(await openTenant(n.t)).vpc();
     for (const vpc of [other.id, randomUUID()]) {
       expect(refusal(await n.trySubnet(vpc, { ipv4_block: "10.0.1.0/24" }))).toEqual(NOT_FOUND);

@@ -228,7 +228,7 @@ describe("delete", () => {
     expect(await n.remove(path)).toEqual([204]);
   });
 
-  test("is refused with at most five names", async () => {
+  test("is refused with a message that names at most five objects", async () => {
     const { id } = await n.vpc();
     for (let at = 1; at <= 7; at++) await n.subnet(id, { name: `s${at}`, ipv4_block: `10.0.${at}.0/24` });
     const refused = JSON.stringify(await n.remove(`/v1/vpcs/${id}`));

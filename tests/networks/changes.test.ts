@@ -61,7 +61,7 @@ describe.skipIf(missing !== null)("a newer document", () => {
     expect(programs.length, programs.join("\n")).toBeLessThanOrEqual(PROGRAMS_PER_RULE_MAX);
   });
 
-  test("a rule that denies an open connection starts one program more and is in force", async () => {
+  test("a rule that denies an open connection starts one more program and is in force", async () => {
     expect(await pings()).toBe(true);
     programs = [];
     await change(documentOf({ ...BASE, rules: [deny()] }, "n1", 2));
@@ -101,7 +101,7 @@ describe.skipIf(missing !== null)("a newer document", () => {
     ["a NAT gateway on another node", { ...BASE, edge: "n3" }, 3],
     ["limits of a NIC", { ...BASE, machines: [{ ...near, connections_max: 7, packets_per_second_max: 50 }, far] }, 3],
   ])(
-    "a change of %s and its reversal each leave the same router as a full comparison",
+    "after a change of %s, and after its reversal, the router equals the result of a full comparison",
     async (_, vpc, programs_max) => {
       for (const document of [documentOf(vpc, "n1", 2), documentOf(BASE, "n1", 3)]) {
         programs = [];
@@ -129,7 +129,7 @@ describe.skipIf(missing !== null)("a newer document", () => {
     expect(await driver.apply(documentOf({ ...BASE, machines: [near] }, "n1", 2))).toMatchObject({ changes: 0 });
   });
 
-  test("the next comparison finds a difference that a change does not touch", async () => {
+  test("the next full comparison repairs a difference that a change does not touch", async () => {
     await site.run(["ip", "netns", "exec", ROUTER, "nft", "flush", "chain", "inet", "berth", "rules_in"]);
     await site.run(["ip", "-n", ROUTER, "route", "del", far.ipv4!]);
     const moved = documentOf(

@@ -148,7 +148,7 @@ describe.skipIf(missing !== null)("a guest", () => {
     expect(await ask(a2.mac), "with the id of another guest").toEqual(lease);
   });
 
-  test("the kernel of a guest takes its IPv6 route and MTU from router advertisements, and forms no address", async () => {
+  test("the kernel of a guest takes its IPv6 route and MTU from router advertisements, but no address", async () => {
     const inside = (...words: readonly string[]) => site.run(["ip", "-n", "vm-a2", "-6", ...words]);
     await site.inMachine("a2", "sysctl", "-qw", "net.ipv6.conf.eth0.accept_ra=1", "net.ipv6.conf.eth0.forwarding=0");
     await inside("route", "del", "default");
@@ -256,7 +256,7 @@ describe.skipIf(missing !== null)("a guest", () => {
     expect(await curl("a1", "/latest/api/token", "-X", "PUT", ...forwarded)).toMatch(/ 403$/);
   });
 
-  test("cannot ask with a neighbour's address", async () => {
+  test("gets no metadata token with a neighbour's address", async () => {
     await site.run(["ip", "-n", "vm-a2", "addr", "add", "10.0.1.5/32", "dev", "eth0"]);
     const answer = await curl("a2", "/latest/api/token", "--interface", "10.0.1.5", "-X", "PUT");
     expect(answer).toBe("000");
@@ -287,7 +287,7 @@ describe.skipIf(missing !== null)("a guest", () => {
     expect(await curl("a1", "/latest/user-data", ...token)).toBe("secret of a1 200");
   });
 
-  test("the process ends with the agent", async () => {
+  test("the process exits when the agent closes its input", async () => {
     services.stdin.end();
     await new Promise((ended) => services.once("close", ended));
     expect(services.exitCode).toBe(0);

@@ -1,5 +1,5 @@
-// Tests the compiled agent's commands about networks with a router in the kernel, with the commands of the guide for
-// operators. If an agent is killed while it applies a document, the next one completes the router.
+// Tests the network commands of the compiled agent with a router in the kernel. The test takes the commands from the
+// guide for operators. If an agent is killed while it applies a document, the next one completes the router.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -83,7 +83,7 @@ describe.skipIf(missing !== null)("a router in the kernel", () => {
       await next.apply(DOCUMENT);
       expect(await next.apply(DOCUMENT), `after command ${step}`).toEqual({ changes: 0, ruleset_replaced: false });
     }
-    expect((await agent("check")).out).toBe("VPC vpc-4096: as its document wants it\n");
+    expect((await agent("check")).out).toBe("VPC vpc-4096: matches its document\n");
   }, 120_000);
 
   test("the commands of the guide for operators work", async () => {
@@ -117,7 +117,7 @@ describe.skipIf(missing !== null)("a router in the kernel", () => {
     const none = { rule_id: "r2", packets: 0, bytes: 0 };
     expect(await open().ruleCounts(A.vni)).toEqual(expect.arrayContaining([...before, none]));
     expect(await driver.apply(DOCUMENT)).toMatchObject({ ruleset_replaced: true });
-    expect(await driver.apply(DOCUMENT), "counters are no difference").toMatchObject({ ruleset_replaced: false });
+    expect(await driver.apply(DOCUMENT), "counters are not compared").toMatchObject({ ruleset_replaced: false });
     expect(await rules()).toEqual(before);
   });
 

@@ -1,5 +1,5 @@
 // Tests attacks that isolation.test.ts does not contain: the IPv6 form of each IPv4 attack, spanning tree, and a
-// process that has broken out of a guest. No frame arrives.
+// process that has broken out of a guest. No frame of an attack arrives.
 import process from "node:process";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { GATEWAY_MAC, METADATA_IPV6, routerMac } from "../../nodeagent/network/names.ts";

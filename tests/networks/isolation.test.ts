@@ -1,4 +1,5 @@
-// Tests attacks by a tenant's machine with raw frames, and by a foreign host on the underlay. No frame arrives.
+// Tests attacks by a tenant's machine with raw frames, and by a foreign host on the underlay. No frame of an
+// attack arrives.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { GATEWAY_MAC, routerMac } from "../../nodeagent/network/names.ts";
 import type { LocalNic } from "../../src/contract/network-document.ts";
@@ -46,7 +47,7 @@ describe.skipIf(missing !== null)("a tenant's machine", () => {
       expect(sent.err).toBe("");
     });
 
-  test("a packet of its own addresses arrives, in both families", async () => {
+  test("can send from its own addresses, in both families", async () => {
     const own = 'send(router, me, 0x800, ip("10.0.1.5", "10.0.1.6", 17, udp(9, 9999)))';
     expect(await arrived("a2", own)).toBeGreaterThan(0);
     const ownIpv6 = 'send(router, me, 0x86dd, ip6("fd00:a:1::5", "fd00:a:1::6", 17, udp(9, 9999)))';
@@ -169,7 +170,7 @@ describe.skipIf(missing !== null)("a tenant's machine", () => {
     const sent = 1_000;
     const flood =
       `for _ in range(${sent}): send(router, me, 0x800, ip("10.0.1.5", "10.0.2.6", 17, udp(9, 9999, bytes(1_360))))`;
-    /** Returns the number of frames that arrived, and the maximum time in seconds that the flood took. */
+    /** Returns the number of frames that arrived, and an upper bound of the flood's duration in seconds. */
     const measure = async () => {
       const begun_ms = performance.now();
       const frames = await arrived("a4", flood);

@@ -89,8 +89,8 @@ describe.skipIf(missing !== null)("the overlay network", () => {
     ["between subnets, on one node", "a1", "10.0.2.6"],
     ["in one subnet by IPv6", "a1", "fd00:a:1::6"],
     ["between subnets by IPv6", "a1", "fd00:a:2::5"],
-    ["to the gateway", "a1", "10.0.1.1"],
-    ["to the IPv6 gateway", "a1", "fe80::1%eth0"],
+    ["at the gateway", "a1", "10.0.1.1"],
+    ["at the IPv6 gateway", "a1", "fe80::1%eth0"],
   ])("a packet arrives %s", async (_, from, to) => {
     expect(await pings(from, to)).toBe(true);
   });
@@ -183,7 +183,7 @@ describe.skipIf(missing !== null)("the overlay network", () => {
     const unused = await site.inMachine("a1", "ping", "-c", "1", "-W", "1", "10.0.2.77");
     expect(unused.out, "a packet to an unused address of the VPC does not leave").toMatch(/unreachable/i);
     await withA({ machines: A.machines, rules: [] });
-    expect((await site.attempt(["ip", "-n", "n1-4096", "link", "show", "xt"])).code, "the device goes").not.toBe(0);
+    expect((await site.attempt(["ip", "-n", "n1-4096", "link", "show", "xt"])).code, "the device is gone").not.toBe(0);
   });
 
   test("after a floating IP moves to another node, the external router finds it at once, in both families", async () => {

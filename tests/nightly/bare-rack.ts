@@ -36,7 +36,7 @@ export type BareRack = {
   readonly url: string;
   /** Runs the program on the operator's machine. */
   opsctl(...argv: string[]): Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }>;
-  /** Turns the machine on, and removes its power if it is on. */
+  /** Turns the machine on. Cuts its power first if it is on. */
   power(): Promise<void>;
   /** Waits until the machine turns itself off or restarts. */
   ended(): Promise<void>;
@@ -44,7 +44,7 @@ export type BareRack = {
   close(): Promise<void>;
 };
 
-/** Builds an image, with the key of the release in the folder. Returns the stamp and the output of the task. */
+/** Builds an image in the folder and signs it with the key. Returns the stamp and the output of the task. */
 export async function buildImage(folder: string, key: string) {
   const argv = ["run", "-A", "cli/release/node-image.ts", "--key", key, "--out", folder];
   const made = await run(process.execPath, argv, { SOURCE_DATE_EPOCH: String(TIME_S) });

@@ -23,7 +23,7 @@ import { needs, present } from "../support/optional-programs.ts";
 
 const run = promisify(execFile);
 const DISK_BYTES = 2 ** 20;
-/** The packages of the release that the machine gets: the agent, and the programs for the operator's and tenant's part. */
+/** The packages that the machine gets from the release: the agent, and the programs of the operator and the tenant. */
 const PACKAGES = ["nodeagent", "opsctl", "tenantctl"] as const;
 const FOLDER = "/root/day";
 

@@ -33,7 +33,7 @@ const DATABASE_FAILS_MS = 5_000;
 /** The time limit of the poll. The source gives up a target without an answer after 20 s. */
 const SILENT = { timeout: 180_000, interval: 500 };
 
-/** Each failure makes one part fail, and makes the part work again. */
+/** Each function makes one part fail, and then restores it. */
 const FAILURES = {
   "the agent of the source": async ({ source }: Nodes) => {
     await site.killAgent(source);

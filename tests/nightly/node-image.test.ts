@@ -65,7 +65,7 @@ test(
   LIMIT_MS,
 );
 
-/** Waits for the line with the fingerprint of the node's own SSH key, which berth-storage prints. */
+/** Waits until berth-storage prints the fingerprint of the node's own SSH key. Returns the fingerprint. */
 async function hostKey(console: () => Promise<string>): Promise<string> {
   await expect.poll(console, { timeout: BOOT_MS }).toMatch(/SHA256:\S{43}/);
   return /SHA256:\S{43}/.exec(await console())![0];

@@ -41,8 +41,8 @@ test("one poll at a time replaces heartbeats, claims and network polls, and carr
   const [first, ...later] = polls(ran);
   expect(first).toMatchObject({ server_uuid: SERVER_UUID, wait: 0, work: { known_consoles: [] } });
   for (const each of later) expect(each).toMatchObject({ wait: 20, running_jobs: [], work: {}, network: { have: {} } });
-  // The 29 polls take 5 s each. A capacity is due every 30 s and a status every 60 s. The first of each is sent by its
-  // own call.
+  // The 29 polls take 5 s each. The capacity is due every 30 s and the status every 60 s. The agent sends the first
+  // capacity and the first status by their own calls.
   expect(count(ran, "/v1/agent/capacity")).toBe(1);
   expect(later.filter(({ capacity }) => capacity).length).toBeGreaterThanOrEqual(4);
   expect(later.filter(({ status }) => status).length).toBeGreaterThanOrEqual(2);
@@ -64,7 +64,7 @@ test("with a heartbeat interval below the default, the agent sends separate hear
   expect(count(ran, "/v1/agent/heartbeat")).toBeGreaterThan(20);
 });
 
-test("if the server refuses a report in a poll, the agent repeats the poll without the report and sends it by its own call", async () => {
+test("if the server refuses a report in a poll, the agent repeats the poll without it, and sends the report by its own call", async () => {
   const whole = serving(...times(40));
   const ran = await runAgent({
     ...whole,

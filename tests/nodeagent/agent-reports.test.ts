@@ -16,7 +16,7 @@ function count(ran: AgentRun, path: string): number {
   return ran.asked.filter((asked) => asked.path === path).length;
 }
 
-test("an enrolled node sends every kind of report, and each is valid by the contract", async () => {
+test("an enrolled node sends every kind of report, and each matches the schema of the contract", async () => {
   const ran = await runAgent({ ...ENROL, ...reports() });
   const body = (path: string) => ran.asked.find((asked) => asked.path === path)!.body;
   const { payload } = StatusReport.parse(body("/v1/agent/status"));
@@ -103,7 +103,7 @@ test("a failed report is retried after at least 5 s and logged once; other repor
   expect(lines).toEqual(["capacity: 400 too big; retrying", "capacity: recovered"]);
 });
 
-test("a rejected key ends the agent with exit code 4 and advice what to do", async () => {
+test("a rejected key ends the agent with exit code 4 and advice", async () => {
   const ran = await runAgent({ ...ENROL, ...reports(100), "/v1/agent/heartbeat": () => REFUSED });
   expect(ran.code).toBe(4);
   expect(ran.err()).toContain(`remove ${join(ran.state_dir, "credentials.json")}`);

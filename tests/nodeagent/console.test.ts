@@ -141,7 +141,7 @@ test("a log contains the whole ring and then ends; it does not contain what the 
   expect(vm.listeners.size).toBe(0);
 });
 
-test("the console of a restarted VM continues for its users", () => {
+test("after a restart of the VM, its users see the output of the new console", () => {
   const [before, after] = [fakeVm(), fakeVm("new ")];
   const hub = createHub(before.console, () => {});
   const user = fakeSocket();

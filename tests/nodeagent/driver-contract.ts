@@ -69,7 +69,7 @@ export function driverContract(
       expect(await seen()).toMatchObject({ state: "provisioning", nics: [] });
     });
 
-    contract("NICs are known once they are created", async () => {
+    contract("NICs are known after their creation", async () => {
       const [nic] = plan.nics;
       expect(vms().hasNic(nic!.id)).toBe(false);
       await vms().createNics(plan);

@@ -84,7 +84,7 @@ test("a shutdown does not wait for an answer", async () => {
   await expect.poll(() => asked).toContain("guest-shutdown");
 });
 
-test("an answer to an earlier conversation is skipped", async () => {
+test("a late answer to an earlier command is skipped", async () => {
   await guest((message) =>
     message.execute === "guest-sync-delimited"
       ? `${returns("late")}\xff${returns(message.arguments!.id)}`
@@ -125,7 +125,7 @@ test("a machine without the socket fails the call", async () => {
   await expect(guestAgentAt(join(folder, "none.sock"), LIMITS).thaw()).rejects.toThrow(/ENOENT/);
 });
 
-test.each([[null], ["eth0"], [{}]])("an answer of %j is no list of interfaces", (answer) => {
+test.each([[null], ["eth0"], [{}]])("an answer of %j is not a list of interfaces", (answer) => {
   expect(() => interfacesOf(answer)).toThrow("sent no list");
 });
 

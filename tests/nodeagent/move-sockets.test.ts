@@ -1,4 +1,4 @@
-// Tests the connections that carry a VM between two nodes. docs/reliability.md, "Migration of instances".
+// Tests the connections that carry a VM between two nodes. See docs/reliability.md, "Migration of instances".
 import { Buffer } from "node:buffer";
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";

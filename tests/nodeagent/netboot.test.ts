@@ -1,5 +1,5 @@
 // Tests the agent's parts of a Linux node image: the files of the booter, the inventory, the layout of the disks and
-// the script of the setup. tests/booter/linux-image.test.ts announces a machine.
+// the script of the setup. tests/booter/linux-image.test.ts tests the announcement of a machine.
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -26,7 +26,7 @@ test("properties keep their = signs and lose the quotes that SmartOS needs", () 
 });
 
 describe("the network's files", () => {
-  test("give the port with the MAC address the admin address", () => {
+  test("assign the admin address to the port with the MAC address", () => {
     expect(networkFiles(NETWORKING).get("10-admin.network")).toBe(
       `[Match]\nPermanentMACAddress=${MAC}\n\n[Network]\nAddress=10.0.0.7/23\nGateway=10.0.0.1\nLinkLocalAddressing=ipv6\n`,
     );

@@ -21,7 +21,7 @@ describe("processors", () => {
     expect(processorsOf(`${cpuinfo}\n`)).toEqual({ cores: 2, threads: 4 });
   });
 
-  test("each thread is a core where Linux shows no cores", () => {
+  test("each thread counts as a core if Linux shows no cores", () => {
     expect(processorsOf("processor\t: 0\nBogoMIPS\t: 50\n\nprocessor\t: 1\nBogoMIPS\t: 50\n")).toEqual({
       cores: 2,
       threads: 2,
@@ -50,7 +50,7 @@ describe("memory", () => {
     expect(memoryOf("", "MemTotal")).toBe(0);
   });
 
-  test("the reservoir is its fraction of the physical memory, or all of it", () => {
+  test("the reservoir is a fraction of the physical memory if it is enabled, and otherwise all memory", () => {
     expect(memoryBudget(10 * GIB, { enabled: true, percent: 0.5 })).toBe(5 * GIB);
     expect(memoryBudget(10 * GIB, { enabled: false, percent: 0.5 })).toBe(10 * GIB);
   });
@@ -107,7 +107,7 @@ describe("systemd", () => {
   });
 });
 
-describe("the sentence for the tenant", () => {
+describe("the state and reason that the tenant sees", () => {
   test.each<[Parameters<typeof endOfRun>[0], string | null, string, string | null]>([
     ["off", null, "stopped", null],
     ["panicked", null, "failed", "the guest's kernel panicked; see the console's last output"],
@@ -122,7 +122,7 @@ describe("the sentence for the tenant", () => {
     ],
     ["gone", "out of memory", "failed", "the virtual machine's process ran out of memory on its node"],
     ["gone", "status 1: could not open /secret", "failed", "the virtual machine's process ended unexpectedly"],
-  ])("of an end as %s (%s) is: %s, %s", (end, ending, state, reason) => {
+  ])("for the end %s (%s) are: %s, %s", (end, ending, state, reason) => {
     const found = endOfRun(end, ending);
     expect([found.state, found.reason]).toEqual([state, reason]);
   });

@@ -69,7 +69,7 @@ test("paths of sockets fit into a socket address", () => {
   expect(places.socket("console").length).toBeLessThanOrEqual(SOCKET_PATH_BYTES_MAX);
 });
 
-test("an id that is not a UUID names no folder", () => {
+test("an id that is not a UUID is refused as the name of a folder", () => {
   expect(() => placesOf({ machine_dir: "/m", run_dir: "/r" }, "../../etc")).toThrow("is not the id of an instance");
 });
 
@@ -142,7 +142,7 @@ describe("the verdict on an image", () => {
     ["encryption", "qcow2", { encrypted: true }, /encrypted/],
     ["a disk that is larger than declared", "qcow2", { "virtual-size": bytes_max + 1 }, /more than the image's/],
     ["a size of zero", "raw", { "virtual-size": 0 }, /no valid size/],
-    ["a size beyond all numbers", "raw", { "virtual-size": 2 ** 60 }, /no valid size/],
+    ["a size above the safe integers", "raw", { "virtual-size": 2 ** 60 }, /no valid size/],
     ["another format than its first bytes claim", "qcow2", { format: "raw" }, /not a valid qcow2/],
   ])("refuses %s", (_, format, info, reason) => {
     expect(() => judge(format, info)).toThrow(reason);

@@ -45,7 +45,7 @@ test("a link and a folder in the place of the picture are refused", async () => 
   await expect(readPicture(join(folder, "folder.png"), uid)).rejects.toThrow("gave no picture");
 });
 
-test("the tenant reads one sentence when QEMU fails, and the file is removed in any case", async () => {
+test("the tenant gets one sentence when QEMU fails, and the file is removed in any case", async () => {
   const files: string[] = [];
   const execute = (answer: (path: string) => Promise<unknown>) => (_command: unknown, given: unknown) => {
     const { filename } = given as { filename: string };
@@ -64,7 +64,7 @@ test("the tenant reads one sentence when QEMU fails, and the file is removed in 
   expect(process.getuid?.()).toBe(uid);
 });
 
-test("bytes are sent within the window, in frames, and followed by one end", () => {
+test("bytes are sent in frames within the window, followed by one message that they are complete", () => {
   const frames: (Uint8Array | string)[] = [];
   let confirm = (_bytes: number) => {};
   let closed = false;

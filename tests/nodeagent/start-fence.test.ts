@@ -72,7 +72,7 @@ test("after a boot, a VM whose instance is on another node does not start, and t
   );
 });
 
-test("an agent that restarts without its machine asks nothing, and without an answer every VM starts", async () => {
+test("if only the agent restarts, it does not ask; if the instances are not known, every VM starts", async () => {
   const running = await vm("on", { boot_id: NOW });
   await hold(() => Promise.reject(new Error("asked")));
   const other = await vm("on");

@@ -5,7 +5,7 @@ import { simulatedMetrics } from "../../nodeagent/simulated-metrics.ts";
 import type { SimulatedVm } from "../../nodeagent/simulated-vms.ts";
 import { createSampler, type Sample } from "../../nodeagent/sampler.ts";
 
-test("a process's stat has its processor time and memory, whatever its name", () => {
+test("the processor time and memory are read from a process's stat, even if its name contains brackets", () => {
   const fields = Array.from({ length: 50 }, (_, index) => String(index + 3));
   fields[14 - 3] = "250"; // Ticks in user mode, and in the kernel.
   fields[15 - 3] = "50";
@@ -69,7 +69,7 @@ const NOTHING = {
   network_sent_bytes: 0,
 };
 
-test("the values of a simulated VM are marked, and a stopped one has none", () => {
+test("the values of a simulated VM are marked as simulated, and a stopped VM has no values", () => {
   const vm = { uuid: "a", state: "running", cpu: 2, memory_bytes: 2 ** 30, last_modified: "2026-01-01T00:00:00Z" };
   const stopped = { ...vm, uuid: "b", state: "stopped" };
   const now_ms = Date.parse("2026-01-01T00:01:40Z");

@@ -1,5 +1,5 @@
-// Tests the function that watches the target of a live migration. docs/reliability.md, "Migration of instances", rule
-// 6.
+// Tests the function that watches the target of a live migration. See docs/reliability.md, "Migration of instances",
+// rule 6.
 import { expect, test } from "vitest";
 import { whileAnswers } from "../../nodeagent/migration/while-answers.ts";
 
@@ -18,7 +18,7 @@ test("work ends with its own result or error while the target answers", async ()
   await expect(whileAnswers(link, { signal, onLost, run: failing }, PATIENCE)).rejects.toThrow("no room");
 });
 
-test("if the target is silent, the work is aborted, onLost closes what it waits for, and the call fails", async () => {
+test("if the target is silent, the work is aborted, onLost is called, and the call fails", async () => {
   let asked = 0;
   const link = { answers: () => Promise.resolve(++asked < 3) };
   const seen: unknown[] = [];
@@ -34,7 +34,7 @@ test("if the target is silent, the work is aborted, onLost closes what it waits 
   expect(asked).toBeGreaterThan(3);
 });
 
-test("work that ends with the aborted signal fails with the reason", async () => {
+test("work that fails because of the abort fails with the reason for the abort", async () => {
   const link = { answers: () => Promise.resolve(false) };
   const run = (given: AbortSignal) =>
     new Promise<never>((_, reject) => given.addEventListener("abort", () => reject(new Error("aborted"))));

@@ -1,6 +1,6 @@
 // Two machines claim to be the same node: one runs the compiled agent, the other is a stranger. The server has the
-// permissions of `task start`. The operator compares the claims with the compiled opsctl and approves the right one,
-// which gets the key.
+// permissions of `task start`. The operator uses the compiled opsctl to compare the claims and to approve the right
+// machine. Only this machine gets the key.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";

@@ -28,7 +28,7 @@ export type Operation = Omit<Intent, "method"> & {
   /** Null for registrations, because each attempt is a separate registration. */
   readonly idempotency_key: string | null;
   readonly attempts: Attempt[];
-  /** The outcome of the operation, as far as the client knows it in the end. */
+  /** The outcome of the operation that the client knows. */
   outcome: "acknowledged" | "refused" | "unknown";
   answer: unknown;
 };
@@ -50,7 +50,7 @@ export type Call = {
   readonly idempotency_key?: string;
 };
 
-/** Sends one request. Never throws: a reply with any status is returned, and so is a missing reply. */
+/** Sends one request. Never throws: returns a reply with any status, or the status null if there was no reply. */
 export async function request(url: string, call: Call): Promise<Answer> {
   const request_id = crypto.randomUUID();
   const headers: Record<string, string> = { "x-request-id": request_id };

@@ -68,7 +68,7 @@ describe("tenantctl", () => {
   });
 });
 
-test("instance screenshot saves the screen, which another server process than the node's fetches", async () => {
+test("instance screenshot saves the screen, even by a server that the node's agent does not poll", async () => {
   const file = join(f.folder, "screen.png");
   const argv = ["instance", "screenshot", "web1", "--project", f.g.project_id, "--to", file];
   const { code, out, err } = await f.tenantctl(argv);
@@ -138,7 +138,7 @@ test("a ticket that another user presents with its own credential is refused, an
   expect(events.some((each: { action: string }) => each.action === "instance_console_open")).toBe(true);
 });
 
-test("the open consoles are listed with their users until they end", async () => {
+test("each open console is listed with its user until the console ends", async () => {
   const at = f.callAt(f.polled);
   const rows = async () => okOf(await at("GET", `${f.path}/consoles`, { key: f.g.key })).items;
   await expect.poll(rows, PATIENCE).toEqual([]);
@@ -172,7 +172,7 @@ test("another tenant gets 404, a read-only key reads the log and gets no ticket"
 });
 
 describe("one console types, others watch", () => {
-  test("a second writer is refused and reads who types; with take_over the first one becomes a watcher", async () => {
+  test("a second writer is refused with the name of the first; take_over makes the first a watcher", async () => {
     const first = await f.open(f.polled);
     await expect.poll(() => first.controls, PATIENCE).toContainEqual({ type: "ready", writer: true });
     const second = await f.open(f.other);

@@ -1,5 +1,5 @@
-// One server creates an instance while another server ends the only node with room, by a factory reset or by a disable
-// and a remove. One side wins, and the other has no effect. docs/nodes.md, "Leaving".
+// One server creates an instance while another server removes the only node with room: by a factory reset, or by a
+// disable and a remove. One side wins, and the other has no effect. See docs/nodes.md, "Leaving".
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { acceptedBodies, capacity } from "../api/bodies.ts";
@@ -121,7 +121,7 @@ const operations = async (node: string) =>
 
 type End = {
   readonly name: string;
-  /** Sends the requests that end the node to the second server. Returns the last reply. */
+  /** Sends to the second server the requests that reset or remove the node. Returns the last reply. */
   readonly end: (node: string) => Promise<Answer>;
   readonly done: number;
   /** The node's state after a round that the create won. */
@@ -173,7 +173,7 @@ test.each(ENDS)(
         okOf(await callAt(1)("DELETE", `/v1/instances/${instance}?force=true`));
         expect(changedRows(before, await estate())).toEqual([]);
         expect(await placed(node)).toEqual({ placed: 0, instances: 0, ram_mb: 0 });
-        // No instance is on the node any more, so the requests that end the node succeed.
+        // No instance is on the node any more, so the requests that reset or remove the node succeed.
         expect((await end(node)).status).toBe(done);
       } else {
         expect(created).toMatchObject({ status: 503, body: { message: NO_NODE } });

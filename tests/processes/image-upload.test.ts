@@ -17,7 +17,7 @@ import { serveBucket } from "../image-store/bucket-server.ts";
 import { call as callAt, until } from "./console-fixture.ts";
 import { buildExecutables, type Ended, run, type Running, start } from "./executables.ts";
 
-/** Three whole parts and a rest. */
+/** Three whole parts and one shorter part. */
 const BYTES = randomBytes(3 * IMAGE_PART_BYTES + 12_345);
 const SHA256 = createHash("sha256").update(BYTES).digest("hex");
 
@@ -159,7 +159,7 @@ test("an upload continues after the server was killed and started again", async 
   for (let from = IMAGE_PART_BYTES; from < BYTES.length; from += IMAGE_PART_BYTES) {
     expect((await put(begun.id, from, BYTES.subarray(from, from + IMAGE_PART_BYTES))).status).toBe(200);
   }
-  // The other upload has created an image of the same bytes.
+  // The image "first" already has the same bytes.
   const finish = `/v1/image-uploads/${begun.id}/finish`;
   const wrong = await own("POST", finish, { body: { sha256: "0".repeat(64) } });
   expect([wrong.status, wrong.body.message]).toEqual([409, expect.stringContaining(SHA256)]);

@@ -15,7 +15,7 @@ export type LoadOptions = {
   /** Returns the URLs of the servers that are running. */
   readonly urls: () => readonly string[];
   readonly clients?: number;
-  /** Whether half of the requests, or all, are about tenants, projects and VPCs. */
+  /** true: half of the requests are about tenants, projects and VPCs; "only": all requests. */
   readonly tenancy?: boolean | "only";
 };
 

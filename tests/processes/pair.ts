@@ -11,7 +11,7 @@ export type Pair = {
   kill(index: 0 | 1): Promise<Killed>;
   /** Restarts the killed server, on another port. */
   restart(index: 0 | 1): Promise<void>;
-  /** Returns how servers that the test did not kill have ended, with their logs. */
+  /** Returns the logs of the servers that ended although the test did not kill them. */
   ended(): readonly string[];
   /** Kills both. */
   end(): Promise<void>;
@@ -44,7 +44,7 @@ export async function startPair(env: Readonly<Record<string, string>>): Promise<
   };
 }
 
-/** Kills a random one of the two servers and restarts it. */
+/** Kills one of the two servers at random, and restarts it. */
 export async function killEither(pair: Pair): Promise<Killed> {
   const index = Math.random() < 0.5 ? 0 : 1;
   const killed = await pair.kill(index);

@@ -1,4 +1,4 @@
-// Starts that fail because of the machine or a setting: the last line of the server's log says what to do.
+// If a start fails because of the machine or a setting, the last line of the server's log says what to do.
 import { createServer } from "node:net";
 import { once } from "node:events";
 import { expect, test } from "vitest";
@@ -32,7 +32,7 @@ test("a start without its PostgreSQL names the address and DATABASE_URL", async 
   }
 });
 
-test("an unknown host and a forbidden port are worded, and other errors keep their text", () => {
+test("an unknown host and a forbidden port get their own message, and other errors keep their text", () => {
   const unknown = Object.assign(new Error("getaddrinfo ENOTFOUND db1"), {
     code: "ENOTFOUND",
     syscall: "getaddrinfo",

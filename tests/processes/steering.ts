@@ -5,7 +5,7 @@
 export type Side = "first" | "second";
 
 export type Steering = {
-  /** Waits for this side's present delay. */
+  /** Waits for this side's current delay. */
   hold(side: Side): Promise<void>;
   won(side: Side): void;
 };

@@ -60,7 +60,7 @@ async function silos(url: string, key: string): Promise<readonly string[]> {
   return found.map((silo) => silo.name);
 }
 
-test("the Compose file starts the control plane and PostgreSQL, which keep their data over a stop", async (context) => {
+test("the Compose file starts the control plane and PostgreSQL, and a restart keeps their data", async (context) => {
   needs(context, ...PROGRAMS);
   const site = join(folder.path, "site");
   await mkdir(site);

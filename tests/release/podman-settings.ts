@@ -2,7 +2,10 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** Works with both versions of cgroups. A process in CI may not raise limits, as Podman does. */
+/**
+ * Works with both versions of cgroups. Sets the limits, because Podman raises them by default, and a process in CI may
+ * not raise limits.
+ */
 const ENGINE = `[containers]
 default_ulimits = ["nofile=1024:1024", "nproc=1024:1024"]
 [engine]

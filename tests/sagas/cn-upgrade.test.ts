@@ -141,7 +141,7 @@ const cordon = async () =>
 const jobs = async (asked: Asked) =>
   (await p.db.query("select kind from job where saga_id = $1", [upgradeId(asked)])).rows.length;
 
-/** Expects that the upgrade of the node ends well, after one restart and one change of each record. */
+/** Expects that the upgrade of the node succeeds, after one restart and one change of each record. */
 async function expectUpgraded(asked: Asked): Promise<void> {
   await toStep(asked, "end");
   expect(await p.row(upgradeId(asked))).toMatchObject({ state: "succeeded" });
@@ -220,7 +220,7 @@ test.each(
   await expectUpgraded(asked);
 });
 
-test.each(FAULTS)("gives the records their previous image back once after %o, and the node stays cordoned", async (
+test.each(FAULTS)("restores the previous image of the records once after %o, and the node stays cordoned", async (
   trouble,
 ) => {
   const asked = await begun("operator");

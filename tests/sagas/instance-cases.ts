@@ -23,8 +23,9 @@ export type Scenario = {
   /** The steps that are done in the commit of the message that starts the saga. */
   readonly first: readonly string[];
   readonly later: readonly string[];
-  /** The steps that are undone when a later one fails, and the steps that are jobs. */
+  /** The steps that are undone when a later step fails. */
   readonly undone: readonly string[];
+  /** The steps that are jobs. */
   readonly jobs: readonly string[];
   /** The jobs whose effect stays when a later step fails. */
   readonly kept?: readonly string[];
@@ -331,7 +332,7 @@ export const SCENARIOS: readonly Scenario[] = [
   diskChange("create_disk", creatingDisk, [true]),
   diskChange("attach_disk", changingDisk("attach_disk", false), [true]),
   diskChange("detach_disk", changingDisk("detach_disk", true), [false]),
-  // The node of these tests reports no result, so nothing is promised about the copy.
+  // The node of these tests reports no result, so the snapshot has the weakest consistency.
   snapshotChange("create_snapshot", creatingSnapshot, ["crash"]),
   snapshotChange("delete_snapshot", deletingSnapshot, []),
   diskChange("delete_disk", changingDisk("delete_disk", false), []),

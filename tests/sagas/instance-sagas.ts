@@ -139,7 +139,7 @@ async function makeBareFixture() {
   await t.close();
   const owner = await openClient({ url: database.url });
   await owner.query(GATE_SQL);
-  // The first use of a node adds its row, which an undo does not remove.
+  // The first use of a node adds its row in cn_usage. An undo does not remove this row.
   await owner.query("insert into cn_usage (server_uuid) select server_uuid from cn on conflict do nothing");
   await owner.query("update cn_signal set last_seen = berth_now() + interval '1 year'");
   await owner.end();

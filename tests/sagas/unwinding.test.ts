@@ -17,7 +17,7 @@ const UNDONE = STEPS.slice(0, -1);
 const WRITES = UNDONE.filter((step) => step !== "work");
 const BACKOFF_MS = [1_000, 2_000, 4_000, 8_000];
 
-/** Starts a saga and refuses its last step, so that its next action is to undo this step. */
+/** Starts a saga and refuses its last step, so that its next action is to undo `step`. */
 async function unwindingAt(step: (typeof UNDONE)[number]) {
   const started = await p.start();
   await p.close("finish:do");

@@ -113,7 +113,7 @@ describe("the end of claims", () => {
   });
 });
 
-test("only operators see claims: a booter's answers have none", async () => {
+test("only operators see claims: answers to a booter contain no claims", async () => {
   const machine = newMachine();
   okOf(await registerAnonymously(t, machine));
   const { secret } = await t.mintKey("booter");

@@ -46,7 +46,7 @@ async function present(identity: Identity): Promise<void> {
   // The server reloads asynchronously: wait until it presents this certificate.
   await expect.poll(async () => {
     const probe = await openClient({ url: at("127.0.0.1", "sslmode=no-verify") }).catch(() => null);
-    // The driver does not declare its socket, which is the only access to the certificate.
+    // The driver's types do not declare its socket. Only the socket gives access to the certificate.
     const shown = (probe as unknown as Shown | null)?.connection.stream.getPeerCertificate?.().raw;
     await probe?.end();
     return shown && Buffer.from(shown).toString("base64");

@@ -1,5 +1,5 @@
 // No caller can create unlimited rows or bytes. The tests send each refused or repeated request 2,000 times, then
-// measure every table of the database. Rate limits of known callers bound the rest. docs/reliability.md S-49.
+// measure every table of the database. Rate limits bound requests that each leave a row. docs/reliability.md S-49.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { SESSIONS_PER_USER_MAX } from "../../src/contract/limits.ts";

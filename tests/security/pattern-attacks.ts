@@ -122,8 +122,8 @@ const SIZES = [25_000, 50_000, 100_000] as const;
 /** The limit of S-29 in milliseconds for 100 KB. Shorter times are below the resolution of the CPU clock. */
 const ALLOWED_MS = 10;
 /**
- * For four times the text, a linear pattern needs 4 times as long and a quadratic pattern 16 times. This power allows
- * 8.
+ * For a text of four times the size, a linear pattern needs 4 times as long, and a quadratic pattern 16 times. This
+ * exponent allows 8 times.
  */
 const POWER_MAX = 1.5;
 const TRIES = 2;

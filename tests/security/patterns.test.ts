@@ -39,7 +39,7 @@ test("S-29: literals and constructors are found everywhere, and an unreadable pa
   expect(patterns.length).toBeGreaterThan(200);
 });
 
-describe("S-29: a pattern whose time grows faster than the text is found:", () => {
+describe("S-29: the check reports a pattern whose time grows faster than its text:", () => {
   test.each([
     ["a repetition of a repetition", "^(a+)+$"],
     ["words that can be split anywhere", "^(\\w+\\s?)*$"],
@@ -52,7 +52,7 @@ describe("S-29: a pattern whose time grows faster than the text is found:", () =
     expect(firstError({ source, flags: "" })).toMatch(/ ms for /);
   }, 300_000);
 
-  test("and a pattern with linear time is not found", () => {
+  test("but no pattern with linear time", () => {
     for (const source of ["^(?:a+b)+$", "(?<!\\s)\\s+$", "(\\w+\\.)*", "^[^]*$", "a+b*"]) {
       expect([source, firstError({ source, flags: "" })]).toEqual([source, null]);
     }

@@ -125,7 +125,7 @@ const credentials: Readonly<Record<string, () => Promise<Credential>>> = {
 
 describe("S-11: a thousand requests in flight at three servers", () => {
   test.each(Object.keys(credentials))(
-    "%s is valid for no later request and for no long poll",
+    "%s is refused in every later request and in every long poll",
     async (of) => {
       const { key, ask, held, end, wake } = await credentials[of]!();
       const answers: Sent[] = [];

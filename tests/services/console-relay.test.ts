@@ -94,7 +94,7 @@ test("if the node does not connect, the console ends exactly at the limit", asyn
   expect(f.node.closed()).toBe("");
 });
 
-test("only the node of the instance can meet the caller, and only once", () => {
+test("only the node of the instance can connect to the caller, and only once", () => {
   const f = fixture();
   expect(f.relay.isWaiting("s", "00000000-0000-4000-8000-0000000000ff")).toBe(false);
   expect(f.relay.isWaiting("other", CN)).toBe(false);

@@ -5,7 +5,7 @@ import { IMAGE_PART_BYTES } from "../../src/contract/limits.ts";
 import { createUploadDigests } from "../../src/services/upload-digests.ts";
 
 const ID = "3f2a9c1e-0000-4000-8000-00000000c0de";
-/** Twelve whole parts and a rest. */
+/** Twelve whole parts and one shorter part. */
 const BYTES = new Uint8Array(randomBytes(12 * IMAGE_PART_BYTES + 12_345));
 const SHA256 = createHash("sha256").update(BYTES).digest("hex");
 const PARTS = Math.ceil(BYTES.length / IMAGE_PART_BYTES);

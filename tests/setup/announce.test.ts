@@ -274,7 +274,7 @@ describe("a machine that starts from another booter during its setup", () => {
     okOf(await report(t, next, "complete", { epoch: next.epoch }));
   });
 
-  test("changes nothing before the bundle was fetched, because the booter can fetch it", async () => {
+  test("changes nothing before the bundle was fetched, because the other booter can fetch it", async () => {
     const machine = await awaitingSetup(t);
     okOf(await approveSetup(t, machine));
     expect(okOf(await announce(t, machine, { ...started, mac: machine.macs[0] })).state).toBe("setting_up");
@@ -285,7 +285,7 @@ describe("a machine that starts from another booter during its setup", () => {
     expect(okOf(await announce(t, run, started)).state).toBe("setting_up");
   });
 
-  test("changes nothing if the login is not a port of the node", async () => {
+  test("changes nothing if the login does not belong to a port of the node", async () => {
     const run = await settingUp(t);
     expect((await announce(t, run, { ...started, mac: newMac() })).status).toBe(409);
     expect((await showNode(t, run)).state).toBe("setting_up");

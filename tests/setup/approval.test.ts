@@ -240,7 +240,7 @@ describe("an approval is rejected", () => {
       mirror({ disk_exclude: ["c0t0d0", "c0t1d0", "C0T2D0"] }),
       "at least 2 disks are required for mirroring",
     ],
-  ])("and changes nothing %s", async (_how, body, text) => {
+  ])("and changes nothing: %s", async (_how, body, text) => {
     const machine = await awaitingSetup(t);
     await settle(t);
     const before = await dumpTables(t.db);

@@ -1,4 +1,5 @@
-// The handover of a live setup run to another booter, in the API. docs/booting.md, "Two booters on one network".
+// Tests the handover of a live setup run to another booter through the API.
+// docs/booting.md, "Two booters on one network".
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
@@ -236,7 +237,7 @@ test.each(Object.keys(ENDS))("after %s the script is forgotten, also in the node
   expect((await handOver(run, epoch, run.token)).status).toBe(409);
 });
 
-test("a script of an ended run that a process of the previous release kept is not found and blocks no new script", async () => {
+test("a script that the previous release kept for an ended run is not found and blocks no new script", async () => {
   const run = await delivered();
   okOf(await handOver(run, run.epoch, run.token));
   const kept = (await rowOf(t, run))?.setup_delivery;

@@ -1,6 +1,6 @@
-// INV-5: if an operation was answered before another one on the same actor was sent, the answered one is earlier in the
-// log. A process applies the messages to one actor in the order in which the clients sent them. This second rule covers
-// only operations that took one attempt and succeeded.
+// INV-5: if the answer to a first operation came before a second operation on the same actor was sent, the log has the
+// first before the second. A process applies the messages to one actor in the order in which the clients sent them.
+// This second rule covers only operations that took one attempt and succeeded.
 import { refKey } from "../../actors/engine/types.ts";
 import { actorKey, type Evidence } from "./evidence.ts";
 import type { Operation } from "./journal.ts";
@@ -33,7 +33,7 @@ function placesOf(evidence: Evidence): readonly Placed[] {
   return placed;
 }
 
-/** Lists operations that were sent after the answer to another one but come before it in the log. */
+/** Lists operations that were sent after the answer to another operation, but precede this operation in the log. */
 function timeProblems(members: readonly Placed[]): readonly string[] {
   const events = members.flatMap((each) => [
     { stamp: each.operation.sent.stamp, each, sent: true },

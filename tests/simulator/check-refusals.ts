@@ -179,7 +179,7 @@ function keyWasLive(evidence: Evidence, operation: Operation): boolean {
   return rowsDuring(evidence, `api-key:${id}`, operation).some(({ row }) => row !== null);
 }
 
-/** Returns whether the saga's job was completed by then, so that the saga could no longer be abandoned. */
+/** Returns whether the saga's job was completed during the operation. Such a saga cannot be abandoned. */
 function jobWasDone(evidence: Evidence, operation: Operation, job_id: unknown): boolean {
   return rowsDuring(evidence, `job:${job_id}`, operation).some(({ row }) => row?.state?.["state"] === "completed");
 }

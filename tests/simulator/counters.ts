@@ -1,4 +1,5 @@
-// Counts events that must occur in a test run, because a run without an event does not test how it is handled.
+// Counts events that must occur in a test run, because a run without an event does not test the code that handles
+// the event.
 import { FAULT_POINTS } from "../../actors/engine/ports.ts";
 
 export const COUNTER_NAMES = [

@@ -25,7 +25,7 @@ export type Operation = {
   fault: Fault | null;
 };
 
-/** An actor's row from this moment on; null when it has none. */
+/** An actor's row from this moment on; null when the actor has no row. */
 export type RowVersion = { readonly since: Moment; readonly row: LoadedActor | null };
 
 export type StampedTransition = TransitionRow & { readonly applied: Moment };

@@ -1,4 +1,4 @@
-// Runs node agents whose clocks are wrong and change while the agents work. They must work like agents with a right
+// Runs node agents whose clocks are wrong and change while the agents work. They must work like agents with a correct
 // clock: enrol, count as live, do their jobs, keep their leases, and send reports that the server accepts
 // (docs/reliability.md, R-10).
 import { randomBytes } from "node:crypto";

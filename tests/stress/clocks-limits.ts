@@ -19,7 +19,7 @@ import { until } from "./waiting.ts";
 
 export type Limit = {
   readonly after_s: number;
-  /** Whether a check uses up what it checks, such as a one-time code, so that a second check is not possible. */
+  /** true: a check uses up the object, such as a one-time code, so a second check needs a second object. */
   readonly once?: boolean;
   begin(site: ClocksSite): Promise<{ lives(): Promise<boolean> }>;
 };

@@ -82,7 +82,7 @@ export async function openClocksSite(database_url: string): Promise<ClocksSite> 
   };
 }
 
-/** Returns a server's clock offset in seconds. Reads it from a UUIDv7 of the server, which begins with its time. */
+/** Returns a server's clock offset in seconds, computed from a UUIDv7 that begins with the server's time. */
 export async function aheadOf(url: string): Promise<number> {
   const { id } = await must<{ id: string }>(url, {
     method: "POST",

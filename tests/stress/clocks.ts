@@ -1,6 +1,6 @@
 // Tests servers and node agents whose wall clocks are wrong and jump by an hour or a day, forward and back. Every time
 // limit ends by the database's clock, neither earlier nor later. Transitions have the database's time. Agents work like
-// agents with a right clock. Jumps of the servers' clocks under load lose no acknowledged operation
+// agents with a correct clock. Jumps of the servers' clocks under load lose no acknowledged operation
 // (docs/reliability.md, R-10). deno run -A tests/stress/clocks.ts [--seconds N], where N is the length of the load.
 import process from "node:process";
 import { parseArgs } from "node:util";

@@ -72,7 +72,7 @@ async function tryTrouble(name: string, { site, db }: { site: NetworkSite; db: D
   return violations.length === 0 && silent.length === 0;
 }
 
-/** Lists the events that never happened. They fail the run, because it did not test them. */
+/** Lists the events that never happened. Such an event fails the run, because the run did not test it. */
 function silentOf(happened: Happened): string[] {
   return Object.entries(happened).filter(([, count]) => count === 0).map(([what]) => what);
 }

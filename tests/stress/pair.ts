@@ -54,7 +54,8 @@ export async function tryPair<G>(two: TwoEngines, report: PairReport, pair: Pair
       report.violations.push(`${pair.name}, order ${orderOf(schedule)}: ${what}`);
     }
   }
-  // In the first order of each half, one command runs completely before the other. Only its results are allowed.
+  // In the first order of each half, one command runs completely before the other. Only the results of these two orders
+  // are allowed.
   const [one, other] = [ends[0]!, ends[SCHEDULES.length / 2]!];
   for (const [index, end] of ends.entries()) {
     for (const [part, text] of end.entries()) {

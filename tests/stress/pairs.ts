@@ -54,7 +54,7 @@ function print(name: string, report: PairReport): void {
   }
 }
 
-/** Lists the counters that are zero. They fail the run, because it did not test these events. */
+/** Lists the counters that are zero. Such a counter fails the run, because the run did not test its event. */
 function silent({ histories, refused }: PairReport): string[] {
   return Object.entries({ histories, refused }).filter(([, count]) => count === 0).map(([what]) => what);
 }

@@ -16,11 +16,11 @@ export type Report = {
   /** The time of the slowest attempt. An attempt that reaches the client's time limit is a violation. */
   slowest_ms: number;
   readonly violations: string[];
-  /** The names of counters that are zero. They fail the run, because it did not test these events. */
+  /** The names of the counters that are zero. Each fails the run, because the run did not test its event. */
   readonly silent: string[];
 };
 
-/** The start of a recovery time, which ends with an acknowledged operation: a server's kill or the database's restart. */
+/** The start of a recovery: a server was killed, or the database restarted. The next acknowledged operation ends it. */
 export type Recovery = "server_killed" | "database_ready";
 
 const VIOLATIONS_SHOWN = 20;

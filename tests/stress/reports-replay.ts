@@ -29,7 +29,7 @@ const RECENT_SHARE = 0.5;
 const RECENT = 4;
 /** The allowed statuses of answers to a replay. */
 const STATUSES: readonly number[] = [200, 401, 403, 404, 409, 422];
-/** This answer is also allowed, for a registration without proof when its node has the maximum number of claims. */
+/** Also allowed: the answer to a registration without proof whose node has the maximum number of claims. */
 const TOO_MANY_CLAIMS = "registration 429";
 
 export function newTally() {

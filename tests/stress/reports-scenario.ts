@@ -1,5 +1,5 @@
-// Runs the scenario in which the reports of nodes are recorded. At the end of each stage everything is stopped while
-// some jobs are in progress. Then all recorded reports are replayed.
+// Runs the scenario in which reports.ts records the reports of nodes. After each stage, the test stops all agents while
+// some jobs are in progress, and replays all recorded reports.
 import { randomUUID } from "node:crypto";
 import type { Job } from "../../src/contract/job.ts";
 import { makeInstance } from "../compute/instance-fixture.ts";

@@ -151,7 +151,7 @@ export async function databaseServes<S>({ load, report }: Round<S>): Promise<voi
   else report.violations.push(`round ${report.rounds}: nothing is acknowledged ${LIVE_LIMIT_MS} ms after a restart`);
 }
 
-/** Lists the counters that are zero. They fail the run, because it did not test these events. */
+/** Lists the counters that are zero. Such a counter fails the run, because the run did not test its event. */
 function silentCounters({ faults, operations, attempts_unanswered, repeated }: Report): string[] {
   // Requests without an answer are required only if servers were killed.
   const unanswered = "server_killed" in faults ? { attempts_unanswered } : {};

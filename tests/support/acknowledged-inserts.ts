@@ -1,4 +1,4 @@
-// Runs inserts to detect whether the database loses acknowledged ones. Every insert has its own id and is repeated
+// Runs inserts to detect whether the database loses an acknowledged insert. Every insert has its own id and is repeated
 // until it is acknowledged.
 import { type Db, isConnectionError } from "../../src/db/pool.ts";
 

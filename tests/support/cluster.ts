@@ -1,5 +1,5 @@
-// Starts a PostgreSQL server for one test, which can kill and restart it. By default the server flushes its data to the
-// disk.
+// Starts a PostgreSQL server for one test. The test can kill and restart the server. By default the server flushes its
+// data to the disk.
 import process from "node:process";
 import { type EmbeddedOptions, type EmbeddedPostgres, startEmbedded } from "../../src/db/embedded.ts";
 import { freePort } from "../../src/db/postgres-process.ts";

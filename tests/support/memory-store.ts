@@ -1,7 +1,7 @@
 // Implements the engine's store in memory, with the failures of a real database: stale loads, calls that fail before or
-// after they took effect, and calls that take effect after they failed. The simulator runs the engine on it. It passes
-// the same contract suite as the PostgreSQL store. Each call is applied at one instant, so calls never interleave. The
-// commits of a transaction under an actor's lock are applied, or lost, together at its end.
+// after they took effect, and calls that take effect after they failed. The simulator runs the engine on this store.
+// The store passes the same contract suite as the PostgreSQL store. Each call is applied at one instant, so calls never
+// interleave. The commits of a transaction under an actor's lock are applied, or lost, together at its end.
 import { createConditions, type MemoryRules } from "./memory-conditions.ts";
 import { createRows, type MemorySchema, type MemoryTables } from "./memory-rows.ts";
 import {

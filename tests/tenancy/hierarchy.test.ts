@@ -244,7 +244,7 @@ test("a path below a tenant or silo that does not exist gets 404", async () => {
   expect((await t.call("POST", `/v1/tenants/${UNKNOWN}/projects`, { body })).status).toBe(404);
 });
 
-test("each kind of object in a project keeps the project from being deleted", async () => {
+test("each kind of object in a project prevents the delete of the project", async () => {
   // Rows of these tables are deleted with the project, or refuse the delete with their own parent.
   const guard =
     (await t.db.query("select prosrc from pg_proc where proname = 'guard_project_is_empty'")).rows[0].prosrc;

@@ -147,7 +147,7 @@ describe("S-48: the expiry of a key", () => {
     }
   });
 
-  test("limits even the keys that its keys create", async () => {
+  test("also limits the keys that a created key creates", async () => {
     for (const { what, paths: [path = ""], secret, ends } of await expiring()) {
       let key = secret;
       for (let generation = 0; generation < 3; generation++) {

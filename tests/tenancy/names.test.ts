@@ -122,7 +122,7 @@ test("letters of right-to-left scripts are accepted", async () => {
 });
 
 describe("a name that is in use is refused with 409, which names it and has no placeholder", () => {
-  /** Creates an object beside the object of the path, with the name, and then gives the name to the object of the path. */
+  /** Creates another object with the name. Then renames the object of the path to this name, which must be refused. */
   async function rename(route: RouteDescription, name: string) {
     const collection = route.path.replace(/\/\{\w+\}$/, "");
     const create = named.find((each) => each.name === `POST ${collection}`)!;
@@ -135,7 +135,7 @@ describe("a name that is in use is refused with 409, which names it and has no p
     } else okOf(await created);
     return await t.call("PATCH", fill(route.path, objects), { body: { name } });
   }
-  /** Objects of an instance. Their texts name no column. */
+  /** Objects of an instance. Their faults have no placeholder such as <name>. */
   const OF_INSTANCES = ["/v1/disks/{disk_id}", "/v1/snapshots/{snapshot_id}", "/v1/nics/{nic_id}"];
 
   test("on every route that renames; routes may share a name", async () => {

@@ -69,7 +69,7 @@ test("a tenant's key that the root operator owns does not have root's rights", a
   }
 });
 
-describe("on the keys of its owner, the key of a tenant", () => {
+describe("in requests about its owner's keys, the key of a tenant", () => {
   test("sees only keys that are bound to the tenant, not the owner's other keys", async () => {
     const root = await t.mintKey("full");
     const seen = await acme.call("GET", OWN);

@@ -39,7 +39,7 @@ const advance = async (seconds: number) => {
   await a.node.alive();
 };
 
-/** Numbers from 0 to 1 from a seed (mulberry32). */
+/** Returns a function that draws numbers from 0 to 1 from a seed (mulberry32). */
 function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {

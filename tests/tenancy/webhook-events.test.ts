@@ -48,7 +48,7 @@ test("each action is listed once", () => {
   expect(all.filter((action, at) => all.indexOf(action) !== at)).toEqual([]);
 });
 
-test("the entries of a project's objects, and no other entries, have the project's actions", async () => {
+test("audit entries of a project's objects have the project's actions, and other entries do not", async () => {
   const at = `/v1/subnets/${objects.subnet}/route-table`;
   okOf(await t.call("PUT", at, { body: { route_table_id: objects.route_table } }));
   const { main_route_table_id } = okOf(await t.call("GET", `/v1/vpcs/${objects.vpc}`));

@@ -1,5 +1,5 @@
-// Reads and writes the field types of AMQP 0-9-1. The reader never reads past its bytes, and never allocates memory by
-// a length that the sender claims.
+// Reads and writes the field types of AMQP 0-9-1. The reader never reads past its bytes, and never allocates memory
+// for a length that the sender only claims.
 import { Buffer } from "node:buffer";
 import { AMQP_TABLE_DEPTH_MAX } from "./limits.ts";
 

@@ -3,8 +3,8 @@
 // record, and its field has the API's name without _id.
 
 /**
- * How the value of a field is read. `block`: a CIDR block. `bytes`: a number, or a size such as 4GiB. `json`: a
- * value that only the server checks.
+ * The type of a field's value in a manifest. `block`: a CIDR block. `bytes`: a number, or a size such as 4GiB. `json`:
+ * a value that only the server checks.
  */
 export type FieldType = "text" | "boolean" | "block" | "number" | "bytes" | "object" | "texts" | "objects" | "json";
 

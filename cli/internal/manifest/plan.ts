@@ -50,7 +50,7 @@ export type Schema = {
 
 type PlanOptions = {
   readonly prune: boolean;
-  /** Returns whether the server has a record that no list shows, or creates this record together with another one. */
+  /** Returns whether a record exists although no list shows it, or is created by the server with another record. */
   isKnown(reference: Reference): boolean;
 };
 
@@ -124,7 +124,7 @@ export function withoutEmpty(value: unknown): unknown {
   return typeof value === "object" && value !== null && Object.keys(value).length === 0 ? null : value;
 }
 
-/** Returns the labels in the body of a PATCH. Labels that the manifest does not have are removed. */
+/** Returns the labels in the body of a PATCH, which removes labels that the manifest does not have. */
 export function labelsPatch(wanted: Entry, existing: Entry): Record<string, unknown> {
   const removed = Object.keys(existing.values.labels ?? {}).map((key) => [key, null]);
   return { ...Object.fromEntries(removed), ...wanted.values.labels ?? {} };

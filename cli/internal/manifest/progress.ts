@@ -1,4 +1,4 @@
-// Adds the record, and what was applied before, to the failures of a plan that runs.
+// When a plan fails, adds the name of the record and a summary of the applied steps to the failure.
 import { EXIT } from "../exit-code.ts";
 import { Failure, reworded } from "../failure.ts";
 import type { Entry } from "./kind.ts";

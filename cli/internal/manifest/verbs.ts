@@ -28,7 +28,7 @@ export type ManifestVerbs<I extends Io> = {
   withIo<O>(body: (io: I, options: O) => Promise<void>): Action<O>;
   /** As withIo, for a verb whose text users redirect to a file: prints text even into a pipe. */
   withText<O>(body: (io: I, options: O) => Promise<void>): Action<O>;
-  /** Throws a usage Failure if the command line lacks what the verb needs. Called first. */
+  /** Throws a usage Failure if the command line lacks a selector that `what` needs. Called first. */
   check(io: I, what: string): void | Promise<void>;
   /** Reads the existing records. `manifest` is null for an export. */
   read(io: I, manifest: Manifest | null, prune: boolean): Promise<Present>;

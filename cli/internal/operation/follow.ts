@@ -12,7 +12,7 @@ import { operationPath } from "./text.ts";
 
 export type Follow = {
   readonly id: string;
-  /** Infinity waits without a limit. */
+  /** The time limit of the wait; Infinity for no limit. */
   readonly limit_ms: number;
   /** Maximum duration of one long poll. Set it if `progressOf` reads another record, which may change sooner. */
   readonly poll_s_max?: number;

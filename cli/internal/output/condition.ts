@@ -96,7 +96,7 @@ function differenceOf({ key, operator, wanted }: Condition, filtered: Filtered):
   switch (kind) {
     case "size":
     case "number": {
-      // The member memory_bytes is a number without a format, and takes sizes too.
+      // The member memory_bytes is a number without a format. It can be compared with a size, too.
       const number = byteSizeOf(wanted) ?? (kind === "number" && wanted !== "" ? Number(wanted) : NaN);
       if (Number.isNaN(number)) throw refused(RULES[kind]);
       return (value) => Number(value) - number;

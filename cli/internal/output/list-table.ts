@@ -1,6 +1,6 @@
-// Formats a list as a table. On a terminal the table fits the width: ids are shortened to unique prefixes, then the
-// widest cells are truncated, then very long names, then columns are left out, the last one first. In a pipe the table
-// is complete.
+// Formats a list as a table. In a pipe the table is complete. On a terminal the table fits the width. For this it first
+// shortens ids to unique prefixes, then truncates the widest cells, then truncates very long names, then omits columns,
+// the last column first.
 import { sizeText } from "../byte-size.ts";
 import { cellText, type Column, type ColumnStyle, fitted, pad, textWidth } from "../table.ts";
 import { ageText } from "./age.ts";

@@ -21,7 +21,7 @@ export type Output = {
   readonly is_data: boolean;
   /** Throws a usage Failure if the output would be only ids or names: a secret that is shown once would be lost. */
   needSecretShown(): void;
-  /** Prints the answer as data, otherwise the text, which must be safe to print. */
+  /** Prints the answer in a data format, or `text` in the other formats. `text` must be safe to print. */
   print(answer: unknown, text: string): void;
   /** Prints a list. `rows` show the records of the answer in the same order. */
   table<T>(answer: unknown, rows: readonly T[], columns: readonly Column<T>[], empty: string): void;

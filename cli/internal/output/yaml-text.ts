@@ -14,14 +14,14 @@ function linesOf(value: unknown): string[] {
   return entries.length === 0 ? ["{}"] : entries.flatMap(([name, each]) => entry(keyText(name), each));
 }
 
-/** Puts a block below its key, and any other value next to it. */
+/** Puts a block below its key, and any other value next to its key. */
 function entry(key: string, value: unknown): string[] {
   const lines = linesOf(value);
   const is_block = typeof value === "object" && value !== null && !/^(?:\[\]|\{\})$/.test(lines[0]!);
   return is_block ? [`${key}:`, ...lines.map((line) => `  ${line}`)] : [`${key}: ${lines[0]}`];
 }
 
-/** Puts the first line next to the mark, and the others below it. */
+/** Puts the first line next to the mark, and the other lines below the first. */
 function hung(mark: string, [first = "", ...rest]: readonly string[]): string[] {
   return [`${mark} ${first}`, ...rest.map((line) => `  ${line}`)];
 }

@@ -33,8 +33,8 @@ async function approveOne(io: Io, code: string, yes: boolean): Promise<void> {
 }
 
 /**
- * Shows the claim and asks for confirmation on a terminal. A script needs --yes only if the approval may give the
- * node's record to a machine other than the recorded one.
+ * Shows the claim and asks for confirmation on a terminal. A script needs --yes only if the approval may replace the
+ * recorded machine by another one.
  */
 async function agree(io: Io, yes: boolean, found: ShownClaim): Promise<void> {
   const warning = approvalText(found);

@@ -11,8 +11,8 @@ export const READY_NODES_MAX = 100;
 const REQUESTS_AT_A_TIME = 8;
 
 /**
- * Returns `yes`, `yes (WARNING)` or `no (REASON)` of each node by its UUID. A missing admin_ip does not decide what runs
- * on a node, and the column ADMIN_IP shows it; `cn doctor` has the warning.
+ * Returns `yes`, `yes (WARNING)` or `no (REASON)` for each node, by UUID. Omits the warning about a missing admin_ip,
+ * because the column ADMIN_IP already shows that it is missing. `cn doctor` shows this warning, too.
  */
 export async function readyTexts(io: Io, nodes: readonly CnView[]): Promise<ReadonlyMap<string, string>> {
   const texts = await inParallel(REQUESTS_AT_A_TIME, nodes, async ({ server_uuid }) => {

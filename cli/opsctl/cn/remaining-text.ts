@@ -12,7 +12,7 @@ const COLUMNS: readonly Column<RemainingInstance>[] = [
 
 /**
  * Returns what a drain or an evacuation has done; null if it ended before its result was known. An operation that left
- * instances on the node failed, but has a result. The operations of older servers succeeded.
+ * instances on the node failed, but has a result. On older servers such an operation succeeded.
  */
 export function drainResult({ steps }: OperationView): DrainResult | null {
   return (steps.at(-1)?.output ?? null) as DrainResult | null;

@@ -84,7 +84,7 @@ async function fetched(
 
 /**
  * Throws a Failure unless the vendor lists the digest, or the operator passed --trust-index: every tenant may run an
- * imported image, so trusting the index alone takes an explicit option.
+ * imported image, so only an explicit option lets the operator trust the index alone.
  */
 function requireVendor({ traced }: Proof, { trust_index }: TrustPolicy): void {
   if (traced === "vendor" || (traced === "index" && trust_index)) return;

@@ -40,7 +40,7 @@ const FILE_MODE = 0o644;
 
 type Blob = { readonly digest: string; readonly bytes: Uint8Array };
 
-/** Returns the archive, and the digest of the image's manifest, by which a registry knows the image. */
+/** Returns the archive, and the digest of the image's manifest, which identifies the image in a registry. */
 export async function ociArchive(
   image: ContainerImage,
 ): Promise<{ readonly bytes: Uint8Array; readonly digest: string }> {

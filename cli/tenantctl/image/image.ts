@@ -23,8 +23,8 @@ export async function visibleImages(io: TenantIo, label?: string): Promise<Image
 }
 
 /**
- * Returns the owners whose lists of images make up the visible images, as paths, and whether the public images are
- * added to these lists.
+ * Returns the paths of the owners whose images to list (silo, tenant or project), and whether to list the public images
+ * separately.
  */
 export async function imageLevels(io: TenantIo): Promise<{ own: readonly string[]; with_public: boolean }> {
   const { tenant, project } = await projectScope(io);

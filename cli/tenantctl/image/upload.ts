@@ -86,8 +86,8 @@ async function send(io: TenantIo, { tenant, body, source, identity }: Sending): 
   const begun = await begin(io, { tenant, body, identity });
   let { received_bytes } = begun;
   const { size_bytes, part_bytes } = begun;
-  // The whole file is read, including the bytes that the server already has, to compute the digest that the server must
-  // find.
+  // Reads the whole file, including the bytes that the server already has, to compute the file's digest. The server
+  // must compute the same digest.
   const digest = createHash("sha256");
   try {
     for (let at = 0; at < size_bytes;) {

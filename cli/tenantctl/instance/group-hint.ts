@@ -8,7 +8,7 @@ import { PLACEMENT_GROUP } from "../placement-group/placement-group.ts";
 const NO_NODE = "no eligible compute node for placement";
 const UNAVAILABLE = 503;
 
-/** Returns the error. If a required group may be the reason, the message has its rule and what to do. */
+/** Returns the error. If a required group may be the reason, adds the group's rule and a remedy to the message. */
 export async function withGroupHint(io: TenantIo, group_id: string | undefined, error: unknown): Promise<unknown> {
   const is_refused = error instanceof Failure && error.status === UNAVAILABLE && error.message.startsWith(NO_NODE);
   if (!is_refused || group_id === undefined) return error;

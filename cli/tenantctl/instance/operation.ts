@@ -125,11 +125,16 @@ async function untilEnded<T>(io: TenantIo, request: Request, shown: OperationSum
 async function progressText(io: TenantIo, operation: OperationSummary): Promise<string> {
   const id = instanceOf(operation);
   if (id === null) return `${operation.kind}: ${operation.state}`;
-  // The instance may be gone already; the response of the request shows that.
-  const instance = await io.get<Instance>(`${INSTANCE.path}/${id}`).catch(() => null);
-  return `${operation.kind}: ${
-    instance === null ? "instance deleted" : `instance ${id} is ${instance.lifecycle.state}`
-  }`;
+  return `${operation.kind}: ${await instanceText(io, id)}`;
+}
+
+async function instanceText(io: TenantIo, id: string): Promise<string> {
+  try {
+    return `instance ${id} is ${(await io.get<Instance>(`${INSTANCE.path}/${id}`)).lifecycle.state}`;
+  } catch (error) {
+    // The wait continues: the next response of the request shows whether the operation has ended.
+    return hasStatus(error, STATUS.not_found) ? "instance deleted" : `the state of instance ${id} is not known now`;
+  }
 }
 
 function instanceOf({ references }: OperationSummary): string | null {

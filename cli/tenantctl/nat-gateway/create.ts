@@ -37,5 +37,5 @@ function missingNode({ host_cn_uuid }: NatGateway): string | null {
   return host_cn_uuid === null ? NO_NODE : null;
 }
 
-const NO_NODE = "the NAT gateway has no node yet; if this lasts, ask an operator, to whom " +
-  "`opsctl network trace` shows the reason";
+const NO_NODE = "the NAT gateway has no node yet; if this lasts, ask an operator to run `opsctl network trace`, " +
+  "which shows the reason";

@@ -1,5 +1,5 @@
-// Finds a record by a prefix of its UUID in all lists of the project, if the command line does not select its VPC, route
-// table or instance.
+// Finds a record by a prefix of its UUID in all lists of the project. Used if the command line does not select the
+// record's VPC, route table or instance.
 import type { RouteTable, Vpc } from "../../../src/contract/network.ts";
 import type { Query } from "../../internal/exchange.ts";
 import { inParallel } from "../../internal/in-parallel.ts";

@@ -92,7 +92,7 @@ export function addNameArgument(made: AnyCommand, { noun, parent }: KindScope): 
 
 /**
  * Returns the selectors of the list of this kind. A selector without a flag is undefined; the server's error then names
- * it.
+ * this selector.
  */
 export async function listQuery(io: TenantIo, { parent, sends_project }: KindScope, flags: ScopeFlags): Promise<Query> {
   switch (parent) {

@@ -7,7 +7,8 @@ export function env(summary: string): AnyCommand {
     .action(withText(async (io) => {
       const { endpoint, token } = await io.connection();
       const exports = { TENANTCTL_ENDPOINT: endpoint, TENANTCTL_ACCESS_TOKEN: token };
-      // These are unset: a profile together with an endpoint is an error, and a key would override the token.
+      // The printed commands unset these variables, because a profile together with an endpoint is an error, and a key
+      // would override the token.
       printExports(io, exports, ["TENANTCTL_PROFILE", "TENANTCTL_API_KEY"]);
     }));
 }

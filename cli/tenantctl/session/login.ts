@@ -45,7 +45,10 @@ export function login(summary: string): AnyCommand {
 
 type Login = {
   readonly username: string;
-  /** The tenant of a key as SILO/TENANT: such a key may have the name of the operator who created it. */
+  /**
+   * The tenant of a key as SILO/TENANT. The message names it, because the user name of a tenant's key may be the name
+   * of the operator who created the key.
+   */
   readonly tenant: string | null;
   readonly saved: SavedLogin;
 };

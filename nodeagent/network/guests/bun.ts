@@ -41,7 +41,7 @@ export type Bun = {
     readonly port: number;
     readonly maxRequestBodySize: number;
     readonly idleTimeout: number;
-    /** True would answer errors with parts of the program's source. */
+    /** If this were true, the answer to an error would contain parts of the program's source. */
     readonly development: false;
     fetch(request: Request, server: HttpServer): Response | Promise<Response>;
   }): HttpServer;

@@ -4,7 +4,7 @@ import { METADATA_IPV4 } from "../names.ts";
 import type { Guest, GuestPlan } from "./guest-plan.ts";
 import { nameBytes } from "./name-bytes.ts";
 
-/** Lease time in seconds. The lease never changes, so only the guest's own checks depend on it. */
+/** Lease time in seconds. A guest always gets the same lease, so the time only decides when the guest renews it. */
 const LEASE_S = 86_400;
 /** Replies are padded to the length of a BOOTP packet, because some clients drop shorter ones. */
 const REPLY_BYTES_MIN = 300;
@@ -45,7 +45,7 @@ export type DhcpReply = {
   readonly packet: Uint8Array;
 };
 
-/** Answers a packet that came to port 67; null if it needs no answer. */
+/** Returns the reply to a packet on port 67, or null if the packet needs no reply. */
 export function dhcpReply(request: Uint8Array, { guests, mtu }: GuestPlan): DhcpReply | null {
   if (request.length < OPTIONS_AT || request[0] !== 1) return null;
   const mac = [...request.subarray(MAC_AT, MAC_AT + MAC_BYTES)].map((byte) => byte.toString(16).padStart(2, "0"))

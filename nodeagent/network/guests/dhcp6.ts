@@ -5,7 +5,7 @@ import { addressBytes } from "./address-bytes.ts";
 import type { Guest } from "./guest-plan.ts";
 import { nameBytes } from "./name-bytes.ts";
 
-/** Lease time in seconds. The lease never changes, so only the guest's own checks depend on it. */
+/** Lease time in seconds. A guest always gets the same lease, so the time only decides when the guest renews it. */
 const LEASE_S = 86_400;
 /**
  * Times at which the guest asks this server, or any server, to renew: the fractions of the lease time that RFC 8415
@@ -53,7 +53,7 @@ const SERVER_ID = [0, 3, 0, 1, ...GATEWAY_MAC.split(":").map((part) => parseInt(
 
 type Option = { readonly code: number; readonly value: Uint8Array };
 
-/** Answers a request of a guest; null if it needs no answer. */
+/** Returns the reply to a guest's request, or null if the request needs no reply. */
 export function dhcp6Reply(
   request: Uint8Array,
   { ipv6, search, ntp_servers }: Pick<Guest, "ipv6" | "search" | "ntp_servers">,
@@ -111,7 +111,7 @@ function addresses(options: readonly Option[], own: readonly number[]): number[]
   return addressRequests(options).flatMap((value, index) => {
     const id = value.subarray(0, 4);
     if (index > 0) return option(OPTION.address_request, [...id, ...zeros(8), ...status(STATUS.no_address)]);
-    // An address that the guest has wrongly gets the lifetime 0.
+    // Any other address in the request gets the lifetime 0, so that the guest removes it.
     const wrong = addressesOf(value).filter((each) => String(each) !== String(own));
     return option(OPTION.address_request, [
       ...[...id, ...seconds(RENEW_S), ...seconds(REBIND_S)],

@@ -6,7 +6,7 @@ import { addressBytes } from "./address-bytes.ts";
 import type { GuestPlan } from "./guest-plan.ts";
 import { nameBytes } from "./name-bytes.ts";
 
-/** How long a guest may keep an answer, in seconds. A replaced instance has another address soon. */
+/** How long a guest may cache an answer, in seconds. Short, because a replacement instance has another address. */
 const TTL_S = 10;
 const HEADER_BYTES = 12;
 const LABEL_BYTES_MAX = 63;

@@ -1,6 +1,6 @@
-// Opens IPv6 sockets that report the device on which a packet arrived, and that send through a given device from the
-// router's address on this device. Bun's own sockets can do neither and do not support ICMP, so these sockets call the
-// C library. A read never waits; the caller reads often.
+// Opens IPv6 sockets. They report the device on which a packet arrived, and send through a given device from the
+// router's address on this device. Bun's own sockets cannot do either and do not support ICMP, so these sockets call
+// the C library. A read never waits; the caller reads often.
 import type { ForeignFunctions } from "./bun.ts";
 import { foreignFunctions } from "./bun.ts";
 

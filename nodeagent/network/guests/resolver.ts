@@ -11,7 +11,7 @@ const ID_MAX = 65_536;
 
 export type Transport = "udp" | "tcp";
 
-/** Returns the answer of the first server that answers; null if none does. */
+/** Returns the answer of the first server that answers; null if no server answers. */
 export async function resolve(
   query: Uint8Array,
   resolvers: readonly string[],

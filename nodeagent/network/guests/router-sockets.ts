@@ -83,7 +83,7 @@ export function openRouterSockets(
             log(`${current.namespace}: port ${port}: ${(error as Error).message}`);
           }
         },
-        // The guest of an earlier answer is gone.
+        // An earlier answer could not be delivered, for example because its guest no longer exists.
         error: () => {},
       },
     });

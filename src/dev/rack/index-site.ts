@@ -26,8 +26,8 @@ export async function publishIndex(): Promise<void> {
 }
 
 /**
- * Returns whether the digest of the served list of images is the one in the signed list of digests, which is also
- * served.
+ * Returns whether the signed SHA256SUMS that the control plane serves has a good signature and the digest of the
+ * images.json that it serves.
  */
 export async function isSignedIndex(): Promise<boolean> {
   const [sums = "", signature = "", images = ""] = await Promise.all(

@@ -17,7 +17,7 @@ export type Space = keyof typeof SPACES;
 /** The device of this machine on the site's network. */
 export const HOST_DEVICE = "berth-rack";
 
-/** The site's network: control plane, BMCs, the booter's other side, and this machine. */
+/** The site's network: control plane, BMCs, the booter's second network device, and this machine. */
 export const SITE = { host: "10.78.1.1", booter: "10.78.1.2", control: "10.78.1.10", prefix_len: 24 } as const;
 /** The admin network, from which the machines boot. */
 export const ADMIN = {
@@ -64,7 +64,7 @@ export const MACHINES: readonly BareMachine[] = [1, 2].map((number) => ({
  * from it.
  */
 export const MEMORY_MIB = 3_072;
-/** The pool must have twice the memory. */
+/** The setup requires that a pool has twice the size of the memory. */
 export const DISK_BYTES = 9 * 2 ** 30;
 
 export const BMC = { user: "admin", port: 443 } as const;

@@ -11,7 +11,7 @@ export type Ended = { readonly code: number; readonly stdout: string; readonly s
 export type Place = {
   /** The network namespace. Without it, the program uses the network of this machine. */
   readonly space?: Space;
-  /** The user in the rack's Debian. Without it, the program is one of this machine. */
+  /** The user in the rack's Debian. Without it, the program runs outside the rack's Debian, on this machine's files. */
   readonly user?: string;
   readonly env?: Readonly<Record<string, string>>;
   /** Text for the standard input. */

@@ -31,10 +31,13 @@ export async function nodeJoin(opsctl: Run, agent: Agent): Promise<void> {
 
   say("The operator sets role and memory reservoir");
   check(
-    "role",
+    "the node has the role both",
     (await opsctl("cn", "label", "set", server_uuid, "--role", "both")).includes(`${server_uuid} role to both`),
   );
-  check("reservoir", /effective/.test(await opsctl("cn", "reservoir", "set", server_uuid, "--percent", "0.5")));
+  check(
+    "the reservoir is set",
+    /effective/.test(await opsctl("cn", "reservoir", "set", server_uuid, "--percent", "0.5")),
+  );
 
   say("The operation and the audit chain show what happened");
   check("the operation is listed", /node-join\s+succeeded/.test(await opsctl("operation", "list")));

@@ -27,7 +27,7 @@ export async function tenantNetwork(opsctl: Run, place: MachinePlace): Promise<v
   );
   await on("subnet", "create", "--vpc", "main", "--name", "front", "--ipv4-block", "10.0.1.0/24");
   await on("subnet", "create", "--vpc", "main", "--name", "back", "--ipv4-block", "10.0.2.0/24");
-  check("two subnets", /front[^]*back|back[^]*front/.test(await on("subnet", "list", "--vpc", "main")));
+  check("the VPC has two subnets", /front[^]*back|back[^]*front/.test(await on("subnet", "list", "--vpc", "main")));
   const gateway = await on("nat-gateway", "create", "--vpc", "main", "--name", "out");
   check("it has the lowest public address", gateway.includes("203.0.113.2"));
   const tables = await on("route-table", "list", "--vpc", "main");
@@ -39,7 +39,7 @@ export async function tenantNetwork(opsctl: Run, place: MachinePlace): Promise<v
     ...["--target-nat-gateway", nat],
   );
   const address = await on("floating-ip", "create", "--name", "www");
-  check("the next public address", address.includes("203.0.113.3"));
+  check("it has the next public address", address.includes("203.0.113.3"));
   await on(
     ...["firewall-rule", "create", "--vpc", "main", "--name", "https", "--action", "allow", "--direction", "in"],
     ...["--priority", "100", "--protocol", "tcp", "--destination-ports", "443"],

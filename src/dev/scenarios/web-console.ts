@@ -17,7 +17,7 @@ export async function webConsole(environment: Pick<DevEnvironment, "url" | "root
   await Promise.all(files.map((file) => file.body?.cancel()));
   const types = files.map((file) => file.status === 200 ? file.headers.get("content-type")?.split(";")[0] : null)
     .sort();
-  check("so do its script and its style", String(types) === "text/css,text/javascript");
+  check("its script and its style load", String(types) === "text/css,text/javascript");
 
   const signedIn = await fetch(url + await signInPath(environment), { redirect: "manual" });
   const cookie = signedIn.headers.get("set-cookie")?.split(";")[0] ?? "";

@@ -1,6 +1,6 @@
-// Controls the flow of a console from end to end, separately for each direction. The sender stops while the receiver
-// has not confirmed CONSOLE_WINDOW_BYTES of its bytes. Therefore a relay in between needs at most this much memory,
-// with any WebSocket library.
+// Controls the flow of a console from end to end, separately for each direction. The sender stops while
+// CONSOLE_WINDOW_BYTES that it sent are unconfirmed. Therefore a relay in between needs at most this much memory, with
+// any WebSocket library.
 import { CONSOLE_WINDOW_BYTES } from "../../contract/limits.ts";
 
 /** The sender's side. */

@@ -72,10 +72,13 @@ export function nextOfDrain(
 export function drainError({ remaining }: DrainResult): string | null {
   const [first] = remaining;
   if (first === undefined) return null;
-  const text = `${first.instance_name}: ${first.reason}`;
-  return remaining.length === 1
-    ? `1 instance is still on the node, ${text}`
-    : `${remaining.length} instances are still on the node, for example ${text}`;
+  const example = remaining.length === 1 ? "" : "for example ";
+  return `${stillOnNode(remaining.length)}, ${example}${first.instance_name}: ${first.reason}`;
+}
+
+/** Returns "1 instance is still on the node", or the same about several instances. */
+export function stillOnNode(instances: number): string {
+  return `${instances === 1 ? "1 instance is" : `${instances} instances are`} still on the node`;
 }
 
 function reasonOf({ instance_id, failure }: Move, refusals: ReadonlyMap<string, Refusal>): string | null {

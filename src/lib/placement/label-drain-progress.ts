@@ -2,6 +2,7 @@
 import type { DrainResult } from "../../contract/drain.ts";
 import type { OperationState } from "../../contract/enums.ts";
 import type { LabelDrainResult, NotEmptied } from "../../contract/label-drain.ts";
+import { stillOnNode } from "./drain-progress.ts";
 
 /** A node of the operation, as the database has it now. */
 export type DrainedNode = {
@@ -72,6 +73,9 @@ function notEmptied(node: DrainedNode, refusals: ReadonlyMap<string, string>): N
     const reason = `operation ${operation_id} drained the node and did not succeed: ${drain.error ?? drain.state}`;
     return because(reason, "remove the cause, then drain the label again");
   }
-  const reason = `${remaining.length} instances are still on the node`;
-  return because(reason, "follow the remedy of each instance, then drain the label again", remaining);
+  return because(
+    stillOnNode(remaining.length),
+    "follow the remedy of each instance, then drain the label again",
+    remaining,
+  );
 }

@@ -28,7 +28,7 @@ export const cpuFeatureSuperset = moving("live", (here, there) => {
 
 /**
  * cn-time-synced: the clocks of both nodes are at most TSC_OFFSET_NS_MAX apart. Nodes with QEMU report no offset,
- * because the guest's clock moves with its memory.
+ * because the guest's clock moves with its memory. If neither node reports an offset, the filter accepts.
  */
 export const timeSynced = moving("live", (here, there) => {
   if (here.tsc_offset_ns === null && there.tsc_offset_ns === null) return ACCEPT;

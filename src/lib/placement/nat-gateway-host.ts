@@ -47,7 +47,7 @@ export type HostlessGateway = {
   readonly nic_tag: string | null;
   /** The node that the gateway has left but that may still run it. */
   readonly leaves: string | null;
-  /** How many nodes fail which condition first. `none`: nodes that may run the gateway. */
+  /** The number of nodes by the first condition that they do not meet. `none` counts nodes that may run the gateway. */
   readonly failed: { readonly [C in keyof typeof CONDITIONS | "none"]?: number };
 };
 

@@ -41,8 +41,9 @@ export function pick(request: PlacementRequest, snapshot: Snapshot, profile: Pro
 }
 
 /**
- * Returns the candidates of a retry: some of the `among` best nodes, in an order that depends on the instance.
- * Therefore new instances that competed for the same nodes do not all try the same nodes next.
+ * Returns the candidates of a retry: some of the best nodes, in an order that depends on the instance. Therefore new
+ * instances that competed for the same nodes do not all try the same nodes next.
+ * @param among the number of best nodes from which the candidates are taken
  */
 export function drawn({ per_cn, request }: ExplainReport, among: number): string[] {
   const lot = (server_uuid: string) => fraction(`${request.instance_id ?? ""}:${server_uuid}`);

@@ -2,6 +2,7 @@
 import type { DrainResult } from "../../contract/drain.ts";
 import type { OperationState } from "../../contract/enums.ts";
 import type { LabelUpgradeResult, NotUpgraded } from "../../contract/label-upgrade.ts";
+import { stillOnNode } from "./drain-progress.ts";
 
 /** A node of an upgrade by label, as the database has it now. */
 export type UpgradedNode = {
@@ -115,7 +116,7 @@ export type NodeUpgradeNext =
   | { readonly next: "completed"; readonly result: Readonly<Record<string, unknown>> }
   | { readonly next: "failed"; readonly reason: string };
 
-/** Returns what the upgrade of one node does next, or how the step at which it waits ends. */
+/** Returns what the upgrade of one node does next, or the result of the step that it waits for. */
 export function nextOfNodeUpgrade(upgrade: Draining | Returning, booted: Booted): NodeUpgradeNext {
   return upgrade.step === "drain" ? afterDrain(upgrade, booted) : afterReturn(upgrade, booted);
 }
@@ -127,7 +128,7 @@ function afterDrain({ drain, drain_id, refusal }: Draining, { boot_id }: Booted)
   const [first] = remaining;
   if (first !== undefined) {
     return failed(
-      `${remaining.length} instances are still on the node, for example ${first.instance_name}: ${first.reason} ` +
+      `${stillOnNode(remaining.length)}, for example ${first.instance_name}: ${first.reason} ` +
         `(${first.remedy}); operation ${drain_id} names all of them`,
     );
   }

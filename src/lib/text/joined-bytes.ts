@@ -1,6 +1,6 @@
-// Joins parts of bytes.
+// Concatenates byte arrays, because ArrayBuffers have no method for it.
 
-/** Concatenates the parts. */
+/** Returns the bytes of all parts in one new array. */
 export function joinedBytes(parts: readonly Uint8Array[]): Uint8Array {
   const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
   let at = 0;

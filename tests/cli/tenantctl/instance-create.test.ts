@@ -186,7 +186,7 @@ describe("a refused placement in a placement group", () => {
     expect(err).toContain("use another group, made with --strictness preferred, or no group");
   });
 
-  test("names no rule of a preferred group, or without a group", async () => {
+  test("names no rule if the group is preferred, or if the request names no group", async () => {
     const group = { policy: "affinity", level: "node", strictness: "preferred" };
     for (const argv of [["--placement-group", ID], []]) {
       expect(await create(group, ...argv)).toBe(`error: ${message}\n`);

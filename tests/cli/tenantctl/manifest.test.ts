@@ -237,7 +237,7 @@ test("`apply` of a folder creates an instance with its disk and address, and `ex
   expect(same.out()).toMatch(/^0 to create, 0 to change, 0 to replace, 0 to delete, [0-9]+ unchanged\n$/);
 });
 
-test("`export` has the protection and the placement group of an instance, and warns of what it leaves out", async () => {
+test("`export` contains the protection and the placement group of an instance, and a warning names the records that it leaves out", async () => {
   const shell = shellOf(a.tenant);
   await a.newImage({ name: "small" });
   await shell.run(`vpc update ${a.vpc.id} --name net`);
@@ -280,7 +280,7 @@ test("`export` has the protection and the placement group of an instance, and wa
   expect(moved.err()).toContain("instance kept refers to placement_groups elsewhere, which is neither in");
 });
 
-/** Returns a server that loses every response after this number of changes. */
+/** Returns a server that answers this number of changes, loses the next response, and then refuses further changes. */
 function losingAfter(allowed: number): Server {
   const server = serverOf(a.t);
   let changes = 0;

@@ -105,6 +105,15 @@ test("--wait repeats the request with the same Idempotency-Key and shows the pro
   expect([quiet.err(), JSON.parse(quiet.out())]).toEqual(["", INSTANCE]);
 });
 
+test.each([
+  [GONE, "instance deleted"],
+  [{ status: 503, body: { message: "no database" } }, `the state of instance ${INSTANCE.id} is not known now`],
+])("--wait continues if the read of the instance for the progress fails", async (seen, text) => {
+  const { server, left } = serverWith([ACCEPTED, RUNS, DONE], seen);
+  const ran = await tenantctl([...START, "--wait", "-o", "table"], { env: SCOPED, server, isTTY: false });
+  expect([ran.code, left, ran.err()]).toEqual([0, [], `instance-lifecycle: ${text}\n`]);
+});
+
 test("on a terminal, the status is one line that is erased at the end", async () => {
   const ran = await tenantctl([...START, "--wait"], {
     env: SCOPED,

@@ -52,7 +52,7 @@ test("each profile has its own login; a flag selects the profile, or else a vari
   expect(await used(home_dir, [])).toBe("Bearer key-lab");
 });
 
-test("completion looks names up with the login of the profile in the typed line", async () => {
+test("completion looks up names with the login of the profile that the command line names", async () => {
   const home_dir = await twoLogins();
   const words = ["--profile", "lab", "vpc", "show", "--project", PROJECT, ""];
   const ran = await tenantctl(["__complete", "--", ...words], { env: {}, home_dir, server });
@@ -60,7 +60,7 @@ test("completion looks names up with the login of the profile in the typed line"
   expect(ran.asked.map(({ headers }) => headers.authorization)).toEqual(ran.asked.map(() => "Bearer key-lab"));
 });
 
-test("profiles are listed, renamed and deleted, and the default profile stays correct", async () => {
+test("profiles are listed, renamed and deleted; a renamed default stays the default, and a deleted one is replaced", async () => {
   const home_dir = await twoLogins();
   await profile(home_dir, "use", "lab");
   const listed = async () => JSON.parse((await profile(home_dir, "list", "-o", "json")).out()).items;

@@ -27,7 +27,7 @@ test.each([
     argv: [],
     env: { ...TOKEN_ENV, TENANTCTL_TENANT: "", TENANTCTL_API_KEY: "" },
   },
-])("the tenant comes from $from without a request", async ({ argv, env }) => {
+])("the tenant is read from $from, without a request", async ({ argv, env }) => {
   const ran = await tenantctl(["vpc", "list", "--project", PROJECT, ...argv], { env, server: serving(VPCS) });
   expect(requestsOf(ran)).toEqual([`GET /v1/vpcs?${IN_PROJECT}`]);
 });
@@ -71,7 +71,7 @@ test.each([
   expect(ran.err()).toBe(`error: ${message}; pass ${hint} (MissingScope)\n`);
 });
 
-test("of the list commands with --vpc, only those for NAT gateways, route tables and firewall rules also send the project", async () => {
+test("with --vpc, the lists of NAT gateways, route tables and firewall rules also send the project; other lists do not", async () => {
   const asks = async (noun: string, ...argv: string[]) =>
     requestsOf(
       await tenantctl([noun, "list", ...argv], {
@@ -115,7 +115,7 @@ test("tenantctl asks whoami for the tenant of a tenant's API key; other keys nee
   expect(new Set(requestsOf(unbound))).toEqual(new Set(["GET /v1/auth/whoami"]));
 });
 
-test("by name, a member finds only the own tenant, a silo admin the silo's tenants, and an operator all tenants", async () => {
+test("by name, a member finds only its own tenant, a silo admin the silo's tenants, and an operator all tenants", async () => {
   const silo_id = "dddddddd-0000-4000-8000-000000000004";
   const tenants = [{ id: TENANT, silo_id, name: "acme", description: "", created_at: "x" }];
   const answers = (whoami: Record<string, unknown>) =>

@@ -169,7 +169,7 @@ test("if the server is unreachable, logout deletes the saved login and prints th
   await expect(stat(file)).rejects.toThrow();
 });
 
-test("logout of a session that has ended already succeeds", async () => {
+test("logout succeeds if the session has already ended", async () => {
   const { home_dir, file } = await loggedIn(identity());
   const server: Server = () => ({ status: 401, body: { message: "no" } });
   expect((await tenantctl(["logout"], { env: {}, home_dir, server })).code).toBe(0);

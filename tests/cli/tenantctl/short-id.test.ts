@@ -1,4 +1,5 @@
-// A prefix of an id, as a table on a terminal shows it, names a record without the option for its parent.
+// Tests that commands find a record by a prefix of its id, as a table on a terminal shows it, without the option for
+// the record's parent.
 import { expect, test } from "vitest";
 import {
   DISK,
@@ -113,7 +114,7 @@ test("an operation is found by a prefix of its id", async () => {
   expect([unknown.code, unknown.asked]).toEqual([3, []]);
 });
 
-test("a port forward takes a NIC by the name in its instance", async () => {
+test("`port-forward create` finds a NIC by its name if --instance is passed", async () => {
   const ran = await tenantctl(
     `port-forward create --vpc ${VPC.id} --name https --nat-gateway ${NAT_GATEWAY.id} --port 443 --nic primary --instance ${INSTANCE.id}`
       .split(" "),

@@ -1,4 +1,4 @@
-// `tenantctl ssh` with a real sshd. A machine without sshd skips the test.
+// Runs `tenantctl ssh` against a real sshd. A machine without sshd skips the tests.
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -33,7 +33,7 @@ test.skipIf(why_not !== null)("`ssh` runs a command at the floating IP of an ins
   expect(failed.err()).toContain("ssh ended with exit code 7");
 });
 
-test("an instance without an address is an error", async () => {
+test("`ssh` fails for an instance without an address", async () => {
   const ran = await at({ primary_ipv4: null }, []);
   expect(ran.code).toBe(1);
   expect(ran.err()).toContain("has no address");

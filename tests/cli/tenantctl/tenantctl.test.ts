@@ -99,7 +99,7 @@ empty: {}`);
   expect([yamlText(null), yamlText([]), yamlText("x"), yamlText({})]).toEqual(["null", "[]", '"x"', "{}"]);
 });
 
-test("`env` also prints exports into a pipe, and prints JSON with -o json", async () => {
+test("`env` prints exports even if the output is a pipe, and prints JSON with -o json", async () => {
   const ran = await tenantctl(["env", "--api-key", "it's"]);
   expect(ran.out()).toBe(
     `unset TENANTCTL_API_KEY\nexport TENANTCTL_ENDPOINT='${ENDPOINT}'\nexport TENANTCTL_ACCESS_TOKEN='it'\\''s'\n`,

@@ -75,7 +75,7 @@ test("the variants ext4 and UEFI, and aarch64 and x86_64_v2, are published; imag
   ]);
 });
 
-test("an architecture is left out if its file latest matches no dated image, or an image newer than the x86_64 image", async () => {
+test("an architecture is left out if its file latest matches no dated image, or if it matches a newer image than the x86_64 image", async () => {
   const { builds, outcome } = await builtFrom(alma, WIDE);
   expect(builds("9").flatMap(artifactLines).join()).not.toContain("ppc64le");
   expect(builds("10").flatMap(artifactLines).join()).not.toContain("s390x");

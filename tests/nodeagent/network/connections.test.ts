@@ -47,7 +47,7 @@ test("a rule for outbound packets forbids only connections that a NIC of this no
   expect(forbidden(KEEP_SSH, rule({ direction: "outbound", action: "deny" }))).toEqual([DNS]);
 });
 
-test("an ICMP exchange is known by its conntrack id, not by its own id", () => {
+test("an ICMP exchange is identified by its conntrack id, not by its ICMP id", () => {
   expect(forbidden(KEEP_SSH, rule({ direction: "inbound", action: "deny", protocol: "icmp6" }))).toEqual([PING]);
 });
 

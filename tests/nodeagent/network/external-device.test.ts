@@ -50,7 +50,7 @@ test("an untagged network needs only a cable (a veth pair) to the bridge", async
   expect(await commands(UNTAGGED, WANTED)).toEqual(UP);
 });
 
-test("a VLAN needs a device on the cable, and a bridge that filters VLANs must accept the VLAN from the cable's port", async () => {
+test("a VLAN needs a device on the cable, and a bridge that filters VLANs must accept the VLAN on the cable's port", async () => {
   expect(await commands(NOTHING, { vlan_id: 7 })).toEqual(VLAN);
   expect(await commands(TAGGED, { vlan_id: 7 }, 1)).toEqual([
     "ip link set x9 master br-ext up",

@@ -76,11 +76,11 @@ test("guests learn the time servers of their family", () => {
   expect([...dhcp6Reply(asked, { ipv6: a1.ipv6, search: null, ntp_servers: [] })!].join(" ")).not.toContain("0 56 0");
 });
 
-test("DHCPv6: a guest keeps its own address when it asks whether it may", () => {
+test("DHCPv6: a confirm message for the guest's own address gets the status success", () => {
   expect([...answer6(4, CLIENT_ID, OWN_REQUEST)!.slice(-2)], "the status").toEqual([0, 0]);
 });
 
-test("DHCPv6: a second address request gets none, and a guest without an IPv6 address gets no answer", () => {
+test("DHCPv6: a second address request gets no address, and a guest without an IPv6 address gets no answer", () => {
   const twice = [...answer6(1, CLIENT_ID, ADDRESS_REQUEST, ADDRESS_REQUEST)!];
   const no_address = [0, 13, 0, 2, 0, 2];
   expect(twice.join(" ")).toContain(no_address.join(" "));
@@ -164,7 +164,7 @@ const ask = (
   }, { ...OPTIONS, now_ms });
 const tokenFor = async (ttl: string) => await ask({ method: "PUT", path: "/latest/api/token" }, { [TTL]: ttl });
 
-test("metadata: a token ends after the time that its guest asked for", async () => {
+test("metadata: a token expires after the number of seconds in its request", async () => {
   const { body } = await tokenFor("60");
   const token = { "x-aws-ec2-metadata-token": body };
   expect((await ask({}, token, 1_059_999)).status).toBe(200);

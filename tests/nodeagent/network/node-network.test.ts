@@ -1,5 +1,5 @@
-// Tests how a node stores, applies, refuses and repairs network documents and waits for them, with a driver that
-// changes no kernel.
+// Tests how a node stores, applies, refuses and repairs network documents, and how it waits for them. The driver of the
+// tests does not change the kernel.
 import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -29,7 +29,7 @@ beforeEach(async () => {
 });
 afterEach(() => folder.remove());
 
-/** Returns a driver that counts as one that carries packets, and that fails with `trouble.why` while it is set. */
+/** Returns a driver that claims to carry packets. Its `apply` throws `trouble.why` unless this is null. */
 function driverWith(trouble: { why: string | null }): NetworkDriver & { readonly applied: string[] } {
   const applied: string[] = [];
   const inner = simulatedNetwork();
@@ -143,7 +143,7 @@ test.each([
   ["external", { external: { bridge: "br0 up; reboot", gateway_ipv4: null, gateway_ipv6: null } }],
   ["local_nics", { local_nics: [{ ...documentOf(A, "n1").local_nics[0]!, mac: "02:00" }] }],
   ["firewall_rules", { firewall_rules: [{ rule_id: 'x" drop' }] }],
-])("a document whose %s is malformed is refused by the field's name", (field, change) => {
+])("a document with a malformed %s is refused with an error that names the field", (field, change) => {
   expect(documentProblem({ ...documentOf(A, "n1"), ...change })).toBe(
     `the field ${field} of the document is malformed`,
   );
@@ -204,7 +204,7 @@ test("a VPC's packets are accepted only from the nodes in its document, and the 
   expect(senders).toEqual([ofA("192.0.2.2"), ofA("192.0.2.3"), { nodes, vpcs: [] }]);
 });
 
-test("the file of a VPC that is gone is deleted, and a VPC that the node does not know is no error", async () => {
+test("the removal of a VPC deletes its file, and the removal of an unknown VPC is not an error", async () => {
   const network = await open();
   await network.take(documentOf(A, "n1", 7));
   await network.acceptNodes(["192.0.2.2"]);
@@ -235,7 +235,7 @@ test("a NIC waits for its document, but not longer than the limit", async () => 
   );
 });
 
-test("nothing waits for a server without network documents, or on a simulated machine", async () => {
+test("a NIC does not wait if the server sends no network documents, or on a simulated machine", async () => {
   const network = await open();
   network.serverSendsDocuments(false);
   await network.untilApplied([NIC], SIGNAL);

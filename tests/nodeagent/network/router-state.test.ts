@@ -33,7 +33,7 @@ const tapsOn = (vpc: TestVpc) => new Set(vpc.machines.map(({ mac }) => tapName(m
 const wanted = (vpc = VPC, node: keyof typeof NODES = "n1", taps: ReadonlySet<string> = tapsOn(vpc)) =>
   wantedState(documentOf(vpc, node), NODES[node], taps);
 
-test("a router's addresses follow from the underlay address", () => {
+test("a router's addresses are derived from the underlay address", () => {
   expect(routerMac("192.0.2.17")).toBe("02:be:c0:00:02:11");
   expect(routerAddress("192.0.2.17")).toBe("fe80::be:c000:211");
   expect(() => routerMac("fd00::1")).toThrow("fd00::1 is not an IPv4 address of an underlay");
@@ -75,7 +75,7 @@ test("a NIC whose tap does not exist has no address, route or chain", () => {
   expect(text).toContain(tapName(VPC.machines[1]!.mac));
 });
 
-describe("the longest prefix wins over the tables", () => {
+describe("the longest prefix wins across all tables", () => {
   const routesTo = (destination: string, family: 4 | 6 = 4) =>
     wanted().families[family].routes.filter((route) => route.destination === destination);
 

@@ -25,7 +25,7 @@ test.each<[string, Given, string]>([
   [
     "a NIC of this node",
     { from: "10.0.2.6", to: "10.0.1.5" },
-    "passes: arrives at a1; if it has no answer, the guest itself refuses it",
+    "passes: arrives at a1; if the sender gets no answer, the guest itself drops the packet",
   ],
   [
     "a NIC of another node",

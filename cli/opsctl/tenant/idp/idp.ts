@@ -11,7 +11,7 @@ export async function idpPath(io: Io, tenant: string): Promise<string> {
   return `/v1/tenants/${await resolveTenant(io, tenant)}/idp`;
 }
 
-/** Returns the identity provider of a tenant. The server answers 404 for a tenant without one, and for no tenant. */
+/** Returns the identity provider of a tenant. A 404 means no provider or no such tenant. */
 async function findIdp(io: Io, name: string): Promise<Idp> {
   const id = await resolveTenant(io, name);
   try {

@@ -1,4 +1,4 @@
-// Lists the names of the stories, in the order in which they run. Each other story needs `nodes`, and `move` and
+// Lists the names of the stories, in the order in which they run. All stories need `nodes` to run first. `move` and
 // `power-cut` also need `tenant`.
 export const STORIES = ["nodes", "tenant", "move", "power-cut", "kills"] as const;
 /** The stories that run by default without KVM. Without KVM, each virtual machine on a node is emulated twice. */
