@@ -14,6 +14,11 @@ export type Credentials = {
   readonly migrate_ticket_key_hex: string | null;
 };
 
+const FIX = "remove it and restart the agent to register again";
+/** Without a key the agent cannot ask which VMs it may start (docs/reliability.md, "Evacuation of instances"). */
+const CAUTION = "Without the file the agent starts every VM after a boot: " +
+  "if instances of this node were evacuated, first remove the folders of their VMs";
+
 export function credentialsPath(state_dir: string): string {
   return join(state_dir, "credentials.json");
 }
@@ -23,22 +28,30 @@ export async function readCredentials(state_dir: string, server_uuid: string): P
   const path = credentialsPath(state_dir);
   const text = await readPrivateFile(path);
   if (text === null) return null;
-  const saved = parseCredentials(text);
-  const fix = `remove it and restart the agent to register again`;
-  if (saved === null) throw new Failure(`${path} is damaged; ${fix}`, EXIT.auth);
+  const saved = parseCredentials(path, text);
   if (saved.server_uuid !== server_uuid) {
-    throw new Failure(`${path} belongs to node ${saved.server_uuid}, this is ${server_uuid}; ${fix}`, EXIT.auth);
+    throw new Failure(`${path} belongs to node ${saved.server_uuid}, this is ${server_uuid}; ${FIX}`, EXIT.auth);
   }
   return saved;
 }
 
-/** Reads the API key, before the machine's UUID is known; null before the approval and for a damaged file. */
+/**
+ * Reads the API key, before the machine's UUID is known; null before the approval. Throws a Failure if the file is
+ * damaged: a null would let the node start VMs that were evacuated.
+ */
 export async function readSavedKey(state_dir: string): Promise<string | null> {
-  const text = await readPrivateFile(credentialsPath(state_dir));
-  return text === null ? null : parseCredentials(text)?.api_key ?? null;
+  const path = credentialsPath(state_dir);
+  const text = await readPrivateFile(path);
+  return text === null ? null : parseCredentials(path, text).api_key;
 }
 
-function parseCredentials(text: string): Credentials | null {
+function parseCredentials(path: string, text: string): Credentials {
+  const saved = credentialsOf(text);
+  if (saved !== null) return saved;
+  throw new Failure(`${path} is damaged; ${FIX}. ${CAUTION}`, EXIT.auth);
+}
+
+function credentialsOf(text: string): Credentials | null {
   try {
     const saved = JSON.parse(text) as Partial<Credentials>;
     return typeof saved.server_uuid === "string" && typeof saved.api_key === "string" ? saved as Credentials : null;

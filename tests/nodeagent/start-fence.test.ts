@@ -1,7 +1,7 @@
 // Tests the fence of a node that boots: the node starts only the VMs whose instances the control plane still has on the
 // node.
 import { randomUUID } from "node:crypto";
-import { mkdir, writeFile } from "node:fs/promises";
+import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { processEnvironment } from "../../cli/internal/environment.ts";
@@ -119,4 +119,20 @@ test("a node without a key starts every VM, and a node whose key was deleted sta
   await t.call("POST", `/v1/cns/${id}/disable`);
   await t.call("DELETE", `/v1/cns/${id}`);
   expect(await ownInstances(await asking(key))).toEqual(new Set());
+});
+
+test("if the saved key cannot be read, no VM starts, and the agent ends with the reason", async () => {
+  const id = await vm("on");
+  const node = await asking(null);
+  const path = join(node.state_dir, "credentials.json");
+  const uuid = randomUUID();
+  for (const text of ["", "null", `{"server_uuid":"${uuid}","api_key":"opsk`, `{"server_uuid":"${uuid}"}`]) {
+    await writeFile(path, text, { mode: 0o600 });
+    const ended = hold(() => ownInstances(node));
+    await expect(ended).rejects.toThrow(`${path} is damaged; remove it and restart the agent to register again`);
+    await expect(ended).rejects.toMatchObject({ exit_code: 4 });
+  }
+  await chmod(path, 0o644);
+  await expect(hold(() => ownInstances(node))).rejects.toThrow("is accessible to other users");
+  expect(powerOf(id)).toBe("on");
 });
