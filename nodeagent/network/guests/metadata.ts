@@ -75,7 +75,9 @@ async function contentOf(path: string, guest: Guest, { filesOf }: MetadataOption
   if (path === "/latest/user-data") return files["user-data"] ?? null;
   const values = metadataOf(guest, files);
   if (path === META_PATH || path === META_PATH.slice(0, -1)) return Object.keys(values).join("\n");
-  return path.startsWith(META_PATH) ? values[path.slice(META_PATH.length)] ?? null : null;
+  const name = path.startsWith(META_PATH) ? path.slice(META_PATH.length) : "";
+  // Only own names: every object inherits names such as `constructor`.
+  return Object.hasOwn(values, name) ? values[name]! : null;
 }
 
 function metadataOf(guest: Guest, files: Readonly<Record<string, string>>): Readonly<Record<string, string>> {

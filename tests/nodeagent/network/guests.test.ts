@@ -178,3 +178,9 @@ test.each(["0", "21601", "1.5", "", "sixty"])("metadata: a token for '%s' second
 test("metadata: an address that no guest has gets nothing", async () => {
   expect(await ask({ from: "10.0.1.9" })).toEqual({ status: 404, body: "not found\n" });
 });
+
+test.each(["constructor", "toString", "absent"])("metadata: no value has the name %s", async (name) => {
+  const token = { "x-aws-ec2-metadata-token": (await tokenFor("60")).body };
+  expect(await ask({ path: "/latest/meta-data/hostname" }, token)).toEqual({ status: 200, body: "a1" });
+  expect(await ask({ path: `/latest/meta-data/${name}` }, token)).toEqual({ status: 404, body: "not found\n" });
+});
