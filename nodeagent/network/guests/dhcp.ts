@@ -36,6 +36,15 @@ const OPTION = {
 
 const TYPE = { discover: 1, offer: 2, request: 3, ack: 5, nak: 6, inform: 8 } as const;
 
+const LEASE_TIME = option(OPTION.lease_time, [
+  LEASE_S >>> 24,
+  LEASE_S >>> 16 & 255,
+  LEASE_S >>> 8 & 255,
+  LEASE_S & 255,
+]);
+/** The leased address of a reply without a lease. */
+const NO_ADDRESS = "0.0.0.0";
+
 export type DhcpReply = {
   /**
    * The address of the lease. The router knows the guest's MAC, so it can send to a guest that does not yet have the
@@ -55,12 +64,17 @@ export function dhcpReply(request: Uint8Array, { guests, mtu }: GuestPlan): Dhcp
   const options = optionsOf(request);
   const type = answerType(request, options, guest.ipv4);
   if (type === null) return null;
-  const lease = type === TYPE.nak ? [] : leaseOptions(guest, guest.netmask, guest.gateway, mtu);
-  return { to: guest.ipv4, packet: packetOf(request, type, guest.ipv4, lease) };
+  // The sender of an inform message already has an address, so the reply grants no lease (RFC 2131, 4.3.5).
+  const has_lease = type !== TYPE.nak && messageType(options) !== TYPE.inform;
+  const more = [
+    ...(has_lease ? LEASE_TIME : []),
+    ...(type === TYPE.nak ? [] : guestOptions(guest, guest.netmask, guest.gateway, mtu)),
+  ];
+  return { to: guest.ipv4, packet: packetOf(request, type, has_lease ? guest.ipv4 : NO_ADDRESS, more) };
 }
 
 function answerType(request: Uint8Array, options: Options, ipv4: string): number | null {
-  switch (options.get(OPTION.message_type)?.[0]) {
+  switch (messageType(options)) {
     case TYPE.discover:
       return TYPE.offer;
     case TYPE.request: {
@@ -77,6 +91,10 @@ function answerType(request: Uint8Array, options: Options, ipv4: string): number
 
 type Options = ReadonlyMap<number, Uint8Array>;
 
+function messageType(options: Options): number | undefined {
+  return options.get(OPTION.message_type)?.[0];
+}
+
 function optionsOf(request: Uint8Array): Options {
   const options = new Map<number, Uint8Array>();
   for (let at = OPTIONS_AT; at < request.length && request[at] !== OPTION.end;) {
@@ -90,12 +108,11 @@ function optionsOf(request: Uint8Array): Options {
   return options;
 }
 
-function leaseOptions(guest: Guest, netmask: string, gateway: string, mtu: number): number[] {
+function guestOptions(guest: Guest, netmask: string, gateway: string, mtu: number): number[] {
   const router = octets(gateway);
   const ntp = guest.ntp_servers.filter((address) => !address.includes(":")).flatMap(octets);
   const hostname = [...new TextEncoder().encode(guest.hostname)].slice(0, TEXT_BYTES_MAX);
   return [
-    ...option(OPTION.lease_time, [LEASE_S >>> 24, LEASE_S >>> 16 & 255, LEASE_S >>> 8 & 255, LEASE_S & 255]),
     ...option(OPTION.subnet_mask, octets(netmask)),
     ...option(OPTION.router, router),
     ...option(OPTION.dns, octets(METADATA_IPV4)),
@@ -113,19 +130,19 @@ function leaseOptions(guest: Guest, netmask: string, gateway: string, mtu: numbe
   ];
 }
 
-function packetOf(request: Uint8Array, type: number, ipv4: string, lease: readonly number[]): Uint8Array {
+function packetOf(request: Uint8Array, type: number, leased: string, more: readonly number[]): Uint8Array {
   const options = [
     ...option(OPTION.message_type, [type]),
     // The router has this address in every VPC, and sends from it.
     ...option(OPTION.server, octets(METADATA_IPV4)),
-    ...lease,
+    ...more,
     OPTION.end,
   ];
   const packet = new Uint8Array(Math.max(REPLY_BYTES_MIN, OPTIONS_AT + options.length));
   packet.set(request.subarray(0, MAC_AT + 16));
   packet[0] = 2;
   packet[3] = 0;
-  if (type !== TYPE.nak) packet.set(octets(ipv4), 16);
+  packet.set(octets(leased), 16);
   packet.set(octets(METADATA_IPV4), 20);
   packet.set(COOKIE, OPTIONS_AT - COOKIE.length);
   packet.set(options, OPTIONS_AT);

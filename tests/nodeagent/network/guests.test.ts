@@ -39,6 +39,19 @@ test.each([
   expect(typeOf(options)).toBe(type);
 });
 
+test("DHCP: the answer to an inform message has the options, but neither a lease time nor an address", () => {
+  const [lease, inform] = [3, 8].map((type) => dhcpReply(request([53, 1, type, 255]), PLAN)!);
+  const optionsOf = (packet: Uint8Array) => {
+    const codes: number[] = [];
+    for (let at = 240; packet[at] !== 255; at += 2 + packet[at + 1]!) codes.push(packet[at]!);
+    return codes;
+  };
+  expect([...lease!.packet.slice(16, 20)]).toEqual([10, 0, 1, 5]);
+  expect([...inform!.packet.slice(16, 20)]).toEqual([0, 0, 0, 0]);
+  expect(optionsOf(lease!.packet)).toContain(51);
+  expect(optionsOf(inform!.packet)).toEqual(optionsOf(lease!.packet).filter((code) => code !== 51));
+});
+
 const CLIENT_ID = [0, 1, 0, 4, 0, 3, 0, 1];
 const SERVER_ID = [0, 2, 0, 10, 0, 3, 0, 1, 2, 0xbe, 0, 0, 0, 1];
 const OTHER_SERVER_ID = [...SERVER_ID.slice(0, -1), 2];
