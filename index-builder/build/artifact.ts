@@ -86,7 +86,8 @@ async function digestsOf(
   try {
     return [await digestOf(draft.url, draft.checksum, setting.visit)];
   } catch (error) {
-    if (!canBeKept(error, setting) && !isFault(error, "gone")) throw error;
+    const is_optional = setting.kind !== "vault" && isFault(error, "gone");
+    if (!is_optional && !canBeKept(error, setting)) throw error;
     const kept = before?.integrity?.digests ?? [];
     // In a release that the previous tree has, an image without any known hash is not published.
     if (kept.length === 0 && setting.release_known) throw new VendorFault("held", messageOf(error));

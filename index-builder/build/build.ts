@@ -10,7 +10,6 @@ import type { Web } from "../web/web.ts";
 import { resolveArtifact } from "./artifact.ts";
 import type { Gaps } from "./gaps.ts";
 import { isName } from "../../src/lib/image-index/paths.ts";
-import { isAbsent } from "./policy.ts";
 
 export type BuildSetting = {
   readonly visit: Visit;
@@ -64,10 +63,11 @@ async function artifactAt(draft: BuildDraft, index: number, setting: BuildSettin
     });
   } catch (error) {
     const what = `${setting.release} ${artifact.variant ?? "-"} ${artifact.arch}`;
-    const in_doubt = kind === "primary" && isFault(error, "held", "unverifiable");
-    if (isFault(error, "not_recorded") || (index > 0 && (isAbsent(error) || in_doubt))) {
+    // An archived build must be complete, because the builder never reads it again.
+    const is_optional = kind === "primary" && index > 0;
+    if (isFault(error, "not_recorded") || (is_optional && isFault(error, "gone", "held", "unverifiable"))) {
       visit.warn(`${what}: left out: ${messageOf(error)}`);
-    } else if (index === 0 || !setting.gaps.allows(what, error)) {
+    } else if (!is_optional || !setting.gaps.allows(what, error)) {
       throw error;
     }
     return null;

@@ -157,6 +157,21 @@ test("an image other than the default stays as it was when its server does not a
   expect(later.ok && later.tree).toEqual(first.tree);
 });
 
+const VAULT_IMAGE = { base: "Base-9\\.8-.*x86_64\\.qcow2", lvm: "LVM-9\\.8-.*x86_64\\.qcow2" };
+test.each([
+  ["the checksum list of the default image", `${VAULT_IMAGE.base}\\.CHECKSUM$`],
+  ["the checksum list of another image", `${VAULT_IMAGE.lvm}\\.CHECKSUM$`],
+  ["another image", `${VAULT_IMAGE.lvm}$`],
+])("a point release is not archived while %s answers 404, and the next run archives it", async (_name, file) => {
+  const status = { match: new RegExp(`/vault/rocky/9\\.8/.*${file}`), status: 404 };
+  const without = await run(rocky, [], { exchange: await withStatus([status], WIDE_ROCKY) });
+  if (!without.ok) throw new Error(without.error);
+  expect(without.tree.archived.get("9")).toBeUndefined();
+  const { archived } = await builtFrom(rocky, ["wide/rocky", "t0"], { previous: without.tree });
+  expect(archived.get("9")!.map(({ build }) => build)).toEqual(["9.8-20260601.1"]);
+  expect(archived.get("9")![0]!.artifacts.map(({ integrity }) => integrity!.digests.length)).toEqual([1, 1, 1]);
+});
+
 test("a point release of FreeBSD whose server does not answer is not removed", async () => {
   const match = /14\.\d-RELEASE\/amd64\/Latest\/CHECKSUM/;
   expect(await run(freebsd, [{ match, status: 503 }])).toMatchObject({ ok: false, attempts: 3 });
