@@ -60,7 +60,6 @@ export function createIssuerKeys(web: IssuerWeb, clock_ms: () => number = () => 
         `${issuer.issuer} failed moments ago; the next request comes after ${ISSUER_PAUSE_S} s`,
       );
     }
-    forgetOld();
     entry.reading ??= readKeys(web, issuer).then(
       (find) => {
         entry.failed_at_ms = null;
@@ -71,13 +70,14 @@ export function createIssuerKeys(web: IssuerWeb, clock_ms: () => number = () => 
         throw new IssuerUnavailable(`${issuer.issuer} does not serve its keys`, { cause });
       },
     ).finally(() => entry.reading = null);
+    forgetOld();
     return await entry.reading;
   }
 
-  /** Drops the cached keys of issuers that are no longer used. */
+  /** Drops the keys and failures of issuers that are no longer used. Keeps an entry whose keys are being read. */
   function forgetOld(): void {
     for (const [name, { keys, reading, failed_at_ms }] of entries) {
-      const at_ms = keys?.read_at_ms ?? failed_at_ms;
+      const at_ms = failed_at_ms ?? keys?.read_at_ms ?? null;
       if (reading === null && at_ms !== null && age_s(at_ms) > 2 * JWKS_CACHE_S) entries.delete(name);
     }
   }

@@ -33,6 +33,24 @@ test("the server reads the keys once for many tokens, even for concurrent tokens
   expect(issuer.keyReads()).toBe(2);
 });
 
+test("old keys are read once for concurrent tokens, and a failure to read them is remembered during the pause", async () => {
+  const token = await issuer.sign({ sub: "s" });
+  await verify(token);
+  clock_s = 2 * JWKS_CACHE_S + 1;
+  await Promise.all([verify(token), verify(token)]);
+  expect(issuer.keyReads()).toBe(2);
+  clock_s += 2 * JWKS_CACHE_S + 1;
+  issuer.behave({ status: 500 });
+  await expect(verify(token)).rejects.toThrow(IssuerUnavailable);
+  issuer.behave({});
+  // Reading the keys of another issuer drops old keys, but not the failure.
+  const other = { issuer: issuer.issuer, jwks_url: issuer.jwks_url };
+  expect(await keys.verify(token, other, ["RS256"])).toMatchObject({ sub: "s" });
+  await expect(verify(token)).rejects.toThrow(/failed moments ago/);
+  clock_s += ISSUER_PAUSE_S;
+  expect(await verify(token)).toMatchObject({ sub: "s" });
+});
+
 test("a token with an unknown key id makes the server read the keys again, but at most once in each cooldown", async () => {
   await verify(await issuer.sign({ sub: "s" }));
   await issuer.rotate();
