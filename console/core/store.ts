@@ -7,7 +7,7 @@
 // - A change that arrives during a read causes one further read.
 // - The store does not read an entry without readers, and aborts its running read.
 // - If a read fails, the entry keeps the last good data.
-import { type Signal, signal } from "@preact/signals";
+import { effect, type Signal, signal } from "@preact/signals";
 import { type Refusal, refusalOf } from "./client.ts";
 import type { Kind } from "./kinds.ts";
 
@@ -95,12 +95,25 @@ export function createStore(now: () => number = Date.now) {
     }
   }
 
+  /** Holds another entry and copies its state to `entry`, which is no longer in the store. */
+  function follow(entry: Entry, other: Held<unknown>): () => void {
+    const release = other.hold();
+    const stop = effect(() => void (entry.state.value = other.state.value));
+    return () => {
+      stop();
+      release();
+    };
+  }
+
   /** Returns the entry of a query. `hold` starts its read and returns the function that ends the hold. */
   function open<T>(query: Query<T>): Held<T> {
     const entry = entryOf(query);
-    const hold = () => {
-      // A change may have dropped the entry since `open`. Then the entry returns to the store, with its data.
-      if (!entries.has(query.key)) entries.set(query.key, entry);
+    const hold = (): () => void => {
+      // A change may have dropped the entry since `open`. Then the entry returns to the store, with its data. If the
+      // store has another entry of the key by now, this reader holds the other entry and shows its data.
+      const known = entries.get(query.key);
+      if (known !== undefined && known !== entry) return follow(entry, open(known.query));
+      entries.set(query.key, entry);
       entry.readers++;
       const isRead = entry.state.peek().data !== undefined && now() - entry.read_at < (query.fresh_ms ?? FRESH_MS);
       const rest = isRead || entry.running !== null

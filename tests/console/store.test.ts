@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { Kind } from "../../console/core/kinds.ts";
-import { createStore, FRESH_MS, type Query } from "../../console/core/store.ts";
+import { createStore, FRESH_MS, type Held, type Query } from "../../console/core/store.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -41,6 +41,7 @@ function fakeSource(key: string, kind: Kind, delay_ms: number) {
 
 const steps = fc.array(
   fc.oneof(
+    fc.constant("open"),
     fc.constant("hold"),
     fc.constant("release"),
     fc.constant("change"),
@@ -55,10 +56,13 @@ test("after any sequence of changes, failures and readers, a held entry shows th
   await fc.assert(fc.asyncProperty(steps, fc.integer({ min: 1, max: 20 }), async (actions, delay_ms) => {
     const store = createStore(Date.now);
     const { source, query } = fakeSource("a", "cn", delay_ms);
-    const holds: (() => void)[] = [];
+    const opened: Held<number>[] = [];
+    const held: { readonly state: Held<number>["state"]; readonly release: () => void }[] = [];
+    const hold = ({ state, hold }: Held<number>) => held.push({ state, release: hold() });
     for (const action of actions) {
-      if (action === "hold") holds.push(store.open(query).hold());
-      else if (action === "release") holds.pop()?.();
+      if (action === "open") opened.push(store.open(query));
+      else if (action === "hold") hold(opened.shift() ?? store.open(query));
+      else if (action === "release") held.pop()?.release();
       else if (action === "other") store.changed(new Set(["instance"]));
       else if (action === "fail") source.fails = !source.fails;
       else if (action === "change") {
@@ -67,13 +71,12 @@ test("after any sequence of changes, failures and readers, a held entry shows th
       } else if (typeof action === "number") await vi.advanceTimersByTimeAsync(action);
     }
     source.fails = false;
-    const { state, hold } = store.open(query);
-    const release = hold();
+    hold(store.open(query));
     store.changed("all");
     await vi.advanceTimersByTimeAsync(delay_ms * 3 + 5);
     expect(source.overlapped).toBe(false);
-    expect(state.value.data).toBe(source.value);
-    for (const end of [...holds, release]) end();
+    expect(held.map(({ state }) => state.value.data)).toEqual(held.map(() => source.value));
+    for (const { release } of held) release();
     await vi.advanceTimersByTimeAsync(delay_ms * 3);
     expect(source.running).toBe(0);
   }));
@@ -127,4 +130,21 @@ test("refresh reads a held entry again exactly when its data reach their maximum
   time_ms = FRESH_MS;
   store.refresh();
   expect(source.reads).toBe(2);
+});
+
+test("if a change drops an opened entry and another reader opens the key first, both readers see later changes", async () => {
+  const store = createStore(Date.now);
+  const { source, query } = fakeSource("a", "cn", 1);
+  const early = store.open(query);
+  store.changed(new Set(["cn"]));
+  const late = store.open(query);
+  const releases = [early.hold(), late.hold()];
+  await vi.advanceTimersByTimeAsync(5);
+  source.value = 1;
+  store.changed(new Set(["cn"]));
+  await vi.advanceTimersByTimeAsync(5);
+  expect([early.state.value.data, late.state.value.data]).toEqual([1, 1]);
+  for (const release of releases) release();
+  await vi.advanceTimersByTimeAsync(5);
+  expect(source.running).toBe(0);
 });
