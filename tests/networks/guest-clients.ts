@@ -108,6 +108,28 @@ except OSError as error:
     print(json.dumps({"error": str(error)}))
 `;
 
+/**
+ * Asks by TCP for the addresses of a name in both families, with both queries in one segment: SERVER NAME. Prints the
+ * ids and codes of the answers as JSON.
+ */
+export const DNS_PAIR_CLIENT = `
+import json, socket, struct, sys
+server, name = sys.argv[1:3]
+labels = b"".join(bytes([len(p)]) + p.encode() for p in name.split("."))
+query = lambda number, kind: struct.pack("!HHHHHH", number, 256, 1, 0, 0, 0) + labels + struct.pack("!BHH", 0, kind, 1)
+framed = lambda message: struct.pack("!H", len(message)) + message
+peer = socket.create_connection((server, 53), timeout=5)
+peer.sendall(framed(query(1, 1)) + framed(query(2, 28)))
+stream, answers = peer.makefile("rb"), []
+try:
+    while len(answers) < 2:
+        answer = stream.read(struct.unpack("!H", stream.read(2))[0])
+        answers.append([answer[1], answer[3] & 15])
+except TimeoutError:
+    pass
+print(json.dumps(sorted(answers)))
+`;
+
 /** Runs dnsmasq: ADDRESS CONFIGURATION. Prints \`ready\` when it accepts connections. */
 export const DNSMASQ = `
 import socket, subprocess, sys, time

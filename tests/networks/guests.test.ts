@@ -15,7 +15,7 @@ import { buildExecutables } from "../processes/executables.ts";
 import { lacking, needs } from "../support/optional-programs.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 import { documentOf, machine, type TestVpc } from "./documents.ts";
-import { DHCP6_CLIENT, DHCP_CLIENT, DNS_CLIENT, DNS_SERVER, DNSMASQ } from "./guest-clients.ts";
+import { DHCP6_CLIENT, DHCP_CLIENT, DNS_CLIENT, DNS_PAIR_CLIENT, DNS_SERVER, DNSMASQ } from "./guest-clients.ts";
 import { BUILD_LIMIT_MS, type NetworkSite, openNetworkSite } from "./site.ts";
 
 const missing = lacking("ip", "nft", "unshare", "nsenter", "conntrack", "python3", "curl");
@@ -174,6 +174,11 @@ describe.skipIf(missing !== null)("a guest", () => {
   ])("finds the guests of its VPC by name, %s", async (_, how) => {
     expect(await dns("a1", "A2.p1.internal", "A", how)).toEqual({ code: 0, found: ["10.0.1.6"] });
     expect(await dns("a1", "a2.p1.internal", "AAAA", how)).toEqual({ code: 0, found: ["fd00:a:1::6"] });
+  });
+
+  test.each(["a2.p1.internal", "example.org"])("gets both answers to two queries in one segment: %s", async (name) => {
+    const { out } = await site.inMachine("a1", "python3", "-c", DNS_PAIR_CLIENT, METADATA, name);
+    expect(JSON.parse(out)).toEqual([[1, 0], [2, 0]]);
   });
 
   test("does not find the guests of another VPC, and its question does not leave the node", async () => {

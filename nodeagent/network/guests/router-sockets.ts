@@ -96,21 +96,24 @@ export function openRouterSockets(
       const copy = query.slice();
       void answerDns(copy, "udp").then((answer) => answer !== null && reply(answer));
     });
-    const onData = async (socket: TcpSocket, data: Uint8Array) => {
-      const [message, rest] = unframed(Uint8Array.from([...socket.data.buffer, ...data]));
-      socket.data = { buffer: rest };
-      if (rest.length > TCP_BYTES_MAX) return socket.end();
-      if (message === undefined) return;
+    const onMessage = async (socket: TcpSocket, message: Uint8Array) => {
       const answer = await answerDns(message, "tcp");
       if (answer === null) socket.end();
       else socket.write(framed(answer));
+    };
+    // Resolvers send several queries at once, and accept the answers in any order (RFC 7766).
+    const onData = (socket: TcpSocket, data: Uint8Array) => {
+      let [message, rest] = unframed(Uint8Array.from([...socket.data.buffer, ...data]));
+      for (; message !== undefined; [message, rest] = unframed(rest)) void onMessage(socket, message);
+      socket.data = { buffer: rest };
+      if (rest.length > TCP_BYTES_MAX) socket.end();
     };
     const listener = bun.listen({
       hostname,
       port: DNS_PORT,
       socket: {
         open: (socket) => void (socket.data = { buffer: new Uint8Array() }),
-        data: (socket, data) => void onData(socket, data),
+        data: onData,
         error: () => {},
       },
     });
