@@ -34,7 +34,8 @@ export function withSuggestion(text: string, at: AnyCommand): string {
 function synonymOf(word: string, at: AnyCommand): string | null {
   const names = at.createHelp().visibleCommands(at).map((child) => child.name());
   const flags = at.parent === null ? ["--version"] : [];
-  return SYNONYMS[word]?.find((each) => names.includes(each) || flags.includes(each)) ?? null;
+  const synonyms = Object.hasOwn(SYNONYMS, word) ? SYNONYMS[word]! : [];
+  return synonyms.find((each) => names.includes(each) || flags.includes(each)) ?? null;
 }
 
 /** Returns the only option whose name ends with the given one: `--public-key-file` for `--file`. */

@@ -24,7 +24,7 @@ export function auditSearchOf(text: string): AuditSearch | string {
   const found: Record<string, string> = {};
   for (const part of text.trim().split(/\s+/).filter((each) => each !== "")) {
     const [, name = "", value = ""] = /^([a-z]+):(.*)$/.exec(part) ?? [];
-    const field = FIELDS[name] ?? "resource";
+    const field = Object.hasOwn(FIELDS, name) ? FIELDS[name]! : "resource";
     const wanted = field === "resource" && name !== "object" ? part : value;
     if (wanted === "") return `${name}: needs a value`;
     if (found[field] !== undefined) return `Only one ${name === "" ? "word for the object" : name} at a time`;

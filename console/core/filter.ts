@@ -21,7 +21,7 @@ function termOf(part: string): Term {
 }
 
 function isFound({ field, word }: Term, fields: Fields): boolean {
-  if (field !== null && field in fields) return fields[field]!.toLowerCase().includes(word);
+  if (field !== null && Object.hasOwn(fields, field)) return fields[field]!.toLowerCase().includes(word);
   // A colon without a known field is part of the text, as in a MAC or an IPv6 address.
   const text = field === null ? word : `${field}:${word}`;
   return Object.values(fields).some((value) => value.toLowerCase().includes(text));

@@ -38,7 +38,9 @@ export function labelAction({ path, argv, labels: old = {}, name, refused = null
     cli: ({ labels = "" }) => {
       const wanted = parseLabels(labels);
       const set = labelTexts(wanted).flatMap((text) => ["--label", text]);
-      const removed = Object.keys(old).filter((key) => !(key in wanted)).flatMap((key) => ["--remove-label", key]);
+      const removed = Object.keys(old).filter((key) => !Object.hasOwn(wanted, key)).flatMap((
+        key,
+      ) => ["--remove-label", key]);
       return command([...argv, ...set, ...removed]);
     },
     send: async ({ labels = "" }, key) => {

@@ -65,6 +65,7 @@ test.each([
   [["config", "list", "now"], "config list takes no arguments, got: now"],
   [["version"], "unknown command 'version'\n(Did you mean --version?)"],
   [["nodes"], "unknown command 'nodes'\n(Did you mean cn?)"],
+  [["constructor"], "unknown command 'constructor'; see: opsctl --help"],
   [["cn", "delete", "n1"], "unknown command 'delete'\n(Did you mean remove?)"],
   [["api-key", "revoke", "k"], "unknown command 'revoke'\n(Did you mean delete?)"],
   [["cn", "auto-approve", "open"], "required option '--duration-secs <seconds>' not specified"],

@@ -13,6 +13,7 @@ describe("a search text is converted into the server's filters:", () => {
     ["since:2026-09-01T12:00:00Z", { since: "2026-09-01T12:00:00Z" }],
     // A colon after a word that is not a field is part of the object's name.
     ["52:54:00:12:34:56", { resource: "52:54:00:12:34:56" }],
+    ["constructor:web1", { resource: "constructor:web1" }],
     ['Instance::"x"', { resource: 'Instance::"x"' }],
   ])("%s", (text, search) => expect(auditSearchOf(text)).toEqual(search));
 });

@@ -41,6 +41,8 @@ describe("a search text", () => {
     ["web db", false],
     ["02:aa:15", true],
     ["-", true],
+    ["constructor:web", false],
+    ["-constructor:web", true],
   ])("%s matches the row: %s", (text, shown) => {
     expect(filterOf(text)(row)).toBe(shown);
   });
