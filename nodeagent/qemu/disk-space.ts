@@ -17,24 +17,32 @@ export function createSpaceWaiter(
 ): (id: string) => void {
   const waiting = new Set<string>();
 
-  async function wait(id: string): Promise<void> {
-    log(`VM ${id}: waits, because the node's disk is full`);
-    find(id)?.console.note("the node's disk is full: the machine waits, and continues when there is space");
+  /** Returns the monitor of the guest when there is space; undefined if the guest or the agent has ended. */
+  async function untilSpace(id: string): Promise<Pick<VmMonitor, "qmp" | "console"> | undefined> {
     for (;;) {
       await sleep(CHECK_MS, undefined, { ref: false });
       const monitor = find(id);
-      if (signal.aborted || monitor === undefined) return;
-      if (await freeBytes(folders.machine_dir) < SPACE_BYTES_MIN) continue;
-      await monitor.qmp.execute("cont");
-      monitor.console.note("the node's disk has space again: the machine continues");
-      return log(`VM ${id}: continues, because the node's disk has space again`);
+      if (signal.aborted || monitor === undefined) return undefined;
+      if (await freeBytes(folders.machine_dir) >= SPACE_BYTES_MIN) return monitor;
     }
+  }
+
+  async function wait(id: string): Promise<void> {
+    log(`VM ${id}: waits, because the node's disk is full`);
+    find(id)?.console.note("the node's disk is full: the machine waits, and continues when there is space");
+    const monitor = await untilSpace(id).finally(() => waiting.delete(id));
+    if (monitor === undefined) return;
+    monitor.console.note("the node's disk has space again: the machine continues");
+    log(`VM ${id}: continues, because the node's disk has space again`);
+    // The answer may arrive together with the event that the disk is full again. That event must start another wait, so
+    // the wait has ended before this command.
+    await monitor.qmp.execute("cont");
   }
 
   return (id) => {
     if (waiting.has(id)) return;
     waiting.add(id);
-    void wait(id).catch((error) => log(`VM ${id}: ${error.message}`)).finally(() => waiting.delete(id));
+    void wait(id).catch((error) => log(`VM ${id}: ${error.message}`));
   };
 }
 
