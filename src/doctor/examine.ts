@@ -1,5 +1,6 @@
-// Runs all checks of the doctor in one read-only snapshot, so that all checks see the same state. Each check has its
-// own time limit; a check that exceeds it is reported as skipped, and the others still run.
+// Runs all checks of the doctor in one read-only snapshot, so that all checks see the same state. Two connections share
+// the checks, because PostgreSQL uses one processor for a connection. Each check has its own time limit; a check that
+// exceeds it is reported as skipped, and the others still run.
 import type { CheckResult, DoctorReport } from "../contract/doctor.ts";
 import { readFunctions, readMigrations } from "../db/migration-files.ts";
 import type { Db, DbClient } from "../db/pool.ts";
@@ -44,8 +45,8 @@ export async function examine(db: Db, { kinds, now_ms, scope: wanted }: ExamineO
   const files = { migrations: await readMigrations(), functions: await readFunctions() };
   return await db.withClient(async (client) => {
     const started_ms = now_ms();
-    await client.query("begin isolation level repeatable read read only");
-    await client.query(`set local statement_timeout = ${CHECK_LIMIT_MS}`);
+    await begin(client);
+    const { rows: [shared] } = await client.query<{ snapshot: string }>("select pg_export_snapshot() as snapshot");
     const { rows: [log] } = await client.query<{ short: boolean }>(LOG_IS_SHORT);
     const scope = log!.short ? "all" : wanted;
     const { rows: [clock] } = await client.query<{ now: Date }>("select berth_now() as now");
@@ -55,14 +56,52 @@ export async function examine(db: Db, { kinds, now_ms, scope: wanted }: ExamineO
       await clocks(client, now_ms),
       await auditHead(client),
     ];
-    for (const check of [...CONDITIONS, ...invariants(kinds, scope)]) {
-      const late = now_ms() - started_ms > TOTAL_LIMIT_MS;
-      results.push(late ? skipped(check, "the earlier checks took too long") : await run(client, check));
-    }
+    const isLate = () => now_ms() - started_ms > TOTAL_LIMIT_MS;
+    const work = workOf([...CONDITIONS, ...invariants(kinds, scope)], isLate);
+    await Promise.all([work.runOn(client), withSnapshot(db, shared!.snapshot, work.runOn)]);
+    results.push(...work.results());
     await client.query("commit");
     for (const { id, title, reason } of OUTSIDE) results.push(skipped({ id, title }, reason));
     return { status: worstOf(results), checked_at: toRfc3339(clock!.now), scope, checks: results };
   });
+}
+
+async function begin(client: DbClient): Promise<void> {
+  await client.query("begin isolation level repeatable read read only");
+  await client.query(`set local statement_timeout = ${CHECK_LIMIT_MS}`);
+}
+
+/**
+ * Calls `use` with a second connection that sees the snapshot. Does nothing if there is no such connection, for example
+ * because all are busy: the first connection runs all checks then.
+ */
+async function withSnapshot(db: Db, snapshot: string, use: (client: DbClient) => Promise<void>): Promise<void> {
+  let is_ready = false;
+  try {
+    await db.withClient(async (client) => {
+      await begin(client);
+      await client.query(`set transaction snapshot '${snapshot}'`);
+      is_ready = true;
+      await use(client);
+      await client.query("commit");
+    });
+  } catch (error) {
+    if (is_ready) throw error;
+  }
+}
+
+/** Returns a function that runs checks on a connection until none is left, and the results in the order of `checks`. */
+function workOf(checks: readonly Check[], isLate: () => boolean) {
+  const done = new Map<Check, CheckResult>();
+  const left = [...checks];
+  return {
+    runOn: async (client: DbClient): Promise<void> => {
+      for (let check = left.shift(); check !== undefined; check = left.shift()) {
+        done.set(check, isLate() ? skipped(check, "the earlier checks took too long") : await run(client, check));
+      }
+    },
+    results: (): CheckResult[] => checks.map((check) => done.get(check)!),
+  };
 }
 
 async function run(client: DbClient, check: Check): Promise<CheckResult> {

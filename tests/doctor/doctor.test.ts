@@ -4,8 +4,9 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { behaviors } from "../../actors/registry.ts";
 import type { CheckResult, DoctorReport } from "../../src/contract/doctor.ts";
 import { CONDITIONS } from "../../src/doctor/conditions.ts";
-import type { DbClient } from "../../src/db/pool.ts";
+import type { Db, DbClient } from "../../src/db/pool.ts";
 import { databaseVersion } from "../../src/doctor/environment.ts";
+import { examine } from "../../src/doctor/examine.ts";
 import { invariants, OUTSIDE } from "../../src/doctor/invariants.ts";
 import { makeObjects } from "../api/objects.ts";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
@@ -123,6 +124,37 @@ test("a check that cannot run now is skipped with a reason, and the other checks
   );
   expect(left_out.map(({ id }) => id).sort()).toEqual(["INV-2", "INV-6"]);
   expect(checks).toHaveLength((await report()).checks.length);
+});
+
+test("the checks of both connections see one snapshot, and one connection is enough", async () => {
+  const log: string[] = [];
+  let connections = 0;
+  const watched = (enough: boolean): Db => ({
+    ...t.db,
+    withClient: (use) => {
+      const number = ++connections;
+      if (number > 1 && !enough) return Promise.reject(new Error("timeout exceeded when trying to connect"));
+      return t.db.withClient((client) =>
+        use({
+          query: async (sql, params, name) => {
+            log.push(`${number} ${sql}`);
+            return await client.query(sql, params, name);
+          },
+        })
+      );
+    },
+  });
+  const options = { kinds: behaviors, now_ms: Date.now, scope: "recent" } as const;
+  const both = await examine(watched(true), options);
+  const checksOn = (number: number) => log.filter((line) => line.startsWith(`${number} select what from`)).length;
+  expect(checksOn(1) + checksOn(2)).toBe(CHECKS.length);
+  expect([checksOn(1) > 0, checksOn(2) > 0]).toEqual([true, true]);
+  expect(log.filter((line) => line.startsWith("2 set transaction snapshot"))).toHaveLength(1);
+  [log.length, connections] = [0, 0];
+  const alone = await examine(watched(false), options);
+  expect(checksOn(1)).toBe(CHECKS.length);
+  expect(alone.checks.map(({ id, title, status }) => ({ id, title, status })))
+    .toEqual(both.checks.map(({ id, title, status }) => ({ id, title, status })));
 });
 
 test("the doctor reports a migration or function that did not run, ran with another text, or is from a newer build", async () => {
