@@ -13,13 +13,13 @@ import { whatIsMissing } from "./missing.ts";
 import { API_URL, at, CONSOLE_URL, EXTERNAL, FOLDER, MACHINES } from "./plan.ts";
 import { check, checksPassed, say } from "./report.ts";
 import { closeSpaces, openSpaces, presentSpaces } from "./spaces.ts";
-import { EMULATED, isStory, STORIES } from "./stories/stories.ts";
+import { isStory, STORIES } from "./stories/stories.ts";
 
 const USAGE = `usage: task rack [--story NAME]... [--keep | --once] [--release FOLDER] [--image FOLDER]
        task rack --down
 
 Makes a control plane, a booter, and two bare machines in QEMU, and runs these stories:
-${STORIES.join(", ")}; without KVM only ${EMULATED.join(" and ")}.
+${STORIES.join(", ")}.
 Then it prints the addresses, and waits for Ctrl-C, which removes the rack.
 
 --story NAME      run this story only (repeatable); on a running rack, run it there
@@ -82,8 +82,7 @@ async function up(): Promise<string> {
 }
 
 async function rack(): Promise<void> {
-  const usual = await kvm() ? STORIES : EMULATED;
-  const wanted = options.story.length === 0 ? usual : options.story;
+  const wanted = options.story.length === 0 ? STORIES : options.story;
   for (const name of wanted) {
     if (!isStory(name)) throw new Error(`--story ${name}: must be one of ${STORIES.join(", ")}`);
   }
