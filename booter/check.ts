@@ -10,6 +10,7 @@ import { portFindings } from "./check-ports.ts";
 import { tlsFindings } from "./check-tls.ts";
 import type { BooterConfig } from "./config.ts";
 import { type ClientKind, decide, type Decision } from "./decision.ts";
+import { efiSections } from "./efi-sections.ts";
 import { ARM64_PROGRAM, type Files, openFiles, PROGRAMS, SECURE_PROGRAMS } from "./files.ts";
 import { verifiedChannel } from "./mirror/channel.ts";
 import { fetchSmall } from "./mirror/mirror.ts";
@@ -58,14 +59,21 @@ export async function check(options: CheckOptions): Promise<Finding[]> {
   return findings;
 }
 
-/** Checks the programs for ARM64 and Secure Boot. A shim without its second program starts nothing. */
-function optionalPrograms(folder: string, files: Files): Finding[] {
+/**
+ * Checks the programs for ARM64 and Secure Boot. A shim starts nothing without its second program, or if this program
+ * has no section .sbat.
+ */
+export function optionalPrograms(folder: string, files: Files): Finding[] {
   const arm64 = files.program(ARM64_PROGRAM) === null ? [] : [ok(`${ARM64_PROGRAM}: found; ARM64 machines can boot`)];
   const secure = Object.values(SECURE_PROGRAMS).flatMap(([shim, second]) => {
     if (files.program(shim) === null) return [];
-    return files.program(second) === null
-      ? [fail(`${folder}/${second}: is missing, and ${shim} loads it`)]
-      : [ok(`${shim} and ${second}: found; UEFI machines start the shim`)];
+    const program = files.program(second);
+    if (program === null) return [fail(`${folder}/${second}: is missing, and ${shim} loads it`)];
+    const sections = efiSections(program);
+    if (sections === null) return [fail(`${folder}/${second}: is not an EFI program`)];
+    return sections.includes(".sbat")
+      ? [ok(`${shim} and ${second}: found; UEFI machines start the shim`)]
+      : [fail(`${folder}/${second}: has no section .sbat, so ${shim} refuses it; sign the iPXE of Debian 13 or later`)];
   });
   return [...arm64, ...secure];
 }
