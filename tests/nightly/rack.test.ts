@@ -10,7 +10,7 @@ import { FOLDER } from "../../src/dev/rack/plan.ts";
 import { presentSpaces } from "../../src/dev/rack/spaces.ts";
 import { STORIES } from "../../src/dev/rack/stories/stories.ts";
 
-/** Without KVM, a guest on a node is emulated twice, and all stories take about 20 minutes on two cores. */
+/** Without KVM, a guest on a node is emulated twice, and all stories take about 10 minutes on two cores. */
 const LIMIT_MS = 3_600_000;
 
 test("task rack runs its stories and leaves nothing", async (context) => {
