@@ -3,7 +3,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { addNode, type ComputeFixture, openComputeFixture } from "../compute/compute-fixture.ts";
 import { okOf } from "../support/control-plane.ts";
-import { opsctlAt, type OpsctlRunner } from "./at-control-plane.ts";
+import { opsctlAt, type OpsctlRunner, serverOf } from "./at-control-plane.ts";
+import type { Server } from "./fake-environment.ts";
 
 let a: ComputeFixture;
 let at: OpsctlRunner;
@@ -77,6 +78,35 @@ test("an instance is shown, stopped, started and deleted by its name", async () 
   const [deleted] = await Promise.all([at.printed("instance delete web-1 --yes"), a.node.does("delete")]);
   expect(deleted).toBe(`Deleted instance web-1 (${id})\n`);
   expect((await at.run("instance show web-1")).code).toBe(3);
+});
+
+test("`instance reset` waits for the operation, also if the answer to its request is lost", async () => {
+  const { id: web } = await a.running({ name: "web-2" });
+  const real = serverOf(a.t);
+  const running = async () => okOf(await a.t.call("GET", "/v1/operations?state=running")).items;
+  let requests = 0;
+  let reset: Promise<unknown> | undefined;
+  const server: Server = async (asked, signal) => {
+    // The node acts only when the command waits for the operation.
+    if (asked.path.startsWith("/v1/operations/")) reset ??= a.node.does("reset");
+    const answer = Promise.resolve(real(asked, signal));
+    if (!asked.path.endsWith("/reset") || ++requests > 1) return await answer;
+    answer.catch(() => {});
+    await expect.poll(running).toHaveLength(1);
+    throw new TypeError("fetch failed", { cause: new Error("connection reset") });
+  };
+  const { code, out, err } = await at.run(`instance reset ${web}`, { server });
+  expect([code, out(), err()]).toEqual([0, "Instance web-2 was reset.\n", ""]);
+  expect(requests).toBe(2);
+  await reset;
+});
+
+test("`instance reset` fails with the node's reason", async () => {
+  const { id: web } = await a.running({ name: "web-3" });
+  const failing = a.node.take().then((job) => a.node.fail(job, "QEMU does not answer"));
+  const [{ code, err }] = await Promise.all([at.run(`instance reset ${web}`), failing]);
+  expect(code).toBe(1);
+  expect(err()).toContain("QEMU does not answer");
 });
 
 test("the remedies of `cn evacuate --dry-run` name the option that the operator types", async () => {

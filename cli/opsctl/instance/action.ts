@@ -67,7 +67,7 @@ export function remove(): AnyCommand {
 type Begin = { readonly method: "POST" | "DELETE"; readonly path: string; readonly query?: { readonly force: string } };
 
 /** Returns the started operation, or null if the server finished at once. */
-async function begin(io: Io, request: Begin): Promise<OperationSummary | null> {
+export async function begin(io: Io, request: Begin): Promise<OperationSummary | null> {
   const answer = await io.exchange({ ...request, headers: { prefer: "respond-async" } });
   return answer.status === ACCEPTED ? answer.body as OperationSummary : null;
 }
@@ -79,7 +79,8 @@ function printStarted(io: Io, { id, kind, state }: OperationSummary): void {
   );
 }
 
-async function settle(io: Io, { id }: OperationSummary): Promise<void> {
+/** Waits for the operation, without a limit: the server limits it. Throws a Failure if the operation fails. */
+export async function settle(io: Io, { id }: OperationSummary): Promise<void> {
   const ended = await follow(io, { id, limit_ms: Infinity });
   if (ended.state === "succeeded") return;
   throw new Failure(endText(ended), EXIT.failure);

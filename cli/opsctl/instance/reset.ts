@@ -1,12 +1,9 @@
 import type { Instance } from "../../../src/contract/instance.ts";
-import { INSTANCE_CREATE_WAIT_S, OPERATION_GRACE_MS } from "../../../src/contract/limits.ts";
 import { type AnyCommand, command } from "../../framework.ts";
 import { plainText } from "../../internal/plain-text.ts";
 import { withIo } from "../../internal/run.ts";
+import { begin, settle } from "./action.ts";
 import { INSTANCE_ARGUMENT, instancePath } from "./instance.ts";
-
-/** Time limit of the request: the server's own limit, and time for the answer to arrive. */
-const LIMIT_MS = INSTANCE_CREATE_WAIT_S * 1_000 + OPERATION_GRACE_MS + 20_000;
 
 export function reset(): AnyCommand {
   return command(
@@ -16,8 +13,10 @@ export function reset(): AnyCommand {
   )
     .argument(...INSTANCE_ARGUMENT)
     .action(withIo(async (io, name) => {
-      const path = `${await instancePath(io, name)}/reset`;
-      const instance = await io.send<Instance>({ method: "POST", path, limit_ms: LIMIT_MS });
+      const path = await instancePath(io, name);
+      const started = await begin(io, { method: "POST", path: `${path}/reset` });
+      if (started !== null) await settle(io, started);
+      const instance = await io.get<Instance>(path);
       io.print(instance, plainText(`Instance ${instance.name} was reset.`));
     }));
 }
