@@ -1,7 +1,7 @@
 // Shows the webhooks of a project: URLs that get its events.
 import { useSignal } from "@preact/signals";
-import type { Webhook, WebhookCreated } from "../../src/contract/webhook.ts";
-import type { Action, Field } from "../core/action.ts";
+import type { Webhook, WebhookCreated, WebhookPatch } from "../../src/contract/webhook.ts";
+import type { Action, Field, Values } from "../core/action.ts";
 import { send } from "../core/client.ts";
 import { command, tenantctl } from "../core/command.ts";
 import { writersOnly } from "../core/session.ts";
@@ -69,7 +69,7 @@ function eventsIn(text: string): string[] {
   return text.split("\n").map((line) => line.trim()).filter((line) => line !== "");
 }
 
-const eventFlags = (text: string) => eventsIn(text).flatMap((event) => ["--event", event]);
+const eventFlags = (events: readonly string[] = []) => events.flatMap((event) => ["--event", event]);
 
 function create(place: Place, show: (secret: string) => void): Action {
   return {
@@ -83,7 +83,7 @@ function create(place: Place, show: (secret: string) => void): Action {
     ],
     refused: writersOnly(),
     cli: ({ name, url, events = "" }) =>
-      command(["tenantctl", "webhook", "create", ...eventFlags(events)], {
+      command(["tenantctl", "webhook", "create", ...eventFlags(eventsIn(events))], {
         "--name": name || "NAME",
         "--url": url || "URL",
       }),
@@ -94,6 +94,19 @@ function create(place: Place, show: (secret: string) => void): Action {
       return { said: `Webhook ${made.name} is created` };
     },
   };
+}
+
+/**
+ * Returns the changed fields of the form. Unchanged events are left out, because the server would refuse events that no
+ * longer exist.
+ */
+function changesIn({ name: to, url, events = "" }: Values, webhook: Webhook) {
+  const wanted = eventsIn(events);
+  return {
+    name: to === webhook.name ? undefined : to,
+    url: url === webhook.url ? undefined : url,
+    events: wanted.join("\n") === webhook.events.join("\n") ? undefined : wanted,
+  } satisfies WebhookPatch;
 }
 
 /** The actions of one webhook, in its row and on its page. */
@@ -120,14 +133,16 @@ export function webhookActions(webhook: Webhook): Action[] {
         { ...EVENTS, initial: webhook.events.join("\n") },
       ],
       refused: writersOnly(),
-      cli: ({ name: to, url, events = "" }) =>
-        command(["tenantctl", "webhook", "update", name, ...eventFlags(events)], {
-          "--name": to === name ? null : to,
-          "--url": url === webhook.url ? null : url,
-          "--all-events": eventsIn(events).length === 0,
-        }),
-      send: async ({ name: to, url, events = "" }, key) => {
-        await send("PATCH", path, { body: { name: to, url, events: eventsIn(events) }, key });
+      cli: (values) => {
+        const { name: to, url, events } = changesIn(values, webhook);
+        return command(["tenantctl", "webhook", "update", name, ...eventFlags(events)], {
+          "--name": to,
+          "--url": url,
+          "--all-events": events?.length === 0,
+        });
+      },
+      send: async (values, key) => {
+        await send("PATCH", path, { body: changesIn(values, webhook), key });
       },
     },
     {

@@ -364,6 +364,27 @@ test("create a webhook, store its secret, send a test, disable it, delete it", a
   expect(await webhooks()).toEqual([]);
 }, LIMIT_MS);
 
+test("rename a webhook that has an event which no longer exists, then replace the event", async () => {
+  const body = { name: "old", url: "https://hooks.example/berth", events: ["disk_create"] };
+  const { id } = okOf(await g.call("POST", `/v1/webhooks${g.selectors}`, { body }));
+  await f.site().db.query("update webhook set events = '{disk_vanish,disk_create}' where id = $1", [id]);
+  const webhook = async () => okOf(await g.call("GET", `/v1/webhooks/${id}`));
+  await keyboard.open(`/webhooks/${id}`, "old");
+  await keyboard.act("Change old");
+  await keyboard.fill({ Name: "older" });
+  await page().getByText("tenantctl webhook update old --name older", { exact: true }).waitFor();
+  await keyboard.press("Control+Enter");
+  await keyboard.waitForHeading("older");
+  expect(await webhook()).toMatchObject({ name: "older", events: ["disk_vanish", "disk_create"] });
+  await keyboard.act("Change older");
+  await keyboard.fill({ Events: "disk_create" });
+  await page().getByText("tenantctl webhook update older --event disk_create", { exact: true }).waitFor();
+  await keyboard.press("Control+Enter");
+  await page().getByRole("definition").getByText("disk_create", { exact: true }).waitFor();
+  expect(await webhook()).toMatchObject({ name: "older", events: ["disk_create"] });
+  okOf(await g.call("DELETE", `/v1/webhooks/${id}`));
+}, LIMIT_MS);
+
 test("create a placement group, rename it, delete it", async () => {
   const groups = () => list(`/v1/placement-groups${g.selectors}`);
   await keyboard.open(`/t/${g.tenant_id}/p/${g.project_id}/placement-groups`, "Placement groups");
