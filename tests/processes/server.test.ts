@@ -101,6 +101,24 @@ test("three servers that start together with the same BERTH_ROOT_KEY accept that
   }
 });
 
+test("if the root operator's keys have expired, BERTH_ROOT_KEY gives a key that works, and a start prints no key", async () => {
+  const url = await databaseUrl(emptyDatabase);
+  const env = { DATABASE_URL: url, BERTH_ROOT_KEY: undefined };
+  const first = await serverOf({ env });
+  const [key = ""] = /opsk_\S{12}_\S{32}/.exec(first.log()) ?? [];
+  await must(first.url, { method: "GET", path: "/v1/auth/whoami", key });
+  expect(await first.stop()).toBe(0);
+  const db = openPool({ url });
+  await db.query("update api_key set expires_at = now()").finally(db.close);
+  const second = await serverOf({ env });
+  expect((await request(second.url, { method: "GET", path: "/v1/auth/whoami", key })).status).toBe(401);
+  // A log is read by more people than the root operator.
+  expect(second.log()).not.toContain("opsk_");
+  expect(await second.stop()).toBe(0);
+  const third = await serverOf({ env: { DATABASE_URL: url } });
+  expect(await must(third.url, { method: "GET", path: "/v1/auth/whoami" })).toMatchObject({ is_root: true });
+});
+
 test("with a malformed root key the server does not start, and its error describes the form", async () => {
   const DATABASE_URL = await databaseUrl(freshDatabase);
   await expect(serverOf({ env: { DATABASE_URL, BERTH_ROOT_KEY: "secret" } })).rejects.toThrow(
