@@ -87,18 +87,18 @@ export const AMQP_UNSENT_BYTES_MAX = 2 * AMQP_BODY_BYTES_MAX;
  */
 export const ANNOUNCE_MS = 10_000;
 /**
- * How long after its start a machine counts as just started. It must be shorter than a restart of a machine, so that a
- * late announcement cannot end a run that began after another restart.
+ * After its start, a machine counts as just started for this time. The time must be shorter than a machine's restart:
+ * otherwise a late announcement of one start could end a setup run that began after the next start.
  */
 export const JUST_STARTED_MS = 5_000;
 /**
- * The largest number of other booters that a setup script calls. The script tries each booter for up to 5 seconds, so
- * more booters would delay its calls.
+ * The largest number of other booters that a setup script calls. The script waits up to 5 seconds for a connection to
+ * each booter, so more booters would delay its calls.
  */
 export const PEERS_MAX = 8;
 /**
- * The largest number of simultaneous lookups at the control plane for setup scripts that another booter sent. A call
- * beyond this number gets no lookup, and its script repeats it.
+ * A setup script that came from another booter may call this booter, which then looks up the run at the control plane.
+ * This is the largest number of such lookups at the same time. A script repeats a call beyond this number.
  */
 export const HANDOVERS_PENDING_MAX = 16;
 /**

@@ -20,7 +20,7 @@ export type ArgumentParts = {
   readonly root_password_hash: string | null;
 };
 
-/** The speed of the serial console in the booter's configuration, which has no setting for the speed. */
+/** The speed of the console that the booter's configuration names. The configuration has no setting for the speed. */
 const CONSOLE_SPEED = 115_200;
 
 /** Returns the machine's own console, or otherwise the console of the booter's configuration. */

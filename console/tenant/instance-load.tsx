@@ -11,7 +11,7 @@ import { AsCommand, Problem } from "../parts/basics.tsx";
 import { LineChart } from "../parts/chart.tsx";
 import { useQuery } from "../parts/use-query.ts";
 
-/** The page reads again after this time in milliseconds, because the server adds an average each minute. */
+/** The page reads the load again after this time in milliseconds. The shortest averages cover one minute. */
 const FRESH_MS = 60_000;
 
 function loadQuery(id: string, by: LoadStep): Query<InstanceLoad> {
@@ -54,8 +54,8 @@ function Charts({ samples }: Pick<InstanceLoad, "samples">) {
   }, [samples]);
   return (
     <div class="charts">
-      <LineChart title="Processor, of one vCPU" names={["average", "highest"]} text={percent} data={data.cpu} />
-      <LineChart title="Memory of the node" names={["used"]} text={bytes} data={data.memory} />
+      <LineChart title="Processor (100 % is one vCPU)" names={["average", "highest"]} text={percent} data={data.cpu} />
+      <LineChart title="Node memory used by the instance" names={["used"]} text={bytes} data={data.memory} />
       <LineChart title="Disks" names={["read", "written"]} text={speed} data={data.disks} />
       <LineChart title="Network" names={["received", "sent"]} text={speed} data={data.network} />
     </div>

@@ -96,8 +96,8 @@ function Charts({ metrics: { samples } }: { readonly metrics: InstanceMetrics })
   }, [samples]);
   return (
     <div class="charts">
-      <LineChart title="Processor, of one vCPU" names={["used"]} text={percent} data={data.cpu} />
-      <LineChart title="Memory of the node" names={["used"]} text={bytes} data={data.memory} />
+      <LineChart title="Processor (100 % is one vCPU)" names={["used"]} text={percent} data={data.cpu} />
+      <LineChart title="Node memory used by the instance" names={["used"]} text={bytes} data={data.memory} />
       <LineChart title="Disks" names={["read", "written"]} text={speed} data={data.disks} />
       <LineChart title="Network" names={["received", "sent"]} text={speed} data={data.network} />
     </div>

@@ -30,15 +30,15 @@ const KEPT_BYTES_MAX = 64 * 1024 * 1024;
 const SEGMENT = /^(?!\.)[A-Za-z0-9._+-]{1,128}$/;
 
 /**
- * The maximum number of attempts per request. An attempt is repeated if a publication moved the root link during the
- * attempt.
+ * The maximum number of attempts per request. An attempt that finds no file is repeated if a publication moved the root
+ * link during the attempt.
  */
 const SWITCHES_MAX = 20;
 
 /**
  * Returns a function that serves files below `root`; it returns null for missing files and bad names. `root` may be a
- * symbolic link that each publication moves. Every path is opened through `root`, because the process has permission to
- * read below `root` but not below the link's target.
+ * symbolic link that each publication moves. Every path is opened through `root`: Deno's read permission covers paths
+ * that begin with `root`, but not paths that begin with the link's target.
  */
 export function createTreeFiles(root: string) {
   const kept = new Map<string, TreeFile>();

@@ -1,4 +1,4 @@
-// Tests that commands find records without a name by a prefix of the id, as a table on a terminal shows it.
+// Some records have no name. Tests that commands find them by the prefix of the id that a table on a terminal shows.
 import { expect, test } from "vitest";
 import { SEARCH_HITS_MAX } from "../../src/contract/limits.ts";
 import type { Server } from "./fake-environment.ts";
@@ -16,7 +16,7 @@ const asked = ({ asked }: Awaited<ReturnType<typeof opsctl>>) => asked.map(({ me
 test.each([
   [["operation", "abandon", "A48D4841"], "operation", `POST /v1/operations/${A}/abandon`],
   [["job", "show", "a48d4841-00"], "job", `GET /v1/system/jobs/${A}`],
-])("%j acts on the only record whose id begins with the given prefix", async (argv, kind, request) => {
+])("%j acts on the only record of its kind whose id begins with the given prefix", async (argv, kind, request) => {
   const ran = await opsctl([...argv, "-o", "json"], { server: found(hit(kind, A), hit("instance", B)) });
   expect([ran.code, ran.err()]).toEqual([0, ""]);
   expect(asked(ran)).toEqual(["GET /v1/search", request]);

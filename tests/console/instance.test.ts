@@ -88,7 +88,7 @@ test("metrics are shown as charts and with their newest value as text", async ()
   );
   await ui.show(`${page}/metrics`);
   await ui.page.locator(".chart canvas").nth(3).waitFor();
-  expect(await ui.page.getByRole("heading", { name: "Memory of the node" }).textContent()).toContain("1 GiB");
+  expect(await ui.page.getByRole("heading", { name: "Node memory" }).textContent()).toContain("1 GiB");
   expect(await ui.axe()).toEqual([]);
   expect(ui.faults).toEqual([]);
 });
@@ -102,7 +102,7 @@ test("the load of seven days is shown as charts, and the page shows that the nod
   );
   await ui.show(`${page}/metrics?by=hour`);
   await ui.page.locator(".chart canvas").nth(3).waitFor();
-  expect(await ui.page.getByRole("heading", { name: "Memory of the node" }).textContent()).toContain("2 GiB");
+  expect(await ui.page.getByRole("heading", { name: "Node memory" }).textContent()).toContain("2 GiB");
   expect(await ui.page.getByText("The node is simulated").count()).toBe(1);
   await ui.page.getByRole("button", { name: "6 h" }).click();
   await ui.page.getByText("No load yet").waitFor();

@@ -38,7 +38,7 @@ test.each<[string, Partial<HostlessGateway>, string]>([
   [
     "whose nodes do not qualify",
     { failed: { seen: 1, state: 2, role: 3, nic_tag: 4, cordoned: 5 } },
-    "none of the 15 nodes can run it (2 not approved, 3 without the role edge or both, " +
+    'none of the 15 nodes can run it (2 not approved, 3 without role "edge" or "both", ' +
     "4 without a bridge for the NIC tag ext, 5 cordoned, 1 not seen for 60 s)",
   ],
   ["that waits for its old node", { leaves: "n1", failed: { none: 1 } }, "node n1, which it left, may still run it"],

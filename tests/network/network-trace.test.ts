@@ -77,7 +77,7 @@ test("a packet to a NIC on another node is followed over both nodes", async () =
 });
 
 describe("a firewall rule", () => {
-  test("that denies is named, at the sender and at the receiver", async () => {
+  test("that denies the packet is named in the answer, at the sender and at the receiver", async () => {
     const { db, one, two } = f;
     const deny = { action: "deny", priority: 900, protocol: "tcp", destination_ports: { low: 5432, high: 5432 } };
     const rule: FirewallRule = await f.n.rule(f.vpc.id, { ...deny, name: "no-db", direction: "outbound" });
@@ -116,7 +116,7 @@ test("an unused address stops at the sender's node", async () => {
 describe("a NAT gateway without a node", () => {
   const summary = async () => (await traced("web 198.51.100.9 443 --protocol udp", f.one)).lines.at(-1);
 
-  test("ends the trace, which names the gateway and the condition that no node meets", async () => {
+  test("ends the trace, which names the gateway and the reason why no node can run it", async () => {
     const gateway = okOf(await f.call("POST", `/v1/nat-gateways?vpc=${f.vpc.id}`, { body: { name: "egress" } }));
     const target = { kind: "nat_gateway", nat_gateway_id: gateway.id };
     await f.n.route(f.vpc.main_route_table_id, { destination: "0.0.0.0/0", target });
@@ -128,11 +128,11 @@ describe("a NAT gateway without a node", () => {
     const subnet = { name: "isp", nic_tag: "external", vlan_id: 7, ipv4_block: "203.0.113.0/24" };
     okOf(await f.t.call("POST", "/v1/system/external-subnets", { body: subnet }));
     expect(await summary()).toMatch(
-      /: the NAT gateway egress has no node: none of the 4 nodes can run it \(4 without the role edge or both\)\.$/,
+      /: the NAT gateway egress has no node: none of the 4 nodes can run it \(4 without role "edge" or "both"\)\.$/,
     );
     okOf(await f.t.call("POST", `/v1/cns/${f.two.server_uuid}/role`, { body: { role: "both" } }));
     expect(await summary()).toMatch(
-      /\(3 without the role edge or both, 1 without a bridge for the NIC tag external\)\.$/,
+      /\(3 without role "edge" or "both", 1 without a bridge for the NIC tag external\)\.$/,
     );
   });
 });
@@ -201,7 +201,7 @@ describe("refusals", () => {
     okOf(await asked);
   });
 
-  test("more questions than a node may have open get 503", async () => {
+  test("a request gets 503 if its node already has the maximum number of open questions", async () => {
     const ask = () => f.t.call("GET", path({ destination: "10.0.1.77", port: "80" }));
     const asked = Array.from({ length: TRACES_OPEN_MAX }, ask);
     await expect.poll(async () => (await f.t.db.query("select from network_trace")).rowCount).toBe(TRACES_OPEN_MAX);

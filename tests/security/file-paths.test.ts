@@ -1,5 +1,5 @@
-// S-24, checked by system calls: the booter and the control plane run under strace while hostile names are sent to
-// every interface. No name reaches the file system outside of the served folders.
+// S-24, checked by system calls: the booter and the control plane run under strace while the test sends hostile names
+// over HTTP, TFTP and AMQP. No name reaches the file system outside of the served folders.
 import { spawn } from "node:child_process";
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
@@ -205,7 +205,7 @@ async function tftpAnswers(port: number): Promise<ReadonlySet<number>> {
   return opcodes;
 }
 
-/** Sends each name over AMQP: in a queue name, in a routing key, and as the machine's host name. */
+/** Sends each short name over AMQP: in a queue name, in a routing key, and as the machine's host name. */
 async function sendOverAmqp(port: number): Promise<void> {
   const client = await openClient(port, address);
   // Nagle's algorithm would delay small frames.
@@ -231,7 +231,7 @@ async function sendOverAmqp(port: number): Promise<void> {
   client.close();
 }
 
-test("S-24: there are at least 500 names, and the trace shows a file that any program opens", async () => {
+test("S-24: there are at least 500 names, and the check finds a program that opens files outside", async () => {
   expect(names.length).toBeGreaterThanOrEqual(500);
   expect(names.filter((name) => !name.includes(MARK))).toEqual([]);
   const [program = "", ...argv] = tracedInto(at("reader.trace"));

@@ -274,24 +274,24 @@ describe("a machine that starts from another booter during its setup", () => {
     okOf(await report(t, next, "complete", { epoch: next.epoch }));
   });
 
-  test("changes nothing before the bundle was fetched, because the other booter can fetch it", async () => {
+  test("does not end the run before the bundle was fetched, because the other booter can fetch it", async () => {
     const machine = await awaitingSetup(t);
     okOf(await approveSetup(t, machine));
     expect(okOf(await announce(t, machine, { ...started, mac: machine.macs[0] })).state).toBe("setting_up");
   });
 
-  test("changes nothing without a login", async () => {
+  test("does not end the run if the announce has no MAC of a login to the AMQP broker", async () => {
     const run = await settingUp(t);
     expect(okOf(await announce(t, run, started)).state).toBe("setting_up");
   });
 
-  test("changes nothing if the login does not belong to a port of the node", async () => {
+  test("does not end the run if the machine logged in with a MAC that no port of the node has", async () => {
     const run = await settingUp(t);
     expect((await announce(t, run, { ...started, mac: newMac() })).status).toBe(409);
     expect((await showNode(t, run)).state).toBe("setting_up");
   });
 
-  test("changes nothing after the setup", async () => {
+  test("does not change the state after the setup", async () => {
     const run = await setUp(t);
     expect(okOf(await announce(t, run, { ...started, mac: run.macs[0] })).state).toBe("approved");
   });

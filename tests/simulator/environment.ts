@@ -112,9 +112,9 @@ export function createEnvironment(plan: Plan, counters: Counters): Environment {
   return { plan, scheduler, database, journal, counters, placed, tries: new Map(), quiet: false };
 }
 
-/** The budget of all lamps, so small that draws are refused. */
+/** The initial amount of the budget `current`, which all lamps share: so small that some `draw` messages fail. */
 export const CURRENT = 6;
-/** More sockets than a run plugs in. */
+/** The size of the pool `sockets`: more than a run allocates. */
 const SOCKETS = 1_000;
 
 const UNLIMITED = { remaining: null, expires_at: null };

@@ -40,8 +40,8 @@ async function untilAtRest(
   const { environment } = io;
   const line = statusLine(io);
   const end_ms = environment.monotonicMs() + limit_ms;
-  // A long poll answers only after a change. On a terminal the first request does not wait, so that progress shows at
-  // once.
+  // A long poll answers when the operation ends or the poll's time is over. On a terminal the first request does not
+  // wait, so that progress shows at once.
   let is_first = environment.stderr.isTTY && !io.json && poll_s_max === undefined;
   try {
     for (;;) {

@@ -28,7 +28,7 @@ export function list(): AnyCommand {
     }));
 }
 
-/** Parses a state in any case. */
+/** Parses a state in upper or lower case. */
 function parseState(text: string): InstanceState {
   const state = INSTANCE_STATES.find((each) => each === text.toLowerCase());
   if (state === undefined) throw usageFailure(`--state must be one of ${INSTANCE_STATES.join(", ")}, not ${text}`);

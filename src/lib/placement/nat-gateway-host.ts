@@ -12,8 +12,8 @@ export type Homeless = {
   /** When the gateway left its last node; null if it has never had one. */
   readonly left_at: Date | null;
   /**
-   * Whether the node that the gateway left certainly no longer runs it, because that node was silent for the fence's
-   * time or was removed.
+   * True if the gateway's last node was removed, or was silent for so long that it has certainly stopped the gateway by
+   * itself.
    */
   readonly is_fenced: boolean;
   /** The generation of the VPC in this snapshot, in which no node runs the gateway. */
@@ -31,7 +31,7 @@ export type Candidate = { readonly server_uuid: string; readonly nic_tag: string
 /** The conditions of a node that may run a gateway, in the order of the check. */
 const CONDITIONS = {
   state: "not approved",
-  role: "without the role edge or both",
+  role: 'without role "edge" or "both"',
   nic_tag: "without a bridge for the NIC tag",
   cordoned: "cordoned",
   seen: `not seen for ${CN_LIVE_S} s`,
