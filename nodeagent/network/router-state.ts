@@ -57,19 +57,25 @@ export const EMPTY_STATE: RouterState = {
  * the other routes of the subnet.
  */
 const PRIORITY = { inside_subnet: 100, public_addresses: 400, other_routes: 500 } as const;
-/** Tables of the subnets: the n-th subnet has INSIDE_TABLE + n and OTHER_TABLE + n. */
-const INSIDE_TABLE = 1_000;
-const OTHER_TABLE = 5_000;
 /** The default routes of floating IPs and of the router's own public addresses. */
-const PUBLIC_TABLE = 7_000;
+const PUBLIC_TABLE = 9_999;
+/** The n-th subnet of the document has two tables from here on, because a VPC may have any number of subnets. */
+const SUBNET_TABLES = 10_000;
+const insideTable = (n: number) => SUBNET_TABLES + 2 * n;
+const otherTable = (n: number) => SUBNET_TABLES + 2 * n + 1;
 export const MAIN_TABLE = 254;
+/**
+ * The lowest table that agents of earlier releases used. The agent removes their tables. The tables above have other
+ * numbers, so that during an upgrade of the agent no table has routes of both releases.
+ */
+const FIRST_OWN_TABLE = 1_000;
 
 /** The priorities above. Other rules of the namespace are not touched. */
 export const OWN_PRIORITIES: ReadonlySet<number> = new Set(Object.values(PRIORITY));
 
-/** Returns whether a table has only routes that this module makes. */
+/** Returns whether a table has only routes that this module makes or made. */
 export function isOwnTable(table: number): boolean {
-  return table === MAIN_TABLE || (table >= INSIDE_TABLE && table <= PUBLIC_TABLE);
+  return table === MAIN_TABLE || table >= FIRST_OWN_TABLE;
 }
 
 /**
@@ -128,8 +134,8 @@ export function wantedState(
       ],
       rules: [
         ...subnetsOf(family).flatMap(({ block, index }) => [
-          { priority: PRIORITY.inside_subnet, from: block, table: INSIDE_TABLE + index },
-          { priority: PRIORITY.other_routes, from: block, table: OTHER_TABLE + index },
+          { priority: PRIORITY.inside_subnet, from: block, table: insideTable(index) },
+          { priority: PRIORITY.other_routes, from: block, table: otherTable(index) },
         ]),
         // The router's own public addresses also need a rule: otherwise the reverse-path filter drops ARP requests that
         // the external router sends from another network.
@@ -196,10 +202,10 @@ export function wantedState(
 
   function subnetRoutes(family: Family, subnet: DocumentSubnet, index: number): KernelRoute[] {
     return [
-      ...unreachableBlocks(family, OTHER_TABLE + index),
+      ...unreachableBlocks(family, otherTable(index)),
       ...subnet.routes.filter(({ destination }) => familyOf(destination) === family).flatMap((route) => {
         const hop = hopOf(family, route.target);
-        const table = (isInsideSubnet(route.destination) ? INSIDE_TABLE : OTHER_TABLE) + index;
+        const table = (isInsideSubnet(route.destination) ? insideTable : otherTable)(index);
         return hop === null ? [] : [{ table, destination: destinationText(route.destination), hop }];
       }),
     ];

@@ -177,6 +177,34 @@ describe.skipIf(missing !== null)("a newer document", () => {
     await folder.remove();
   });
 
+  test("a router with 2,002 subnets and a floating IP equals its document after one application", async () => {
+    const document = documentOf({ ...BASE, machines: [{ ...near, floating_ips: ["203.0.113.7"] }, far] }, "n1", 2);
+    const more = Array.from({ length: 2_000 }, (_, n) => ({
+      ...document.subnets[0]!,
+      subnet_id: `more-${n}`,
+      ipv4_block: `10.0.${16 + (n >> 4)}.${(n & 15) * 16}/28`,
+      ipv6_block: null,
+      gateway_ipv4: null,
+      routes: [],
+    }));
+    const large = { ...document, subnets: [...document.subnets, ...more] };
+    await driver.apply(large);
+    expect(await site.driver("n1").apply(large)).toMatchObject({ changes: 0 });
+  });
+
+  test("the rules and tables of an agent of an earlier release are removed", async () => {
+    const inside = (...words: readonly string[]) => site.run(["ip", "-n", ROUTER, ...words]);
+    const shown = async () => await inside("rule") + await inside("route", "show", "table", "all");
+    const before = await shown();
+    const tables = [[100, 1_001], [400, 7_000], [500, 5_001]] as const;
+    for (const [priority, table] of tables) {
+      await inside("rule", "add", "pref", `${priority}`, "from", "10.0.2.0/24", "lookup", `${table}`);
+      await inside("route", "add", "blackhole", "10.0.0.0/16", "table", `${table}`, "proto", "static");
+    }
+    expect(await driver.apply(documentOf(BASE, "n1"))).toMatchObject({ changes: 2 * tables.length });
+    expect(await shown()).toBe(before);
+  });
+
   test("the counters of a rule survive a change of another rule", async () => {
     const kept = deny({ priority: 500, protocol: "icmp4" });
     await change(documentOf({ ...BASE, rules: [kept] }, "n1", 2));

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { changesOf } from "../../../nodeagent/network/changes.ts";
 import { routerAddress, routerMac, tapName } from "../../../nodeagent/network/names.ts";
-import { FAMILIES, type RouterState, wantedState } from "../../../nodeagent/network/router-state.ts";
+import { FAMILIES, isOwnTable, type RouterState, wantedState } from "../../../nodeagent/network/router-state.ts";
 import { rulesetOf } from "../../../nodeagent/network/ruleset.ts";
 import { documentOf, machine, NODES, rule, type TestVpc } from "../../networks/documents.ts";
 
@@ -100,11 +100,30 @@ describe("the longest prefix wins across all tables", () => {
 
   test("a tenant's route to a whole block replaces the unreachable route that protects the block", () => {
     const vpc = { ...VPC, routes: [{ destination: "10.0.0.0/16", target: { kind: "blackhole" as const } }] };
-    const hops = wanted(vpc).families[4].routes
-      .filter(({ destination, table }) => destination === "10.0.0.0/16" && table === 5_001)
+    const { rules, routes } = wanted(vpc).families[4];
+    const otherTable = rules.find(({ priority, from }) => priority === 500 && from === "10.0.2.0/24")?.table;
+    const hops = routes
+      .filter(({ destination, table }) => destination === "10.0.0.0/16" && table === otherTable)
       .map(({ hop }) => hop.kind);
     expect(hops).toEqual(["blackhole"]);
   });
+});
+
+test("no two subnets, and no subnet and the public addresses, share a table, with 10,000 subnets", () => {
+  const document = documentOf(VPC, "n1");
+  const subnets = Array.from({ length: 10_000 }, (_, n) => ({
+    ...document.subnets[0]!,
+    subnet_id: `s${n}`,
+    ipv4_block: `10.${n >> 8}.${n & 255}.0/24`,
+    ipv6_block: null,
+    routes: [],
+  }));
+  const { rules } = wantedState({ ...document, subnets }, NODES.n1, tapsOn(VPC)).families[4];
+  const [public_rule] = rules.filter(({ priority }) => priority === 400);
+  const tables = rules.filter(({ priority }) => priority !== 400).map(({ table }) => table);
+  expect(tables).toHaveLength(2 * subnets.length);
+  expect(new Set([...tables, public_rule!.table]).size).toBe(tables.length + 1);
+  expect(tables.filter((table) => !isOwnTable(table)), "tables that the agent would not read").toEqual([]);
 });
 
 test("a machine that moved is reached by its new node", () => {
