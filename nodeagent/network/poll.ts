@@ -28,19 +28,20 @@ export type Follower = {
 /** Creates the loops. Both throw KeyRefused when the key is rejected, and a Failure when the agent stops. */
 export function createFollower(agent: Agent, api_key: string, polls: Pick<Polls, "documents" | "isUsed">): Follower {
   const { network } = agent.driver;
-  const trouble = troubleLog(agent);
+  const [polling, repairing] = [troubleLog(agent), troubleLog(agent)];
   // Read once: some drivers read the whole inventory, and the next poll waits for each report.
   let own_uuid: string | null = null;
 
   async function poll(): Promise<never> {
     // The agent may have been killed between an application and its report.
-    await reportAll(network.realizations());
+    await reportAll(polling, network.realizations());
     let counted_ms = -Infinity;
     for (let is_older = false;;) {
+      polling.begins();
       const sent_ms = agent.environment.monotonicMs();
       const wait = agent.timers.claim_wait_s;
       const is_due = sent_ms - counted_ms >= COUNTS_MS;
-      const counts = is_due ? await local(network.counts.changed) ?? [] : [];
+      const counts = is_due ? await local(polling, network.counts.changed) ?? [] : [];
       const body: NetworkPollBody = {
         wait,
         have: network.have(),
@@ -54,12 +55,13 @@ export function createFollower(agent: Agent, api_key: string, polls: Pick<Polls,
       if (reply.kind === "answer" && reply.answer.status === NOT_FOUND) {
         if (!is_older) log(agent, "network: the control plane is older and sends no network documents");
         is_older = true;
+        polling.ends();
         network.serverSendsDocuments(false);
         await rest(agent, UNSUPPORTED_RETRY_MS);
         continue;
       }
       if (reply.kind === "later" || reply.answer.status >= 300) {
-        trouble(reply.kind === "later" ? reply.why : refusalText(reply.answer));
+        polling.failed(reply.kind === "later" ? reply.why : refusalText(reply.answer));
         await rest(agent, reply.kind === "later" ? reply.pause_ms : agent.timers.error_retry_ms);
         continue;
       }
@@ -68,10 +70,9 @@ export function createFollower(agent: Agent, api_key: string, polls: Pick<Polls,
       network.serverSendsDocuments(true);
       is_older = false;
       const view = reply.answer.body as NetworkPollView;
-      if (await carryOut(view)) {
-        trouble(null);
-        continue;
-      }
+      const has_changed = await carryOut(view);
+      polling.ends();
+      if (has_changed) continue;
       if (polls.isUsed() && !hasDocuments(view)) continue;
       // Prevents a tight loop if the server answers without waiting.
       const left_ms = agent.timers.job_poll_ms - (agent.environment.monotonicMs() - sent_ms);
@@ -85,25 +86,25 @@ export function createFollower(agent: Agent, api_key: string, polls: Pick<Polls,
     for (const question of traces) await answer(await answerTrace(network, question));
     // VPCs that are gone are removed first, because a new VPC may have the VNI of an old one.
     for (const vpc_id of gone) {
-      await local(() => network.remove(vpc_id));
+      await local(polling, () => network.remove(vpc_id));
       has_changed ||= network.have()[vpc_id] === undefined;
     }
-    if (vpcs.length + Object.keys(network.have()).length > 0) await local(() => network.acceptNodes(nodes));
+    if (vpcs.length + Object.keys(network.have()).length > 0) await local(polling, () => network.acceptNodes(nodes));
     for (const document of vpcs) {
-      const realization = await local(() => network.take(document));
+      const realization = await local(polling, () => network.take(document));
       if (realization === null) continue;
-      await report(realization);
+      await report(polling, realization);
       has_changed ||= realization.status === "applied";
     }
     return has_changed;
   }
 
   /** Runs work of this node. A failure, such as a full disk, is logged; the next poll repeats the work. */
-  async function local<T>(work: () => Promise<T>): Promise<T | null> {
+  async function local<T>(trouble: TroubleLog, work: () => Promise<T>): Promise<T | null> {
     try {
       return await work();
     } catch (error) {
-      trouble((error as Error).message);
+      trouble.failed((error as Error).message);
       await rest(agent, agent.timers.error_retry_ms);
       return null;
     }
@@ -113,12 +114,15 @@ export function createFollower(agent: Agent, api_key: string, polls: Pick<Polls,
     for (let rests = 1;; rests += 1) {
       await rest(agent, FAILED_RETRY_MS);
       const is_due = rests % RESTS_PER_REPAIR === 0;
-      await reportAll(await local(is_due ? network.repair : network.retryFailed) ?? []);
+      // Other rounds cannot show that the comparison works again.
+      if (is_due) repairing.begins();
+      await reportAll(repairing, await local(repairing, is_due ? network.repair : network.retryFailed) ?? []);
+      if (is_due) repairing.ends();
     }
   }
 
-  async function reportAll(realizations: readonly Realization[]): Promise<void> {
-    for (const realization of realizations) await report(realization);
+  async function reportAll(trouble: TroubleLog, realizations: readonly Realization[]): Promise<void> {
+    for (const realization of realizations) await report(trouble, realization);
   }
 
   /** Sends the answer to a trace only once: the request for the trace ends too early for a second attempt. */
@@ -129,7 +133,7 @@ export function createFollower(agent: Agent, api_key: string, polls: Pick<Polls,
   }
 
   /** Reports a result until the control plane answers. */
-  async function report(realization: Realization): Promise<void> {
+  async function report(trouble: TroubleLog, realization: Realization): Promise<void> {
     own_uuid ??= (await agent.driver.hardware()).server_uuid;
     const body: NetworkRealizationBody = {
       ...realization,
@@ -141,7 +145,7 @@ export function createFollower(agent: Agent, api_key: string, polls: Pick<Polls,
       const reply = await talk(agent, api_key, call);
       if (reply.kind === "answer" && reply.answer.status === 401) throw new KeyRefused();
       if (reply.kind === "answer") return;
-      trouble(reply.why);
+      trouble.failed(reply.why);
       await rest(agent, reply.pause_ms);
     }
   }
@@ -149,12 +153,26 @@ export function createFollower(agent: Agent, api_key: string, polls: Pick<Polls,
   return { poll, repair };
 }
 
-/** Logs the first of several failures in a row, and the recovery. */
-function troubleLog(agent: Agent): (why: string | null) => void {
+/** The failures of a loop. Each round of the loop calls `begins`; a round that reaches its end also calls `ends`. */
+type TroubleLog = {
+  begins(): void;
+  failed(why: string): void;
+  ends(): void;
+};
+
+/** Logs the first failure of several rounds in a row, and the recovery at the end of a round without a failure. */
+function troubleLog(agent: Agent): TroubleLog {
   let in_trouble = false;
-  return (why) => {
-    if (why !== null && !in_trouble) log(agent, `network: ${why}; retrying`);
-    if (why === null && in_trouble) log(agent, "network: recovered");
-    in_trouble = why !== null;
+  let has_failed = false;
+  return {
+    begins: () => void (has_failed = false),
+    failed: (why) => {
+      if (!in_trouble) log(agent, `network: ${why}; retrying`);
+      in_trouble = has_failed = true;
+    },
+    ends: () => {
+      if (in_trouble && !has_failed) log(agent, "network: recovered");
+      in_trouble = has_failed;
+    },
   };
 }
