@@ -102,8 +102,8 @@ export const PEERS_MAX = 8;
  */
 export const HANDOVERS_PENDING_MAX = 16;
 /**
- * After a lookup that found no run for an IP address, the next lookup for this address waits this long. Setup scripts
- * repeat a refused call after 2 seconds.
+ * After a lookup that found no run for an IP address, the booter refuses calls from this address for this time,
+ * without a lookup. Setup scripts repeat a refused call after 2 seconds.
  */
 export const HANDOVER_PAUSE_MS = 1_000;
 /** The largest setup report of a machine. */

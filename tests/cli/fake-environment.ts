@@ -127,7 +127,10 @@ function askedOf(url: string, init: RequestInit): Asked {
   };
 }
 
-/** Returns a virtual clock. When all tasks sleep, it advances to the time at which the first task wakes up. */
+/**
+ * Returns a virtual clock. A sleep takes no real time: in the next turn of the event loop, the clock advances to the
+ * time at which the first sleeper wakes up.
+ */
 function virtualClock() {
   let now_ms = 0;
   const sleepers: { at_ms: number; wake(): void }[] = [];

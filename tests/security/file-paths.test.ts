@@ -226,7 +226,7 @@ async function sendOverAmqp(port: number): Promise<void> {
     const sysinfo = { ...sysinfoOf([MAC]), UUID: server_uuid, Hostname: name };
     client.publish(1, `ur.sysinfo.${server_uuid}.a1`, JSON.stringify(sysinfo));
   }
-  // The broker answers this after all frames before it.
+  // The broker answers this frame only after it has processed all earlier frames.
   await openChannel(client, 5);
   client.close();
 }

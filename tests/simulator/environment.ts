@@ -31,7 +31,7 @@ export const START_MS = 1_767_225_600_000;
 
 const known = [...sagas, errand];
 
-/** The production behaviors, and the simulator's own saga. */
+/** The production behaviors, with the simulator's own saga added, and the lamp of the engine tests. */
 export const behaviors: readonly AnyBehavior[] = [
   ...production.filter((behavior) => behavior.kind !== "saga"),
   sagaBehavior(known),

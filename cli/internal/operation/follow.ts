@@ -14,7 +14,10 @@ export type Follow = {
   readonly id: string;
   /** The time limit of the wait; Infinity for no limit. */
   readonly limit_ms: number;
-  /** Maximum duration of one long poll. Set it if `progressOf` reads another record, which may change sooner. */
+  /**
+   * Maximum duration of one long poll. Set it if `progressOf` reads another record, because a change of that record
+   * does not end the poll.
+   */
   readonly poll_s_max?: number;
   /** Returns the progress text and its prefix, which is shown on a terminal only. */
   readonly progressOf?: (operation: OperationView) => Promise<readonly [text: string, before: string]>;

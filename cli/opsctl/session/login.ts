@@ -50,8 +50,8 @@ export function login(summary: string): AnyCommand {
 }
 
 /**
- * Returns the endpoint. Unlike other commands, login accepts a new profile name in --profile and takes its endpoint
- * from OPSCTL_ENDPOINT.
+ * Returns the endpoint. If --profile names a profile that does not exist yet, login uses the endpoint in
+ * OPSCTL_ENDPOINT. Other commands ignore OPSCTL_ENDPOINT if --profile is given.
  */
 async function loginEndpoint(io: Io): Promise<string> {
   const { endpoint, profile } = io.flags;

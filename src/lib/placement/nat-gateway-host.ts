@@ -16,7 +16,7 @@ export type Homeless = {
    * itself.
    */
   readonly is_fenced: boolean;
-  /** The generation of the VPC in this snapshot, in which no node runs the gateway. */
+  /** The VPC's generation at the time of the read. The documents of this generation assign the gateway to no node. */
   readonly generation: number;
   /**
    * The generation that the gateway's last node has applied; -1 if that node has applied no generation, null if it has
@@ -71,8 +71,9 @@ export function whyHostless({ name, public_address, nic_tag, leaves, failed }: H
 }
 
 /**
- * Returns whether certainly no node runs the gateway any more. This is so if the gateway never had a node, or if its
- * last node is fenced, has no document of the VPC, or has applied a document without the gateway.
+ * Returns true only if no node can still run the gateway: the gateway never had a node, or its last node is fenced,
+ * has no document of the VPC, or has applied the generation `without` or a later one. The documents of these
+ * generations assign the gateway to no node.
  */
 export function isOff({ left_at, is_fenced, applied_generation }: Homeless, without: number): boolean {
   return left_at === null || is_fenced || applied_generation === null || applied_generation >= without;
