@@ -10,6 +10,8 @@ export type Handover = {
   readonly fetcher: FetcherAddress;
   /** Values that override the environment variables of the same names. */
   readonly env: Readonly<Record<string, string>>;
+  /** The names of the variables that begin with BERTH_. The server may not list them itself. */
+  readonly variables: readonly string[];
   /** Whether DATABASE_URL names the embedded PostgreSQL. */
   readonly embedded: boolean;
 };

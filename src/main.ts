@@ -1,11 +1,13 @@
 // Serves the control plane as a fetch handler, for `deno serve src/main.ts` and for hosts that start an isolate on a
 // request and stop it when idle. The handler keeps no state in memory; DATABASE_URL must be set. `task start` runs
 // serve.ts instead.
+import { getLogger } from "@logtape/logtape";
 import process from "node:process";
 import { readConfig } from "./config.ts";
 import { edgeAnswer } from "./http/edge-answer.ts";
 import { answerDeno } from "./http/websocket-deno.ts";
 import { configureLogging } from "./logging.ts";
+import { variableNames, warnOfUnknownVariables } from "./unknown-variables.ts";
 import { type ControlPlane, openControlPlane } from "./wiring.ts";
 
 let opening: Promise<ControlPlane> | undefined;
@@ -25,6 +27,7 @@ async function open(): Promise<ControlPlane> {
   const config = readConfig(process.env);
   if (config.databaseUrl === null) throw new Error("DATABASE_URL must be set; `task start` starts its own PostgreSQL");
   await configureLogging(config.logLevel);
+  warnOfUnknownVariables(getLogger(["berth"]), variableNames());
   const opened = await openControlPlane({ config, databaseUrl: config.databaseUrl, resident: true });
   // Closes the database connections. The host itself drains requests, but it would then wait for open connections.
   process.once("SIGTERM", () => void opened.close());

@@ -15,6 +15,7 @@ import { startDevNodes } from "./dev/nodes.ts";
 import { configureLogging } from "./logging.ts";
 import { isLoopback } from "./lib/net/client-address.ts";
 import { startFailure } from "./start-failure.ts";
+import { variableNames, warnOfUnknownVariables } from "./unknown-variables.ts";
 import { openControlPlane } from "./wiring.ts";
 
 /** The time in which running requests must finish after SIGTERM. */
@@ -26,6 +27,7 @@ async function serve(): Promise<void> {
   const handed = await readHandover();
   const config = readConfig(withHandover(process.env, handed));
   await configureLogging(config.logLevel);
+  warnOfUnknownVariables(logger, handed?.variables ?? variableNames());
   const tls = config.tls === null ? null : await readTls(config.tls);
   const embedded = config.databaseUrl === null
     ? await startEmbedded({ dataDir: config.dataDir, note: (text) => logger.info(text) })

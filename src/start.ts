@@ -13,6 +13,7 @@ import { type EmbeddedPostgres, startEmbedded } from "./db/embedded.ts";
 import { type Handover, HANDOVER_FLAG, STOP_LINE } from "./handover.ts";
 import { HEAP_FLAG, serverPermissions } from "./permissions.ts";
 import { startFailure } from "./start-failure.ts";
+import { variableNames } from "./unknown-variables.ts";
 
 const SECRET_BYTES = 32;
 /**
@@ -122,6 +123,7 @@ async function startServer(config: Config, { flags, embedded, fetcher }: Parts):
         BERTH_SECRET_KEY: process.env["BERTH_SECRET_KEY"] || await secretOfFolder(config.dataDir),
       }),
     },
+    variables: variableNames(),
     embedded: embedded !== null,
   };
   const granted = serverPermissions({ ...process.env, ...handover.env }, { fetcher_port: fetcher.port });
