@@ -21,6 +21,6 @@ export function efiSections(bytes: Uint8Array): readonly string[] | null {
   if (table + count * SECTION_BYTES > bytes.length) return null;
   return Array.from({ length: count }, (_, index) => {
     const at = table + index * SECTION_BYTES;
-    return new TextDecoder("latin1").decode(bytes.subarray(at, at + NAME_BYTES)).replace(/\0+$/, "");
+    return new TextDecoder("latin1").decode(bytes.subarray(at, at + NAME_BYTES)).split("\0", 1)[0]!;
   });
 }
