@@ -71,10 +71,14 @@ export const AMQP_HEARTBEAT_S = 30;
 /** The longest time from accepting an AMQP connection to its login, and the largest number of AMQP connections. */
 export const AMQP_LOGIN_MS = 10_000;
 export const AMQP_CONNECTIONS_MAX = 4_096;
-/** The largest numbers of queues, bindings and channels of one AMQP connection; a machine's agent uses 2, 7 and 3. */
+/**
+ * The largest numbers of queues, bindings, channels and consumers of one AMQP connection. A machine's agent uses 2, 7, 3
+ * and 2.
+ */
 export const AMQP_QUEUES_MAX = 16;
 export const AMQP_BINDINGS_MAX = 64;
 export const AMQP_CHANNELS_MAX = 16;
+export const AMQP_CONSUMERS_MAX = 16;
 /** The largest number of messages that wait in one AMQP queue. */
 export const AMQP_QUEUED_MAX = 256;
 /** The largest number of messages of one AMQP channel that the machine has received and not acknowledged. */

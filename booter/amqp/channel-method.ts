@@ -1,7 +1,7 @@
 // Handles AMQP methods that a machine sends on a channel. A machine can only use its own queues and routing keys
 // (rights.ts).
 import { randomBytes } from "node:crypto";
-import { AMQP_BINDINGS_MAX, AMQP_QUEUES_MAX, AMQP_UNACKED_MAX } from "../limits.ts";
+import { AMQP_BINDINGS_MAX, AMQP_CONSUMERS_MAX, AMQP_QUEUES_MAX, AMQP_UNACKED_MAX } from "../limits.ts";
 import { type Channel, deliverWaiting, exchangeAndKey, method, type Queue, requeue } from "./channel.ts";
 import { contentFrames, frame, METHOD } from "../../cli/internal/amqp/frame.ts";
 import type { Method } from "./method.ts";
@@ -69,6 +69,8 @@ export function channelMethod(state: SessionState, channel: Channel, asked: Meth
       return send(60, 11);
     case "basic.consume": {
       const queue = queueOf(state, channel, asked.queue);
+      const consumers = [...state.queues.values()].reduce((sum, { consumers }) => sum + consumers.length, 0);
+      if (consumers >= AMQP_CONSUMERS_MAX) throw new AmqpFault(RESOURCE_ERROR, "too many consumers", "channel");
       const tag = asked.tag === "" ? `amq.ctag-${randomBytes(12).toString("hex")}` : asked.tag;
       if ([...state.queues.values()].some(({ consumers }) => consumers.some((each) => each.tag === tag))) {
         throw new AmqpFault(NOT_ALLOWED, "the consumer tag is in use");

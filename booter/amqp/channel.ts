@@ -103,7 +103,7 @@ export function deliverWaiting(queue: Queue, frame_bytes_max: number): Buffer[] 
   const out: Buffer[] = [];
   while (queue.waiting.length > 0) {
     const consumer = queue.consumers.find(({ channel, no_ack }) =>
-      no_ack || channel.unacked.size < (channel.prefetch || AMQP_UNACKED_MAX)
+      no_ack || channel.unacked.size < Math.min(channel.prefetch || AMQP_UNACKED_MAX, AMQP_UNACKED_MAX)
     );
     if (consumer === undefined) return out;
     const message = queue.waiting.shift()!;

@@ -4,6 +4,7 @@ import { signal } from "@preact/signals";
 import type { Whoami } from "../../src/contract/api-key.ts";
 import { get, refusalOf, send, whenUnauthenticated } from "./client.ts";
 import { store } from "./store.ts";
+import { say } from "./toast.ts";
 
 /**
  * "checking": before the first answer. "out": no session. "in": a session. "ended": the session ended while the page
@@ -17,6 +18,7 @@ export const me = signal<Whoami | null>(null);
 export type Credential = { readonly username: string; readonly password: string } | { readonly api_key: string };
 
 const SESSION_PATH = "/v1/console/session";
+const UNAUTHENTICATED = 401;
 
 whenUnauthenticated(() => {
   if (session.peek() === "in") session.value = "ended";
@@ -41,15 +43,20 @@ export async function signIn(credential: Credential): Promise<void> {
   else store.clear();
 }
 
-/** Ends the session at the server and in this page. */
+/**
+ * Ends the session at the server and in this page. If the server did not end the session, the page stays as it is and
+ * shows a message, because only the server can remove the cookie.
+ */
 export async function signOut(): Promise<void> {
   try {
     await send("DELETE", SESSION_PATH);
-  } finally {
-    session.value = "out";
-    me.value = null;
-    store.clear();
+  } catch (error) {
+    const refusal = refusalOf(error);
+    if (refusal.status !== UNAUTHENTICATED) return say(`You are still signed in: ${refusal.message}`);
   }
+  session.value = "out";
+  me.value = null;
+  store.clear();
 }
 
 /** Whether the caller sees the operators' pages. */

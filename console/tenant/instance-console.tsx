@@ -42,6 +42,8 @@ function Terminal({ id, name }: { readonly id: string; readonly name: string }) 
    * one window more.
    */
   const held = useRef<Uint8Array[]>([]);
+  /** The number of the newest connection. A connection with an earlier number must have no effect on the page. */
+  const newest = useRef(0);
 
   const show = (bytes: Uint8Array) =>
     parts.current.screen?.write(bytes, () => parts.current.connection?.used(bytes.length));
@@ -52,6 +54,8 @@ function Terminal({ id, name }: { readonly id: string; readonly name: string }) 
   };
 
   async function open(wanted: ConsoleTicketBody): Promise<void> {
+    const number = ++newest.current;
+    const isPresent = () => number === newest.current;
     parts.current.connection?.close();
     refusal.value = null;
     note.value = "";
@@ -61,7 +65,7 @@ function Terminal({ id, name }: { readonly id: string; readonly name: string }) 
         import("../terminal/connection.ts"),
         import("../terminal/screen.ts"),
       ]);
-      if (box.current === null) return;
+      if (box.current === null || !isPresent()) return;
       parts.current.screen ??= openScreen(
         box.current,
         (text) => link.peek() === "typing" && parts.current.connection?.type(text),
@@ -69,27 +73,36 @@ function Terminal({ id, name }: { readonly id: string; readonly name: string }) 
       );
       parts.current.screen.clear();
       held.current = [];
-      // If an earlier connection ends late, it must not end the present connection.
-      const mine: { connection?: Connection } = {};
-      const isPresent = () => parts.current.connection === mine.connection;
-      mine.connection = parts.current.connection = await connect(id, wanted, {
+      const connection = await connect(id, wanted, {
         ready: (isWriter) => {
+          if (!isPresent()) return;
           link.value = isWriter ? "typing" : "watching";
           parts.current.screen?.focus();
         },
-        output: (bytes) => isPaused.peek() ? void held.current.push(bytes) : show(bytes),
+        output: (bytes) => {
+          if (!isPresent()) return;
+          if (isPaused.peek()) held.current.push(bytes);
+          else show(bytes);
+        },
         demoted: (by) => {
+          if (!isPresent()) return;
           link.value = "watching";
           note.value = `${by} took the console over. You only watch now.`;
         },
-        note: (text) => (note.value = text),
+        note: (text) => {
+          if (isPresent()) note.value = text;
+        },
         ended: (reason) => {
           if (!isPresent()) return;
           link.value = "ended";
           note.value = reason;
         },
       });
+      // The user has left the page or opened another connection meanwhile.
+      if (!isPresent()) return connection.close();
+      parts.current.connection = connection;
     } catch (error) {
+      if (!isPresent()) return;
       link.value = "closed";
       refusal.value = refusalOf(error);
     }
@@ -97,6 +110,7 @@ function Terminal({ id, name }: { readonly id: string; readonly name: string }) 
   useEffect(() => {
     void open({ mode: writersOnly() === null ? "write" : "watch" });
     return () => {
+      newest.current++;
       parts.current.connection?.close();
       parts.current.screen?.dispose();
     };

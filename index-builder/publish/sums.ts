@@ -29,8 +29,8 @@ function sumsText(files: Files): string {
 }
 
 /**
- * Adds SHA256SUMS and its signature to the files. If the sums are unchanged, the old signature is kept, so that an
- * unchanged tree has the same bytes.
+ * Adds SHA256SUMS and its signature to the files. If the sums are unchanged and the key verifies the old signature,
+ * keeps this signature, so that an unchanged tree has the same bytes.
  */
 export async function signed(
   files: Files,
@@ -38,8 +38,9 @@ export async function signed(
   setting: { key: SigningKey; now: Date },
 ): Promise<Files> {
   const sums = sumsText(files);
-  const kept = before?.get(SUMS_PATH) === sums ? before.get(SUMS_SIGNATURE_PATH) : undefined;
-  const signature = kept ?? await openpgp.sign({
+  const key = new TextEncoder().encode(setting.key.toPublic().armor());
+  const is_kept = before?.get(SUMS_PATH) === sums && (await checkSums(before, { key, now: setting.now })).length === 0;
+  const signature = is_kept ? before.get(SUMS_SIGNATURE_PATH)! : await openpgp.sign({
     message: await openpgp.createMessage({ text: sums }),
     signingKeys: setting.key,
     detached: true,

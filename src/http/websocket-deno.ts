@@ -20,15 +20,31 @@ export async function answerDeno(
   if (request.headers.get("upgrade")?.toLowerCase() !== "websocket") return await ask(undefined);
   let accepted: SocketAcceptance | undefined;
   const response = await ask((acceptance) => accepted = acceptance);
-  return accepted !== undefined && response.ok ? acceptSocket(request, accepted) : response;
+  if (accepted !== undefined && response.ok) return acceptSocket(request, accepted);
+  accepted?.failed?.();
+  return response;
 }
 
 /** Completes the handshake and returns the answer. Throws a TypeError if the handshake is malformed. */
-function acceptSocket(request: Request, { protocol, opened }: SocketAcceptance): Response {
-  const { socket, response } = Deno.upgradeWebSocket(request, { protocol, idleTimeout: SOCKET_PING_MS / 1_000 });
+function acceptSocket(request: Request, { protocol, opened, failed }: SocketAcceptance): Response {
+  const { socket, response } = upgraded(request, protocol, failed);
   socket.binaryType = "arraybuffer";
-  socket.addEventListener("open", () => opened(serverSocket(socket)));
+  let is_open = false;
+  socket.addEventListener("open", () => {
+    is_open = true;
+    opened(serverSocket(socket));
+  });
+  socket.addEventListener("close", () => is_open || failed?.(), { once: true });
   return response;
+}
+
+function upgraded(request: Request, protocol: string, failed: SocketAcceptance["failed"]): Deno.WebSocketUpgrade {
+  try {
+    return Deno.upgradeWebSocket(request, { protocol, idleTimeout: SOCKET_PING_MS / 1_000 });
+  } catch (error) {
+    failed?.();
+    throw error;
+  }
 }
 
 function serverSocket(socket: WebSocket): ServerSocket {

@@ -56,6 +56,7 @@ export async function answerUpgrade(
     const response = await ask({ body: new Uint8Array(0), checked: undefined, gone: leaving.signal, upgrade });
     socket.off("close", left);
     if (accepted !== undefined && response.ok) return acceptSocket(handshake, accepted);
+    accepted?.failed?.();
     const body = await response.text();
     const length = { "content-length": String(Buffer.byteLength(body)), connection: "close" };
     const headers = { ...Object.fromEntries(response.headers), ...length };
@@ -67,10 +68,16 @@ export async function answerUpgrade(
 }
 
 /** Completes the handshake. A malformed handshake gets a 400. */
-function acceptSocket({ req, socket, head }: Handshake, { protocol, opened }: SocketAcceptance): void {
+function acceptSocket({ req, socket, head }: Handshake, { protocol, opened, failed }: SocketAcceptance): void {
   // Without this, the library itself would choose the first offered protocol, which may be the ticket.
   req.headers["sec-websocket-protocol"] = protocol;
-  sockets.handleUpgrade(req, socket, head, (webSocket) => opened(serverSocket(webSocket)));
+  let is_open = false;
+  sockets.handleUpgrade(req, socket, head, (webSocket) => {
+    is_open = true;
+    opened(serverSocket(webSocket));
+  });
+  // The library calls the function above before it returns, or not at all.
+  if (!is_open) failed?.();
 }
 
 function serverSocket(webSocket: WebSocket): ServerSocket {

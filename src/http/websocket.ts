@@ -27,6 +27,8 @@ export type SocketAcceptance = {
   /** The subprotocol of the answer. */
   readonly protocol: string;
   readonly opened: (socket: ServerSocket) => void;
+  /** Called once instead of `opened` if the handshake is malformed, or if the client has disconnected meanwhile. */
+  readonly failed?: () => void;
 };
 
 /**

@@ -1,6 +1,7 @@
 // Defines the routes for drains of the nodes with a label (docs/nodes.md, "Drain by label").
 import { createRoute } from "@hono/zod-openapi";
 import { CN_DRAIN_LABEL, type LabelDrainParams } from "../../actors/cn/messages.ts";
+import { findOperationStatus } from "../../actors/saga/reads.ts";
 import { badRequest, isFault } from "../contract/fault.ts";
 import { LabelDrainBody, LabelDrainStarted } from "../contract/label-drain.ts";
 import { LABEL_DRAIN_NODES_MAX } from "../contract/limits.ts";
@@ -9,7 +10,7 @@ import { labelDrainPlan, labelText } from "../services/label-drains.ts";
 import { answers, jsonBody, refuses, rights } from "./answer.ts";
 import type { App, Operates, RouteDeps } from "./deps.ts";
 
-type Deps = Operates & Pick<RouteDeps, "mint">;
+type Deps = Operates & Pick<RouteDeps, "byKey" | "mint">;
 
 export function cnDrainLabelRoutes(app: App, deps: Deps): void {
   const drainRoute = createRoute({
@@ -41,10 +42,12 @@ export function cnDrainLabelRoutes(app: App, deps: Deps): void {
     if (dry_run) return c.json(plan, 200);
     const idempotency = await deps.idempotency(c);
     if (isFault(idempotency)) return faultResponse(c, idempotency);
-    if (plan.nodes.length === 0 && !idempotency.repeated) {
+    const id = deps.mint.idFrom(idempotency.id, "operation");
+    // A repeated request that was refused before must pass the check, too.
+    const is_begun = idempotency.repeated && await findOperationStatus(deps.byKey, id) !== undefined;
+    if (plan.nodes.length === 0 && !is_begun) {
       return faultResponse(c, badRequest(`label: no approved node has the label ${labelText(label)}`));
     }
-    const id = deps.mint.idFrom(idempotency.id, "operation");
     const nodes = plan.nodes.map((node) => ({
       ...node,
       operation_id: deps.mint.idFrom(idempotency.id, node.server_uuid),

@@ -1,6 +1,7 @@
 // Defines the routes for upgrades of the nodes with a label (docs/nodes.md, "Upgrade by label").
 import { createRoute } from "@hono/zod-openapi";
 import { CN_UPGRADE_LABEL, type LabelUpgradeParams } from "../../actors/cn/messages.ts";
+import { findOperationStatus } from "../../actors/saga/reads.ts";
 import { listStaged } from "../../actors/staging/reads.ts";
 import { badRequest, isFault } from "../contract/fault.ts";
 import { LabelUpgradeBody, LabelUpgradeStarted } from "../contract/label-upgrade.ts";
@@ -11,7 +12,7 @@ import { labelUpgradePlan, unfitFault } from "../services/label-upgrades.ts";
 import { answers, jsonBody, refuses, rights } from "./answer.ts";
 import type { App, Operates, RouteDeps } from "./deps.ts";
 
-type Deps = Operates & Pick<RouteDeps, "mint">;
+type Deps = Operates & Pick<RouteDeps, "byKey" | "mint">;
 
 export function cnUpgradeLabelRoutes(app: App, deps: Deps): void {
   const upgradeRoute = createRoute({
@@ -45,7 +46,10 @@ export function cnUpgradeLabelRoutes(app: App, deps: Deps): void {
     if (dry_run) return c.json(plan, 200);
     const idempotency = await deps.idempotency(c);
     if (isFault(idempotency)) return faultResponse(c, idempotency);
-    if (!idempotency.repeated) {
+    const id = deps.mint.idFrom(idempotency.id, "operation");
+    // A repeated request that was refused before must pass the checks, too.
+    const is_begun = idempotency.repeated && await findOperationStatus(deps.byKey, id) !== undefined;
+    if (!is_begun) {
       const staged = await listStaged(deps.kysely);
       if (!staged.some(({ stamp }) => stamp === platform_image)) {
         return faultResponse(c, badRequest(`platform_image: ${platform_image} is not staged on any booter`));
@@ -57,7 +61,6 @@ export function cnUpgradeLabelRoutes(app: App, deps: Deps): void {
       if (unfit !== null) return faultResponse(c, unfit);
       if (plan.nodes.length === 0) return c.json(plan, 200);
     }
-    const id = deps.mint.idFrom(idempotency.id, "operation");
     const nodes = plan.nodes.map((node) => ({
       ...node,
       operation_id: deps.mint.idFrom(idempotency.id, node.server_uuid),

@@ -110,6 +110,7 @@ export function instanceConsoleRoutes(app: App, deps: Deps): void {
     const call = { type: "call", cn: nodeToDial(instance), relay_url: deps.relay_url } as const;
     upgrade({
       protocol: CONSOLE_PROTOCOL,
+      failed: opening.cancel,
       opened: (socket) => {
         const live = opening.open(socket);
         // This process must already wait for the node when the node gets the call. If two connections have the same

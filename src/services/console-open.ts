@@ -54,7 +54,10 @@ type Opening = {
   readonly weight: number;
 };
 
-/** Takes the caller's share of the consoles. Returns null when it is used up. */
+/**
+ * Takes the caller's share of the consoles. Returns null when it is used up. The caller of this function must call
+ * either `open` or `cancel`.
+ */
 export function takeConsole(c: Ctx, deps: Deps, { id, mode, instance, caller, weight }: Opening) {
   let evicted = () => {};
   const slot = deps.consoleShares.take(shareOf(caller).id, weight, () => evicted());
@@ -75,7 +78,7 @@ export function takeConsole(c: Ctx, deps: Deps, { id, mode, instance, caller, we
     evicted = () => live.end(TOO_MANY.message);
     return live;
   };
-  return { open };
+  return { open, cancel: slot.release };
 }
 
 type Read = {

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { type AmqpBroker, openAmqp } from "../../booter/amqp/listener.ts";
 import { amqpLogin, macOfLogin } from "../../booter/amqp/rights.ts";
 import { newCounters } from "../../booter/counters.ts";
-import { AMQP_BINDINGS_MAX, AMQP_UNACKED_MAX } from "../../booter/limits.ts";
+import { AMQP_BINDINGS_MAX, AMQP_CONSUMERS_MAX, AMQP_UNACKED_MAX } from "../../booter/limits.ts";
 import {
   type AmqpClient,
   bind,
@@ -119,15 +119,31 @@ test("the messages of a connection that ended do not count towards the size limi
   }
 });
 
-test("without a prefetch limit, a channel still gets a limited number of messages before it acknowledges one", async () => {
+test.each([0, 65_535])(
+  "with the prefetch limit %i, a channel gets a limited number of messages before it acknowledges one",
+  async (prefetch) => {
+    const { made, queue } = await machine();
+    await openChannel(made, 2);
+    made.send(2, 60, 10, u32(0), u16(prefetch), u8(0));
+    await made.expect("60.11");
+    await consume(made, 2, queue);
+    for (let number = 0; number <= AMQP_UNACKED_MAX; number++) made.publish(1, queue, `${number}`, "");
+    for (let number = 0; number < AMQP_UNACKED_MAX; number++) await made.delivery();
+    expect(await waiting(made, 1, queue)).toBe(1);
+    acknowledge(made, 2, u64(1), u8(0));
+    expect((await made.delivery()).body).toBe(`${AMQP_UNACKED_MAX}`);
+  },
+);
+
+test("the limit of consumers covers all queues and channels of a connection", async () => {
   const { made, queue } = await machine();
   await openChannel(made, 2);
-  await consume(made, 2, queue);
-  for (let number = 0; number <= AMQP_UNACKED_MAX; number++) made.publish(1, queue, `${number}`, "");
-  for (let number = 0; number < AMQP_UNACKED_MAX; number++) await made.delivery();
-  expect(await waiting(made, 1, queue)).toBe(1);
-  acknowledge(made, 2, u64(1), u8(0));
-  expect((await made.delivery()).body).toBe(`${AMQP_UNACKED_MAX}`);
+  for (let number = 0; number < AMQP_CONSUMERS_MAX; number++) {
+    made.send(1 + number % 2, 60, 20, u16(0), shortText(queue), shortText(`tag-${number}`), u8(0), u32(0));
+    await made.expect("60.21");
+  }
+  made.send(2, 60, 20, u16(0), shortText(queue), shortText("one more"), u8(0), u32(0));
+  expect(await closedBy(made)).toBe(RESOURCE_ERROR);
 });
 
 test("messages that a channel did not acknowledge return to their queue when the broker closes the channel", async () => {

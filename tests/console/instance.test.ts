@@ -123,6 +123,26 @@ test("the page shows the screen, and the key r takes another picture", async () 
   expect(ui.faults).toEqual([]);
 });
 
+test("a console whose page the user left while it connected is not opened", async () => {
+  const asked = Promise.withResolvers<void>();
+  const held = Promise.withResolvers<void>();
+  await ui.page.route(/\/console-ticket$/, async (route) => {
+    asked.resolve();
+    await held.promise;
+    await route.continue();
+  });
+  await ui.show(`${page}/console`);
+  await asked.promise;
+  await ui.show(page);
+  const sockets: string[] = [];
+  ui.page.on("websocket", (socket) => void socket.on("close", () => sockets.push(socket.url())));
+  const answered = ui.page.waitForResponse(/\/console-ticket$/);
+  held.resolve();
+  expect((await answered).status()).toBe(201);
+  await expect.poll(() => sockets.length).toBe(1);
+  await ui.page.unroute(/\/console-ticket$/);
+});
+
 test("the action reset presses the reset button of the machine", async () => {
   await ui.show(page);
   await ui.page.getByRole("button", { name: "Open the console o" }).waitFor();
@@ -132,4 +152,18 @@ test("the action reset presses the reset button of the machine", async () => {
   await ui.page.getByRole("heading", { name: "Reset" }).waitFor();
   await ui.page.keyboard.press("Enter");
   await ui.page.getByRole("link", { name: "instance-lifecycle" }).waitFor();
+});
+
+test("the page says that the user is still signed in if the server does not end the session", async () => {
+  const answers = [503, null];
+  await ui.page.route(/\/v1\/console\/session$/, async (route) => {
+    const status = answers.shift() ?? null;
+    if (status === null) await route.continue();
+    else await route.fulfill({ status, json: { message: "no database", request_id: "1" } });
+  });
+  const button = ui.page.getByRole("button", { name: "Sign out" });
+  await button.click();
+  await ui.page.getByText("You are still signed in: no database").waitFor();
+  await button.click();
+  await ui.page.getByRole("button", { name: "Sign in" }).first().waitFor();
 });

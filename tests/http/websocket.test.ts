@@ -10,11 +10,13 @@ import { rawClient } from "./raw-client.ts";
 
 const PATIENT = { timeout: 20_000 };
 const sockets: ServerSocket[] = [];
+let failures = 0;
 let closing: (() => Promise<void>)[] = [];
 afterEach(async () => {
   for (const close of closing) await close();
   closing = [];
   sockets.length = 0;
+  failures = 0;
 });
 
 /** Accepts WebSockets at /echo, and sends each received message back. Refuses other paths. */
@@ -25,6 +27,7 @@ function handler(request: Request, { upgrade }: Pick<Peer, "upgrade">): Response
   }
   upgrade({
     protocol: "one.v1",
+    failed: () => void failures++,
     opened: (socket) => {
       sockets.push(socket);
       socket.listen({
@@ -77,6 +80,14 @@ describe.each([["node:http", nodeServer], ["Deno.serve", denoServer]])("%s", (_n
   test("does not open a WebSocket that the handler refuses", async () => {
     await expect(dial((await serve()).port, "/other")).rejects.toThrow(/WebSocket/);
     expect(sockets).toEqual([]);
+  });
+
+  test("reports a malformed handshake that the handler accepted", async () => {
+    const client = await rawClient((await serve()).port);
+    client.send("GET /echo HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n");
+    await client.until("\r\n\r\n");
+    expect([failures, sockets]).toEqual([1, []]);
+    client.drop();
   });
 
   test("calls onClose when the client closes the connection", async () => {

@@ -228,12 +228,19 @@ test("a signed tree verifies with its key, keeps its signature while unchanged, 
   expect((await index("verify", site, "--key", open)).output).toContain("no problems");
   expect((await index("all", "--site", site, ...T0, "--sign-key", secret)).output).toContain("nothing changed");
   expect(await readFiles(await realpath(site))).toEqual(before);
+  const signature = join(await realpath(site), "v1/SHA256SUMS.asc");
+  await writeFile(signature, (await readFile(signature, "utf8")).slice(0, -100));
+  expect((await index("all", "--site", site, ...T0, "--sign-key", secret)).output).not.toContain("nothing changed");
+  expect((await index("verify", site, "--key", open)).output).toContain("no problems");
   const page = join(await realpath(site), "docs/index.html");
   await writeFile(page, `${await readFile(page, "utf8")} `);
   expect((await index("verify", site, "--key", open)).output).toContain("v1/SHA256SUMS: does not match the files");
   const other = await openpgp.generateKey({ userIDs: [{ name: "Other" }], type: "curve25519", format: "armored" });
   await writeFile(open, other.publicKey);
   expect((await index("verify", site, "--key", open)).output).toContain("v1/SHA256SUMS.asc: ");
+  await writeFile(secret, other.privateKey);
+  expect((await index("all", "--site", site, ...T0, "--sign-key", secret)).code).toBe(0);
+  expect((await index("verify", site, "--key", open)).output).toContain("no problems");
 });
 
 test("an unknown vendor, mode or time is a usage error; the error about a vendor lists the vendors", async () => {

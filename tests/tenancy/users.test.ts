@@ -69,6 +69,17 @@ test("the pages of the list contain each user once", async () => {
   expect((await t.call("GET", `${PATH}?page_token=abc`)).status).toBe(400);
 });
 
+test("a caller that is not root grants silo-admin only to users of its own tenant", async () => {
+  const [own, other] = [await openTenant(t), await openTenant(t)];
+  const operator = await caller({ tenant_id: own.tenant_id, capabilities: ["system-operate", "silo-admin"] });
+  const elsewhere = okOf(await make({ tenant_id: other.tenant_id }));
+  expect((await capability("PUT", elsewhere.id, "silo-admin", operator.key)).status).toBe(403);
+  expect(okOf(await t.call("GET", `${PATH}/${elsewhere.id}`)).capabilities).toEqual([]);
+  const colleague = okOf(await make({ tenant_id: own.tenant_id }));
+  okOf(await capability("PUT", colleague.id, "silo-admin", operator.key));
+  okOf(await capability("PUT", elsewhere.id, "silo-admin"));
+});
+
 test("a local user cannot be created with the name of an existing user", async () => {
   const first = okOf(await make());
   const again = await make({ username: first.username });
