@@ -2,7 +2,7 @@
 // and the guest gets a new NIC at the next start. Addresses and allowed blocks can change while the instance runs,
 // because the nodes get them in the network documents (docs/instances.md, "NICs").
 import { badRequest, conflict, type Fault, isFault, NOT_FOUND } from "../../src/contract/fault.ts";
-import { EXTRA_NICS_MAX } from "../../src/contract/limits.ts";
+import { EXTRA_NICS_MAX, POOL_OFFSET_MAX } from "../../src/contract/limits.ts";
 import { lockKey } from "../../src/lib/ids/lock-key.ts";
 import { formatIp, inCidr, parseIp } from "../../src/lib/net/ip-address.ts";
 import { type Blocks, blockText, containsBlock, NOT_A_BLOCK, parseBlock } from "../../src/lib/net/ip-block.ts";
@@ -176,14 +176,23 @@ function blockOf({ ipv4_block, ipv6_block }: Blocks, family: Family) {
   return text === null ? null : parseBlock(text);
 }
 
-/** Returns the position of an address in its subnet, or a 400 if the subnet does not have the address. */
+/**
+ * Returns the position of an address in its subnet, or a 400 if the subnet does not have the address, or if the address
+ * is not in the part of the subnet that Berth assigns (subnet/blocks.ts).
+ */
 function offsetIn(place: NicPlace, text: string): number | Fault {
   const ip = parseIp(text);
   const block = ip === null ? null : blockOf(place, ip.family === 4 ? "v4" : "v6");
   if (ip === null || block === null || !inCidr(ip, block)) {
     return badRequest(`${text} is not an address of subnet ${place.id}`);
   }
-  return Number(ip.value - block.network);
+  const offset = ip.value - block.network;
+  if (offset > BigInt(POOL_OFFSET_MAX)) {
+    return badRequest(
+      `${text} is beyond the first 2^53 addresses of subnet ${place.id}, which are the only assigned ones`,
+    );
+  }
+  return Number(offset);
 }
 
 type Lists = { readonly additional_ips: readonly string[] | null; readonly allowed_cidrs: readonly string[] | null };

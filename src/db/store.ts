@@ -173,8 +173,9 @@ function setResults(results: UnitResult[], wave: readonly number[], answer: Wave
 }
 
 /**
- * Maps a database error. Class 23 is a constraint violation; the states in BUSY_STATES can succeed on a retry; after a
- * broken connection the outcome is unknown. Any other error is a bug and is returned unchanged.
+ * Maps a database error. Class 23 is a constraint violation, and class 22 a value that PostgreSQL refuses, which is a bug
+ * of one unit; the states in BUSY_STATES can succeed on a retry; after a broken connection the outcome is unknown. Any
+ * other error is a bug and is returned unchanged.
  */
 function commitErrorOf(error: unknown): unknown {
   if (error instanceof CommitError) return error;
@@ -182,6 +183,8 @@ function commitErrorOf(error: unknown): unknown {
   const state = sqlState(error);
   if (state === undefined) return error;
   if (state.startsWith("23")) return new CommitError("constraint", sqlConstraint(error) ?? null, { cause: error });
+  // The other units of the call must not fail with this unit.
+  if (state.startsWith("22")) return new CommitError("constraint", null, { cause: error });
   if (BUSY_STATES.has(state)) return new CommitError("busy", null, { cause: error });
   return error;
 }

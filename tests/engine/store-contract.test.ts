@@ -34,7 +34,12 @@ function memorySubject(): Promise<Subject> {
       { name: "lamp_part_pkey", table: "lamp_part", columns: ["lamp_id", "key"] },
     ],
     testGuards: {
-      lamp_allows: (args) => (args as { allow: boolean }).allow,
+      lamp_allows: (args) => {
+        const { allow } = args as { allow: unknown };
+        // As PostgreSQL, which refuses to cast any other value.
+        if (typeof allow !== "boolean") throw new CommitError("constraint", null);
+        return allow;
+      },
       lamp_label_is_free: (args, { actors }) =>
         [...actors.values()].every(({ state }) => state?.["label"] !== (args as { label: string }).label),
     },
@@ -350,6 +355,16 @@ describe.each(
       expect(outcomes.map((outcome) => outcome.ok)).toEqual([true, true, false, true, true]);
       expect(outcomes[2]).toMatchObject({ fault: { message: "label is taken" } });
       expect(await subject.history(ids[2] ?? "")).toEqual([]);
+    });
+
+    test("a value that the store refuses fails only its own message, not the other messages of the same commit call", async () => {
+      const ids = [await newLamp(), await newLamp(), await newLamp()];
+      const engine = engineOn(subject.store);
+      const bad: LampMessage = { type: "guarded", allow: "neither" as unknown as boolean };
+      const outcomes = await Promise.allSettled(
+        ids.map((id, at) => engine.send({ kind: "lamp", id }, at === 1 ? bad : { type: "switch_on" })),
+      );
+      expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
     });
 
     test("if two kinds name a constraint, the refusal has the text of the kind that wrote the row", async () => {
