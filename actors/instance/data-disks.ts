@@ -1,7 +1,6 @@
 // The data disks of an instance, and the operations that they share with snapshots. A data disk belongs to its instance
 // and is on the instance's node; the guest sees only attached disks. Each operation on a data disk occupies the
 // instance (docs/instances.md, "Data disks").
-import type { SnapshotConsistency } from "../../src/contract/enums.ts";
 import { badRequest, conflict, type Fault, isFault, NOT_FOUND } from "../../src/contract/fault.ts";
 import { DATA_DISKS_MAX } from "../../src/contract/limits.ts";
 import { toRfc3339 } from "../../src/lib/text/instant.ts";
@@ -204,7 +203,7 @@ export function diskChanged(s: InstanceState, m: Msg<"disk_changed">, now: Date)
   const { operation_id, disk_id } = m;
   return go(
     { ...s, ...IDLE, updated_at: now },
-    ...afterwards(s, found, m.consistency ?? null),
+    ...afterwards(s, found, m),
     noted(s, "disk_settle", { disk_id, operation_id, action: AUDITED_AS[found.action] }),
   );
 }
@@ -212,17 +211,17 @@ export function diskChanged(s: InstanceState, m: Msg<"disk_changed">, now: Date)
 function afterwards(
   s: InstanceState,
   { disk, action }: Changing,
-  consistency: SnapshotConsistency | null,
+  { created_bytes, consistency }: Pick<Msg<"disk_changed">, "created_bytes" | "consistency">,
 ): Part<InstanceState>[] {
   switch (action) {
     case "create_disk":
-      return [upsert("disk", ["id"], { ...disk, attached: true, applied_bytes: disk.size_bytes })];
+      return [upsert("disk", ["id"], { ...disk, attached: true, applied_bytes: created_bytes ?? disk.size_bytes })];
     case "attach_disk":
       return [upsert("disk", ["id"], { ...disk, attached: true })];
     case "detach_disk":
       return [upsert("disk", ["id"], { ...disk, attached: false })];
     case "create_snapshot":
-      return [upsert("disk", ["id"], { ...disk, applied_bytes: disk.size_bytes, consistency })];
+      return [upsert("disk", ["id"], { ...disk, applied_bytes: disk.size_bytes, consistency: consistency ?? null })];
     case "delete_disk":
     case "delete_snapshot":
       return removed(s, disk);

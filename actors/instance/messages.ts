@@ -215,6 +215,8 @@ export type InstanceMessage =
     readonly type: "disk_changed";
     readonly operation_id: string;
     readonly disk_id: string;
+    /** The size that the node created, only if it created a disk. The record may have grown meanwhile. */
+    readonly created_bytes?: number;
     /** Set only if a snapshot was created. */
     readonly consistency?: SnapshotConsistency;
   }

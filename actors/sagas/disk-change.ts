@@ -40,7 +40,8 @@ export const diskChange = saga<DiskChangeParams>(DISK_CHANGE.saga)
         const made = action === "create_snapshot" ? { consistency: consistencyOf(c.act) } : {};
         return write<Output>({ snapshot: { ...disk, ...made } }, toInstance(c, { ...change, ...made }));
       }
-      const changed = toInstance(c, change);
+      const created = action === "create_disk" ? { created_bytes: disk.size_bytes } : {};
+      const changed = toInstance(c, { ...change, ...created });
       const attached = action === "create_disk" || action === "attach_disk";
       return write<Output>(
         { disk: { ...disk, attached, applied_bytes: disk.applied_bytes ?? disk.size_bytes } },

@@ -122,12 +122,12 @@ export function imageUploadRoutes(app: App, deps: Deps): void {
     const idempotency = await deps.idempotency(c);
     if (isFault(idempotency)) return faultResponse(c, idempotency);
     const upload = await findImageUpload(deps.kysely, id);
-    if (upload === undefined) return faultResponse(c, NOT_FOUND);
-    const { tenant_id } = upload;
-    const sha256 = await parts.digest(upload, expected ?? null);
+    // A success deletes the upload. If the request is repeated, the stored reply names the image, and these values are
+    // not used.
+    if (upload === undefined && !idempotency.repeated) return faultResponse(c, NOT_FOUND);
+    const sha256 = upload === undefined ? "" : await parts.digest(upload, expected ?? null);
     if (typeof sha256 !== "string") return faultResponse(c, sha256);
-    const scope = { scope_kind: "tenant", silo_id: null, tenant_id, project_id: null, user_id: null } as const;
-    const image_id = scopedId(scope, sha256);
+    const image_id = upload === undefined ? id : imageIdIn(upload.tenant_id, sha256);
     const outcome = await deps.send(
       c,
       { kind: "image-upload", id },
@@ -190,4 +190,9 @@ export function imageUploadRoutes(app: App, deps: Deps): void {
 
 function withoutNull({ min_platform, ...rest }: NonNullable<ImageUploadBody["compatibility"]>) {
   return min_platform ? { ...rest, min_platform } : rest;
+}
+
+/** Returns the id of the image with this digest in the tenant. */
+function imageIdIn(tenant_id: string, sha256: string): string {
+  return scopedId({ scope_kind: "tenant", silo_id: null, tenant_id, project_id: null, user_id: null }, sha256);
 }

@@ -95,6 +95,27 @@ test("a failed operation does not change the disks, and the answer contains the 
   await a.destroy(id);
 });
 
+test("a disk that grows while its node creates it shows both sizes, and the resize can be repeated", async () => {
+  const { id } = await a.running();
+  const answer = create(id, { size_bytes: 2 * GIB });
+  const job = await a.node.take();
+  const [, { id: disk }] = await a.disksOf(id);
+  const resize = () => a.call("POST", `/v1/disks/${disk}/resize`, { body: { size_bytes: 3 * GIB } });
+  okOf(await resize());
+  await a.node.complete(job);
+  okOf(await answer);
+  const growth = await a.node.take();
+  expect(okOf(await a.call("GET", `/v1/disks/${disk}`))).toMatchObject({ size_bytes: 3 * GIB, applied_bytes: 2 * GIB });
+  await a.node.fail(growth, "no space");
+  await expect.poll(async () => (await resize()).status, { timeout: 20_000 }).toBe(200);
+  await a.node.does("resize_disk");
+  expect(okOf(await a.call("GET", `/v1/disks/${disk}`))).toMatchObject({ applied_bytes: 3 * GIB });
+  await a.act(id, "stop", "stop");
+  await a.done(act(disk, "detach"), "detach_disk");
+  await Promise.all([remove(disk), a.node.does("delete_disk")]);
+  await a.destroy(id);
+});
+
 test("other operations on an instance get 409 during an operation or a resize of one of its disks", async () => {
   const { id } = await a.running();
   const disk = await made(id);

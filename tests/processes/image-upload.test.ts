@@ -169,6 +169,20 @@ test("an upload continues after the server was killed and started again", async 
   expect((await own("GET", `/v1/image-uploads/${begun.id}`)).status).toBe(404);
 }, 120_000);
 
+test("a repeated request that finishes an upload gets the image of the first request", async () => {
+  const bytes = randomBytes(1_000);
+  const begun = okOf(await begin({ size_bytes: bytes.length }));
+  expect((await put(begun.id, 0, bytes)).status).toBe(200);
+  const headers = { "idempotency-key": begun.id };
+  const finish = (more: Record<string, string>) =>
+    own("POST", `/v1/image-uploads/${begun.id}/finish`, { body: {}, headers: more });
+  const first = await finish(headers);
+  expect(first.status).toBe(201);
+  expect(await finish(headers)).toMatchObject({ status: 201, body: first.body });
+  expect((await finish({ "idempotency-key": `${begun.id}-2` })).status).toBe(404);
+  expect((await own("DELETE", `/v1/images/${first.body.id}`)).status).toBe(204);
+});
+
 test("parts out of order, of a wrong size, of another tenant, and above the tenant's limit are refused", async () => {
   const begun = okOf(await begin());
   const part = BYTES.subarray(0, IMAGE_PART_BYTES);

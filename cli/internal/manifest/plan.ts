@@ -52,13 +52,15 @@ type PlanOptions = {
   readonly prune: boolean;
   /** Returns whether a record exists although no list shows it, or is created by the server with another record. */
   isKnown(reference: Reference): boolean;
+  /** Returns why a record of the manifest cannot be created. */
+  readonly problemsOf?: (entry: Entry) => readonly string[];
 };
 
 export function planOf(
   { kinds, place, referencesOf }: Schema,
   manifest: Manifest,
   existing: readonly Existing[],
-  { prune, isKnown }: PlanOptions,
+  { prune, isKnown, problemsOf }: PlanOptions,
 ): Plan {
   const found = new Map(existing.map((each) => [idOf(each), each]));
   const wanted = new Map(manifest.entries.map((each) => [idOf(each), each]));
@@ -73,6 +75,7 @@ export function planOf(
   for (const { list } of kinds) {
     for (const entry of manifest.entries.filter((each) => each.list === list)) {
       const there = found.get(idOf(entry));
+      if (there === undefined) problems.push(...problemsOf?.(entry) ?? []);
       const step = there === undefined ? { kind: "create", entry } as const : stepFor(entry, there, problems);
       if (step === null) unchanged++;
       else steps.push(step);

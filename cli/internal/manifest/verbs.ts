@@ -6,7 +6,7 @@ import { EXIT } from "../exit-code.ts";
 import { Failure, reworded } from "../failure.ts";
 import type { Io } from "../io.ts";
 import { yamlText } from "../output/yaml-text.ts";
-import type { ManifestKind } from "./kind.ts";
+import type { Entry, ManifestKind } from "./kind.ts";
 import { type Existing, type Plan, planOf, type Reference, type Schema, type Step, withoutEmpty } from "./plan.ts";
 import { appliedText, planData, planText, stepLine } from "./plan-text.ts";
 import { isInterrupt, stoppedText } from "./progress.ts";
@@ -18,6 +18,8 @@ export type Present = {
   /** For an export: the records that a manifest cannot describe, by kind. */
   readonly left_out?: readonly string[];
   isKnown(reference: Reference): boolean;
+  /** Returns why a record of the manifest cannot be created. */
+  readonly problemsOf?: (entry: Entry) => readonly string[];
   run(plan: Plan, report: (step: Step) => void): Promise<void>;
 };
 type Action<O> = (options: O) => Promise<void>;
@@ -105,7 +107,7 @@ async function planFor<I extends Io>(
   await verbs.check(io, "the records of a manifest");
   const manifest = await readManifest(io, file, verbs.schema.kinds);
   const present = await verbs.read(io, manifest, prune);
-  return { present, plan: planOf(verbs.schema, manifest, present.existing, { prune, isKnown: present.isKnown }) };
+  return { present, plan: planOf(verbs.schema, manifest, present.existing, { ...present, prune }) };
 }
 
 /** A plan with a problem changes nothing. */

@@ -21,6 +21,13 @@ const VERBS: ManifestVerbs<TenantIo> = {
       isKnown: ({ list, key }) =>
         // The server creates the main route table of a VPC together with the VPC.
         list === "images" ? project.images.has(key) : list === "route_tables" && key.endsWith(`/${MAIN_TABLE}`),
+      problemsOf: ({ list, key, values }) => {
+        const ids = project.shared_names.get(String(values.image));
+        return list !== "instances" || ids === undefined ? [] : [
+          `instance ${key}: ${ids.length} images have the name ${values.image} (${ids.join(", ")}); ` +
+          `create the instance with \`tenantctl instance create --image ID\`, or rename an image`,
+        ];
+      },
       run: (plan, report) => runPlan(io, plan, project, report),
     };
   },

@@ -29,6 +29,8 @@ export type Project = {
   readonly existing: readonly Existing[];
   /** Ids of the images that the project can use, by name. */
   readonly images: ReadonlyMap<string, string>;
+  /** The names that several of these images have, for example a public image and one of the project. */
+  readonly shared_names: ReadonlyMap<string, readonly string[]>;
   /** The data disks, which a manifest does not describe, as `INSTANCE/DISK`. */
   readonly data_disks: readonly string[];
 };
@@ -68,7 +70,11 @@ export async function readProject(io: TenantIo): Promise<Project> {
   ];
   const data_disks = disks.flat().filter(({ kind }) => kind !== BOOT_DISK_KIND)
     .map(({ name, instance }) => `${name_of.get(instance)}/${name}`);
-  return { existing, images: new Map(images.map(({ name, id }) => [name, id])), data_disks };
+  const by_name = Map.groupBy(images, ({ name }) => name);
+  const shared_names = new Map(
+    [...by_name].filter(([, each]) => each.length > 1).map(([name, each]) => [name, each.map(({ id }) => id)]),
+  );
+  return { existing, images: new Map(images.map(({ name, id }) => [name, id])), shared_names, data_disks };
 }
 
 /** Returns what an export of the project leaves out, as in `port forwards main/https` and `data disks web1/data`. */

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { type ComputeFixture, openComputeFixture } from "../../compute/compute-fixture.ts";
+import { okOf } from "../../support/control-plane.ts";
 import { openTenant, type TestTenant } from "../../tenancy/tenant.ts";
 import { serverOf } from "../at-control-plane.ts";
 import { ENDPOINT, fakeEnvironment, type FakeOptions, type Server } from "../fake-environment.ts";
@@ -278,6 +279,30 @@ test("`export` contains the protection and the placement group of an instance, a
   expect((await shell.run("diff -f -", { typed: off })).code).toBe(0);
   const moved = await shell.apply(off.replace("apart", "elsewhere"));
   expect(moved.err()).toContain("instance kept refers to placement_groups elsewhere, which is neither in");
+});
+
+test("`apply` creates no instance whose image has the name of another image", async () => {
+  const shell = shellOf(a.tenant);
+  await shell.run(`vpc update ${a.vpc.id} --name net`);
+  const ids = [(await a.newImage({ name: "twice" })).id];
+  const path = `/v1/tenants/${a.tenant.tenant_id}/projects/${a.tenant.project_id}/images`;
+  const body = {
+    ...{ name: "twice", os: "linux", version: "1", size_bytes: 2 ** 30, sha256: "ab".repeat(32) },
+    source_url: "https://images.example/other",
+  };
+  ids.push(okOf(await a.call("POST", path, { body })).id);
+  const instance = {
+    name: "unsure",
+    image: "twice",
+    vpc: "net",
+    primary_subnet: "front",
+    cpu: 1,
+    memory_bytes: 2 ** 30,
+  };
+  const ran = await shell.apply(JSON.stringify({ instances: [instance] }), "--dry-run");
+  expect(ran.code).not.toBe(0);
+  expect(`${ran.out()}${ran.err()}`).toContain("instance unsure: 2 images have the name twice (");
+  for (const id of ids) expect(`${ran.out()}${ran.err()}`).toContain(id);
 });
 
 /** Returns a server that answers this number of changes, loses the next response, and then refuses further changes. */
