@@ -69,7 +69,12 @@ export type CnMessage =
     readonly defaults: { readonly enabled: boolean; readonly percent: number };
   }
   | { readonly type: "set_traits"; readonly traits: Readonly<Record<string, string>> }
-  | { readonly type: "set_placement"; readonly patch: CnPlacementPatch }
+  | {
+    readonly type: "set_placement";
+    readonly patch: CnPlacementPatch;
+    /** If set, the message has an effect only while the node is cordoned for this reason. */
+    readonly while_cordoned_for?: string;
+  }
   /**
    * Cordons the node and starts the operation that moves its instances. The preview lists the instances that can move.
    * `part_of` is the operation that begins this drain: a drain by label or an upgrade of the node.

@@ -15,8 +15,9 @@ const PIN_CONFLICT = fault("conflict", "the node cannot be pinned to this silo o
   error_code: "PinConflict",
 });
 
-export function setPlacement(s: CnState, { patch }: Msg<"set_placement">): Out<CnState> {
+export function setPlacement(s: CnState, { patch, while_cordoned_for }: Msg<"set_placement">): Out<CnState> {
   const { server_uuid } = s;
+  if (while_cordoned_for !== undefined && s.placement.cordoned_reason !== while_cordoned_for) return { out: "ignore" };
   const labels = relabeled(s.placement.labels, patch.labels ?? null);
   if (isFault(labels)) return refuse(labels);
   const placement = { ...patched(s.placement, patch), labels };

@@ -56,7 +56,12 @@ export const cnUpgrade = saga<CnUpgradeParams>(CN_UPGRADE.saga)
     do: ({ params: { server_uuid, stays_cordoned } }) =>
       write(
         { cordoned: stays_cordoned !== null },
-        withActor({ kind: "cn", id: server_uuid }, { type: "set_placement", patch: cordonAfter(stays_cordoned) }),
+        // An operator may have cordoned the node for another reason during the upgrade.
+        withActor({ kind: "cn", id: server_uuid }, {
+          type: "set_placement",
+          patch: cordonAfter(stays_cordoned),
+          while_cordoned_for: DRAIN,
+        }),
       ),
   });
 

@@ -9,7 +9,6 @@ import type { InstanceMessage } from "../../actors/instance/messages.ts";
 import { CAPACITY_EXHAUSTED, type Fault, isFault, NO_ELIGIBLE_NODE } from "../contract/fault.ts";
 import type { Ending } from "../../actors/saga/state.ts";
 import type { DrainResult } from "../contract/drain.ts";
-import type { DrainPreview } from "../contract/placement.ts";
 import type { Database } from "../db/tables.ts";
 import { type Drain, drainError, type Move } from "../lib/placement/drain-progress.ts";
 import type { RouteDeps } from "../routes/deps.ts";
@@ -45,22 +44,27 @@ function endingOf(result: DrainResult): Ending {
 
 /** Reads the drains and evacuations that wait for their migrations. */
 async function runningDrains(db: Kysely<Database>): Promise<Drain[]> {
-  const { rows } = await sql<{ id: string; saga: string; params: CnDrainParams; active: number }>`
-    select s.id, s.saga, s.params, (select count(*)::int from migration m where m.instance_id is not null
+  type Row = { id: string; saga: string; params: CnDrainParams; created_at: Date; active: number };
+  const { rows } = await sql<Row>`
+    select s.id, s.saga, s.params, s.created_at, (select count(*)::int from migration m where m.instance_id is not null
              and m.source_cn = (s.params->>'server_uuid')::uuid and not berth_migration_ended(m.state)) as active
       from saga s where s.wake_at is not null and s.saga in (${CN_DRAIN.saga}, ${CN_EVACUATE.saga}) and s.state = 'running'
                     and s.step = ${CN_DRAIN.move}
      order by s.id`.execute(db);
-  return await Promise.all(rows.map(async ({ id, saga, params, active }) => {
+  return await Promise.all(rows.map(async ({ id, saga, params, created_at, active }) => {
     const { server_uuid, preview } = params;
-    const now = await stateOf(db, server_uuid, id, preview);
+    // A dead node gets no more instances.
+    const arrivals = saga === CN_EVACUATE.saga ? [] : await listArrivals(db, params, created_at);
+    const moves = [...preview.placeable, ...arrivals];
+    const ids = [...moves, ...preview.not_placeable].map(({ instance_id }) => instance_id);
+    const now = await stateOf(db, server_uuid, id, ids);
     const isHere = (instance_id: string) => now.get(instance_id)?.is_here === true;
     return {
       operation_id: id,
       is_evacuation: saga === CN_EVACUATE.saga,
       server_uuid,
       active,
-      moves: preview.placeable.map(({ instance_id, instance_name, target_cn_uuid }): Move => ({
+      moves: moves.map(({ instance_id, instance_name, target_cn_uuid }): Move => ({
         instance_id,
         instance_name,
         target_cn_uuid,
@@ -73,18 +77,48 @@ async function runningDrains(db: Kysely<Database>): Promise<Drain[]> {
   }));
 }
 
+type Arrival = Pick<Move, "instance_id" | "instance_name" | "target_cn_uuid">;
+
+/**
+ * Lists the instances that were created on the node between the preview and the cordon, and the instances whose
+ * migration to the node began before the cordon. The list also has those that have left the node since the drain began.
+ */
+async function listArrivals(
+  db: Kysely<Database>,
+  { server_uuid, preview }: CnDrainParams,
+  began_at: Date,
+): Promise<Arrival[]> {
+  const known = [...preview.placeable, ...preview.not_placeable].map(({ instance_id }) => instance_id);
+  const { rows } = await sql<Arrival>`
+    select i.id as instance_id, i.name as instance_name, null as target_cn_uuid from instance i
+     where i.id <> all (${known}::uuid[]) and i.id in (
+       select id from instance where host_cn_uuid = ${server_uuid}::uuid
+       union select instance_id from migration
+              where target_cn = ${server_uuid}::uuid and instance_id is not null and not berth_migration_ended(state)
+       union select instance_id from migration where source_cn = ${server_uuid}::uuid and created_at >= ${began_at})
+     order by i.id`.execute(db);
+  return rows;
+}
+
+/** SQL that is true if the instance `i` migrates to the node. */
+function arrives(server_uuid: string) {
+  return sql<boolean>`exists (select from migration a where a.instance_id = i.id
+    and a.target_cn = ${server_uuid}::uuid and not berth_migration_ended(a.state))`;
+}
+
 type Now = Pick<Move, "is_here" | "is_occupied" | "failure">;
 
 async function stateOf(
   db: Kysely<Database>,
   server_uuid: string,
   drain_id: string,
-  { placeable, not_placeable }: DrainPreview,
+  ids: readonly string[],
 ): Promise<Map<string, Now>> {
-  const ids = [...placeable, ...not_placeable].map(({ instance_id }) => instance_id);
   const migrations = ids.map((id) => migrationId(drain_id, id));
   const { rows } = await sql<Now & { id: string }>`
-    select i.id, i.host_cn_uuid = ${server_uuid}::uuid or coalesce(not berth_migration_ended(m.state), false) as is_here, i.operation_id is not null as is_occupied,
+    select i.id, i.operation_id is not null as is_occupied,
+           i.host_cn_uuid = ${server_uuid}::uuid or coalesce(not berth_migration_ended(m.state), false)
+             or ${arrives(server_uuid)} as is_here,
            case when m.state in ('failed', 'aborted') then coalesce(m.reason, 'the migration ' || m.state) end as failure
       from unnest(${ids}::uuid[], ${migrations}::uuid[]) as w (instance_id, migration_id)
       join instance i on i.id = w.instance_id left join migration m on m.id = w.migration_id`.execute(db);
@@ -108,7 +142,7 @@ async function drainMigration(
 ): Promise<InstanceMessage | Fault> {
   const operation_id = migrationId(drain.operation_id, instance_id);
   const wanted = { instance_id, operation_id, tries: 0, leaves: drain.server_uuid };
-  const planned = tries === 0
+  const planned = tries === 0 && target_cn_uuid !== null
     ? await newMigration(deps, { ...wanted, body: { target_server_uuid: target_cn_uuid } })
     : null;
   const message = planned === null || isFault(planned) ? await newMigration(deps, { ...wanted, body: {} }) : planned;

@@ -128,6 +128,23 @@ test("an instance whose migration fails stays on the node, and the operation sta
   expect(await hostOf(id)).toBe(source);
 });
 
+test("a drain waits for an instance that migrates to the node, and moves it on", async () => {
+  const [source] = [...machines.keys()] as [string];
+  const target = other(source);
+  const [id] = await instancesOn(source, 1) as [string];
+  await machines.get(source)!.trouble({ slow_ms: 1_000 });
+  const body = { target_server_uuid: target };
+  const moved = t.call("POST", `/v1/instances/${id}/migrate`, { body });
+  const active = async () =>
+    (await t.db.query("select from migration where target_cn = $1 and not berth_migration_ended(state)", [target]))
+      .rows;
+  await expect.poll(async () => (await active()).length, PATIENCE).toBe(1);
+  const { operation_id } = okOf(await drain(target));
+  okOf(await moved);
+  expect(await ended(operation_id)).toEqual({ moved: 1, remaining: [] });
+  expect(await hostOf(id)).toBe(source);
+});
+
 test("a node has only one drain at a time, and an abandoned drain begins no more migrations", async () => {
   const [source] = [...machines.keys()] as [string];
   const ids = await instancesOn(source, DRAIN_MIGRATIONS_MAX + 1);

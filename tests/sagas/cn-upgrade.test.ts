@@ -257,6 +257,19 @@ test("an instance that came to the node after its drain stops the upgrade before
   await endsLabel(asked);
 });
 
+test("a cordon that an operator sets during the upgrade stays after it", async () => {
+  const asked = await begun();
+  await begins(asked);
+  await toStep(asked, CN_UPGRADE.uncordon);
+  const patch = { cordoned: true, cordoned_reason: "bad DIMM" };
+  expect(await p.send({ kind: "cn", id: node }, { type: "set_placement", patch })).toMatchObject({ ok: true });
+  await toStep(asked, "end");
+  expect(await p.row(upgradeId(asked))).toMatchObject({ state: "succeeded" });
+  expect(await cordon()).toEqual(patch);
+  await endsLabel(asked);
+  await p.send({ kind: "cn", id: node }, { type: "set_placement", patch: { cordoned: false } });
+});
+
 test("begins no upgrade after it was abandoned, and refuses a second upgrade of the node", async () => {
   const asked = await begun();
   await begins(asked);

@@ -8,9 +8,9 @@ import type { NotPlaceableInstance } from "../../contract/placement.ts";
 export type Move = {
   readonly instance_id: string;
   readonly instance_name: string;
-  /** The node on which the preview placed the instance. */
-  readonly target_cn_uuid: string;
-  /** Whether the instance is still on the drained node, or its move has not ended. */
+  /** The node on which the preview placed the instance; null if the instance arrived after the preview. */
+  readonly target_cn_uuid: string | null;
+  /** Whether the instance is on the drained node or arrives there, or its move has not ended. */
   readonly is_here: boolean;
   readonly is_occupied: boolean;
   /** Why the migration of the instance in this drain failed; null if no migration failed. */
