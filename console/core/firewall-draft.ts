@@ -63,7 +63,28 @@ export function changesOf(rules: readonly FirewallRule[], rows: readonly DraftRo
   ];
 }
 
-/** Returns the body of the PUT. Fields that the table does not show keep their values. The server checks the body. */
+/**
+ * Returns the changes of the fields that the table does not show, in rules that exist before and after. The body of a
+ * draft would reverse these changes.
+ */
+export function hiddenChangesOf(before: readonly FirewallRule[], after: readonly FirewallRule[]): string[] {
+  const now = new Map(after.map((rule) => [rule.id, hiddenOf(rule)]));
+  return before.flatMap((rule) => {
+    const [was, is] = [hiddenOf(rule), now.get(rule.id) ?? hiddenOf(rule)];
+    return Object.keys(was).filter((field) => was[field] !== is[field])
+      .map((field) => `${rule.name}: ${field} ${was[field] || "any"} becomes ${is[field] || "any"}`);
+  });
+}
+
+function hiddenOf({ description, source_ports, icmp_type_code }: FirewallRule): Readonly<Record<string, string>> {
+  const icmp = icmp_type_code === null ? "" : JSON.stringify(icmp_type_code);
+  return { description, source_ports: portsText(source_ports), icmp_type_code: icmp };
+}
+
+/**
+ * Returns the body of the PUT. Fields that the table does not show keep their values. The server checks the body. It
+ * keeps the labels of a rule by the rule's name, so the body contains the labels of a renamed rule.
+ */
 export function bodyOf(rules: readonly FirewallRule[], rows: readonly DraftRow[]) {
   return {
     items: rows.map(({ key, priority, source_cidr, destination_cidr, destination_ports, ...row }) => {
@@ -73,6 +94,7 @@ export function bodyOf(rules: readonly FirewallRule[], rows: readonly DraftRow[]
       const icmp = row.protocol === "icmp4" || row.protocol === "icmp6";
       return {
         ...row,
+        ...(before !== undefined && before.name !== row.name && { labels: before.labels }),
         description: before?.description ?? "",
         priority: Number(priority),
         source_cidr: source_cidr || null,

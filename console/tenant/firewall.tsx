@@ -14,7 +14,7 @@ import { ask, type Refusal, refusalOf, send } from "../core/client.ts";
 import { useEffect } from "preact/hooks";
 import { tenantctl } from "../core/command.ts";
 import { decidingRule, evaluationOrder, type Packet } from "../core/firewall.ts";
-import { bodyOf, changesOf, draftOf, type DraftRow } from "../core/firewall-draft.ts";
+import { bodyOf, changesOf, draftOf, type DraftRow, hiddenChangesOf } from "../core/firewall-draft.ts";
 import { askBeforeLeaving } from "../core/router.ts";
 import { labelAction } from "../core/labels.ts";
 import { writersOnly } from "../core/session.ts";
@@ -124,7 +124,9 @@ function Changes({ vpc, draft: { base, rows }, now, set }: {
   const refusal = useSignal<Refusal | null>(null);
   const busy = useSignal(false);
   const mine = changesOf(base.rules, rows);
-  const theirs = base.etag === now.etag ? [] : changesOf(base.rules, now.rules.map(draftOf));
+  const theirs = base.etag === now.etag
+    ? []
+    : [...changesOf(base.rules, now.rules.map(draftOf)), ...hiddenChangesOf(base.rules, now.rules)];
   useEffect(() => {
     askBeforeLeaving(mine.length > 0 ? "The firewall is not applied. Leave the page?" : null);
     return () => askBeforeLeaving(null);

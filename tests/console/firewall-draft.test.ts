@@ -1,6 +1,6 @@
 // Tests edits of a firewall that the user has not applied yet.
 import { describe, expect, test } from "vitest";
-import { bodyOf, changesOf, draftOf, moved } from "../../console/core/firewall-draft.ts";
+import { bodyOf, changesOf, draftOf, hiddenChangesOf, moved } from "../../console/core/firewall-draft.ts";
 import type { FirewallRule } from "../../src/contract/network.ts";
 
 function rule(name: string, fields: Partial<FirewallRule> = {}): FirewallRule {
@@ -58,6 +58,22 @@ test("the text of a change names the rule, the field, and both values", () => {
     "adds dns",
     "deletes web",
   ]);
+});
+
+test("a change of a field that the table does not show is named, because the body of the draft would reverse it", () => {
+  const [ssh, web] = RULES as [FirewallRule, FirewallRule];
+  const after = [{ ...ssh, source_ports: null, description: "office only" }, rule("new")];
+  expect(hiddenChangesOf(RULES, after)).toEqual([
+    "ssh: description kept becomes office only",
+    "ssh: source_ports 1024-65535 becomes any",
+  ]);
+  expect(hiddenChangesOf([web], [web])).toEqual([]);
+});
+
+test("a renamed rule keeps its labels", () => {
+  const labeled = rule("ssh", { labels: { team: "web" } });
+  const [renamed] = bodyOf([labeled], [{ ...draftOf(labeled), name: "login" }]).items;
+  expect(renamed).toMatchObject({ name: "login", labels: { team: "web" } });
 });
 
 test("a change to a protocol without ports also removes the source ports, which the table does not show", () => {
