@@ -109,7 +109,8 @@ test("a disk that grows while its node creates it shows both sizes, and the resi
   await a.node.fail(growth, "no space");
   await expect.poll(async () => (await resize()).status, { timeout: 20_000 }).toBe(200);
   await a.node.does("resize_disk");
-  expect(okOf(await a.call("GET", `/v1/disks/${disk}`))).toMatchObject({ applied_bytes: 3 * GIB });
+  const applied = async () => okOf(await a.call("GET", `/v1/disks/${disk}`)).applied_bytes;
+  await expect.poll(applied, { timeout: 20_000 }).toBe(3 * GIB);
   await a.act(id, "stop", "stop");
   await a.done(act(disk, "detach"), "detach_disk");
   await Promise.all([remove(disk), a.node.does("delete_disk")]);
