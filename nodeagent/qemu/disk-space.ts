@@ -10,6 +10,9 @@ const CHECK_MS = 2_000;
 /** Free space at which the guests continue: less would only pause them again. */
 export const SPACE_BYTES_MIN = 256 * 2 ** 20;
 
+/** The state of a guest that QEMU paused because of a failed write. */
+const NO_SPACE_STATUS = "io-error";
+
 /** Returns a function that waits in the background for space, and then continues the guest. */
 export function createSpaceWaiter(
   { folders, signal, log }: Pick<Host, "folders" | "signal" | "log">,
@@ -32,6 +35,9 @@ export function createSpaceWaiter(
     find(id)?.console.note("the node's disk is full: the machine waits, and continues when there is space");
     const monitor = await untilSpace(id).finally(() => waiting.delete(id));
     if (monitor === undefined) return;
+    // After its migration to another node, a guest is paused in another state, and must not run here again.
+    const { status } = await monitor.qmp.execute("query-status");
+    if (status !== NO_SPACE_STATUS) return;
     monitor.console.note("the node's disk has space again: the machine continues");
     log(`VM ${id}: continues, because the node's disk has space again`);
     // The answer may arrive together with the event that the disk is full again. That event must start another wait, so

@@ -360,6 +360,7 @@ describe.each(
     test("a value that the store refuses fails only its own message, not the other messages of the same commit call", async () => {
       const ids = [await newLamp(), await newLamp(), await newLamp()];
       const engine = engineOn(subject.store);
+      // The type forbids the value, which PostgreSQL must refuse to cast.
       const bad: LampMessage = { type: "guarded", allow: "neither" as unknown as boolean };
       const outcomes = await Promise.allSettled(
         ids.map((id, at) => engine.send({ kind: "lamp", id }, at === 1 ? bad : { type: "switch_on" })),

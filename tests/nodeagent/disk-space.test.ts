@@ -21,6 +21,37 @@ afterEach(async () => {
   await folder.remove();
 });
 
+/** Returns a monitor of the QEMU, with a waiter that continues the guest, and the lines of its log. */
+async function watch(path: string): Promise<{ monitor: VmMonitor; log: string[] }> {
+  const log: string[] = [];
+  const folders = { machine_dir: folder.path, run_dir: folder.path };
+  const signal = new AbortController().signal;
+  const wait = createSpaceWaiter({ folders, signal, log: (line) => void log.push(line) }, () => monitor);
+  const places = { socket: (name: string) => name === "qmp" ? path : `${folder.path}/${name}` };
+  // The monitor uses only the paths of the sockets.
+  const opened = await monitorVm(places as unknown as VmPlaces, {
+    limit_ms: 5_000,
+    isGone: () => Promise.resolve(false),
+    onNoSpace: () => wait("vm-1"),
+  });
+  return { monitor: opened, log };
+}
+
+test("a guest that has migrated away while it waited for space is not continued", async () => {
+  let asked = 0;
+  const commands: string[] = [];
+  qemu = await fakeMonitor(({ execute }) => {
+    commands.push(execute);
+    if (execute !== "query-status") return { return: {} };
+    return { return: { status: ++asked === 1 ? "io-error" : "postmigrate" } };
+  });
+  const watched = await watch(qemu.path);
+  monitor = watched.monitor;
+  await expect.poll(() => asked, { timeout: 10_000 }).toBe(2);
+  expect(watched.log).toEqual(["VM vm-1: waits, because the node's disk is full"]);
+  expect(commands).not.toContain("cont");
+});
+
 test("a guest whose disk is full again when `cont` answers is continued a second time", async () => {
   let continued = 0;
   qemu = await fakeMonitor(({ execute, id }) => {
@@ -32,20 +63,12 @@ test("a guest whose disk is full again when `cont` answers is continued a second
     qemu!.send([{ return: {}, id }, NO_SPACE].map((line) => `${JSON.stringify(line)}\r\n`).join(""));
     return null;
   });
-  const log: string[] = [];
-  const folders = { machine_dir: folder.path, run_dir: folder.path };
-  const signal = new AbortController().signal;
-  const wait = createSpaceWaiter({ folders, signal, log: (line) => void log.push(line) }, () => monitor);
-  const places = { socket: (name: string) => name === "qmp" ? qemu!.path : `${folder.path}/${name}` };
-  monitor = await monitorVm(places as unknown as VmPlaces, {
-    limit_ms: 5_000,
-    isGone: () => Promise.resolve(false),
-    onNoSpace: () => wait("vm-1"),
-  });
+  const watched = await watch(qemu.path);
+  monitor = watched.monitor;
   const round = [
     "VM vm-1: waits, because the node's disk is full",
     "VM vm-1: continues, because the node's disk has space again",
   ];
   await expect.poll(() => continued, { timeout: 10_000 }).toBe(2);
-  expect(log).toEqual([...round, ...round]);
+  expect(watched.log).toEqual([...round, ...round]);
 });
