@@ -119,8 +119,11 @@ export type VmConsole = {
   ring(): Uint8Array;
   /** Calls the listener with each further output. Returns a function that ends the subscription. */
   subscribe(listener: (bytes: Uint8Array) => void): () => void;
-  /** Types bytes into the console. */
-  write(bytes: Uint8Array): void;
+  /**
+   * Types bytes into the console. Resolves when the VM has taken them, which takes long if the guest does not read its
+   * serial port, or when the console has closed.
+   */
+  write(bytes: Uint8Array): Promise<void>;
 };
 
 /** How a machine keeps images. */

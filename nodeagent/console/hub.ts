@@ -2,7 +2,7 @@
 // all connections to the console end on the node, even if they pass through different server processes. Each user has
 // a position in the feed and a window; nothing is queued for a slow user.
 import type { ConsoleCall } from "../../src/contract/console.ts";
-import { CONSOLE_FRAME_BYTES_MAX, CONSOLES_PER_INSTANCE_MAX } from "../../src/contract/limits.ts";
+import { CONSOLE_FRAME_BYTES_MAX, CONSOLE_WINDOW_BYTES, CONSOLES_PER_INSTANCE_MAX } from "../../src/contract/limits.ts";
 import { type ConsoleControl, controlText, parseControl } from "../../src/lib/console/frames.ts";
 import { createReceipts, createSendWindow, type SendWindow } from "../../src/lib/console/window.ts";
 import type { ClientSocket } from "../../cli/internal/websocket.ts";
@@ -75,6 +75,12 @@ export function createHub(first: VmConsole, left: () => void): Hub {
     left();
   }
 
+  function dismiss(user: User, message: string): void {
+    tell(user, { type: "end", message });
+    user.socket.close();
+    leave(user);
+  }
+
   /** Returns why the user cannot join, or null. If the user takes over, the user who typed until now can only watch. */
   function refusal({ mode, take_over, username }: ConsoleCall): string | null {
     if (users.size >= CONSOLES_PER_INSTANCE_MAX) return `the instance has ${CONSOLES_PER_INSTANCE_MAX} open consoles`;
@@ -106,11 +112,19 @@ export function createHub(first: VmConsole, left: () => void): Hub {
     if (call.mode === "write") typist = user;
     const used = createReceipts((bytes) => tell(user, { type: "ack", bytes }));
     tell(user, { type: "ready", writer: call.mode === "write" });
+    /** Bytes that the user typed and the VM has not taken. */
+    let untaken = 0;
+
+    async function type(bytes: Uint8Array): Promise<void> {
+      untaken += bytes.length;
+      if (untaken > CONSOLE_WINDOW_BYTES) return dismiss(user, "the console sent more than its window allows");
+      if (typist === user) await console.write(bytes);
+      untaken -= bytes.length;
+      if (users.has(user)) used(bytes.length);
+    }
+
     socket.listen({
-      onData: (bytes) => {
-        if (typist === user) console.write(bytes);
-        used(bytes.length);
-      },
+      onData: (bytes) => void type(bytes),
       onText: (text) => {
         const control = parseControl(text);
         if (control?.type !== "ack") return;
@@ -132,11 +146,7 @@ export function createHub(first: VmConsole, left: () => void): Hub {
       for (const user of users) advance(user);
     },
     end: (message) => {
-      for (const user of [...users]) {
-        tell(user, { type: "end", message });
-        user.socket.close();
-        leave(user);
-      }
+      for (const user of [...users]) dismiss(user, message);
     },
     count: () => users.size,
   };

@@ -74,6 +74,7 @@ function simulatedConsole(name: string): VmConsole {
           line = (line + mark).slice(-LINE_CHARS_MAX);
         }
       }
+      return Promise.resolve();
     },
   };
 }

@@ -2,6 +2,7 @@
 // output on to users.
 import { connect, type Socket } from "node:net";
 import type { VmConsole as Console } from "../driver.ts";
+import { CONSOLE_BUFFER_BYTES_MAX } from "../../src/contract/limits.ts";
 import { createConsoleRing } from "./console-ring.ts";
 
 export type VmConsole = Console & {
@@ -25,6 +26,8 @@ export function openVmConsole(path: string): VmConsole {
   const listeners = new Set<(bytes: Uint8Array) => void>();
   const options = { path, readableHighWaterMark: BUFFER_BYTES, highWaterMark: BUFFER_BYTES };
   const socket: Socket = connect(options);
+  /** Called when QEMU has taken typed bytes, or can take no more. */
+  const untaken = new Set<() => void>();
   socket.on("error", () => {}); // The VM ended; its monitor reports that.
   socket.unref();
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -43,7 +46,10 @@ export function openVmConsole(path: string): VmConsole {
     timer ??= setTimeout(take, GATHER_MS);
     timer.unref();
   });
-  socket.on("close", take);
+  socket.on("close", () => {
+    take();
+    for (const done of untaken) done();
+  });
   return {
     ring: ring.content,
     subscribe: (listener) => {
@@ -54,7 +60,18 @@ export function openVmConsole(path: string): VmConsole {
       take();
       keep(new TextEncoder().encode(`\r\n[berth: ${line}]\r\n`));
     },
-    write: (bytes) => void (socket.writable && socket.write(bytes)),
+    write: (bytes) =>
+      new Promise((resolve) => {
+        const done = () => {
+          untaken.delete(done);
+          resolve();
+        };
+        // Like a serial line, the console drops what is typed if earlier users typed too much for a guest that does not
+        // read.
+        if (!socket.writable || socket.writableLength > CONSOLE_BUFFER_BYTES_MAX) return done();
+        untaken.add(done);
+        socket.write(bytes, done);
+      }),
     close: () => {
       clearTimeout(timer);
       take();

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { createFeed } from "../../nodeagent/console/feed.ts";
 import { createHub } from "../../nodeagent/console/hub.ts";
 import type { ClientSocket, SocketListener } from "../../cli/internal/websocket.ts";
+import { CONSOLE_WINDOW_BYTES } from "../../src/contract/limits.ts";
 import type { ConsoleCall } from "../../src/contract/console.ts";
 import { type ConsoleControl, controlText, parseControl } from "../../src/lib/console/frames.ts";
 
@@ -34,7 +35,7 @@ describe("the ring", () => {
 });
 
 /** A VM console whose test writes as the guest. */
-function fakeVm(ring = "") {
+function fakeVm(ring = "", reads: () => Promise<void> = () => Promise.resolve()) {
   const listeners = new Set<(bytes: Uint8Array) => void>();
   const typed: string[] = [];
   return {
@@ -47,7 +48,10 @@ function fakeVm(ring = "") {
         listeners.add(listener);
         return () => void listeners.delete(listener);
       },
-      write: (bytes: Uint8Array) => void typed.push(textOf(bytes)),
+      write: (bytes: Uint8Array) => {
+        typed.push(textOf(bytes));
+        return reads();
+      },
     },
   };
 }
@@ -114,6 +118,29 @@ test("a second writer is refused with the name of the first; after a take-over, 
   third.socket.close();
   first.types("still no");
   expect(vm.typed).toEqual(["yes"]);
+});
+
+test("typed bytes are confirmed after the VM has taken them", async () => {
+  const { promise: read, resolve: guestReads } = Promise.withResolvers<void>();
+  const hub = createHub(fakeVm("", () => read).console, () => {});
+  const user = fakeSocket();
+  hub.join(call(), user.socket);
+  user.types("x".repeat(CONSOLE_WINDOW_BYTES));
+  await Promise.resolve();
+  expect(user.controls).toEqual([{ type: "ready", writer: true }]);
+  guestReads();
+  await expect.poll(() => user.controls.at(-1)).toEqual({ type: "ack", bytes: CONSOLE_WINDOW_BYTES });
+});
+
+test("a console that types more than its window ends, because the VM takes nothing", () => {
+  const vm = fakeVm("", () => new Promise(() => {}));
+  const hub = createHub(vm.console, () => {});
+  const user = fakeSocket();
+  hub.join(call(), user.socket);
+  user.types("x".repeat(CONSOLE_WINDOW_BYTES));
+  user.types("y");
+  expect(user.controls.at(-1)).toEqual({ type: "end", message: expect.stringContaining("window") });
+  expect([user.isClosed(), vm.typed.at(-1)?.at(0)]).toEqual([true, "x"]);
 });
 
 test("a reader that confirms nothing gets one window; later it reads how much it missed", () => {
