@@ -6,7 +6,8 @@
 // The cache survives a restart, because the control plane may run on nodes that need this booter to boot. The cached
 // record of an enrolled node contains the root password hash of its last boot: without it, the node would boot with the
 // password of its image. The hash is removed when the node is no longer enrolled. When the record reaches its age
-// limit, the hash is no longer saved.
+// limit, the hash is no longer saved. A removed hash is unknown, as is the hash of a node that never booted from this
+// booter.
 import { LOOKUP_LATE_MS, LOOKUP_MS, PENDING_MAX, RECORD_FRESH_MS, RECORDS_MAX } from "../limits.ts";
 import type { Log } from "../log.ts";
 import { type ApiClient, ApiFault } from "./client.ts";
@@ -111,15 +112,17 @@ export function openRecords(options: RecordsOptions): Records {
   function withKnownSecret(facts: BootFacts): BootFacts {
     const before = known.get(facts.mac)?.facts;
     if (before === undefined || before.server_uuid !== facts.server_uuid) return facts;
-    return { ...facts, root_password_hash: before.root_password_hash };
+    const { root_password_hash, root_password_known } = before;
+    return { ...facts, root_password_hash, root_password_known };
   }
 
   async function ask(mac: string, client: Readonly<Record<string, unknown>>): Promise<Found> {
     try {
       const stale = now() - policy_at > RECORD_FRESH_MS;
-      const [facts, newer] = await Promise.all([api.seen(mac, client), stale ? api.policy() : null]);
+      const [answer, newer] = await Promise.all([api.seen(mac, client), stale ? api.policy() : null]);
       if (newer !== null) takePolicy(newer);
       reached(true);
+      const facts = answer === null ? null : { ...answer, root_password_known: true };
       if (facts !== null) keep(facts);
       return { facts, verified: true };
     } catch (error) {
@@ -203,5 +206,5 @@ export function openRecords(options: RecordsOptions): Records {
 }
 
 function withoutSecret(facts: BootFacts): BootFacts {
-  return facts.root_password_hash === null ? facts : { ...facts, root_password_hash: null };
+  return { ...facts, root_password_hash: null, root_password_known: false };
 }

@@ -14,7 +14,10 @@ import { ipv4Number } from "../ipv4.ts";
 export type BootFacts = Omit<BootRecord, "kernel_args" | "console"> & {
   /** The kernel arguments and the console that the boot record and the labels of the record's node set. */
   readonly boot_arguments: BootArguments;
+  /** Null if the node has no password hash. Also null if the hash is unknown: then `root_password_known` is false. */
   readonly root_password_hash: string | null;
+  /** Whether the control plane answered for this machine. The list of records contains no hashes. */
+  readonly root_password_known: boolean;
 };
 export type PolicyFacts = { readonly enrollment_pi: string | null; readonly enrollment_kernel_args: readonly string[] };
 
@@ -60,6 +63,8 @@ export function bootFacts(value: unknown): BootFacts {
     updated_at: String(bag.updated_at ?? ""),
     boot_arguments: argumentsOf(bag.boot_arguments),
     root_password_hash: orNull(bag.root_password_hash, "root_password_hash", isSha512Crypt),
+    // Only the cache file contains this field. In a file of an earlier release, null can also be an unknown hash.
+    root_password_known: bag.root_password_known === true || typeof bag.root_password_hash === "string",
   };
 }
 

@@ -106,8 +106,7 @@ function alarm(reason: string, fields: Readonly<Record<string, string>>, { count
 
 /**
  * Asks the control plane for the record, because the root password may have just changed. If the control plane does not
- * answer, returns the cached record, because a machine without a password hash would boot with the default password
- * of its image.
+ * answer, returns the cached record.
  */
 async function latest(mac: string, { records }: RouteOptions): Promise<Found> {
   const asked = await records.find(mac, {});
@@ -130,7 +129,8 @@ async function script(text: string, asked: HttpAsked, options: RouteOptions): Pr
     const use = await options.uses.use(ticket);
     if (use === null) return refusedAsUsed(ticket, options);
     options.counters.count("scripts_total", { kind: decision.kind });
-    options.log("script.served", { mac, address, kind: decision.kind, stamp: decision.stamp });
+    const locked = facts.root_password_known ? {} : { root_password: "locked" };
+    options.log("script.served", { mac, address, kind: decision.kind, stamp: decision.stamp, ...locked });
     return { ...textAnswer(200, made), ended: use.ended };
   } catch (error) {
     if (!(error instanceof ScriptFault)) throw error;
@@ -145,6 +145,13 @@ function refusedAsUsed({ mac, address }: Ticket, options: RouteOptions): HttpAns
   return NOT_FOUND;
 }
 
+/**
+ * The hash for a machine whose own hash is unknown. Without a hash, a SmartOS machine would boot with the password of
+ * its image, which is public. This hash is 64 zero bytes, and no password with this hash is known. It has the form of
+ * other hashes, so every image accepts it.
+ */
+export const LOCKED_PASSWORD_HASH = `$6$locked$${".".repeat(86)}`;
+
 /** Returns the values in a script and in a machine's own files, for every kind of image. */
 function argumentsOf({ facts, decision }: Boot, options: RouteOptions) {
   return {
@@ -154,7 +161,7 @@ function argumentsOf({ facts, decision }: Boot, options: RouteOptions) {
     extra: options.records.policy().enrollment_kernel_args,
     console: options.console,
     amqp: options.amqpFor(facts.mac, facts.address ?? ""),
-    root_password_hash: facts.root_password_hash,
+    root_password_hash: facts.root_password_known ? facts.root_password_hash : LOCKED_PASSWORD_HASH,
   };
 }
 

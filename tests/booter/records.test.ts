@@ -127,10 +127,18 @@ describe("while the control plane is unreachable", () => {
     expect(await records.find(MAC, {})).toEqual({ verified: false, facts: null });
   });
 
-  test("the cached record of an enrolled node keeps its root password hash until the password is cleared", async () => {
-    const { site, open } = fixture([enrolled({ root_password_hash: HASH })]);
+  test("the cached record of an enrolled node keeps its root password hash from its first boot until the password is cleared", async () => {
+    const { site, open } = fixture([enrolled()]);
     const records = open();
-    const hash = async () => (await records.find(MAC, {})).facts?.root_password_hash;
+    const hash = async () => {
+      const { facts } = await records.find(MAC, {});
+      return facts?.root_password_known === true ? facts.root_password_hash : "unknown";
+    };
+    await records.refresh();
+    site.away = true;
+    expect(await hash()).toBe("unknown");
+    site.away = false;
+    site.records = [enrolled({ root_password_hash: HASH })];
     expect(await hash()).toBe(HASH);
     site.now += 1;
     site.records = [enrolled()];
@@ -272,6 +280,11 @@ describe("cached records on disk", () => {
     } finally {
       await folder.remove();
     }
+  });
+
+  test("of an earlier release, with null as root password hash, leave the hash unknown", () => {
+    expect(bootFacts({ ...factsOf(), root_password_hash: null }).root_password_known).toBe(false);
+    expect(bootFacts({ ...factsOf(), root_password_hash: HASH }).root_password_known).toBe(true);
   });
 
   test("are used by a booter that starts while its control plane is unreachable, to boot enrolled nodes", async () => {
