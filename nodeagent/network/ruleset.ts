@@ -9,6 +9,16 @@ import { EXTERNAL_DEVICE, GATEWAY_IPV6, METADATA_IPV4, METADATA_IPV6, OVERLAY_DE
 const VM_UIDS = "200000-299999";
 /** Echo requests that a router answers its guests, per second. */
 const ECHO_PER_SECOND = 50;
+/**
+ * TCP connections of a NIC to the services of its router, DNS and metadata. A guest with an ordinary resolver has one
+ * or two (RFC 7766). Above it, the guest's kernel repeats its request until one of the connections has ended.
+ */
+const NIC_CONNECTIONS_MAX = 64;
+/**
+ * TCP connections of all guests of one router, so of one VPC, to the router's services. One process serves the
+ * routers of all VPCs, and each connection is an open file of the process.
+ */
+export const ROUTER_CONNECTIONS_MAX = 512;
 /** Bits of the DHCP header before the client's hardware address, counted from the UDP header: 8 + 28 bytes. */
 const DHCP_MAC_OFFSET_BITS = 288;
 
@@ -40,7 +50,7 @@ export function rulesetOf(document: NetworkDocument, taps: ReadonlySet<string>):
         ...document.blocks.map((block) => `${familyOf(block)} saddr ${block} return`),
         "counter drop",
       ]),
-      ...INPUT,
+      ...inputChain(nics),
       ...OUTPUT,
       ...translation(document, nics),
     ]),
@@ -144,20 +154,27 @@ function forwardChain(nics: readonly LocalNic[]): string[] {
   ]);
 }
 
-const INPUT = base("input", "filter hook input priority filter; policy drop", [
-  'iifname "lo" accept',
-  "ct state established,related accept",
-  "iifname @taps udp sport 68 udp dport 67 accept",
-  `iifname @taps ip6 daddr ${GATEWAY_IPV6} udp sport 546 udp dport 547 accept`,
-  `iifname @taps ip daddr ${METADATA_IPV4} tcp dport { 53, 80 } accept`,
-  `iifname @taps ip daddr ${METADATA_IPV4} udp dport 53 accept`,
-  `iifname @taps ip6 daddr ${METADATA_IPV6} tcp dport { 53, 80 } accept`,
-  `iifname @taps ip6 daddr ${METADATA_IPV6} udp dport 53 accept`,
-  `iifname @taps icmp type echo-request limit rate ${ECHO_PER_SECOND}/second accept`,
-  "iifname @taps icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert, nd-router-solicit, echo-request } accept",
-  `iifname "${EXTERNAL_DEVICE}" icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } accept`,
-  "counter drop",
-]);
+/** Accepts packets to the router itself, which serves only its guests. */
+function inputChain(nics: readonly LocalNic[]): string[] {
+  const limit = (from: string, connections_max: number) =>
+    `iifname ${from} tcp dport { 53, 80 } ct state new ct count over ${connections_max} counter drop`;
+  return base("input", "filter hook input priority filter; policy drop", [
+    'iifname "lo" accept',
+    "ct state established,related accept",
+    ...nics.map(({ mac }) => limit(`"${tapName(mac)}"`, NIC_CONNECTIONS_MAX)),
+    limit("@taps", ROUTER_CONNECTIONS_MAX),
+    "iifname @taps udp sport 68 udp dport 67 accept",
+    `iifname @taps ip6 daddr ${GATEWAY_IPV6} udp sport 546 udp dport 547 accept`,
+    `iifname @taps ip daddr ${METADATA_IPV4} tcp dport { 53, 80 } accept`,
+    `iifname @taps ip daddr ${METADATA_IPV4} udp dport 53 accept`,
+    `iifname @taps ip6 daddr ${METADATA_IPV6} tcp dport { 53, 80 } accept`,
+    `iifname @taps ip6 daddr ${METADATA_IPV6} udp dport 53 accept`,
+    `iifname @taps icmp type echo-request limit rate ${ECHO_PER_SECOND}/second accept`,
+    "iifname @taps icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert, nd-router-solicit, echo-request } accept",
+    `iifname "${EXTERNAL_DEVICE}" icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } accept`,
+    "counter drop",
+  ]);
+}
 
 const OUTPUT = base("output", "filter hook output priority filter; policy accept", [
   `meta skuid ${VM_UIDS} counter drop`,

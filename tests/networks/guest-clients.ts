@@ -130,6 +130,55 @@ except TimeoutError:
 print(json.dumps(sorted(answers)))
 `;
 
+/**
+ * Opens connections until one fails, and sends nothing: SERVER PORT COUNT. Prints JSON: how many were opened, how many
+ * of them the server has ended at once, and how many after some more seconds.
+ */
+export const CROWD_CLIENT = `
+import json, select, socket, sys, time
+server, port, count = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+opened, ended = [], set()
+def wait(seconds):
+    until = time.monotonic() + seconds
+    while len(ended) < len(opened) and time.monotonic() < until:
+        ended.update(select.select([peer for peer in opened if peer not in ended], [], [], 0.2)[0])
+    return len(opened) - len(ended)
+for _ in range(count):
+    try:
+        opened.append(socket.create_connection((server, port), timeout=0.9))
+    except ConnectionResetError:
+        pass
+    except TimeoutError:
+        break
+print(json.dumps({"first": wait(3), "later": wait(13)}))
+`;
+
+/**
+ * Asks a question so many times on one TCP connection and begins to read after a second: SERVER NAME COUNT. Prints JSON:
+ * the number of different answers, or the error that ended the connection.
+ */
+export const SLOW_DNS_CLIENT = `
+import json, socket, struct, sys, threading, time
+server, name, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
+labels = b"".join(bytes([len(p)]) + p.encode() for p in name.split("."))
+def query(number):
+    message = struct.pack("!HHHHHH", number, 256, 1, 0, 0, 0) + labels + struct.pack("!BHH", 0, 1, 1)
+    return struct.pack("!H", len(message)) + message
+peer = socket.socket()
+peer.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+peer.settimeout(8); peer.connect((server, 53))
+try:
+    peer.sendall(b"".join(query(number % 65536) for number in range(count)))
+    time.sleep(1)
+    stream, answers = peer.makefile("rb"), set()
+    for _ in range(count):
+        answer = stream.read(struct.unpack("!H", stream.read(2))[0])
+        answers.add(struct.unpack("!H", answer[:2])[0])
+    print(json.dumps({"answers": len(answers)}))
+except (OSError, struct.error) as error:
+    print(json.dumps({"error": type(error).__name__}))
+`;
+
 /** Runs dnsmasq: ADDRESS CONFIGURATION. Prints \`ready\` when it accepts connections. */
 export const DNSMASQ = `
 import socket, subprocess, sys, time

@@ -15,7 +15,16 @@ import { buildExecutables } from "../processes/executables.ts";
 import { lacking, needs } from "../support/optional-programs.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 import { documentOf, machine, type TestVpc } from "./documents.ts";
-import { DHCP6_CLIENT, DHCP_CLIENT, DNS_CLIENT, DNS_PAIR_CLIENT, DNS_SERVER, DNSMASQ } from "./guest-clients.ts";
+import {
+  CROWD_CLIENT,
+  DHCP6_CLIENT,
+  DHCP_CLIENT,
+  DNS_CLIENT,
+  DNS_PAIR_CLIENT,
+  DNS_SERVER,
+  DNSMASQ,
+  SLOW_DNS_CLIENT,
+} from "./guest-clients.ts";
 import { BUILD_LIMIT_MS, type NetworkSite, openNetworkSite } from "./site.ts";
 
 const missing = lacking("ip", "nft", "unshare", "nsenter", "conntrack", "python3", "curl");
@@ -229,6 +238,35 @@ describe.skipIf(missing !== null)("a guest", () => {
     await expect.poll(async () => (await dns("a1", "example.org", "A")).found, { timeout: 20_000 }).toEqual([
       "192.0.2.53",
     ]);
+  });
+
+  const open = async (from: string, port: string, count: number) =>
+    JSON.parse((await site.inMachine(from, "python3", "-c", CROWD_CLIENT, METADATA, port, `${count}`)).out);
+
+  test.each([
+    ["DNS", "53"],
+    ["metadata", "80"],
+  ])("has at most 64 connections to %s, which end when they are idle, and the others are served", async (_, port) => {
+    const crowd = open("a1", port, 100);
+    await new Promise((later) => setTimeout(later, 2_000));
+    expect(await dns("a2", "a1.p1.internal", "A", { transport: "tcp" })).toEqual({ code: 0, found: ["10.0.1.5"] });
+    expect(await crowd).toEqual({ first: 64, later: 0 });
+  });
+
+  test("has at most 512 connections to DNS even if the kernel does not count them", async () => {
+    const accept = "insert rule inet berth input iifname @taps tcp dport 53 accept";
+    await site.run(["ip", "netns", "exec", `${ROUTER_PREFIX}${A.vni}`, "nft", accept]);
+    expect(await open("a1", "53", 600)).toEqual({ first: 512, later: 0 });
+    await driver.apply(documents[0]!);
+  });
+
+  test("gets whole answers by TCP when it reads slowly, and is disconnected when too many wait", async () => {
+    const ask = async (count: number) =>
+      JSON.parse(
+        (await site.inMachine("a1", "python3", "-c", SLOW_DNS_CLIENT, METADATA, "a2.p1.internal", `${count}`)).out,
+      );
+    expect(await ask(2_000)).toEqual({ answers: 2_000 });
+    expect(await ask(60_000)).toEqual({ error: "ConnectionResetError" });
   });
 
   test("reads its metadata with a token, in both families", async () => {

@@ -7,12 +7,22 @@ export type UdpSocket = {
 };
 export type TcpSocket = {
   readonly remoteAddress: string;
+  /** Returns how many bytes the kernel took; -1 if the connection has ended. Bun does not keep the others. */
   write(data: Uint8Array): number;
+  /** Ends the connection. The guest still gets the bytes that the kernel took. */
   end(): void;
+  /** Ends the connection at once. */
+  terminate(): void;
+  /** Calls `timeout` once after so many seconds from now. */
+  timeout(seconds: number): void;
   data: TcpState;
 };
-/** The bytes that came on a connection and are not handled yet. */
-export type TcpState = { buffer: Uint8Array };
+export type TcpState = {
+  /** The bytes that came on a connection and are not handled yet. */
+  received: Uint8Array;
+  /** The bytes that the kernel did not take yet. */
+  unsent: Uint8Array;
+};
 export type Listener = { stop(closeActiveConnections?: boolean): void };
 export type HttpServer = Listener & {
   requestIP(request: Request): { readonly address: string } | null;
@@ -33,6 +43,10 @@ export type Bun = {
     readonly socket: {
       open(socket: TcpSocket): void;
       data(socket: TcpSocket, data: Uint8Array): void;
+      /** Called when the kernel takes bytes again. */
+      drain(socket: TcpSocket): void;
+      timeout(socket: TcpSocket): void;
+      close(socket: TcpSocket): void;
       error?(socket: TcpSocket, error: Error): void;
     };
   }): Listener;

@@ -1,14 +1,15 @@
 // Serves the sockets of one router: DHCP in both families, router advertisements, DNS and metadata. The router's
 // firewall accepts packets to these sockets only from guests of the router.
 import { METADATA_IPV4, METADATA_IPV6 } from "../names.ts";
-import type { Bun, TcpSocket, UdpSocket } from "./bun.ts";
+import type { Bun, UdpSocket } from "./bun.ts";
 import { dhcpReply } from "./dhcp.ts";
+import { listenForDns } from "./dns-connections.ts";
 import { failure, localAnswer, questionOf } from "./dns.ts";
 import { type Ipv6Services, openIpv6Services } from "./ipv6-services.ts";
 import type { LinkSockets } from "./link-sockets.ts";
 import { type MetadataAnswer, metadataAnswer, type MetadataOptions, type MetadataRequest } from "./metadata.ts";
 import type { Namespaces } from "./namespaces.ts";
-import { framed, resolve, type Transport, unframed } from "./resolver.ts";
+import { resolve, type Transport } from "./resolver.ts";
 import type { GuestPlan } from "./guest-plan.ts";
 
 export const DHCP_PORT = 67;
@@ -20,11 +21,9 @@ export const METADATA_PORT = 80;
  * cannot use up the node's sockets.
  */
 const QUESTIONS_MAX = 64;
-/** Maximum number of bytes of a TCP connection that are kept while a message is incomplete. */
-const TCP_BYTES_MAX = 4_096;
 /** A request for metadata has no body. */
 const BODY_BYTES_MAX = 1_024;
-/** Seconds after which a silent HTTP connection ends. */
+/** Seconds after which a silent HTTP connection ends. The router's ruleset limits the number of these connections. */
 const IDLE_S = 10;
 
 export type RouterSockets = {
@@ -96,27 +95,8 @@ export function openRouterSockets(
       const copy = query.slice();
       void answerDns(copy, "udp").then((answer) => answer !== null && reply(answer));
     });
-    const onMessage = async (socket: TcpSocket, message: Uint8Array) => {
-      const answer = await answerDns(message, "tcp");
-      if (answer === null) socket.end();
-      else socket.write(framed(answer));
-    };
-    // Resolvers send several queries at once, and accept the answers in any order (RFC 7766).
-    const onData = (socket: TcpSocket, data: Uint8Array) => {
-      let [message, rest] = unframed(Uint8Array.from([...socket.data.buffer, ...data]));
-      for (; message !== undefined; [message, rest] = unframed(rest)) void onMessage(socket, message);
-      socket.data = { buffer: rest };
-      if (rest.length > TCP_BYTES_MAX) socket.end();
-    };
-    const listener = bun.listen({
-      hostname,
-      port: DNS_PORT,
-      socket: {
-        open: (socket) => void (socket.data = { buffer: new Uint8Array() }),
-        data: onData,
-        error: () => {},
-      },
-    });
+    const answerTo = (query: Uint8Array) => answerDns(query, "tcp");
+    const listener = listenForDns({ bun, hostname, port: DNS_PORT, answerTo });
     closers.push(() => listener.stop(true));
   }
 
