@@ -1,7 +1,8 @@
 // Evacuates an instance from a dead node. The first commit records another node as the instance's node, which creates
 // the machine from its image (instance/evacuation.ts). A stopped instance is stopped again: the job that creates a
-// machine also starts it. If the new node fails, it removes what it created, and the record names the dead node again.
-import { NODE_WAIT_MS } from "../../src/contract/limits.ts";
+// machine also starts it. If the new node fails, it gets the job to remove what it created, and the record names the
+// dead node again.
+import { withNewActor } from "../engine/effects.ts";
 import { job, saga, write } from "../engine/saga.ts";
 import { INSTANCE_EVACUATE, type InstanceEvacuateParams } from "../instance/operation.ts";
 import { settled, toInstance } from "./instance-parts.ts";
@@ -25,8 +26,14 @@ export const instanceEvacuate = saga<InstanceEvacuateParams>(INSTANCE_EVACUATE.s
     follows: true,
     do: ({ params: { instance_id, target_cn, limit_ms } }) =>
       job<unknown>({ kind: "provision", target_cn, payload: { instance_id }, limit_ms }),
-    undo: ({ params: { instance_id, target_cn } }) =>
-      job({ kind: "delete", target_cn, payload: { instance_id }, limit_ms: NODE_WAIT_MS }),
+    // The undo does not wait for the new node, which may have died too. Otherwise the instance could not be evacuated
+    // again.
+    undo: (c) => {
+      const { instance_id, target_cn } = c.params;
+      const id = c.id("delete");
+      const order = { type: "enqueue", id, kind: "delete", target_cn, payload: { instance_id }, saga_id: c.saga_id };
+      return write(null, withNewActor({ kind: "job", id }, order));
+    },
   })
   .step("rest", {
     kind: "job",
