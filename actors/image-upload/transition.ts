@@ -3,8 +3,8 @@
 // upload. The upload of an image from a snapshot belongs to its operation, and only this operation ends the upload; the
 // node only sends the bytes.
 import type { AuditAction } from "../../src/contract/audit-actions.ts";
-import { badRequest, conflict, type Fault, NOT_FOUND } from "../../src/contract/fault.ts";
-import { IMAGE_PART_BYTES, IMAGE_UPLOAD_IDLE_S } from "../../src/contract/limits.ts";
+import { conflict, type Fault, NOT_FOUND } from "../../src/contract/fault.ts";
+import { IMAGE_UPLOAD_IDLE_S } from "../../src/contract/limits.ts";
 import { lockKey } from "../../src/lib/ids/lock-key.ts";
 import { uploadedUrl } from "../../src/lib/ids/uploaded-image.ts";
 import { scopedId } from "../../src/lib/ids/scope.ts";
@@ -15,7 +15,7 @@ import { audit, go, guard, lock, refuse, reply, withActor } from "../engine/effe
 import { type At, type Of, runTable, type Table } from "../engine/table.ts";
 import type { Behavior, Out } from "../engine/types.ts";
 import type { ImageUploadColumns, ImageUploadState } from "./state.ts";
-import { imageUploadView } from "./view.ts";
+import { imageUploadView, placeOfPart } from "./view.ts";
 
 export type ImageUploadMessage =
   /**
@@ -81,13 +81,9 @@ function create(_s: null, m: Of<ImageUploadMessage, "create">, now: Date): Out<I
 }
 
 function receive(s: Open, { from, bytes }: Of<ImageUploadMessage, "receive">, now: Date): Out<ImageUploadState> {
-  const wanted = Math.min(IMAGE_PART_BYTES, s.size_bytes - s.received_bytes);
-  // The part was received before, and its answer was lost.
-  if (from + bytes === s.received_bytes && from >= s.received_bytes - IMAGE_PART_BYTES) return { out: "ignore" };
-  if (from !== s.received_bytes) {
-    return refuse(conflict(`the upload has ${s.received_bytes} bytes; continue after them`));
-  }
-  if (bytes !== wanted) return refuse(badRequest(`the next part must have ${wanted} bytes, not ${bytes}`));
+  const place = placeOfPart(s, { from, bytes });
+  if (place === "repeated") return { out: "ignore" };
+  if (place !== "next") return refuse(place);
   return go<ImageUploadState>({ ...s, received_bytes: from + bytes, expires_at: idleEnd(now) });
 }
 

@@ -1,4 +1,5 @@
-// An upload as the API shows it.
+// An upload as the API shows it, and the place of a part in it.
+import { badRequest, conflict, type Fault } from "../../src/contract/fault.ts";
 import type { ImageUpload } from "../../src/contract/image-upload.ts";
 import { IMAGE_PART_BYTES } from "../../src/contract/limits.ts";
 import { toRfc3339 } from "../../src/lib/text/instant.ts";
@@ -13,4 +14,21 @@ export function imageUploadView(row: Pick<ImageUploadState, Shown>): ImageUpload
     created_at: toRfc3339(created_at),
     expires_at: toRfc3339(expires_at),
   };
+}
+
+type Received = { readonly size_bytes: number; readonly received_bytes: number };
+
+/**
+ * Returns whether a part is the next one, or repeats the last one after its answer was lost. Otherwise returns a Fault.
+ * `from` is the position of the part's first byte, and `bytes` its size.
+ */
+export function placeOfPart(
+  { size_bytes, received_bytes }: Received,
+  { from, bytes }: { readonly from: number; readonly bytes: number },
+): "next" | "repeated" | Fault {
+  const is_whole = from % IMAGE_PART_BYTES === 0 && 0 < bytes && bytes <= IMAGE_PART_BYTES;
+  if (is_whole && from + bytes === received_bytes) return "repeated";
+  if (from !== received_bytes) return conflict(`the upload has ${received_bytes} bytes; continue after them`);
+  const wanted = Math.min(IMAGE_PART_BYTES, size_bytes - received_bytes);
+  return is_whole && bytes === wanted ? "next" : badRequest(`the next part must have ${wanted} bytes, not ${bytes}`);
 }

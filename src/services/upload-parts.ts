@@ -1,6 +1,6 @@
 // Receives the parts of an upload from a tenant, or from a node that makes an image from a snapshot.
 import { z } from "zod";
-import { imageUploadView } from "../../actors/image-upload/view.ts";
+import { imageUploadView, placeOfPart } from "../../actors/image-upload/view.ts";
 import { findImageUpload } from "../../actors/image-upload/reads.ts";
 import { wholeNumber } from "../contract/common.ts";
 import { badRequest, conflict, type Fault, fault, NOT_FOUND } from "../contract/fault.ts";
@@ -34,18 +34,15 @@ export function uploadParts(deps: Pick<RouteDeps, "kysely" | "send">, store: Ima
 
   /** Stores a part and returns the updated upload. */
   async function receive(c: Ctx, upload: ImageUpload, { from, bytes }: Part): Promise<ImageUpload | Fault> {
-    const { id, size_bytes, received_bytes } = upload;
-    const wanted = Math.min(IMAGE_PART_BYTES, size_bytes - received_bytes);
-    const is_next = from === received_bytes && bytes.length > 0 && bytes.length === wanted;
-    // `write` compares a repeated part with the stored one, and does not change the stored one.
-    const is_repeated = from % IMAGE_PART_BYTES === 0 && bytes.length > 0 && from + bytes.length === received_bytes;
-    // A stored part never changes, so a part that the actor would refuse is not stored.
-    if ((is_next || is_repeated) && !(await store.write(id, from / IMAGE_PART_BYTES, bytes))) return OTHER_BYTES;
-    // For a part at any other position, the actor answers with the right position, or accepts the part if it is already
-    // stored.
+    const { id } = upload;
+    const place = placeOfPart(upload, { from, bytes: bytes.length });
+    // The actor gets no message about a part that is not stored: when the message arrives, the part before it may be
+    // stored, and the actor would accept it. A stored part never changes: `write` compares a repeated part with it.
+    if (typeof place !== "string") return place;
+    if (!(await store.write(id, from / IMAGE_PART_BYTES, bytes))) return OTHER_BYTES;
     const outcome = await deps.send(c, { kind: "image-upload", id }, { type: "receive", from, bytes: bytes.length });
     if (!outcome.ok) return outcome.fault;
-    if (is_next) {
+    if (place === "next") {
       await digests.add(id, from, bytes);
       return outcome.reply;
     }
