@@ -30,8 +30,8 @@ export type ConsoleReport =
 /** A console that waits for its node. */
 export type OpenedConsole = CheckedConsole & {
   readonly caller: ServerSocket;
-  /** Sends the report to the actor of the session, and logs its own errors. */
-  readonly report: (message: ConsoleReport) => void;
+  /** Sends the report to the actor of the session. Returns false if the session has no record any more. */
+  readonly report: (message: ConsoleReport) => Promise<boolean>;
   /** Called once, when the console has ended. */
   readonly ended: () => void;
 };
@@ -64,6 +64,7 @@ export type LiveConsole = {
 
 const NODE_SILENT = "the node of the instance does not answer. Try again; if it lasts, ask the operator";
 const USER_LEFT = "the user closed the console";
+const LAPSED = "the control plane could not renew the console in time and recorded its end. Open it again";
 const MINUTE_MS = 60_000;
 
 export function openConsole(opened: OpenedConsole, times: ConsoleTimes, now_ms: () => number): LiveConsole {
@@ -80,7 +81,7 @@ export function openConsole(opened: OpenedConsole, times: ConsoleTimes, now_ms: 
     over = true;
     clearTimeout(late);
     const { bytes_in, bytes_out } = pair?.counted() ?? { bytes_in: 0, bytes_out: 0 };
-    report({ type: "end", reason, bytes_in, bytes_out });
+    void report({ type: "end", reason, bytes_in, bytes_out });
     opened.ended();
   }
 
@@ -89,6 +90,11 @@ export function openConsole(opened: OpenedConsole, times: ConsoleTimes, now_ms: 
     if (pair !== null) return pair.end(message);
     endCaller(caller, message);
     finish(message);
+  }
+
+  /** Ends the console if another process has recorded its end, because the lease expired. */
+  async function keep(message: ConsoleReport): Promise<void> {
+    if (!await report(message)) end(LAPSED);
   }
 
   caller.listen({
@@ -105,7 +111,7 @@ export function openConsole(opened: OpenedConsole, times: ConsoleTimes, now_ms: 
       clearTimeout(late);
       still = dialled.still;
       pair = pairConsole({ caller, node, may_write: mode === "write", now_ms, ended: finish });
-      report({ type: "meet" });
+      void keep({ type: "meet" });
     },
     check: async () => {
       const now = now_ms();
@@ -118,7 +124,7 @@ export function openConsole(opened: OpenedConsole, times: ConsoleTimes, now_ms: 
       }
       if (now - renewed_at_ms >= times.renew_ms) {
         renewed_at_ms = now;
-        report({ type: "renew" });
+        void keep({ type: "renew" });
       }
       if (still !== null && !await still()) end("the node was removed or its key was replaced");
     },

@@ -72,7 +72,9 @@ export function takeConsole(c: Ctx, deps: Deps, { id, mode, instance, caller, we
       reference: referenceOf(caller),
       caller: socket,
       // A failed report is not repeated. Without a renewal, the session ends when its lease expires.
-      report: (message) => void deps.send(c, { kind: "console-session", id }, message).catch(() => {}),
+      report: (message) =>
+        deps.send(c, { kind: "console-session", id }, message)
+          .then((outcome) => outcome.ok || outcome.fault.kind !== "not_found", () => true),
       ended: slot.release,
     });
     evicted = () => live.end(TOO_MANY.message);

@@ -1,37 +1,15 @@
 // Tests the relay of consoles between two sockets in memory.
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import type { ServerSocket, SocketListener } from "../../src/http/websocket.ts";
 import { controlText } from "../../src/lib/console/frames.ts";
 import type { ConsoleReport, OpenedConsole } from "../../src/services/console-live.ts";
 import { createConsoleRelay } from "../../src/services/console-relay.ts";
+import { fakeSocket } from "../support/fake-socket.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 const CN = "00000000-0000-4000-8000-0000000000c0";
 const TIMES = { check_ms: 10, dial_ms: 100, idle_ms: 1_000, lifetime_ms: 18_000, renew_ms: 50 };
-
-function fakeSocket() {
-  const sent: (string | Uint8Array)[] = [];
-  let listener: SocketListener | null = null;
-  let buffered = 0;
-  let closed: string | null = null;
-  const socket: ServerSocket = {
-    send: (data) => void sent.push(data),
-    buffered: () => buffered,
-    close: (_code, reason) => closed ??= reason,
-    listen: (given) => listener = given,
-  };
-  return {
-    socket,
-    sent,
-    closed: () => closed,
-    stall: () => buffered = 2 ** 30,
-    data: (text: string) => listener!.onData(new TextEncoder().encode(text)),
-    text: (text: string) => listener!.onText(text),
-    gone: () => listener!.onClose(),
-  };
-}
 
 function fixture(mode: OpenedConsole["mode"] = "write") {
   let now_ms = 0;
@@ -47,17 +25,22 @@ function fixture(mode: OpenedConsole["mode"] = "write") {
   const reports: ConsoleReport[] = [];
   let ended = 0;
   let isKeyValid = true;
+  let isRecorded = true;
   const id = "s";
   const reference = { user_id: "u", key_id: "k", login_id: null, credential_expires_at: null, is_root: false };
   relay.open({
     ...{ id, instance_id: "i", cn: CN, mode, reference, caller: caller.socket },
-    report: (message) => void reports.push(message),
+    report: (message) => {
+      reports.push(message);
+      return Promise.resolve(isRecorded);
+    },
     ended: () => void ended++,
   });
   return {
     ...{ relay, caller, node, reports, reasons, failures },
     ended: () => ended,
     refuseNode: () => isKeyValid = false,
+    lapse: () => isRecorded = false,
     meet: () => relay.meet({ id, cn: CN, still: () => Promise.resolve(isKeyValid) }, node.socket),
     pass: async (duration_ms: number) => {
       now_ms += duration_ms;
@@ -146,6 +129,17 @@ describe("the caller's console ends", () => {
     expect(f.caller.closed()).toMatch(/^the node was removed/);
   });
 
+  test("when a renewal finds no record of the session", async () => {
+    const f = fixture();
+    f.meet();
+    f.lapse();
+    await f.pass(TIMES.renew_ms - TIMES.check_ms);
+    expect(f.caller.closed()).toBeNull();
+    await f.pass(TIMES.check_ms);
+    expect(f.caller.closed()).toMatch(/^the control plane could not renew the console in time/);
+    expect([f.node.closed(), f.end().length, f.relay.count()]).toEqual(["", 1, 0]);
+  });
+
   test("when nothing passes for the idle limit, but not while bytes pass", async () => {
     const f = fixture();
     f.meet();
@@ -190,7 +184,7 @@ test("a check that fails is reported and repeated; the console continues", async
   });
   const reference = { user_id: "u", key_id: "k", login_id: null, credential_expires_at: null, is_root: false };
   const ids = { id: "s", instance_id: "i", cn: CN, mode: "write", reference } as const;
-  relay.open({ ...ids, caller: caller.socket, report: () => {}, ended: () => {} });
+  relay.open({ ...ids, caller: caller.socket, report: () => Promise.resolve(true), ended: () => {} });
   await vi.advanceTimersByTimeAsync(TIMES.check_ms);
   expect([failures.length, caller.closed()]).toEqual([1, null]);
   isBroken = false;
