@@ -132,10 +132,16 @@ export type ImageStorage = {
   readonly folder: string;
   /**
    * Converts a verified image to the form that VMs use, and writes the result to `target`. The file appears only when
-   * it is complete.
-   * @param bytes_max largest size of the disk in the image
+   * it is complete. The source stays, so the disk needs room for both.
    */
-  prepare(source: string, target: string, bytes_max: number): Promise<void>;
+  prepare(source: string, target: string, options: Preparing): Promise<void>;
+};
+
+export type Preparing = {
+  /** Largest size of the disk in the image. */
+  readonly bytes_max: number;
+  /** Makes room for further bytes in the folder of the cache. Throws a Failure if there is not enough. */
+  readonly makeRoom: (bytes: number) => Promise<void>;
 };
 
 export type Driver = {

@@ -48,6 +48,15 @@ export class NotFetched extends DetailedFailure {
   }
 }
 
+/** The error text if the node's disk has no room for an image. */
+export const NO_ROOM = "the node has no free space for the image now; try again later";
+
+class NoRoom extends DetailedFailure {
+  constructor(detail: string) {
+    super(NO_ROOM, detail);
+  }
+}
+
 /** A cached image file, or an interrupted download. */
 type Kept = {
   readonly name: string;
@@ -86,13 +95,18 @@ export function createImageCache(
     const url = addressOf(image);
     const part = await openPart(path, { identity: `sha256 ${image.sha256}`, has_digest: true });
     try {
-      await makeSpace(agent, image.size_bytes - part.bytes());
+      await makeRoom(agent, image.size_bytes - part.bytes());
       const uploaded = uploadedId(url);
       if (uploaded === null) await fill(agent, image, { part, url, use });
       else await readUploaded(agent, image, { id: uploaded, part, api_key, onProgress: use.onProgress });
       const { images } = agent.driver;
       if (images === null) return await part.finish();
-      await images.prepare(part.path, path, image.content_bytes);
+      await images.prepare(part.path, path, {
+        bytes_max: image.content_bytes,
+        makeRoom: (bytes) => makeRoom(agent, bytes),
+      }).catch((error: Error) => {
+        throw NO_SPACE.test(error.message) ? new NoRoom(error.message) : error;
+      });
       await part.discard();
     } catch (error) {
       // The bytes of a refused image are deleted: they would be refused again.
@@ -101,13 +115,14 @@ export function createImageCache(
     }
   }
 
-  async function makeSpace(agent: Agent, bytes: number): Promise<void> {
+  /** Removes unused images until so many bytes are free. Throws a NoRoom if they are too few. */
+  async function makeRoom(agent: Agent, bytes: number): Promise<void> {
     for (const each of await unused(agent)) {
       if (await freeBytes(folder) >= bytes) return;
       await evict(agent, each);
     }
     const free = await freeBytes(folder);
-    if (free < bytes) throw new Failure(`${folder} has ${free} bytes free, and the image needs ${bytes}`, EXIT.failure);
+    if (free < bytes) throw new NoRoom(`${folder} has ${free} bytes free, and the image needs ${bytes}`);
   }
 
   function isUsed({ driver }: Agent, { name, sha256 }: Kept): boolean {
@@ -135,8 +150,12 @@ export function createImageCache(
       try {
         return await serialized(name, () => ensure(agent, image, use));
       } catch (error) {
-        if (agent.environment.signal.aborted || error instanceof RefusedImage) throw error;
-        throw new NotFetched((error as Error).message);
+        const is_told = error instanceof RefusedImage || error instanceof NoRoom;
+        if (agent.environment.signal.aborted || is_told) throw error;
+        const { message } = error as Error;
+        // The free space decides, not the error: whether bytes arrived from the address must not show.
+        const free = await freeBytes(folder).catch(() => Infinity);
+        throw free < image.size_bytes ? new NoRoom(message) : new NotFetched(message);
       }
     },
     send: (agent, file) => sendUpload(agent, { ...file, api_key }),
@@ -168,6 +187,8 @@ function nameOf({ sha256, scope }: Image, { tenant_id }: Use): string {
   return scope.kind === "public" ? sha256 : `${sha256}.${tenant_id.toLowerCase()}`;
 }
 
+/** The message of a program or of a call whose file did not fit on the disk. */
+const NO_SPACE = /No space left|ENOSPC/;
 const SHA256_CHARS = 64;
 const IMAGE_NAME = /^([0-9a-f]{64}(?:\.[0-9a-f-]{36})?)$/;
 const PART_NAME = /^\.([0-9a-f]{64}(?:\.[0-9a-f-]{36})?)\.[0-9]+\.part$/;

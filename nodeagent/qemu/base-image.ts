@@ -2,6 +2,7 @@
 // reads the tenant's bytes runs without privileges in a separate folder.
 import { chmod, chown, link, mkdir, open, readdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import type { Preparing } from "../driver.ts";
 import { RefusedImage } from "../refused-image.ts";
 import { type Compression, compressionOf, formatOf, HEAD_BYTES, judgeImage } from "./image-verdict.ts";
 import { ProgramFailed } from "./run-program.ts";
@@ -32,9 +33,8 @@ const DECOMPRESSORS: Readonly<Record<Compression, string>> = {
  * Converts the file at `source` into the base image at `target`, which appears only when it is complete and on disk.
  * The source must be on the target's file system, and keeps its content. Throws a RefusedImage if the
  * image cannot be used.
- * @param bytes_max largest size of the disk in the image
  */
-export async function makeBaseImage(source: string, target: string, bytes_max: number): Promise<void> {
+export async function makeBaseImage(source: string, target: string, options: Preparing): Promise<void> {
   const work = join(dirname(target), `${WORK}${basename(target)}`);
   await rm(work, { recursive: true, force: true });
   await mkdir(work, { mode: PRIVATE_FOLDER });
@@ -42,7 +42,7 @@ export async function makeBaseImage(source: string, target: string, bytes_max: n
     await chown(work, SANDBOX_UID, SANDBOX_UID);
     await chmod(source, READABLE);
     await link(source, join(work, "source"));
-    await convert(work, bytes_max);
+    await convert(work, options);
     const made = join(work, "base.qcow2");
     await chown(made, 0, 0);
     await chmod(made, READABLE);
@@ -61,11 +61,15 @@ export async function removeUnfinishedBases(folder: string): Promise<void> {
   await Promise.all(left.map((name) => rm(join(folder, name), { recursive: true, force: true })));
 }
 
-async function convert(cwd: string, bytes_max: number): Promise<void> {
+async function convert(cwd: string, { bytes_max, makeRoom }: Preparing): Promise<void> {
   const limits = { cwd, file_bytes_max: bytes_max + Math.floor(bytes_max / 8) + TABLE_BYTES };
   const compression = compressionOf(await headOf(join(cwd, "source")));
   const name = compression === null ? "source" : "content";
-  if (compression !== null) await decompress(compression, limits);
+  if (compression !== null) {
+    // Most formats do not tell how large the content is. A raw disk, which is what people compress, has bytes_max.
+    await makeRoom(bytes_max);
+    await decompress(compression, limits);
+  }
   const format = formatOf(await headOf(join(cwd, name)));
   const described = await runUnprivileged(
     ["qemu-img", "info", "--output=json", "-f", format, name],
@@ -79,6 +83,11 @@ async function convert(cwd: string, bytes_max: number): Promise<void> {
       { ...limits, limit_ms: CONVERT_LIMIT_MS, processor_s_max: CONVERT_PROCESSOR_S_MAX },
     ).catch(refuseDamaged);
   }
+  const measured = await runUnprivileged(
+    ["qemu-img", "measure", "--output=json", "-f", format, "-O", "qcow2", name],
+    { ...limits, limit_ms: INFO_LIMIT_MS, processor_s_max: INFO_PROCESSOR_S_MAX },
+  ).catch(refuse);
+  await makeRoom((JSON.parse(measured) as { readonly required: number }).required);
   await runUnprivileged(
     ["qemu-img", "convert", "-f", format, "-O", "qcow2", "-S", "4k", name, "base.qcow2"],
     { ...limits, limit_ms: CONVERT_LIMIT_MS, processor_s_max: CONVERT_PROCESSOR_S_MAX },

@@ -6,11 +6,12 @@ import { mkdir, readdir, utimes } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Image } from "../../src/contract/image.ts";
 import { processEnvironment } from "../../cli/internal/environment.ts";
 import type { Agent, Timers } from "../../nodeagent/agent.ts";
-import { createImageCache, type ImageCache } from "../../nodeagent/image-cache.ts";
+import { createImageCache, type ImageCache, NO_ROOM } from "../../nodeagent/image-cache.ts";
+import type { ImageStorage } from "../../nodeagent/driver.ts";
 import { simulatedDriver } from "../../nodeagent/simulated-driver.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -187,4 +188,42 @@ test("the image of a VM's disk is kept until the VM is destroyed, even after the
   await fetchFor(cache, "three", other);
   await cache.release(agent, "three");
   expect(await kept()).toEqual([]);
+});
+
+describe("a node reports that it has no room for an image", () => {
+  /** More than any disk has. */
+  const HUGE = 2 ** 52;
+  const failed = (image: Served, prepare?: ImageStorage["prepare"]) => {
+    const images = prepare === undefined ? null : { folder: join(agent.state_dir, "images"), prepare };
+    const own = { ...agent, driver: { ...agent.driver, images } };
+    const fetched = createImageCache(own).fetch(own, image, { ...use, job_id: "one" });
+    return fetched.then(() => null, ({ message, detail }) => ({ message, detail: String(detail) }));
+  };
+
+  test("if the download is too large", async () => {
+    const { message, detail } = await failed({ ...newImage(), size_bytes: HUGE }) ?? {};
+    expect(message).toBe(NO_ROOM);
+    expect(detail).toContain(`the image needs ${HUGE}`);
+  });
+
+  test("if only the prepared image is too large, after unused images were removed", async () => {
+    const cache = keeping(2 * BYTES);
+    const unused = newImage();
+    await fetchFor(cache, "unused", unused);
+    await cache.release(agent, "unused");
+    expect(await kept()).toEqual(named(unused));
+    const image = newImage();
+    const { message, detail } = await failed(image, (_source, _target, { makeRoom }) => makeRoom(HUGE)) ?? {};
+    expect(message).toBe(NO_ROOM);
+    expect(detail).toContain(`the image needs ${HUGE}`);
+    expect(await kept(), "only the download is kept").toEqual([expect.stringContaining(`.${image.sha256}.`)]);
+  });
+
+  test("if the disk becomes full during the preparation", async () => {
+    const full = () => Promise.reject(new Error("qemu-img: error while writing: No space left on device"));
+    expect(await failed(newImage(), full)).toMatchObject({
+      message: NO_ROOM,
+      detail: expect.stringMatching(/No space/),
+    });
+  });
 });

@@ -5,7 +5,7 @@ import { chmod, readdir, readFile, stat, truncate, writeFile } from "node:fs/pro
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { gzipSync, zstdCompressSync } from "node:zlib";
-import { describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { makeBaseImage, removeUnfinishedBases } from "../../nodeagent/qemu/base-image.ts";
 import { present } from "../support/optional-programs.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
@@ -28,9 +28,14 @@ withMachine(async () => {
   return folder.remove;
 });
 
+/** The bytes for which room was made, in order. */
+let rooms: number[];
+const makeRoom = (bytes: number) => Promise.resolve(void rooms.push(bytes));
+beforeEach(() => void (rooms = []));
+
 /** Makes a base image of the file and returns the bytes of its disk. */
 async function madeOf(name: string, bytes_max = 4 * MIB): Promise<Uint8Array> {
-  await makeBaseImage(at(name), at("base"), bytes_max);
+  await makeBaseImage(at(name), at("base"), { bytes_max, makeRoom });
   expect((await stat(at("base"))).mode & 0o777).toBe(0o444);
   expect((await stat(at("base"))).uid).toBe(0);
   const { stdout } = await qemuImg("info", "--output=json", "-f", "qcow2", at("base"));
@@ -51,13 +56,32 @@ describe("an image is accepted if it is", () => {
     expect(Buffer.from(await madeOf("stream.vmdk")).equals(raw)).toBe(true);
   });
 
+  test("a disk with much empty space, for which only its data needs room", async () => {
+    await qemuImg("convert", "-f", "raw", "-O", "qcow2", at("disk.raw"), at("small.qcow2"));
+    await qemuImg("resize", "-f", "qcow2", at("small.qcow2"), `${2 ** 30}`);
+    await makeBaseImage(at("small.qcow2"), at("base"), { bytes_max: 2 ** 30, makeRoom });
+    const made = await stat(at("base"));
+    expect(rooms).toHaveLength(1);
+    expect(rooms[0]).toBeGreaterThanOrEqual(made.blocks * 512);
+    expect(rooms[0]).toBeLessThan(3 * MIB);
+  });
+
   test.each<[string, (bytes: Uint8Array) => Uint8Array]>([["gzip", gzipSync], ["zstd", zstdCompressSync]])(
     "a disk that is compressed with %s",
     async (name, compress) => {
       await writeFile(at(name), compress(raw));
       expect(Buffer.from(await madeOf(name)).equals(raw)).toBe(true);
+      expect(rooms[0], "for the unpacked disk").toBe(4 * MIB);
+      expect(rooms[1], "for the base image").toBeGreaterThanOrEqual((await stat(at("base"))).blocks * 512);
     },
   );
+
+  test("a disk that needs more room than the node has: nothing is written", async () => {
+    const refuse = () => Promise.reject(new Error("no room"));
+    const made = makeBaseImage(at("disk.raw"), at("refused"), { bytes_max: 4 * MIB, makeRoom: refuse });
+    await expect(made).rejects.toThrow("no room");
+    expect((await readdir(folder.path)).filter((name) => name.startsWith(".base-") || name === "refused")).toEqual([]);
+  });
 
   test("a compressed qcow2 file", async () => {
     await qemuImg("convert", "-f", "raw", "-O", "qcow2", at("disk.raw"), at("inner.qcow2"));
@@ -68,7 +92,7 @@ describe("an image is accepted if it is", () => {
 
 describe("an image is refused if it is", () => {
   async function refused(name: string, bytes_max = 4 * MIB): Promise<string> {
-    const error = await makeBaseImage(at(name), at("refused"), bytes_max).catch((error) => error);
+    const error = await makeBaseImage(at(name), at("refused"), { bytes_max, makeRoom }).catch((error) => error);
     expect(error).toBeInstanceOf(Error);
     const left = (await readdir(folder.path)).filter((name) => name.startsWith(".base-") || name === "refused");
     expect(left).toEqual([]);
