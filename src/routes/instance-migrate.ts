@@ -6,6 +6,7 @@ import { atRow } from "../auth/resource-scope.ts";
 import { Uuid } from "../contract/common.ts";
 import { CAPACITY_EXHAUSTED, fault, isFault } from "../contract/fault.ts";
 import type { Outcome } from "../../actors/engine/types.ts";
+import { findOperationStatus } from "../../actors/saga/reads.ts";
 import { MIGRATIONS_LISTED_MAX, PLACEMENT_TRIES_MAX } from "../contract/limits.ts";
 import { MigrateBody, Migration, MigrationStarted } from "../contract/migration.ts";
 import { faultResponse } from "../http/fault-status.ts";
@@ -52,6 +53,11 @@ export function instanceMigrateRoutes(app: App, deps: Deps): void {
     const idempotency = await deps.idempotency(c);
     if (isFault(idempotency)) return faultResponse(c, idempotency);
     const operation_id = deps.mint.idFrom(idempotency.id, "operation");
+    const started = { migration_id: operation_id, operation_id };
+    // A new choice of the node could now refuse a repeated request whose migration has started.
+    if (idempotency.repeated && await findOperationStatus(deps.byKey, operation_id) !== undefined) {
+      return c.json(started, 201);
+    }
     const again = {
       tries_max: PLACEMENT_TRIES_MAX,
       isStale: ({ error_code }: { readonly error_code?: string }) => error_code === CAPACITY_EXHAUSTED.error_code,
@@ -61,8 +67,7 @@ export function instanceMigrateRoutes(app: App, deps: Deps): void {
       if (isFault(message)) return { ok: false, fault: message };
       return await deps.send(c, { kind: "instance", id }, message, at);
     });
-    if (!outcome.ok) return faultResponse(c, outcome.fault);
-    return c.json({ migration_id: operation_id, operation_id }, 201);
+    return outcome.ok ? c.json(started, 201) : faultResponse(c, outcome.fault);
   });
 
   const listRoute = createRoute({
