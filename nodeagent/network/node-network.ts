@@ -5,6 +5,7 @@ import type { NetworkDocument, NetworkRealizationBody } from "../../src/contract
 import { EXIT } from "../../cli/internal/exit-code.ts";
 import { Failure } from "../../cli/internal/failure.ts";
 import { createOneAtATime } from "../one-at-a-time.ts";
+import { severalAtATime } from "../several-at-a-time.ts";
 import { documentProblem } from "./document-check.ts";
 import type { DocumentStore } from "./document-store.ts";
 import type { Applied, NetworkDriver, TapBytes } from "./network-driver.ts";
@@ -225,13 +226,8 @@ export function createNodeNetwork(options: NodeNetworkOptions): NodeNetwork {
       for (const document of store.all()) services?.update(document);
       await driver.keepOnly(keptVnis()).catch((error) => log(`network: ${error.message}`));
       await senders.set().catch((error) => log(`network: ${error.message}`));
-      const waiting = [...store.all()];
-      const work = async () => {
-        for (let document; (document = waiting.shift()) !== undefined;) {
-          await serialized(document.vpc_id, converge.bind(null, document));
-        }
-      };
-      await Promise.all(Array.from({ length: RESTORES_AT_ONCE_MAX }, work));
+      const restoreOne = (document: NetworkDocument) => serialized(document.vpc_id, converge.bind(null, document));
+      await severalAtATime(RESTORES_AT_ONCE_MAX, [...store.all()], restoreOne);
     },
     take,
     remove,

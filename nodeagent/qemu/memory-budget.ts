@@ -17,11 +17,21 @@ export function memoryInUse(vms: readonly Pick<VmRecord, "memory_bytes" | "power
   return vms.filter(({ power }) => power !== "off").reduce((sum, { memory_bytes }) => sum + memory_bytes, 0);
 }
 
-/** Throws a Failure if the VM does not fit beside the others that run, start or stop. */
-export function admitMemory(vm: VmRecord, all: readonly VmRecord[], budget_bytes: number): void {
-  const used_bytes = memoryInUse(all.filter(({ id }) => id !== vm.id));
-  if (used_bytes + vm.memory_bytes <= budget_bytes) return;
-  throw new Failure("the node's memory for virtual machines is in use; retry, or stop another one", EXIT.failure);
+export type Admission = {
+  readonly all: readonly VmRecord[];
+  readonly budget_bytes: number;
+  /** The present boot of the node. */
+  readonly boot_id: string;
+};
+
+/**
+ * Returns a Failure if the VM does not fit beside the others that run, start or stop; otherwise null. A VM of an earlier
+ * boot has no process and does not count. So the VMs that wait for their start after a boot do not exclude each other.
+ */
+export function admitMemory(vm: VmRecord, { all, budget_bytes, boot_id }: Admission): Failure | null {
+  const used_bytes = memoryInUse(all.filter((each) => each.id !== vm.id && each.boot_id === boot_id));
+  if (used_bytes + vm.memory_bytes <= budget_bytes) return null;
+  return new Failure("the node's memory for virtual machines is in use; retry, or stop another one", EXIT.failure);
 }
 
 export async function physicalMemory(): Promise<number> {

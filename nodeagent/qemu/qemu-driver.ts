@@ -36,7 +36,7 @@ import { qemuArrivals } from "./vm-arrival.ts";
 import { qemuDepartures } from "./vm-departure.ts";
 import { createVmMetrics } from "./vm-metrics.ts";
 import { createVmPower } from "./vm-power.ts";
-import { reportedState } from "./vm-record.ts";
+import { reportedState, type VmRecord } from "./vm-record.ts";
 import { openVmStore } from "./vm-store.ts";
 import { qemuVms } from "./vms.ts";
 
@@ -94,9 +94,11 @@ export async function qemuDriver(options: QemuOptions): Promise<Driver> {
   });
   // The routers must exist before recover() starts VMs. They are missing after a boot of the node.
   await network.restore();
-  const power = createVmPower({ host, store, network, admit: (vm) => admitMemory(vm, store.all(), budget()) });
+  const { boot_id } = host;
+  const admit = (vm: VmRecord) => admitMemory(vm, { all: store.all(), budget_bytes: budget(), boot_id });
+  const power = createVmPower({ host, store, network, admit });
   if (options.ownInstances !== undefined) {
-    await holdForeignVms({ store, boot_id: host.boot_id, ownInstances: options.ownInstances, log });
+    await holdForeignVms({ store, boot_id, ownInstances: options.ownInstances, log });
   }
   await power.recover();
   const readMetrics = createVmMetrics({ vms: store.all, monitor: power.monitor, tapBytes: network.tapBytes });
@@ -115,7 +117,7 @@ export async function qemuDriver(options: QemuOptions): Promise<Driver> {
   const hostname = options.hostname ?? ownHostname();
   const boot = {
     boot_time: bootTime(await readFile("/proc/stat", "utf8")),
-    boot_id: host.boot_id,
+    boot_id,
     platform_image: await bootedImage(),
   };
   let ticks = ticksOf(await readFile("/proc/stat", "utf8"));
@@ -179,7 +181,7 @@ export async function qemuDriver(options: QemuOptions): Promise<Driver> {
       const { output_folder } = placesOf(folders, id);
       return await takeScreenshot(monitor.qmp, { output_folder, uid: vm.uid });
     },
-    reboot: (boot_id) => reboot({ store, boot_id: host.boot_id }, boot_id),
+    reboot: (wanted) => reboot({ store, boot_id }, wanted),
     beforeStep: () => Promise.resolve(),
   };
 }

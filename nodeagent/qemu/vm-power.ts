@@ -6,6 +6,7 @@ import { EXIT } from "../../cli/internal/exit-code.ts";
 import { Failure } from "../../cli/internal/failure.ts";
 import { DetailedFailure } from "../detailed-failure.ts";
 import { createOneAtATime } from "../one-at-a-time.ts";
+import { severalAtATime } from "../several-at-a-time.ts";
 import { placesOf } from "./folders.ts";
 import type { Host } from "./host.ts";
 import { qemuArgv } from "./qemu-argv.ts";
@@ -60,8 +61,8 @@ export type PowerOptions = {
   readonly host: Host;
   readonly store: VmStore;
   readonly network: NodeNetwork;
-  /** Throws a Failure if the node's memory cannot hold this VM beside the running ones. */
-  readonly admit: (vm: VmRecord) => void;
+  /** Returns a Failure if the node's memory cannot hold this VM beside the running ones; otherwise null. */
+  readonly admit: (vm: VmRecord) => Failure | null;
 };
 
 export function createVmPower({ host, store, network, admit }: PowerOptions): VmPower {
@@ -139,10 +140,15 @@ export function createVmPower({ host, store, network, admit }: PowerOptions): Vm
     const vm = existing(id);
     if (vm.move) throw new Failure(`VM ${id} is moving to another node`, EXIT.conflict);
     if ((await processesOf(vm)).length > 0 && await adopt(vm)) return;
-    admit(vm);
+    const full = admit(vm);
+    if (full !== null) {
+      // A VM that ran before a boot of the node must not stay in `starting`.
+      if (vm.power !== "off") await store.change(id, { power: "off", end: { state: "failed", reason: full.message } });
+      throw full;
+    }
     await store.change(id, { power: "starting", boot_id: host.boot_id });
     try {
-      await start(vm);
+      await run(vm, await launch(vm));
     } catch (error) {
       const ending = await host.supervisor.ending(id).catch(() => null);
       await store.change(id, { power: "off", end: { state: "failed", reason: NOT_STARTED } });
@@ -175,10 +181,6 @@ export function createVmPower({ host, store, network, admit }: PowerOptions): Vm
         await endProcess(vm);
         return false;
     }
-  }
-
-  async function start(vm: VmRecord): Promise<void> {
-    await run(vm, await launch(vm));
   }
 
   /** Starts QEMU with its guest paused. */
@@ -246,13 +248,11 @@ export function createVmPower({ host, store, network, admit }: PowerOptions): Vm
   async function recover(): Promise<void> {
     const waiting: (() => Promise<void>)[] = [];
     for (const vm of store.all()) {
-      const later = await recoverOne(vm).catch((error) => host.log(`VM ${vm.id}: ${error.message}`));
-      if (later !== undefined) waiting.push(later);
+      const report = (error: Error) => host.log(`VM ${vm.id}: ${error.message}`);
+      const later = await recoverOne(vm).catch(report);
+      if (later !== undefined) waiting.push(() => later().catch(report));
     }
-    const work = async () => {
-      for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await next().catch(() => {});
-    };
-    void Promise.all(Array.from({ length: STARTS_AT_ONCE_MAX }, work));
+    void severalAtATime(STARTS_AT_ONCE_MAX, waiting, (next) => next());
   }
 
   /** Recovers one VM. Returns the work that takes long, for the caller to run, or undefined. */

@@ -9,8 +9,9 @@ import { sandboxArgv } from "../../nodeagent/qemu/unprivileged.ts";
 import type { VmRecord } from "../../nodeagent/qemu/vm-record.ts";
 
 const GIB = 2 ** 30;
+const BOOT = "the present boot";
 const vm = (id: string, change: Partial<VmRecord> = {}) =>
-  ({ id, cpu: 2, memory_bytes: 4 * GIB, power: "on", ...change }) as VmRecord;
+  ({ id, cpu: 2, memory_bytes: 4 * GIB, power: "on", boot_id: BOOT, ...change }) as VmRecord;
 
 describe("processors", () => {
   const thread = (processor: number, socket: number, core: number) =>
@@ -60,11 +61,22 @@ describe("memory", () => {
     expect(memoryInUse(all)).toBe(12 * GIB);
   });
 
+  const admit = (vm: VmRecord, others: readonly VmRecord[], budget_bytes: number) =>
+    admitMemory(vm, { all: [vm, ...others], budget_bytes, boot_id: BOOT })?.message ?? null;
+  const IN_USE = "the node's memory for virtual machines is in use; retry, or stop another one";
+
   test("a VM may use the memory up to the last byte, and a VM that starts again does not count twice", () => {
-    const all = [vm("a"), vm("b", { power: "off" })];
-    expect(() => admitMemory(all[1]!, all, 8 * GIB)).not.toThrow();
-    expect(() => admitMemory(all[1]!, all, 8 * GIB - 1)).toThrow("the node's memory for virtual machines is in use");
-    expect(() => admitMemory(all[0]!, all, 4 * GIB)).not.toThrow();
+    const [on, off] = [vm("a"), vm("b", { power: "off" })];
+    expect(admit(off, [on], 8 * GIB)).toBeNull();
+    expect(admit(off, [on], 8 * GIB - 1)).toBe(IN_USE);
+    expect(admit(on, [off], 4 * GIB)).toBeNull();
+  });
+
+  test("a VM that waits for its start after a boot of the node uses no memory, and a VM that has begun to start does", () => {
+    const waiting = { power: "starting", boot_id: "the previous boot" } as const;
+    expect(admit(vm("a", waiting), [vm("b", waiting)], 4 * GIB)).toBeNull();
+    expect(admit(vm("a", waiting), [vm("b", { power: "starting" })], 4 * GIB)).toBe(IN_USE);
+    expect(admit(vm("a", waiting), [vm("b", { power: "stopping" })], 4 * GIB)).toBe(IN_USE);
   });
 });
 
