@@ -11,8 +11,12 @@ export function stepLine(step: Step): string {
 }
 
 export function planText(plan: Plan): string {
-  const lines = plan.steps.flatMap((step) => [stepLine(step), ...diffLines(step)]);
-  return [...lines, countText(plan)].join("\n");
+  return [...plan.steps.flatMap(stepLines), countText(plan)].join("\n");
+}
+
+/** Returns the line of the step, and a line for each field that it changes. */
+export function stepLines(step: Step): string[] {
+  return [stepLine(step), ...diffLines(step)];
 }
 
 function diffLines(step: Step): string[] {

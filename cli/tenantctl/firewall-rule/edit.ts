@@ -5,8 +5,9 @@ import { type AnyCommand, command } from "../../framework.ts";
 import { edited } from "../../internal/editor.ts";
 import { EXIT } from "../../internal/exit-code.ts";
 import { Failure } from "../../internal/failure.ts";
+import { type Entry, entryOf } from "../../internal/manifest/kind.ts";
 import { planOf } from "../../internal/manifest/plan.ts";
-import { appliedText, planData, stepLine } from "../../internal/manifest/plan-text.ts";
+import { appliedText, planData, stepLines } from "../../internal/manifest/plan-text.ts";
 import { parseManifest } from "../../internal/manifest/read.ts";
 import { exported } from "../../internal/manifest/verbs.ts";
 import { yamlText } from "../../internal/output/yaml-text.ts";
@@ -17,7 +18,18 @@ import { withIo } from "../open-io.ts";
 import { needVpc, VPC_OPTION } from "../record/scope.ts";
 
 const KIND = kindOf("firewall_rules");
-const HEAD = "# The rules of this VPC. Save and close the editor to apply them; a rule that you remove is deleted.\n";
+const HEAD = "# The rules of this VPC. Save and close the editor to apply them; a rule that you remove is deleted.\n" +
+  "# A rule without a condition, such as source_cidr, matches every packet that its other conditions match.\n";
+/** The server's values of the fields that a rule of the set lacks. Missing labels stay as they are. */
+const DEFAULTS = {
+  description: null,
+  protocol: "any",
+  source_cidr: null,
+  destination_cidr: null,
+  source_ports: null,
+  destination_ports: null,
+  icmp_type_code: null,
+};
 
 export function edit(): AnyCommand {
   return command("edit", "Change the firewall rules of a VPC in $VISUAL or $EDITOR", "--vpc web")
@@ -33,22 +45,28 @@ export function edit(): AnyCommand {
         "firewall-rules.yaml",
       );
       const manifest = await parseManifest([["the edited rules", text]], [KIND]);
-      const foreign = manifest.entries.find(({ values }) => values.vpc !== vpc.name);
+      const entries = manifest.entries.map(completed);
+      const foreign = entries.find(({ values }) => values.vpc !== vpc.name);
       if (foreign !== undefined) {
         throw new Failure(`rule ${foreign.key} is not in the VPC ${vpc.name}; nothing was changed`, EXIT.failure);
       }
-      const plan = planOf(SCHEMA, { ...manifest, lists: new Set([KIND.list]) }, before, {
+      const plan = planOf(SCHEMA, { entries, lists: new Set([KIND.list]) }, before, {
         prune: true,
         isKnown: ({ list }) => list === "vpcs",
       });
       if (plan.problems.length > 0) throw new Failure(plan.problems.join("\n"), EXIT.failure);
       if (plan.steps.length > 0) {
-        const items = manifest.entries.map(({ values: { vpc: _, ...rule } }) => rule);
+        const items = entries.map(({ values: { vpc: _, ...rule } }) => rule);
         // The server refuses the set if a rule has changed since it was read.
         const headers: Record<string, string> = etag === null ? {} : { "if-match": etag };
         await io.send<FirewallRuleSet>({ method: "PUT", path, body: { items }, headers });
       }
-      if (!io.json) { for (const step of plan.steps) io.say(stepLine(step)); }
+      if (!io.json) { for (const line of plan.steps.flatMap(stepLines)) io.say(line); }
       io.print(planData(plan), appliedText(plan));
     }));
+}
+
+/** Returns the rule as the set has it after the request, so that the plan names every change that the request makes. */
+function completed({ kind, values }: Entry): Entry {
+  return entryOf(kind, { ...DEFAULTS, ...values, protocol: values.protocol ?? DEFAULTS.protocol });
 }

@@ -74,6 +74,7 @@ END
   expect(ran.code, ran.err).toBe(0);
   expect(ran.out.split("\n").toSorted()).toEqual([
     "",
+    '    destination_ports: {"high":22,"low":22} -> {"high":2222,"low":2222}',
     "+ firewall rule web/https",
     "- firewall rule web/old",
     "Applied: 1 created, 1 changed, 0 replaced, 1 deleted, 0 unchanged",
@@ -96,6 +97,30 @@ test("if the editor fails, or the text is unreadable or names a rule of another 
   const refused = await edit(`sh -c 'echo "${other}" > $0'`);
   expect(refused.err).toContain("rule db/x is not in the VPC web");
   expect(await rules()).toBe(before);
+});
+
+test("if the user removes a condition, the plan names the change and the rule loses the condition", async () => {
+  const create = "firewall-rule create --vpc web --action allow --direction in --priority 7";
+  await made(`${create} --name db --protocol tcp --source-cidr 10.0.0.0/8 --destination-ports 5432 --description data`);
+  const shown = async () => JSON.parse((await run("firewall-rule show db --vpc web -o json")).out);
+  const said = async (editor: string) => (await edit(editor)).out.split("\n").toSorted();
+
+  expect(await said("sed -i /source_cidr/d")).toEqual([
+    "",
+    "Applied: 0 created, 1 changed, 0 replaced, 0 deleted, 2 unchanged",
+    "~ firewall rule web/db",
+    "    source_cidr: 10.0.0.0/8 -> unset",
+  ].toSorted());
+  expect(await shown()).toMatchObject({ source_cidr: null, protocol: "tcp", description: "data" });
+
+  const remove = "-e /description/d -e /protocol/d -e /_ports:/,+2d";
+  expect(await said(`sed -i ${remove} -e s/priority:.9/priority:\\ 10/`)).toEqual(expect.arrayContaining([
+    "    description: data -> unset",
+    "    protocol: tcp -> any",
+    '    destination_ports: {"high":5432,"low":5432} -> unset',
+    "    priority: 9 -> 10",
+  ]));
+  expect(await shown()).toMatchObject({ description: "", protocol: "any", destination_ports: null });
 });
 
 test("if another user creates a rule while the editor is open, the command fails and changes nothing", async () => {
