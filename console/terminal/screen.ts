@@ -17,6 +17,8 @@ export type Screen = {
 /** Lines that can be scrolled back to. The node keeps the whole log. */
 const SCROLLBACK_LINES = 5_000;
 const FONT_PX = 13;
+/** The operating system command that makes text a link. */
+const OSC_LINK = 8;
 
 /**
  * Opens a terminal in an element.
@@ -33,6 +35,8 @@ export function openScreen(box: HTMLElement, typed: (text: string) => void, leav
     minimumContrastRatio: 4.5,
     theme: { background: "#101418", foreground: "#e4e8ec" },
   });
+  // Without this, OSC 8 makes text a link, and xterm registers a provider that opens such links.
+  terminal.parser.registerOscHandler(OSC_LINK, () => true);
   const fit = new FitAddon();
   terminal.loadAddon(fit);
   withSheets(() => terminal.open(box));

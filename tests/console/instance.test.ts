@@ -67,6 +67,25 @@ test("a console that continues after a pause shows the output that arrived durin
   typing.socket.close();
 });
 
+test("the output of a guest cannot create a link", async () => {
+  const opened: string[] = [];
+  ui.page.on("dialog", (dialog) => {
+    opened.push(dialog.message());
+    return dialog.dismiss();
+  });
+  const typing = await f.open(f.polled, { mode: "write", take_over: true });
+  await expect.poll(() => typing.controls.map(({ type }) => type)).toContain("ready");
+  // The guest writes back what it reads.
+  typing.type("\x1b]8;;https://evil.example/\x07see-here\x1b]8;;\x07\r");
+  await hasText("see-here");
+  const text = ui.page.locator(".serial .xterm-rows span", { hasText: "see-here" });
+  await text.click({ force: true });
+  // The terminal underlines every link.
+  expect(await text.getAttribute("class")).toBeNull();
+  expect(opened).toEqual([]);
+  typing.socket.close();
+});
+
 test("the console's log can be downloaded", async () => {
   const [download] = await Promise.all([
     ui.page.waitForEvent("download"),
