@@ -19,20 +19,21 @@ const ROSTER = "/v2/cn-boot-roster";
 const above = <Link to="/boot">Boot records</Link>;
 
 type Versioned = { readonly policy: BootPolicy; readonly etag: string };
+/** The policy in the form; after a save with the ETag that the save replaced. */
+type Opened = Versioned & { readonly replaced?: string };
 
 export function BootPolicyPage() {
   const { data, refusal } = useQuery<Versioned>({
     key: "boot policy with its version",
     kinds: ["boot-policy"],
-    read: async (signal) => {
-      const { body, headers } = await ask<BootPolicy>("GET", POLICY, { signal });
-      return { policy: body, etag: headers.get("etag") ?? "*" };
-    },
+    read: async (signal) => versioned(await ask<BootPolicy>("GET", POLICY, { signal })),
   });
   // The form keeps the version with which it was opened.
-  const opened = useSignal<Versioned | null>(null);
+  const opened = useSignal<Opened | null>(null);
   if (data !== undefined && opened.value === null) opened.value = data;
-  const isChanged = opened.value !== null && data !== undefined && data.etag !== opened.value.etag;
+  // After a save, the data still have the replaced version until they are read again.
+  const isChanged = opened.value !== null && data !== undefined && data.etag !== opened.value.etag &&
+    data.etag !== opened.value.replaced;
   return (
     <>
       <Heading title="Boot policy" above={above} />
@@ -44,13 +45,23 @@ export function BootPolicyPage() {
         </p>
       )}
       {opened.value !== null && (
-        <PolicyForm key={opened.value.etag} of={opened.value} done={() => (opened.value = null)} />
+        <PolicyForm
+          key={opened.value.etag}
+          of={opened.value}
+          saved={(policy) => (opened.value = policy)}
+        />
       )}
     </>
   );
 }
 
-function PolicyForm({ of: { policy, etag }, done }: { readonly of: Versioned; readonly done: () => void }) {
+function versioned({ body, headers }: { readonly body: BootPolicy; readonly headers: Headers }): Versioned {
+  return { policy: body, etag: headers.get("etag") ?? "*" };
+}
+
+type FormProps = { readonly of: Versioned; readonly saved: (policy: Opened) => void };
+
+function PolicyForm({ of: { policy, etag }, saved }: FormProps) {
   return (
     <Form
       button="Set the policy"
@@ -116,13 +127,13 @@ function PolicyForm({ of: { policy, etag }, done }: { readonly of: Versioned; re
       cli={() => opsctl("cn boot policy apply", ["--file", "policy.json"])}
       review={(values) => reviewed(policyChanges(policy, bodyOf(values)))}
       send={async (values, key) => {
-        await send("PUT", POLICY, { body: bodyOf(values), key, ifMatch: etag });
+        const answer = await ask<BootPolicy>("PUT", POLICY, { body: bodyOf(values), key, ifMatch: etag });
+        saved({ ...versioned(answer), replaced: etag });
         return { said: "The boot policy is set" };
       }}
       done={({ said = "" }) => {
         say(said);
         store.changed("all");
-        done();
       }}
     >
       {rootOnly() !== null && <p class="sentence warn">{rootOnly()}</p>}

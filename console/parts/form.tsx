@@ -49,6 +49,8 @@ export function Form({ fields, button, isDangerous, cli, send, done, cancel, chi
     askBeforeLeaving(fields.length > 1 ? "The form is not sent. Leave the page?" : null);
     onValues?.(values.value);
   };
+  /** Called after the server has answered: the next attempt is a new request. */
+  const renewKey = () => (key.value = crypto.randomUUID());
   const submit = async (event: Event) => {
     event.preventDefault();
     if (busy.value) return;
@@ -60,14 +62,14 @@ export function Form({ fields, button, isDangerous, cli, send, done, cancel, chi
         return;
       }
       const result = await send(values.value, key.value);
+      renewKey();
       askBeforeLeaving(null);
       asked.value = null;
       done(result ?? {});
     } catch (error) {
       asked.value = null;
       refusal.value = refusalOf(error);
-      // The server answered, so the next attempt is a new request with a new key.
-      if (refusal.value.status !== 0) key.value = crypto.randomUUID();
+      if (refusal.value.status !== 0) renewKey();
       queueMicrotask(() => form.current?.querySelector<HTMLElement>("[aria-invalid]")?.focus());
     } finally {
       busy.value = false;
