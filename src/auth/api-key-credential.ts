@@ -68,5 +68,6 @@ export function createApiKeyReference(db: Db) {
 
 function credentialOf(row: KeyRow): Credential & { readonly principal: KnownPrincipal } {
   const { id: key_id, lookup: _, secret_sha256: __, bound_to_cn: bound_cn, pending, ...rest } = row;
-  return { principal: { kind: "user", key_id, session_id: null, bound_cn, ...rest }, pending };
+  const key = { key_id, key_expires_at: row.expires_at };
+  return { principal: { kind: "user", ...key, session_id: null, bound_cn, ...rest }, pending };
 }

@@ -50,7 +50,7 @@ export function createCredentialReferences(source: SessionSource): FindReference
     const row = await findUser(user_id);
     if (row === null || credential_expires_at === null || row.now >= credential_expires_at) return null;
     const { now: _now, ...person } = row;
-    const none = { key_id: null, key_tenant_id: null, session_id: null, bound_cn: null };
+    const none = { key_id: null, key_expires_at: null, key_tenant_id: null, session_id: null, bound_cn: null };
     return { kind: "user", ...person, ...none, is_root, scope: "full", expires_at: credential_expires_at };
   };
 }

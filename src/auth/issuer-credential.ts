@@ -168,6 +168,7 @@ export function createIssuerCredential({ db, keys, identity, federate }: IssuerO
         silo_id: !isNode && row.capabilities?.includes("silo-admin") ? row.silo_id : null,
         home_silo_id: row.silo_id,
         key_id: null,
+        key_expires_at: null,
         key_tenant_id: null,
         session_id: null,
         expires_at: new Date(Math.min(exp * 1_000, INSTANT_MS_MAX)),

@@ -98,6 +98,6 @@ function principalOf(row: SessionRow, expires_at: Date | null): KnownPrincipal {
   const { session_id, user_id, username, is_root, capabilities, tenant_id, silo_id, home_silo_id } = row;
   const whose = { user_id, username, is_root: is_root || row.granted_root, capabilities };
   const where = { tenant_id, silo_id, home_silo_id };
-  const none = { key_id: null, key_tenant_id: null, bound_cn: null };
+  const none = { key_id: null, key_expires_at: null, key_tenant_id: null, bound_cn: null };
   return { kind: "user", ...whose, ...where, session_id, ...none, scope: row.granted_scope ?? "full", expires_at };
 }

@@ -1,6 +1,7 @@
 // Creates an API key for the caller or for a tenant. A credential cannot create a key with more permissions than its
 // own, and a key cannot create a key that expires later (docs/reliability.md, S-48). A session may create a key without
-// an expiry, because the user can renew the session anyway.
+// an expiry, because the user can renew the session anyway. A session of the web console that a key opened has the
+// limits of the key.
 import { callerOf } from "../auth/authorize.ts";
 import type { ApiKeyCreated } from "../contract/api-key.ts";
 import { type KeyScope, TENANT_KEY_SCOPES } from "../contract/enums.ts";
@@ -58,10 +59,10 @@ function isTenantScope(scope: KeyScope): boolean {
   return TENANT_KEY_SCOPES.some((each) => each === scope);
 }
 
-/** Returns the expiry of the new key: by default the expiry of the key that makes the request. */
-function expiryOf({ key_id, expires_at: bound }: KnownPrincipal, wanted: WantedKey): Date | null | Fault {
+/** Returns the expiry of the new key: by default the expiry of the key behind the request. */
+function expiryOf({ key_expires_at: bound }: KnownPrincipal, wanted: WantedKey): Date | null | Fault {
   const asked = wanted.expires_at === null || wanted.expires_at === undefined ? null : new Date(wanted.expires_at);
-  if (key_id === null || bound === null) return asked;
+  if (bound === null) return asked;
   if (asked === null) return bound;
   return asked <= bound ? asked : badRequest(
     `expires_at: must be at or before ${toRfc3339(bound)}, the expiry of the key that makes this request`,
@@ -73,7 +74,7 @@ function expiryOf({ key_id, expires_at: bound }: KnownPrincipal, wanted: WantedK
  * the key.
  */
 export function outlivesCaller(caller: KnownPrincipal, what: string): Fault | null {
-  if (caller.key_id === null || caller.expires_at === null) return null;
+  if (caller.key_expires_at === null) return null;
   return fault(
     "forbidden",
     `a key with an expiry cannot ${what}, because the result would outlive the key; use a key without an expiry`,

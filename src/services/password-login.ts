@@ -44,6 +44,6 @@ export function loginPrincipal(user: WhoseSession): KnownPrincipal {
     silo_id: administers,
     home_silo_id: silo_id,
   };
-  const none = { key_id: null, key_tenant_id: null, session_id: null, bound_cn: null, expires_at: null };
-  return { kind: "user", ...whose, ...none, scope: "full" };
+  const no_key = { key_id: null, key_expires_at: null, key_tenant_id: null };
+  return { kind: "user", ...whose, ...no_key, session_id: null, bound_cn: null, expires_at: null, scope: "full" };
 }

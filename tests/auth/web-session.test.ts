@@ -63,6 +63,34 @@ describe("signing in", () => {
     expect(who.version).toMatch(/^\d/);
   });
 
+  describe("with a key", () => {
+    /** Creates a key and a user, and sets the user's password, in a session that the key opened. */
+    async function madeWith(api_key: string) {
+      const cookie = await cookieOf({ api_key });
+      const send = (method: string, path: string, body: object) =>
+        t.call(method, path, { key: null, headers: { cookie, ...SAME }, body });
+      const key = okOf(await send("POST", "/v1/auth/api-keys", { description: "made in the console" }));
+      const other = await newUser();
+      const user = { username: `${other.username}-made`, password: PASSWORD };
+      const password = `/v1/system/users/${other.id}/password`;
+      return {
+        expires_at: key.expires_at,
+        user: (await send("POST", "/v1/system/users", user)).status,
+        password: (await send("PUT", password, { password: PASSWORD })).status,
+      };
+    }
+
+    test("that never expires creates keys without an expiry, users and passwords", async () => {
+      expect(await madeWith(ROOT_KEY)).toEqual({ expires_at: null, user: 201, password: 200 });
+    });
+
+    test("that expires creates only keys that expire with it", async () => {
+      const expires_at = new Date(Date.now() + 3_600_000).toISOString();
+      const { secret } = await t.mintKey("full", { expires_at });
+      expect(await madeWith(secret)).toEqual({ expires_at, user: 403, password: 403 });
+    });
+  });
+
   test("with a read-only key of a tenant opens a session that has only the key's rights", async () => {
     const tenant = await openTenant(t, "web-session");
     const key = okOf(
