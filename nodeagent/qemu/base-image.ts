@@ -1,9 +1,10 @@
 // Turns a verified download into a base image: one complete qcow2 file that refers to no other file. Every program that
 // reads the tenant's bytes runs without privileges in a separate folder.
-import { chmod, chown, link, mkdir, open, readdir, rename, rm } from "node:fs/promises";
+import { chmod, chown, link, mkdir, open, readdir, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Preparing } from "../driver.ts";
 import { RefusedImage } from "../refused-image.ts";
+import { renameDurably } from "./durable-rename.ts";
 import { type Compression, compressionOf, formatOf, HEAD_BYTES, judgeImage } from "./image-verdict.ts";
 import { ProgramFailed } from "./run-program.ts";
 import { runUnprivileged, SANDBOX_UID } from "./unprivileged.ts";
@@ -46,9 +47,7 @@ export async function makeBaseImage(source: string, target: string, options: Pre
     const made = join(work, "base.qcow2");
     await chown(made, 0, 0);
     await chmod(made, READABLE);
-    await sync(made);
-    await rename(made, target);
-    await sync(dirname(target));
+    await renameDurably(made, target);
   } finally {
     await rm(work, { recursive: true, force: true });
   }
@@ -136,15 +135,6 @@ async function headOf(path: string): Promise<Uint8Array> {
     const buffer = new Uint8Array(HEAD_BYTES);
     const { bytesRead } = await file.read(buffer, 0, HEAD_BYTES, 0);
     return buffer.subarray(0, bytesRead);
-  } finally {
-    await file.close();
-  }
-}
-
-async function sync(path: string): Promise<void> {
-  const file = await open(path, "r");
-  try {
-    await file.sync();
   } finally {
     await file.close();
   }

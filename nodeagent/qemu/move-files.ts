@@ -1,12 +1,13 @@
 // Sends and receives the files of a stopped VM that moves: its disks, and its UEFI variables. The target keeps a
 // received file under another name until its digest equals the digest that the source computed.
 import { createHash } from "node:crypto";
-import { chmod, chown, open, rename, rm, stat } from "node:fs/promises";
+import { chmod, chown, open, rm, stat } from "node:fs/promises";
 import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { EXIT } from "../../cli/internal/exit-code.ts";
 import { Failure } from "../../cli/internal/failure.ts";
 import type { OpenStream } from "../migration/migrations.ts";
+import { renameDurably } from "./durable-rename.ts";
 
 export type FileSent = { readonly bytes: number; readonly sha256: string };
 
@@ -82,7 +83,6 @@ export async function receiveFile(path: string, { socket, first }: OpenStream, b
       }
     }
     if (received !== bytes) throw new Failure(`the source sent ${received} of ${bytes} bytes`, EXIT.failure);
-    await file.sync();
     return { bytes, sha256: digest.digest("hex") };
   } finally {
     await file.close();
@@ -94,7 +94,7 @@ export async function receiveFile(path: string, { socket, first }: OpenStream, b
 export async function placeFile(path: string, uid: number): Promise<void> {
   await chmod(draftOf(path), OWNER_ONLY);
   await chown(draftOf(path), uid, uid);
-  await rename(draftOf(path), path);
+  await renameDurably(draftOf(path), path);
 }
 
 function draftOf(path: string): string {

@@ -8,6 +8,7 @@ import { Failure } from "../../cli/internal/failure.ts";
 import type { NewBootDisk } from "../driver.ts";
 import { noDisk } from "../no-disk.ts";
 import { STILL_RUNS } from "../not-running.ts";
+import { renameDurably } from "./durable-rename.ts";
 import { placesOf } from "./folders.ts";
 import type { Host } from "./host.ts";
 import { createUefiVariables, draftDisk, firmwareOf } from "./vm-disks.ts";
@@ -38,7 +39,7 @@ export async function rebuildVm({ host, store }: RebuildPorts, vm: VmRecord, wan
   await rename(base, places.base);
   // If both names are links to the same file, the rename keeps both.
   await rm(base, { force: true });
-  await rename(draft, places.disk(id));
+  await renameDurably(draft, places.disk(id));
 
   // The old variables name the boot entries of the old disk.
   await rm(places.uefi_variables, { force: true });

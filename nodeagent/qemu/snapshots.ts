@@ -1,7 +1,7 @@
 // Makes snapshots of a VM's disks. A snapshot is a complete file beside the disks. In the node's record, a snapshot is
 // a data disk that the guest does not have. While a guest uses a disk, QEMU copies the disk: it keeps the old content
 // of each block that the guest writes until the block is copied. So the copy has the content of one moment.
-import { rename, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { EXIT } from "../../cli/internal/exit-code.ts";
 import { Failure } from "../../cli/internal/failure.ts";
@@ -10,6 +10,7 @@ import type { NewDisk } from "../driver.ts";
 import { noDisk } from "../no-disk.ts";
 import { blockNode, blockNodes, closeNodes, dataNames, isAttachedData } from "./block-nodes.ts";
 import type { DataDiskPorts } from "./data-disks.ts";
+import { renameDurably } from "./durable-rename.ts";
 import { guestAgentAt } from "./guest-agent.ts";
 import type { Host } from "./host.ts";
 import type { Qmp } from "./qmp.ts";
@@ -71,7 +72,7 @@ export function snapshots({ store, places, qmp, log, signal }: SnapshotPorts) {
     }
     await untilCopied(qmp, snapshot.id, signal);
     await closeNodes(qmp, [node, file_node]);
-    await rename(draft, to);
+    await renameDurably(draft, to);
     return is_frozen ? "frozen" : "crash";
   }
 

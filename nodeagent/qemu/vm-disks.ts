@@ -1,8 +1,9 @@
 // Creates and changes the disk files of a VM. Each is a qcow2 file that belongs to the VM's user; the boot disk refers
 // to a base image in the same folder. The base is a hard link, so QEMU reaches this image and no other one.
-import { chmod, chown, constants, copyFile, link, mkdir, open, rename, rm, stat } from "node:fs/promises";
+import { chmod, chown, constants, copyFile, link, mkdir, open, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { DISK_BYTES_MAX } from "../../src/contract/limits.ts";
+import { renameDurably } from "./durable-rename.ts";
 import type { VmPlaces } from "./folders.ts";
 import { runProgram } from "./run-program.ts";
 import { runUnprivileged } from "./unprivileged.ts";
@@ -35,7 +36,7 @@ export async function createDisk(
 ): Promise<void> {
   const path = places.disk(disk.id);
   if (await exists(path)) return;
-  await rename(await draftDisk(places, disk, { uid, has_base }), path);
+  await renameDurably(await draftDisk(places, disk, { uid, has_base }), path);
 }
 
 /** Creates a new file for a disk beside the disk's present file, and returns the path of the new file. */
@@ -68,7 +69,7 @@ type Copy = { readonly from: string; readonly to: string; readonly uid: number }
 
 /**
  * Copies a disk that no QEMU writes to, with everything that it takes from its base, into one complete file. The
- * program runs as the VM's user, as in growDisk. `to` appears only when it is complete.
+ * program runs as the VM's user, as in growDisk. `to` appears only when it is complete and on disk.
  * @param size_bytes of the copy; at least the size of the disk
  */
 export async function copyDisk({ from, to, uid }: Copy, size_bytes: number): Promise<void> {
@@ -77,12 +78,12 @@ export async function copyDisk({ from, to, uid }: Copy, size_bytes: number): Pro
   const options = { ...limits, limit_ms: COPY_LIMIT_MS };
   await runUnprivileged(["qemu-img", "convert", "-f", "qcow2", "-O", "qcow2", "-o", FORMAT, from, draft], options);
   await growDisk(draft, size_bytes, uid);
-  await rename(draft, to);
+  await renameDurably(draft, to);
 }
 
 /**
  * Writes a disk that no QEMU uses as the compressed file of an image, unless that file exists. `to` appears only when
- * it is complete.
+ * it is complete and on disk.
  */
 export async function exportDisk({ from, to, uid }: Copy): Promise<void> {
   if (await exists(to)) return;
@@ -90,7 +91,7 @@ export async function exportDisk({ from, to, uid }: Copy): Promise<void> {
   const limits = { uid, file_bytes_max: COPY_BYTES_MAX, processor_s_max: COPY_PROCESSOR_S_MAX };
   const argv = ["qemu-img", "convert", "-f", "qcow2", "-O", "qcow2", "-c", "-o", "compression_type=zstd", from, draft];
   await runUnprivileged(argv, { ...limits, limit_ms: COPY_LIMIT_MS });
-  await rename(draft, to);
+  await renameDurably(draft, to);
 }
 
 /** Creates a disk from the file of a prepared image, which refers to no other file. */
@@ -101,7 +102,7 @@ export async function copyImage({ from, to, uid }: Copy, size_bytes: number): Pr
   await chmod(draft, OWNER_ONLY);
   await chown(draft, uid, uid);
   await growDisk(draft, size_bytes, uid);
-  await rename(draft, to);
+  await renameDurably(draft, to);
 }
 
 /** Creates an empty file of the VM's user. The user cannot create files in the folder. */
@@ -140,11 +141,10 @@ export async function writeSeed({ seed }: VmPlaces, volume: Uint8Array, uid: num
   try {
     await file.writeFile(volume);
     await file.chown(uid, uid);
-    await file.sync();
   } finally {
     await file.close();
   }
-  await rename(draft, seed);
+  await renameDurably(draft, seed);
 }
 
 /** Gives the VM its own copy of the UEFI variables, if it has none. */
@@ -154,7 +154,7 @@ export async function createUefiVariables(places: VmPlaces, template: string, ui
   await copyFile(template, draft);
   await chmod(draft, OWNER_ONLY);
   await chown(draft, uid, uid);
-  await rename(draft, places.uefi_variables);
+  await renameDurably(draft, places.uefi_variables);
 }
 
 /** Returns `uefi` for an image without boot code in its first sector: BIOS cannot start it. */
