@@ -68,7 +68,7 @@ function rebuiltOn(s: AtRest, m: Msg<"evacuate">, { source_cn, target_cn, now }:
   const parts: Part<InstanceState>[] = [
     stays(s.id),
     noneMoves(s),
-    ...withinDrain(source_cn),
+    ...withinDrain(source_cn, m.part_of),
     guard("cn_is_silent", { server_uuid: source_cn, live_s: CN_LIVE_S }, alive(source_cn)),
     ...takeRoom(
       { server_uuid: target_cn, owner: { tenant_id: s.tenant_id, silo_id: m.silo_id } },

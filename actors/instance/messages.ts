@@ -99,6 +99,8 @@ export type InstanceMessage =
     readonly silo_id: string;
     /** The drained node. The message is refused if the instance is on another node. */
     readonly from_cn?: string;
+    /** The drain. The message is refused if the drain is not running any more. */
+    readonly part_of?: string;
     readonly candidates: readonly string[];
     readonly bandwidth_bytes_per_s: number;
   } & Begins)
@@ -122,6 +124,8 @@ export type InstanceMessage =
     readonly type: "evacuate";
     readonly silo_id: string;
     readonly from_cn: string;
+    /** The evacuation of the node. A process of an earlier release sends none. */
+    readonly part_of?: string;
     readonly candidates: readonly string[];
   } & Begins)
   /** The target created the machine. The dead node gets the job `delete_job_id` when it returns. */

@@ -70,7 +70,7 @@ function movingTo(s: On<"running"> | On<"stopped">, m: Msg<"migrate">, { source_
   const parts: Part<InstanceState>[] = [
     stays(s.id),
     noneMoves(s),
-    ...(m.from_cn === undefined ? [] : withinDrain(source_cn)),
+    ...(m.from_cn === undefined ? [] : withinDrain(source_cn, m.part_of)),
     guard("cn_is_live", { server_uuid: source_cn, live_s: CN_LIVE_S }, notLive(source_cn)),
     ...s.disks.map(({ id }) => guard("disk_is_at_rest", { disk_id: id }, `disk ${id} is being resized by <WHAT>`)),
     ...takeRoom(
@@ -103,16 +103,20 @@ function movingTo(s: On<"running"> | On<"stopped">, m: Msg<"migrate">, { source_
 }
 
 /**
- * Checks that a drain may begin one more migration. Every server process may continue the drain, so the commit counts
- * the migrations under the lock of the drained node.
+ * Checks that a drain still runs and may begin one more migration. Every server process may continue the drain, so the
+ * commit counts the migrations under the lock of the drained node.
  */
-export function withinDrain(server_uuid: string): Condition[] {
+export function withinDrain(server_uuid: string, part_of: string | undefined): Condition[] {
   const full = fault(
     "unavailable",
     `<WHAT> migrations from node ${server_uuid} are running, the most that a drain may run`,
   );
+  const running = part_of === undefined
+    ? []
+    : [guard("operation_runs", { id: part_of }, `operation ${part_of} is not running any more`)];
   return [
     lock(lockKey("cn", server_uuid)),
+    ...running,
     guard("cn_sends_fewer", { server_uuid, migrations_max: DRAIN_MIGRATIONS_MAX }, full),
   ];
 }

@@ -75,6 +75,8 @@ async function findBusy(db: Kysely<Database>, server_uuid: string): Promise<Read
 export type EvacuationWanted = {
   readonly instance_id: string;
   readonly from_cn: string;
+  /** The evacuation of the node. */
+  readonly part_of: string;
   readonly operation_id: string;
   /** The number of earlier tries. The candidates of each earlier try filled up before the commit. */
   readonly tries: number;
@@ -85,7 +87,7 @@ export type EvacuationWanted = {
  * node can take it.
  */
 export async function newEvacuation(deps: Deps, wanted: EvacuationWanted): Promise<InstanceMessage | Fault> {
-  const { instance_id, from_cn, operation_id, tries } = wanted;
+  const { instance_id, from_cn, part_of, operation_id, tries } = wanted;
   const instance = await findInstanceToPlace(deps.kysely, instance_id);
   if (instance === undefined) return NOT_FOUND;
   const [nodes, { profile, load_stale_s }] = await Promise.all([deps.nodesToPlace(), deps.settings.placement()]);
@@ -98,6 +100,7 @@ export async function newEvacuation(deps: Deps, wanted: EvacuationWanted): Promi
     type: "evacuate",
     silo_id: instance.silo_id,
     from_cn,
+    part_of,
     candidates: tries === 0 ? candidates : drawn(report, PLACEMENT_CANDIDATES_MAX ** (tries + 1)),
     operation_id,
     limit_ms: NODE_WAIT_MS,

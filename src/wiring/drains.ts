@@ -146,7 +146,8 @@ async function drainMigration(
     ? await newMigration(deps, { ...wanted, body: { target_server_uuid: target_cn_uuid } })
     : null;
   const message = planned === null || isFault(planned) ? await newMigration(deps, { ...wanted, body: {} }) : planned;
-  return isFault(message) ? message : { ...message, from_cn: drain.server_uuid } as InstanceMessage;
+  const { server_uuid: from_cn, operation_id: part_of } = drain;
+  return isFault(message) ? message : { ...message, from_cn, part_of } as InstanceMessage;
 }
 
 /**
@@ -160,5 +161,6 @@ async function evacuation(
   tries: number,
 ): Promise<InstanceMessage | Fault> {
   const operation_id = migrationId(drain.operation_id, instance_id);
-  return await newEvacuation(deps, { instance_id, operation_id, from_cn: drain.server_uuid, tries });
+  const { server_uuid: from_cn, operation_id: part_of } = drain;
+  return await newEvacuation(deps, { instance_id, operation_id, from_cn, part_of, tries });
 }
