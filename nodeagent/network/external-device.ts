@@ -2,7 +2,7 @@
 // end of the pair is a port of the node's bridge.
 import type { DocumentExternal } from "../../src/contract/network-document.ts";
 import { EXTERNAL_CABLE, EXTERNAL_DEVICE } from "./names.ts";
-import { vlanOf } from "./observed-state.ts";
+import { linksOf, vlanOf } from "./observed-state.ts";
 
 export type ExternalPlace = {
   readonly vni: number;
@@ -40,7 +40,19 @@ export async function setExternal(
     await allowVlan(place, outer, { bridge: wanted.bridge, vlan_id });
     await inside("ip", "link", "set", EXTERNAL_CABLE, "up");
   }
+  if (isUp(links) && present === vlan_id) return;
+  await inside(
+    ...["sysctl", "-qw", `net.ipv4.conf.${EXTERNAL_DEVICE}.arp_ignore=1`],
+    `net.ipv4.conf.${EXTERNAL_DEVICE}.arp_announce=2`,
+    // The kernel announces a new IPv6 address to all neighbours, so that they find a floating IP that has moved here.
+    `net.ipv6.conf.${EXTERNAL_DEVICE}.ndisc_notify=1`,
+  );
+  // This step comes last, so a device that is up has the sysctls.
   await inside("ip", "link", "set", EXTERNAL_DEVICE, "up");
+}
+
+function isUp(links: string): boolean {
+  return linksOf(links).some(({ ifname, flags }) => ifname === EXTERNAL_DEVICE && flags.includes("UP"));
 }
 
 async function addDevice(
@@ -56,12 +68,6 @@ async function addDevice(
     const of = ["type", "vlan", "id", String(vlan_id)];
     await inside("ip", "link", "add", "link", EXTERNAL_CABLE, "name", EXTERNAL_DEVICE, ...of);
   }
-  await inside(
-    ...["sysctl", "-qw", `net.ipv4.conf.${EXTERNAL_DEVICE}.arp_ignore=1`],
-    `net.ipv4.conf.${EXTERNAL_DEVICE}.arp_announce=2`,
-    // The kernel announces a new IPv6 address to all neighbours, so that they find a floating IP that has moved here.
-    `net.ipv6.conf.${EXTERNAL_DEVICE}.ndisc_notify=1`,
-  );
 }
 
 /** A bridge that filters VLANs drops frames of VLANs that its port does not list. Other bridges pass every frame. */

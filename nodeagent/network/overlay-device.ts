@@ -1,5 +1,6 @@
 // Creates the router's device towards the other nodes, and sets the sysctls of the router's namespace. The device is
-// the last thing that a new namespace gets before its firewall, so a namespace with the device has the sysctls.
+// the last thing that a new namespace gets before its firewall, so a namespace with the device has the sysctls. The
+// device is set up last, so a device that is up has all its settings.
 import type { NetworkDocument } from "../../src/contract/network-document.ts";
 import { OVERLAY_DEVICE, routerMac, VXLAN_PORT } from "./names.ts";
 import { linksOf } from "./observed-state.ts";
@@ -17,6 +18,9 @@ export type OverlayPlace = {
   /** Gives a program the lines of a batch. Without a line, it does nothing. */
   batch(argv: readonly string[], lines: readonly string[]): Promise<void>;
 };
+
+/** The devices that this file sets up. */
+const SET_UP: ReadonlySet<string> = new Set(["lo", OVERLAY_DEVICE]);
 
 /** The kernel copies the values of `default` to each device that is created later. */
 const SYSCTLS = [
@@ -51,10 +55,12 @@ const NEW_PRIORITIES: Readonly<Record<Family, readonly number[]>> = {
  */
 export async function setOverlay(place: OverlayPlace, document: NetworkDocument, links: string): Promise<number> {
   const { namespace, underlay_address, ip } = place;
-  const link = linksOf(links).find(({ ifname }) => ifname === OVERLAY_DEVICE);
+  const present = linksOf(links);
+  const link = present.find(({ ifname }) => ifname === OVERLAY_DEVICE);
   if (link !== undefined && link.address === routerMac(underlay_address)) {
-    if (link.mtu === document.mtu && link.flags.includes("UP")) return 0;
-    await ip("-n", namespace, "link", "set", "dev", OVERLAY_DEVICE, "mtu", String(document.mtu), "up");
+    const are_up = present.every(({ ifname, flags }) => !SET_UP.has(ifname) || flags.includes("UP"));
+    if (link.mtu === document.mtu && are_up) return 0;
+    await setUp(place, document);
     return 1;
   }
   // The node's underlay address has changed.
@@ -69,10 +75,11 @@ export function addOverlay(place: OverlayPlace, document: NetworkDocument): Prom
 }
 
 async function addDevice(
-  { namespace, underlay_address, onHost, inside, batch }: OverlayPlace,
-  { vni, mtu }: NetworkDocument,
+  place: OverlayPlace,
+  document: NetworkDocument,
   prioritiesIn: (family: Family) => ReadonlySet<number>,
 ): Promise<number> {
+  const { namespace, underlay_address, onHost, inside, batch } = place;
   await inside(["sysctl", "-qw", ...SYSCTLS]);
   for (const family of FAMILIES) {
     const priorities = prioritiesIn(family);
@@ -84,13 +91,20 @@ async function addDevice(
   // The packets of the overlay leave from the namespace in which the device is created: the namespace of the host.
   await onHost(
     ...["link", "add", OVERLAY_DEVICE, "netns", namespace, "address", routerMac(underlay_address)],
-    ...["mtu", String(mtu), "type", "vxlan", "id", String(vni), "dstport", String(VXLAN_PORT)],
+    ...["type", "vxlan", "id", String(document.vni), "dstport", String(VXLAN_PORT)],
     ...["local", underlay_address, "nolearning", "ttl", "64"],
   );
-  // The kernel must not choose an address for the device, because other nodes know only the router's own address.
-  const overlay = `link set ${OVERLAY_DEVICE}`;
-  await batch(["ip", "-n", namespace], ["link set lo up", `${overlay} addrgenmode none`, `${overlay} up`]);
+  await setUp(place, document);
   return 1;
+}
+
+async function setUp({ namespace, batch }: OverlayPlace, { mtu }: NetworkDocument): Promise<void> {
+  await batch(["ip", "-n", namespace], [
+    "link set lo up",
+    // The kernel must not choose an address for the device, because other nodes know only the router's own address.
+    `link set ${OVERLAY_DEVICE} mtu ${mtu} addrgenmode none`,
+    `link set ${OVERLAY_DEVICE} up`,
+  ]);
 }
 
 function prioritiesOf(printed: string): ReadonlySet<number> {

@@ -4,8 +4,10 @@ import { type ExternalPlace, setExternal } from "../../../nodeagent/network/exte
 
 const WANTED = { bridge: "br-ext", vlan_id: null, gateway_ipv4: "203.0.113.1", gateway_ipv6: null };
 const NOTHING = "[]";
-const UNTAGGED = JSON.stringify([{ ifname: "xt", linkinfo: { info_kind: "veth" } }]);
-const TAGGED = JSON.stringify([{ ifname: "xt", linkinfo: { info_kind: "vlan", info_data: { id: 7 } } }]);
+const PAIR = { ifname: "xt", flags: ["UP"], linkinfo: { info_kind: "veth" } };
+const UNTAGGED = JSON.stringify([PAIR]);
+const INTERRUPTED = JSON.stringify([{ ...PAIR, flags: [] }]);
+const TAGGED = JSON.stringify([{ ...PAIR, linkinfo: { info_kind: "vlan", info_data: { id: 7 } } }]);
 
 /** Returns the commands. Commands that run in the router begin with the router's name. */
 async function commands(links: string, wanted: typeof WANTED | { vlan_id: number } | null, vlan_filtering = 0) {
@@ -28,15 +30,16 @@ async function commands(links: string, wanted: typeof WANTED | { vlan_id: number
 
 const SYSCTLS =
   "berth-9: sysctl -qw net.ipv4.conf.xt.arp_ignore=1 net.ipv4.conf.xt.arp_announce=2 net.ipv6.conf.xt.ndisc_notify=1";
-const UP = ["ip link set x9 master br-ext up", "berth-9: ip link set xt up"];
+const CABLE_UP = "ip link set x9 master br-ext up";
+const UP = [CABLE_UP, SYSCTLS, "berth-9: ip link set xt up"];
 const VLAN = [
   "ip link del x9",
   "ip link add x9 type veth peer name xv netns berth-9",
   "berth-9: ip link add link xv name xt type vlan id 7",
-  SYSCTLS,
-  "ip link set x9 master br-ext up",
+  CABLE_UP,
   "ip -j -d link show dev br-ext",
   "berth-9: ip link set xv up",
+  SYSCTLS,
   "berth-9: ip link set xt up",
 ];
 
@@ -44,20 +47,19 @@ test("an untagged network needs only a cable (a veth pair) to the bridge", async
   expect(await commands(NOTHING, WANTED)).toEqual([
     "ip link del x9",
     "ip link add x9 type veth peer name xt netns berth-9",
-    SYSCTLS,
     ...UP,
   ]);
-  expect(await commands(UNTAGGED, WANTED)).toEqual(UP);
+  expect(await commands(UNTAGGED, WANTED)).toEqual([CABLE_UP]);
+  expect(await commands(INTERRUPTED, WANTED), "the agent was killed before the last step").toEqual(UP);
 });
 
 test("a VLAN needs a device on the cable, and a bridge that filters VLANs must accept the VLAN on the cable's port", async () => {
   expect(await commands(NOTHING, { vlan_id: 7 })).toEqual(VLAN);
   expect(await commands(TAGGED, { vlan_id: 7 }, 1)).toEqual([
-    "ip link set x9 master br-ext up",
+    CABLE_UP,
     "ip -j -d link show dev br-ext",
     "bridge vlan add dev x9 vid 7",
     "berth-9: ip link set xv up",
-    "berth-9: ip link set xt up",
   ]);
 });
 
