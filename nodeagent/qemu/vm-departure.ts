@@ -34,6 +34,7 @@ const ANSWER_LIMIT_MS = 3_000;
 /** Time limit for the target to verify the files, or to receive the rest of the memory. */
 const FINISH_LIMIT_MS = 600_000;
 const CHECK_MS = 50;
+const GUEST_ENDED = "the guest turned itself off or failed while it moved";
 const CAPABILITIES = ["events", "pause-before-switchover", "auto-converge"] as const;
 const PERCENT = 100;
 
@@ -107,6 +108,9 @@ export function qemuDepartures({ host, store, power, vms }: Moves): Departures {
     const monitor = await power.attach(vm);
     const { qmp } = monitor;
     await settle(monitor);
+    // The target cannot continue a guest that has ended. Its end is recorded here when the migration has failed.
+    const ended = new AbortController();
+    void monitor.ended.then(() => ended.abort(new Failure(GUEST_ENDED, EXIT.conflict)));
     await link.ask({ request: "prepare", image_sha256: bootImageOf(vm), scsi_ids: await scsiIds(qmp, vm.disks) });
     const relays: (() => Promise<void>)[] = [];
     const closeRelays = async () => {
@@ -135,13 +139,16 @@ export function qemuDepartures({ host, store, power, vms }: Moves): Departures {
         const disk_bytes = await mirrorDisks(qmp, { disks, path, bandwidth_bytes_per_s, signal, onCopied });
         const memory_bytes = await moveMemory(qmp, { link, ram, disks }, watched);
         await link.ask({ request: "finish" }, FINISH_LIMIT_MS);
+        ended.signal.throwIfAborted();
         return progress.sent() + disk_bytes + memory_bytes;
       };
-      return await whileAnswers(link, { signal: options.signal, onLost: closeRelays, run });
+      const signal = AbortSignal.any([options.signal, ended.signal]);
+      return await whileAnswers(link, { signal, onLost: closeRelays, run });
     } catch (error) {
       // A write of the guest waits for its mirror. A target that does not answer would block the guest, so the relays
       // close.
       await closeRelays();
+      ended.signal.throwIfAborted();
       // The target never started its copy, so the guest continues here.
       await settle(monitor).catch((late) => host.log(`VM ${vm.id}: ${late.message}`));
       throw error;

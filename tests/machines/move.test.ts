@@ -11,7 +11,18 @@ import { createListener, sha256Hex } from "../../nodeagent/migration/listener.ts
 import type { MoveLink, Moving } from "../../nodeagent/migration/migrations.ts";
 import { SANDBOX_UID } from "../../nodeagent/qemu/unprivileged.ts";
 import { needs } from "../support/optional-programs.ts";
-import { BOOT, inGuest, needsMachine, openMachine, ready, type TestMachine, vmOf } from "./machine.ts";
+import {
+  BOOT,
+  consoleText,
+  inGuest,
+  needsMachine,
+  openMachine,
+  ready,
+  SOON,
+  type TestMachine,
+  type,
+  vmOf,
+} from "./machine.ts";
 
 const TICKET = "ticket";
 const MIB = 2 ** 20;
@@ -201,6 +212,29 @@ test("a guest whose migration is refused while it is paused continues, and moves
   expect(await inGuest(source.driver(), id, "cat /run/mark /persist/mark")).toBe("kept\r\nkept");
   await target.driver().migrations.discard(moving);
   expect(await stateOn(target.driver(), id)).toBe(undefined);
+});
+
+test("a guest that turns itself off while it moves ends on its node", async () => {
+  const { id, moving, link } = await prepared(true);
+  const slow: MoveLink = {
+    ...link,
+    ask: async (request, limit_ms) => {
+      const answer = await link.ask(request, limit_ms);
+      if (request.request === "prepare") {
+        type(source.driver(), id, "poweroff -f\n");
+        await expect.poll(() => consoleText(source.driver(), id), BOOT).toContain("Power down");
+      }
+      return answer;
+    },
+  };
+  await expect(source.driver().migrations.send(moving, slow, options())).rejects.toThrow("turned itself off");
+  await expect.poll(() => vmOf(source.driver(), id), SOON).toMatchObject({ state: "stopped", reason: null });
+  // The control plane undoes the migration.
+  await source.driver().migrations.resume(moving);
+  expect(await stateOn(source.driver(), id)).toBe("stopped");
+  await target.driver().migrations.discard(moving);
+  await source.driver().vms.boot(id);
+  await ready(source.driver(), id);
 });
 
 test("a stopped guest moves with its disk", async () => {
