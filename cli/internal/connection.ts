@@ -45,8 +45,7 @@ export async function renewConnection(
   if (session === undefined) return refused;
   const { profile } = session;
   // Another command may have renewed the session or logged out in the meantime.
-  const credentials = await readCredentials(environment);
-  const saved = credentials.get(profile);
+  const saved = (await readCredentials(environment)).get(profile);
   const expired_text =
     `the session of profile ${profile} has expired; run: opsctl login --username ${session.saved.username}`;
   if (saved === undefined || "api_key" in saved || saved.endpoint !== endpoint) {
@@ -55,8 +54,21 @@ export async function renewConnection(
   if (saved.access_token !== refused.token && !isDue(saved, environment.wallMs())) return ofSession(profile, saved);
   const tokens = await renewSession(environment, { endpoint, user_agent }, { tokens: saved, expired_text });
   const renewed = { endpoint, username: saved.username, ...tokens };
-  await writeCredentials(environment, credentials.set(profile, renewed));
+  await saveRenewed(environment, { profile, saved, renewed });
   return ofSession(profile, renewed);
+}
+
+type Renewed = { readonly profile: string; readonly saved: Session; readonly renewed: Session };
+
+/**
+ * Reads the credentials again, because other commands may have saved theirs during the renewal. If the profile has
+ * another credential or none by now, it stays as it is.
+ */
+async function saveRenewed(environment: Environment, { profile, saved, renewed }: Renewed): Promise<void> {
+  const credentials = await readCredentials(environment);
+  const now = credentials.get(profile);
+  if (now === undefined || "api_key" in now || now.refresh_token !== saved.refresh_token) return;
+  await writeCredentials(environment, credentials.set(profile, renewed));
 }
 
 function ofSession(profile: string, saved: Session): Connection {

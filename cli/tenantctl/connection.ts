@@ -85,6 +85,10 @@ export async function renewConnection(environment: Environment, refused: Connect
   }
   const tokens = await renewSession(environment, { endpoint, user_agent: USER_AGENT }, { tokens: saved, expired_text });
   const renewed = { endpoint, username: saved.username, ...tokens };
-  await writeLogin(environment, profile, renewed);
+  // Another command may have logged out or in during the renewal. Then the profile stays as it is.
+  const now = await readLogin(environment, profile);
+  if (now !== null && !("api_key" in now) && now.refresh_token === saved.refresh_token) {
+    await writeLogin(environment, profile, renewed);
+  }
   return { endpoint, ...ofSession(profile, renewed) };
 }

@@ -2,12 +2,14 @@
 // session with logout (docs/tenancy.md, "Credentials").
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Environment } from "../../cli/internal/environment.ts";
+import { readCredentials, writeCredentials } from "../../cli/internal/profile.ts";
 import { ACCESS_TOKEN_TTL_S, REFRESH_TOKEN_TTL_S } from "../../src/contract/limits.ts";
 import type { User } from "../../src/contract/identity.ts";
 import { openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { opsctlAt, type OpsctlRunner, serverOf } from "./at-control-plane.ts";
-import { ENDPOINT, type FakeOptions, type Server } from "./fake-environment.ts";
+import { ENDPOINT, fakeEnvironment, type FakeOptions, type Server } from "./fake-environment.ts";
 
 let t: TestControlPlane;
 let at: OpsctlRunner;
@@ -201,6 +203,50 @@ test("a command uses the token that another command renewed and saved", async ()
   const ran = await at.run("whoami", { env: {}, ...session, server });
   expect(ran.code, ran.err()).toBe(0);
   expect(asked(ran.asked)).toEqual(["GET /v1/auth/whoami", "GET /v1/auth/whoami"]);
+});
+
+describe("while a command renews the token of its profile, another command", () => {
+  const LAB = { endpoint: "https://lab.example", api_key: "key-of-lab" };
+
+  /** Runs a command that renews its token. Calls `meanwhile` after the server has renewed it, before its answer. */
+  async function renewing(username: string, meanwhile: (environment: Environment) => Promise<void>) {
+    await user(username);
+    const session = await logIn(username);
+    const { environment } = fakeEnvironment(session);
+    const before = await readCredentials(environment);
+    const server: Server = async (call, signal) => {
+      const answer = await serverOf(t)(call, signal);
+      if (call.path === "/v1/auth/refresh") await meanwhile(environment);
+      return answer;
+    };
+    const wall_ms = session.wall_ms + ACCESS_TOKEN_TTL_S * 1000;
+    const ran = await at.run("whoami", { env: {}, ...session, wall_ms, server });
+    expect(ran.code, ran.err()).toBe(0);
+    expect(asked(ran.asked)).toEqual(["POST /v1/auth/refresh", "GET /v1/auth/whoami"]);
+    return { before, after: await readCredentials(environment) };
+  }
+
+  test("can save the credential of another profile", async () => {
+    const { before, after } = await renewing("mia", async (environment) => {
+      await writeCredentials(environment, (await readCredentials(environment)).set("lab", LAB));
+    });
+    expect(after.get("lab")).toEqual(LAB);
+    expect(after.get("default")).toMatchObject({ username: "mia" });
+    expect(after.get("default")).not.toEqual(before.get("default"));
+  });
+
+  test("can delete the credential of the profile", async () => {
+    const { after } = await renewing("ned", (environment) => writeCredentials(environment, new Map()));
+    expect(after).toEqual(new Map());
+  });
+
+  test("can save another credential of the profile", async () => {
+    const { after } = await renewing(
+      "oda",
+      (environment) => writeCredentials(environment, new Map([["default", LAB]])),
+    );
+    expect(after).toEqual(new Map([["default", LAB]]));
+  });
 });
 
 test("logout ends the session at the server and deletes the credential", async () => {

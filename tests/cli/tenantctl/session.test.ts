@@ -1,5 +1,5 @@
 // Tests password logins: tenantctl saves the tokens, renews them, and deletes them at logout.
-import { readFile, stat, writeFile } from "node:fs/promises";
+import { readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ENDPOINT, fakeEnvironment, type Server } from "../fake-environment.ts";
@@ -127,6 +127,23 @@ test("a token that the server rejects before it expires is renewed once", async 
     "GET /v1/vpcs",
   ]);
   expect(ran.code).toBe(0);
+});
+
+test.each([
+  ["logs out", null],
+  ["saves a key", JSON.stringify({ endpoint: ENDPOINT, api_key: "opsk_other", tenant_id: TENANT })],
+])("if another command %s while the token is renewed, the renewed token is not saved", async (_, theirs) => {
+  const real = identity();
+  const { home_dir, file } = await loggedIn(real);
+  const server: Server = async (asked, signal) => {
+    const answer = await real(asked, signal);
+    if (asked.path !== "/v1/auth/refresh") return answer;
+    await (theirs === null ? rm(file) : writeFile(file, theirs));
+    return answer;
+  };
+  const ran = await tenantctl(LIST, { env: {}, home_dir, server, wall_ms: NOW_MS + 900_000 });
+  expect([ran.err(), ran.code]).toEqual(["", 0]);
+  expect(await readFile(file, "utf8").catch(() => null)).toBe(theirs);
 });
 
 test("after the session expired, a command asks for a new login", async () => {
