@@ -1250,10 +1250,10 @@ begin
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'webhook' then
     insert into webhook (id, incarnation, version, wake_at, state, tenant_id, project_id, name, description,
-        labels, url, events, enabled, sealed_secret, created_at, enabled_at)
+        labels, url, events, enabled, sealed_secret, created_at, enabled_at, disabled_at)
     select r.id, r.incarnation, r.version, r.wake_at, r.state, r.tenant_id, r.project_id, r.name, r.description,
         case when e ? 'labels' then r.labels else '{}'::jsonb end, r.url, r.events, r.enabled, r.sealed_secret,
-        r.created_at, r.enabled_at
+        r.created_at, r.enabled_at, r.disabled_at
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::webhook, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'disk' then
@@ -2114,7 +2114,8 @@ begin
         enabled = case when e ? 'enabled' then r.enabled else t.enabled end,
         sealed_secret = case when e ? 'sealed_secret' then r.sealed_secret else t.sealed_secret end,
         created_at = case when e ? 'created_at' then r.created_at else t.created_at end,
-        enabled_at = case when e ? 'enabled_at' then r.enabled_at else t.enabled_at end
+        enabled_at = case when e ? 'enabled_at' then r.enabled_at else t.enabled_at end,
+        disabled_at = case when e ? 'disabled_at' then r.disabled_at else t.disabled_at end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::webhook, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
   else
@@ -3828,7 +3829,11 @@ begin
     select o.seq, o.audit, w.id as webhook_id, w.tenant_id, w.project_id,
            row_number() over (partition by w.id order by o.seq) as place
       from of_project o join webhook w on w.project_id = o.project_id
-     where w.enabled and (o.audit->>'ts')::timestamptz >= coalesce(w.enabled_at, w.created_at)
+      cross join lateral (select (o.audit->>'ts')::timestamptz as ts,
+                                 coalesce(w.enabled_at, w.created_at) as on_since) x
+      -- An enabled webhook was enabled until disabled_at, and again from on_since.
+     where case when w.enabled then ts >= on_since or ts between w.created_at and w.disabled_at
+                else ts between on_since and w.disabled_at end
        and (w.events = '{}' or exists (
          select from unnest(w.events) p(pattern)
           where case when p.pattern like '%*' then starts_with(o.audit->>'action', left(p.pattern, -1))
@@ -5593,6 +5598,7 @@ create table webhook (
   sealed_secret text not null,
   created_at timestamp with time zone not null,
   enabled_at timestamp with time zone,
+  disabled_at timestamp with time zone,
   constraint webhook_labels_check CHECK ((jsonb_typeof(labels) = 'object'::text)),
   constraint webhook_name UNIQUE (project_id, name),
   constraint webhook_pkey PRIMARY KEY (id),

@@ -303,10 +303,10 @@ begin
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'webhook' then
     insert into webhook (id, incarnation, version, wake_at, state, tenant_id, project_id, name, description,
-        labels, url, events, enabled, sealed_secret, created_at, enabled_at)
+        labels, url, events, enabled, sealed_secret, created_at, enabled_at, disabled_at)
     select r.id, r.incarnation, r.version, r.wake_at, r.state, r.tenant_id, r.project_id, r.name, r.description,
         case when e ? 'labels' then r.labels else '{}'::jsonb end, r.url, r.events, r.enabled, r.sealed_secret,
-        r.created_at, r.enabled_at
+        r.created_at, r.enabled_at, r.disabled_at
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::webhook, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int;
   when 'disk' then

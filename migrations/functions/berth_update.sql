@@ -655,7 +655,8 @@ begin
         enabled = case when e ? 'enabled' then r.enabled else t.enabled end,
         sealed_secret = case when e ? 'sealed_secret' then r.sealed_secret else t.sealed_secret end,
         created_at = case when e ? 'created_at' then r.created_at else t.created_at end,
-        enabled_at = case when e ? 'enabled_at' then r.enabled_at else t.enabled_at end
+        enabled_at = case when e ? 'enabled_at' then r.enabled_at else t.enabled_at end,
+        disabled_at = case when e ? 'disabled_at' then r.disabled_at else t.disabled_at end
       from jsonb_array_elements($1) e cross join jsonb_populate_record(null::webhook, e) r
      where $2[(e->>'$u')::int + 1] = (e->>'$c')::int and t.id = (e->>'$id')::uuid;
   else

@@ -2,8 +2,8 @@
 -- same transaction. So each event gets exactly one delivery for each webhook that wants it. Returns the number of
 -- events that it read. Only one call at a time does the work. Only permitted changes of objects of a project count as
 -- events. The requests webhook_test and webhook_redeliver do not count, because they only cause deliveries. A webhook
--- gets no event from before its creation, or from before it was enabled again. If `pending_max` deliveries of a webhook
--- wait already, further deliveries get the state dead at once.
+-- gets no event from before its creation, and no event from the time while it was disabled. If `pending_max` deliveries
+-- of a webhook wait already, further deliveries get the state dead at once.
 create or replace function webhook_follow(events_max int, pending_max int) returns int language plpgsql volatile as $$
 declare
   from_seq bigint;
@@ -31,7 +31,11 @@ begin
     select o.seq, o.audit, w.id as webhook_id, w.tenant_id, w.project_id,
            row_number() over (partition by w.id order by o.seq) as place
       from of_project o join webhook w on w.project_id = o.project_id
-     where w.enabled and (o.audit->>'ts')::timestamptz >= coalesce(w.enabled_at, w.created_at)
+      cross join lateral (select (o.audit->>'ts')::timestamptz as ts,
+                                 coalesce(w.enabled_at, w.created_at) as on_since) x
+      -- An enabled webhook was enabled until disabled_at, and again from on_since.
+     where case when w.enabled then ts >= on_since or ts between w.created_at and w.disabled_at
+                else ts between on_since and w.disabled_at end
        and (w.events = '{}' or exists (
          select from unnest(w.events) p(pattern)
           where case when p.pattern like '%*' then starts_with(o.audit->>'action', left(p.pattern, -1))

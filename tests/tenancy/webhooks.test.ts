@@ -2,7 +2,7 @@
 import { createHmac } from "node:crypto";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { WEBHOOK_RETRY_S, WEBHOOKS_PER_PROJECT_MAX } from "../../src/contract/limits.ts";
 import { openClient } from "../../src/db/pool.ts";
 import { selfSigned } from "../security/certificate.ts";
@@ -205,23 +205,51 @@ test("a disabled webhook sends nothing and keeps no new events; when it is enabl
   await drop(webhook);
 });
 
-test("an event that happens while a webhook is disabled is not sent, even if the worker reads the event only afterwards", async () => {
-  const webhook = await newWebhook({ events: ["vpc_create"] });
-  const enable = async (enabled: boolean) =>
-    void okOf(await t.call("PATCH", `/v1/webhooks/${webhook.id}`, { body: { enabled } }));
-  await enable(false);
-  // While the lock is held, no worker makes deliveries.
-  const holder = await openClient({ url: t.databaseUrl });
-  await holder.query("select pg_advisory_lock(hashtextextended('webhook-follow', 0))");
-  const between = await newVpc("between");
-  await t.advance(1);
-  await enable(true);
-  await t.advance(1);
-  const after = await newVpc("after");
-  await holder.end();
-  await hook.until(({ event }) => event.resource === `Vpc::"${after.id}"`);
-  expect(hook.received.filter(({ event }) => event.resource === `Vpc::"${between.id}"`)).toEqual([]);
-  await drop(webhook);
+describe("if the worker reads the events only afterwards", () => {
+  /** Runs `act` while no worker makes deliveries. */
+  async function unread(act: () => Promise<void>): Promise<void> {
+    const holder = await openClient({ url: t.databaseUrl });
+    await holder.query("select pg_advisory_lock(hashtextextended('webhook-follow', 0))");
+    await act();
+    await holder.end();
+  }
+  const enable = async ({ id }: { id: string }, enabled: boolean) =>
+    void okOf(await t.call("PATCH", `/v1/webhooks/${id}`, { body: { enabled } }));
+  const received = (names: readonly string[]) =>
+    hook.received.map(({ event }) => event.data.name).filter((name) => names.includes(String(name)));
+
+  test("an event that happened while a webhook was disabled is not sent, and the events before and after are sent", async () => {
+    const webhook = await newWebhook({ events: ["vpc_create"] });
+    await unread(async () => {
+      for (const name of ["before", "between", "after"]) {
+        if (name !== "before") await enable(webhook, name === "after");
+        await t.advance(1);
+        await newVpc(name);
+        await t.advance(1);
+      }
+    });
+    await hook.until(({ event }) => event.data.name === "after");
+    expect(received(["before", "between", "after"])).toEqual(["before", "after"]);
+    await drop(webhook);
+  });
+
+  test("an event from before a webhook was disabled is sent when the webhook is enabled again", async () => {
+    const webhook = await newWebhook({ events: ["vpc_create"] });
+    await enable(webhook, false);
+    await newVpc("early");
+    await enable(webhook, true);
+    await unread(async () => {
+      await newVpc("last");
+      await enable(webhook, false);
+      await t.advance(1);
+      await newVpc("late");
+    });
+    await until(() => deliveriesOf(webhook.id), (all) => all.length === 1);
+    await enable(webhook, true);
+    await hook.until(({ event }) => event.data.name === "last");
+    expect(received(["early", "last", "late"])).toEqual(["last"]);
+    await drop(webhook);
+  });
 });
 
 test(`a project has at most ${WEBHOOKS_PER_PROJECT_MAX} webhooks`, async () => {
