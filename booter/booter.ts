@@ -174,22 +174,19 @@ export async function openBooter({ config, log, api: given }: BooterOptions): Pr
       }
     }
     if (config.ur !== undefined) {
-      amqp_port = config.ur.port;
-      for (const { address } of config.segment) {
-        const broker = await openAmqp({
-          address,
-          port: amqp_port,
-          login: (user, password, source) => {
-            const mac = macOfLogin(secret, user, password);
-            return mac !== null && records.macOf(source) === mac ? mac : null;
-          },
-          listener: enrolment,
-          counters,
-          log,
-        });
-        amqp_port = broker.port;
-        closers.push(broker.close);
-      }
+      const broker = await openAmqp({
+        addresses: config.segment.map(({ address }) => address),
+        port: config.ur.port,
+        login: (user, password, source) => {
+          const mac = macOfLogin(secret, user, password);
+          return mac !== null && records.macOf(source) === mac ? mac : null;
+        },
+        listener: enrolment,
+        counters,
+        log,
+      });
+      amqp_port = broker.port;
+      closers.push(broker.close);
     }
     const tftp = await openTftp({
       addresses: config.segment.map(({ address }) => address),

@@ -1,4 +1,5 @@
-// Serves the AMQP broker on TCP. A login closes the older connection from the same IP address. The broker closes a
+// Serves the AMQP broker on TCP, on one port of all the booter's addresses. The limits and the identities of machines
+// cover all addresses. A login closes the older connection from the same IP address. The broker closes a
 // connection that has not finished the login and connection.open within ten seconds. The broker also disconnects a peer
 // that is silent for two heartbeats: otherwise a dead connection would keep the identity of its machine, and no other
 // connection could use this identity.
@@ -33,7 +34,7 @@ export type AmqpListener = {
 };
 
 export type AmqpOptions = {
-  readonly address: string;
+  readonly addresses: readonly string[];
   readonly port: number;
   /** Returns the MAC address of the machine that logs in from this IP address, or null if the login is refused. */
   readonly login: (user: string, password: string, address: string) => string | null;
@@ -136,20 +137,27 @@ export async function openAmqp(options: AmqpOptions): Promise<AmqpBroker> {
     });
   }
 
-  const server: Server = createServer(accept);
+  const servers: Server[] = [];
   const sockets = new Set<Socket>();
-  server.on("connection", (socket) => {
-    sockets.add(socket);
-    socket.once("close", () => sockets.delete(socket));
-  });
-  const port = await listenOn(server, options);
-  return {
-    port,
-    connections: () => connections,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        for (const socket of sockets) socket.destroy();
-      }),
+  const close = async () => {
+    const closed = servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve())));
+    for (const socket of sockets) socket.destroy();
+    await Promise.all(closed);
   };
+  let { port } = options;
+  try {
+    for (const address of options.addresses) {
+      const server = createServer(accept);
+      servers.push(server);
+      server.on("connection", (socket) => {
+        sockets.add(socket);
+        socket.once("close", () => sockets.delete(socket));
+      });
+      port = await listenOn(server, { address, port });
+    }
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { port, connections: () => connections, close };
 }

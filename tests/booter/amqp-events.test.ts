@@ -32,7 +32,7 @@ let broker: AmqpBroker;
 let hasty: AmqpBroker;
 beforeAll(async () => {
   const options: AmqpOptions = {
-    address: "127.0.0.1",
+    addresses: ["127.0.0.1"],
     port: 0,
     login: (user, password, address) => address === "127.0.0.8" ? null : macOfLogin(SECRET, user, password),
     listener: {

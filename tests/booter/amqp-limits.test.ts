@@ -19,11 +19,14 @@ import { readerOf, shortText, u16, u32, u64, u8 } from "../../cli/internal/amqp/
 
 const SECRET = new Uint8Array(32).fill(7);
 const RESOURCE_ERROR = 506;
+const RESOURCE_LOCKED = 405;
+/** The broker's address on another segment. */
+const OTHER_SEGMENT = "127.0.0.2";
 const logged: Record<string, unknown>[] = [];
 let broker: AmqpBroker;
 beforeAll(async () => {
   broker = await openAmqp({
-    address: "127.0.0.1",
+    addresses: ["127.0.0.1", OTHER_SEGMENT],
     port: 0,
     login: (user, password) => macOfLogin(SECRET, user, password),
     listener: { ready: () => {}, gone: () => {}, published: () => {} },
@@ -40,8 +43,8 @@ afterEach(async () => {
 });
 /** A login closes the older connection from the same address, so each connection has an address of its own. */
 let addresses = 10;
-async function machine() {
-  const made = await openClient(broker.port, `127.0.0.${++addresses}`);
+async function machine(host = "127.0.0.1") {
+  const made = await openClient(broker.port, `127.0.0.${++addresses}`, host);
   clients.push(made);
   await login(made, amqpLogin(SECRET, "52:54:00:aa:00:01"));
   await openChannel(made, 1);
@@ -108,6 +111,24 @@ test.each(["waiting", "unacknowledged"])(
     await expect.poll(() => waiting(made, 1, queue), { timeout: 20_000 }).toBe(1);
   },
 );
+
+test("the size limit covers the messages of machines on all segments together", async () => {
+  const { made, queue } = await machine();
+  for (let number = 0; number < FITTING; number++) made.publish(1, queue, LARGE, "");
+  await expect.poll(() => waiting(made, 1, queue), { timeout: 20_000 }).toBe(FITTING);
+  const other = await machine(OTHER_SEGMENT);
+  other.made.publish(1, other.queue, LARGE, "");
+  expect(await closedBy(other.made)).toBe(RESOURCE_ERROR);
+});
+
+test("a machine on another segment cannot use the identity of a connected machine", async () => {
+  const name = `ur.ping.${randomUUID()}`;
+  const { made } = await machine();
+  await declare(made, 1, name);
+  const other = await machine(OTHER_SEGMENT);
+  other.made.send(1, 50, 10, u16(0), shortText(name), u8(0), u32(0));
+  expect(await closedBy(other.made)).toBe(RESOURCE_LOCKED);
+});
 
 test("the messages of a connection that ended do not count towards the size limit", async () => {
   for (let round = 0; round < 2; round++) {

@@ -24,7 +24,7 @@ let broker: AmqpBroker;
 const published: { key: string; body: string }[] = [];
 beforeAll(async () => {
   broker = await openAmqp({
-    address: "127.0.0.1",
+    addresses: ["127.0.0.1"],
     port: 0,
     login: (name, given) => macOfLogin(SECRET, name, given),
     listener: {
