@@ -57,6 +57,7 @@ export const LONG = [
   "tests/sagas/cn-drain.test.ts",
   "tests/sagas/drain-limit.test.ts",
   "tests/sagas/abandoned-drain.test.ts",
+  "tests/sagas/label-retention.test.ts",
   "tests/sagas/cn-drain-label.test.ts",
   "tests/compute/drain-agent.test.ts",
   "tests/compute/placement-group-agent.test.ts",

@@ -38,16 +38,23 @@ export async function maintain(db: Db, { settings, signer, prune }: MaintenanceO
 
 /**
  * Deletes old operations that succeeded or were rolled back. Stuck operations are kept, because an operator must
- * resolve them.
+ * resolve them. The parts of a running operation by label are kept too: without its operation, a node that was drained
+ * or upgraded counts as one that was not begun.
  */
 async function dropEndedSagas(db: Db, retention_s: number): Promise<void> {
   await sweepRows(db, {
     table: "saga",
-    where: "state in ('succeeded', 'unwound') and done_at < (select berth_now()) - make_interval(secs => $1)",
+    where: "state in ('succeeded', 'unwound') and done_at < (select berth_now()) - make_interval(secs => $1) " +
+      `and id <> all(array(${PARTS_OF_RUNNING}))`,
     order: "done_at",
     params: [retention_s],
   });
 }
+
+/** The ids of the operations of nodes that belong to a running operation by label. */
+const PARTS_OF_RUNNING = `
+  select (jsonb_path_query(l.params, '$.nodes[*].operation_id') #>> '{}')::uuid from saga l
+   where l.wake_at is not null and l.state = 'running' and l.saga in ('cn-drain-label', 'cn-upgrade-label')`;
 
 /** Deletes ended jobs after the same time as operations. Keeps a job that its node must still undo (a tombstone). */
 async function dropEndedJobs(db: Db, retention_s: number): Promise<void> {

@@ -1,9 +1,8 @@
 // Tests the job protocol between the control plane and node agents (docs/instances.md, "Jobs").
-import { randomBytes, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { JOB_LEASE_S, TOMBSTONES_PER_CLAIM } from "../../src/contract/limits.ts";
-import { createAuditSigner } from "../../src/auth/audit-signature.ts";
-import { maintain } from "../../src/db/maintenance.ts";
+import { maintainNow } from "../support/maintenance.ts";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { enqueue, type JobNode, nodeCalls, showJob, takeAway } from "./jobs.ts";
 
@@ -346,10 +345,7 @@ describe("for operators", () => {
     await n.complete(fresh);
     const ago = "update job set completed_at = completed_at - interval '2 hours' where id = any($1)";
     await t.db.query(ago, [[old, undone]]);
-    const kept = { key: "saga.retention_secs", value: 3_600, default: 3_600, env_override: null };
-    const setting = { ...kept, restart_required: true, description: "" };
-    const signer = createAuditSigner(randomBytes(32));
-    await maintain(t.db, { settings: { get: () => Promise.resolve(setting) }, signer, prune: [] });
+    await maintainNow(t.db, 3_600);
     const left = await Promise.all([old, undone, fresh].map((id) => t.call("GET", `/v1/system/jobs/${id}`)));
     expect(left.map(({ status }) => status)).toEqual([404, 200, 200]);
   });
