@@ -1,6 +1,6 @@
 // Defines the schemas of API keys, and of the owner of a credential.
 import { z } from "zod";
-import { Timestamp } from "./common.ts";
+import { GivenTimestamp, Timestamp } from "./common.ts";
 import { CAPABILITIES, KEY_SCOPES } from "./enums.ts";
 
 /** A key without its secret. */
@@ -21,7 +21,7 @@ export type ApiKeyView = z.infer<typeof ApiKeyView>;
 export const ApiKeyBody = z.strictObject({
   description: z.string().min(1).max(255),
   scope: z.enum(KEY_SCOPES).nullish().describe("Default full"),
-  expires_at: Timestamp.nullish(),
+  expires_at: GivenTimestamp.nullish(),
 });
 export type ApiKeyBody = z.infer<typeof ApiKeyBody>;
 

@@ -5,6 +5,15 @@ import { ERROR_CODE_NAMES, ERROR_CODES_TEXT } from "./error-codes.ts";
 /** A timestamp: RFC 3339 in UTC, fractional seconds allowed. */
 export const Timestamp = z.iso.datetime({ offset: true }).describe("RFC 3339 timestamp, UTC");
 
+/** The years that both PostgreSQL and RFC 3339 can express. */
+export const YEARS = { first: 1, last: 9_999, text: "must be in the years 0001 to 9999, in UTC" } as const;
+
+/** A timestamp in a request. It is passed on in UTC with milliseconds, which PostgreSQL can parse in any case. */
+export const GivenTimestamp = Timestamp.refine((text) => {
+  const year = new Date(text).getUTCFullYear();
+  return !(year < YEARS.first || year > YEARS.last);
+}, YEARS.text).transform((text) => new Date(text).toISOString()).pipe(z.string());
+
 /** Any UUID, including the nil and the all-ones UUID. Endpoints that refuse these two UUIDs check for them. */
 export const Uuid = z.guid().transform((value) => value.toLowerCase()).pipe(z.string());
 

@@ -1,6 +1,6 @@
 // Defines the schemas of users, sessions and the issuers of tenants (docs/tenancy.md).
 import { z } from "zod";
-import { Timestamp } from "./common.ts";
+import { GivenTimestamp, Timestamp } from "./common.ts";
 import { CAPABILITIES, SESSION_KINDS, TENANT_KEY_SCOPES } from "./enums.ts";
 import { PASSWORD_CHARS_MAX, PASSWORD_CHARS_MIN, USERNAME_CHARS_MAX } from "./limits.ts";
 
@@ -112,6 +112,6 @@ export type Idp = z.infer<typeof Idp>;
 export const TenantKeyBody = z.strictObject({
   description: z.string().min(1).max(255),
   scope: z.enum(TENANT_KEY_SCOPES).nullish().describe("Default full"),
-  expires_at: Timestamp.nullish(),
+  expires_at: GivenTimestamp.nullish(),
 });
 export type TenantKeyBody = z.infer<typeof TenantKeyBody>;

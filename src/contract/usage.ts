@@ -1,11 +1,12 @@
 // Defines the schemas of projects' usage over time (docs/tenancy.md, "Usage by day").
 import { z } from "zod";
+import { YEARS } from "./common.ts";
 
 const hours = z.number().min(0);
 const bytes = z.number().int().min(0);
 
 /** A day in UTC, such as 2026-09-01. */
-export const Day = z.iso.date();
+export const Day = z.iso.date().refine((day) => !(Number(day.slice(0, 4)) < YEARS.first), YEARS.text);
 
 /** Amounts that were used. The hours are rounded to 0.000001, which is 3.6 ms. */
 export const UsedAmounts = z.object({

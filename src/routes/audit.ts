@@ -3,7 +3,7 @@ import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { AuditEvent, AuditPage, AuditVerification } from "../contract/audit.ts";
 import { atTenant } from "../auth/resource-scope.ts";
-import { Timestamp, Uuid, wholeNumber } from "../contract/common.ts";
+import { GivenTimestamp, Uuid, wholeNumber } from "../contract/common.ts";
 import { AUDIT_DECISIONS } from "../contract/enums.ts";
 import { badRequest, NOT_FOUND } from "../contract/fault.ts";
 import { AUDIT_PAGE_ROWS_MAX, AUDIT_SEARCH_EVENTS_MAX, SEARCH_CHARS_MAX } from "../contract/limits.ts";
@@ -23,8 +23,8 @@ const FILTERS = {
   resource: z.string().max(SEARCH_CHARS_MAX).optional().describe("A part of the resource, such as a UUID"),
   request_id: Uuid.optional(),
   decision: z.enum(AUDIT_DECISIONS).optional(),
-  since: Timestamp.optional(),
-  until: Timestamp.optional().describe("Only events before this time"),
+  since: GivenTimestamp.optional(),
+  until: GivenTimestamp.optional().describe("Only events before this time"),
 };
 
 const SEARCHED = AUDIT_SEARCH_EVENTS_MAX.toLocaleString("en");

@@ -14,7 +14,7 @@ import {
   CnView,
 } from "../contract/cn.ts";
 import { PlacedInstance } from "../contract/instance.ts";
-import { page, PageQuery, Uuid } from "../contract/common.ts";
+import { GivenTimestamp, page, PageQuery, Uuid } from "../contract/common.ts";
 import { CN_STATES } from "../contract/enums.ts";
 import { badRequest, NOT_FOUND } from "../contract/fault.ts";
 import { LabelQuery } from "../contract/labels.ts";
@@ -230,6 +230,6 @@ export function cnRoutes(app: App, deps: Deps): void {
 
 function cursorFrom(token: string): { registered_at: string; server_uuid: string } | null {
   const cursor = decodePageToken(token);
-  const shape = z.object({ registered_at: z.iso.datetime(), server_uuid: z.guid() }).safeParse(cursor);
+  const shape = z.object({ registered_at: GivenTimestamp, server_uuid: z.guid() }).safeParse(cursor);
   return shape.success ? shape.data : null;
 }

@@ -5,7 +5,7 @@ import { findTenant } from "../../actors/tenant/reads.ts";
 import type { Giver } from "../../actors/user/messages.ts";
 import { findUser, listUsers } from "../../actors/user/reads.ts";
 import { callerOf } from "../auth/authorize.ts";
-import { page, PageQuery, Uuid } from "../contract/common.ts";
+import { GivenTimestamp, page, PageQuery, Uuid } from "../contract/common.ts";
 import { CAPABILITIES } from "../contract/enums.ts";
 import { isFault, NOT_FOUND } from "../contract/fault.ts";
 import { PasswordBody, User, UserBody } from "../contract/identity.ts";
@@ -173,7 +173,7 @@ export function userRoutes(app: App, deps: Deps): void {
   });
 }
 
-const Cursor = z.object({ created_at: z.iso.datetime(), id: z.guid() });
+const Cursor = z.object({ created_at: GivenTimestamp, id: z.guid() });
 
 function giver(c: Ctx): Giver {
   const { is_root, capabilities, tenant_id } = callerOf(c);

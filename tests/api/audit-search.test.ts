@@ -63,6 +63,16 @@ describe("a filter", () => {
     expect(await actions(`action=cn_approve&until=${event?.ts}`)).toEqual([]);
   });
 
+  test.each([
+    ["with a large offset", "2020-01-01T00:00:00+16:00"],
+    ["with many digits", `2020-01-01T00:00:00.${"1".repeat(130)}Z`],
+    ["in the first year", "0001-01-01T23:00:00+23:00"],
+  ])("can be a time %s", async (_what, time) => {
+    const text = encodeURIComponent(time);
+    expect(await actions(`action=cn_approve&since=${text}`)).toEqual(["cn_approve"]);
+    expect(await actions(`action=cn_approve&until=${text}`)).toEqual([]);
+  });
+
   test.each(["action=create_silo", "before_seq=3", "order=desc&after_seq=1"])(
     "the query %s is refused, because one of its parameters needs the other order",
     async (query) => {

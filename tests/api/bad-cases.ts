@@ -14,6 +14,13 @@ export type BadCase = {
   readonly expected: { readonly statuses: readonly number[]; readonly names?: string };
 };
 
+/** Not times, or times of a year in UTC that PostgreSQL or an answer cannot express. */
+const WRONG_TIMES = [
+  ...["yesterday", "2026-13-01T00:00:00Z", "2026-01-01", "2026-01-01T00:00:00+24:00"],
+  ...["0000-01-01T00:00:00Z", "0001-01-01T00:00:00+01:00", "9999-12-31T23:59:59-01:00"],
+];
+const WRONG_DAYS = ["yesterday", "2026-02-30", "0000-01-01"];
+
 type Body = Readonly<Record<string, unknown>>;
 
 const BAD: BadCase["expected"] = { statuses: [400] };
@@ -118,7 +125,7 @@ function wrongValues(schema: Schema): unknown[] {
   ];
   if (schema.enum !== undefined) wrong.push("no-such-value", "");
   if (schema.format === "uuid") wrong.push("not-a-uuid", "0".repeat(32), "{00000000-0000-0000-0000-000000000000}");
-  if (schema.format === "date-time") wrong.push("yesterday", "2026-13-01T00:00:00Z", "2026-01-01");
+  if (schema.format === "date-time") wrong.push(...WRONG_TIMES);
   if (schema.format === "ipv4") wrong.push("256.0.0.1", "1.2.3", "01.2.3.4", "::1");
   return wrong;
 }
@@ -187,5 +194,12 @@ function badQuery({ name, schema }: Parameter): BadCase[] {
     query: `?${name}=${value}`,
     expected: BAD,
   }));
-  return [...cases, { name: `?${name} twice`, options: {}, query: `?${name}=1&${name}=1`, expected: BAD }];
+  const times = schema.format === "date-time" ? WRONG_TIMES : schema.format === "date" ? WRONG_DAYS : [];
+  const named = times.map((value) => ({
+    name: `?${name}=${value}`,
+    options: {},
+    query: `?${name}=${encodeURIComponent(value)}`,
+    expected: { ...BAD, names: name },
+  }));
+  return [...cases, ...named, { name: `?${name} twice`, options: {}, query: `?${name}=1&${name}=1`, expected: BAD }];
 }

@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CN_STATES } from "../../src/contract/enums.ts";
+import { encodePageToken } from "../../src/lib/ids/page-token.ts";
 import { openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { insertInstance } from "../support/instance-row.ts";
 import { bareMachine } from "./bare-machine.ts";
@@ -36,7 +37,12 @@ describe("lists", () => {
     expect(new Set(items.map((cn: { state: string }) => cn.state))).toEqual(new Set([state]));
   });
 
-  test.each(["state=gone", "state=", "state=APPROVED", "limit=0", "limit=1001", "limit=x", "page_token=made-up"])(
+  const year0 = encodePageToken({ registered_at: "0000-01-01T00:00:00Z", server_uuid: randomUUID() });
+
+  test.each([
+    ...["state=gone", "state=", "state=APPROVED", "limit=0", "limit=1001", "limit=x", "page_token=made-up"],
+    `page_token=${year0}`,
+  ])(
     "the query %s gets 400",
     async (query) => {
       expect((await t.call("GET", `/v1/system/cns?${query}`)).status).toBe(400);

@@ -274,6 +274,11 @@ test.each([
   }
 });
 
+test.each(["0001-01-01", "9999-12-31"])("the usage of %s can be read", async (day) => {
+  const path = `/v1/tenants/${a.tenant.tenant_id}/projects/${a.tenant.project_id}/usage/days`;
+  expect(okOf(await a.call("GET", `${path}?from=${day}&to=${day}`))).toMatchObject({ from: day, to: day, days: [] });
+});
+
 test("another tenant's usage is hidden, and a tenant does not see all tenants", async () => {
   const other = await openTenant(a.t, "other");
   const path = `/v1/tenants/${a.tenant.tenant_id}/projects/${a.tenant.project_id}/usage/days`;
