@@ -64,6 +64,7 @@ export async function simulatedDriver(options: SimulatedOptions): Promise<Driver
     driver: simulatedNetwork(),
     store: await openDocumentStore(documentsFolder(options.state_dir), log),
     log,
+    monotonicMs: options.environment.monotonicMs,
   });
   await network.restore();
   const inventory = {

@@ -1,5 +1,6 @@
 // Compares the wanted state of a router with the observed one. Returns the commands that make them equal, as batches
 // for `ip -batch` and `bridge -batch`. `ip` accepts only one family in a batch.
+import { NAT_GATEWAY_SILENCE_S } from "../../src/contract/limits.ts";
 import { EXTERNAL_DEVICE, OVERLAY_DEVICE } from "./names.ts";
 import {
   type Address,
@@ -17,7 +18,7 @@ export type Changes = {
   readonly ip: Readonly<Record<Family, readonly string[]>>;
   /** Lines for `bridge -batch`. */
   readonly bridge: readonly string[];
-  /** Public IPv4 addresses that the router gets now and must announce. The kernel announces IPv6 addresses itself. */
+  /** Floating IPv4 addresses that the router gets now and must announce. The kernel announces IPv6 addresses itself. */
   readonly announced: readonly string[];
 };
 
@@ -36,7 +37,8 @@ export function changesOf(observed: RouterState, wanted: RouterState): Changes {
       ),
     ],
     announced: difference(observed.families[4].addresses, wanted.families[4].addresses, addressKey).added
-      .filter(({ device }) => device === EXTERNAL_DEVICE).map(({ address }) => address),
+      .filter(({ device, is_leased }) => device === EXTERNAL_DEVICE && is_leased !== true)
+      .map(({ address }) => address),
   };
 }
 
@@ -51,12 +53,15 @@ function familyLines(family: Family, before: RouterState, after: RouterState): s
   const replaced = new Set(routes.added.map(destinationKey));
   return [
     // Additions come first and removals last. So a packet that the old and the new state allow always has a route.
-    ...addresses.added.map(({ device, address }) =>
+    ...addresses.added.filter(({ is_leased }) => is_leased !== true).map(({ device, address }) =>
       // Only an address without `nodad` is announced (see external-device.ts). The kernel does not check any address
       // for duplicates, because the router's namespace disables this check.
-      `addr add ${address}/${prefixOf(family, device)} dev ${device}` +
+      `addr replace ${address}/${prefixOf(family, device)} dev ${device}` +
       (family === 6 && device !== EXTERNAL_DEVICE ? " nodad" : "")
     ),
+    // Only `holdGateways` adds an address of a NAT gateway. An agent of an earlier release left it without a lifetime.
+    ...addresses.added.filter((each) => each.is_leased === true && isIn(observed.addresses, each))
+      .map(({ address }) => leaseLine(address, NAT_GATEWAY_SILENCE_S)),
     ...neighbours.added.map(({ device, address, mac }) =>
       `neigh replace ${address} lladdr ${mac} dev ${device} nud permanent`
     ),
@@ -69,8 +74,19 @@ function familyLines(family: Family, before: RouterState, after: RouterState): s
     ...neighbours.removed
       .filter(({ device, address }) => !wanted.neighbours.some((n) => n.device === device && n.address === address))
       .map(({ device, address }) => `neigh del ${address} dev ${device}`),
-    ...addresses.removed.map(({ device, address }) => `addr del ${address}/${prefixOf(family, device)} dev ${device}`),
+    ...addresses.removed.filter((each) => !isIn(wanted.addresses, each))
+      .map(({ device, address }) => `addr del ${address}/${prefixOf(family, device)} dev ${device}`),
   ];
+}
+
+/** Returns the line that gives the router a public address for some seconds. */
+export function leaseLine(address: string, left_s: number): string {
+  const prefix = prefixOf(address.includes(":") ? 6 : 4, EXTERNAL_DEVICE);
+  return `addr replace ${address}/${prefix} dev ${EXTERNAL_DEVICE} valid_lft ${left_s} preferred_lft ${left_s}`;
+}
+
+function isIn(addresses: readonly Address[], { device, address }: Address): boolean {
+  return addresses.some((each) => each.device === device && each.address === address);
 }
 
 type Difference<T> = { readonly added: readonly T[]; readonly removed: readonly T[] };
@@ -103,8 +119,8 @@ function routeText({ table, destination, hop }: KernelRoute): string {
   }
 }
 
-function addressKey({ device, address }: Address): string {
-  return `${device} ${address}`;
+function addressKey({ device, address, is_leased = false }: Address): string {
+  return `${device} ${address} ${is_leased}`;
 }
 
 function neighbourKey({ device, address, mac }: Neighbour): string {

@@ -4,16 +4,16 @@
 // router succeeded and the devices stay the same, only the differences from the earlier document are applied, without
 // reading the kernel's state.
 import type { NetworkDocument } from "../../src/contract/network-document.ts";
-import { type Changes, changesOf } from "./changes.ts";
+import { type Changes, changesOf, leaseLine } from "./changes.ts";
 import { type ExternalPlace, portName, setExternal } from "./external-device.ts";
 import { EXTERNAL_DEVICE, GATEWAY_MAC, OVERLAY_DEVICE, tapName } from "./names.ts";
 import { addOverlay, type OverlayPlace, setOverlay } from "./overlay-device.ts";
 import type { Applied, AttachedTaps, NetworkDriver, RouterState, TapBytes } from "./network-driver.ts";
 import { observeRouter } from "./observe.ts";
-import { linksOf, tapBytesOf, tapsOf } from "./observed-state.ts";
+import { addressesOf, linksOf, tapBytesOf, tapsOf } from "./observed-state.ts";
 import { type Run, runProgram } from "./run.ts";
 import { type RouterFirewall, routerFirewall } from "./router-firewall.ts";
-import { EMPTY_STATE, FAMILIES, wantedState } from "./router-state.ts";
+import { EMPTY_STATE, FAMILIES, familyOf, wantedState } from "./router-state.ts";
 import { NO_UNDERLAY_FILTER, type Senders, underlayRuleset } from "./underlay.ts";
 
 /** Where the node's own devices are, and the names of its router namespaces. */
@@ -145,6 +145,18 @@ export function kernelNetwork(place: NodePlace, run: Run = runProgram): KernelNe
     return missing.length > 0;
   }
 
+  async function holdGateways(vni: number, addresses: readonly string[], left_s: number): Promise<void> {
+    const namespace = namespaceOf(vni);
+    const present = addressesOf(await ip("-n", namespace, "-j", "addr", "show", "dev", EXTERNAL_DEVICE));
+    // At the same time: the server adds the time limit of one command to the lease.
+    await Promise.all(FAMILIES.map((family) => {
+      const lines = addresses.filter((each) => familyOf(each) === family).map((each) => leaseLine(each, left_s));
+      return batch(["ip", "-n", namespace, `-${family}`], lines);
+    }));
+    const announced = addresses.filter((each) => familyOf(each) === 4 && !present.has(each));
+    await Promise.all(announced.map((address) => announce(namespace, address)));
+  }
+
   async function removeTap(vni: number, mac: string): Promise<void> {
     const namespace = namespaceOf(vni);
     made.delete(namespace);
@@ -234,7 +246,10 @@ export function kernelNetwork(place: NodePlace, run: Run = runProgram): KernelNe
   }
 
   const ruleCounts = (vni: number) => firewallOf(namespaceOf(vni)).counts();
-  return { place, carries_packets: true, apply, removeTap, tapBytes, ruleCounts, inspect, keepOnly, acceptSenders };
+  return {
+    ...{ place, carries_packets: true, apply, holdGateways, removeTap, tapBytes, ruleCounts, inspect },
+    ...{ keepOnly, acceptSenders },
+  };
 }
 
 /** A router as this process left it. */

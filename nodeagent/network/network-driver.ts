@@ -33,9 +33,14 @@ export type NetworkDriver = {
   readonly carries_packets: boolean;
   /**
    * Makes the router of a VPC equal to the document, and moves the given taps into it. The firewall is in force before
-   * the first route. Connections that the firewall now forbids end.
+   * the first route. Connections that the firewall now forbids end. The NAT gateways run only after `holdGateways`.
    */
   apply(document: NetworkDocument, taps?: AttachedTaps, options?: ApplyOptions): Promise<Applied>;
+  /**
+   * Lets the NAT gateways with these public addresses run on this node for so many seconds from now. Then the kernel
+   * stops them, even if the agent does not run.
+   */
+  holdGateways(vni: number, addresses: readonly string[], left_s: number): Promise<void>;
   /** Removes the tap of a NIC from the router of a VPC, if it is there. */
   removeTap(vni: number, mac: string): Promise<void>;
   /** Returns the bytes of the taps in the router of a VPC, by MAC. Empty without a router. */

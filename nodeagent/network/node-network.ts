@@ -1,17 +1,16 @@
 // Stores and applies a node's network documents. Tasks of one VPC run one after another. The agent writes a document to
 // disk before it applies the document, and applies all stored documents again after a restart.
-import { setTimeout as sleep } from "node:timers/promises";
-import type { NetworkDocument, NetworkRealizationBody } from "../../src/contract/network-document.ts";
-import { EXIT } from "../../cli/internal/exit-code.ts";
-import { Failure } from "../../cli/internal/failure.ts";
+import type { NetworkDocument, NetworkPollView, NetworkRealizationBody } from "../../src/contract/network-document.ts";
 import { createOneAtATime } from "../one-at-a-time.ts";
 import { severalAtATime } from "../several-at-a-time.ts";
 import { documentProblem } from "./document-check.ts";
 import type { DocumentStore } from "./document-store.ts";
+import { createGatewayLease } from "./gateway-lease.ts";
 import type { Applied, NetworkDriver, TapBytes } from "./network-driver.ts";
+import { createNetworkWaits, type NetworkWaits, type Outcome } from "./network-waits.ts";
 import { createSenderFilter } from "./sender-filter.ts";
 import { type CountReports, createCountReports } from "./rule-counts.ts";
-import { type VmNic, vpcsOf, type WantedNic } from "./vm-nic.ts";
+import { type VmNic, vpcsOf } from "./vm-nic.ts";
 import type { GuestServices } from "./guests/guest-process.ts";
 
 /** A report about one VPC. The sender adds the id of its node. */
@@ -25,7 +24,7 @@ export type NetworkStatus = {
   readonly repaired: number;
 };
 
-export type NodeNetwork = {
+export type NodeNetwork = NetworkWaits & {
   /** The generations of the stored documents, by VPC. */
   have(): Readonly<Record<string, number>>;
   documents(): readonly NetworkDocument[];
@@ -37,6 +36,14 @@ export type NodeNetwork = {
   /** Removes the router of a VPC and its document. The next poll does not list the VPC, which reports the removal. */
   remove(vpc_id: string): Promise<void>;
   acceptNodes(underlay_addresses: readonly string[]): Promise<void>;
+  /**
+   * Notes that the control plane has answered a poll with these documents, and lets the NAT gateways on this node run
+   * longer. Called before the documents are applied.
+   * @param sent_ms when the poll was sent
+   */
+  answered(sent_ms: number, view: Pick<NetworkPollView, "vpcs" | "gone">): Promise<void>;
+  /** Returns how many seconds the next poll may wait. `longest_s` is the wait of a node without NAT gateways. */
+  pollWaitS(longest_s: number): number;
   /** Applies failed documents again. Returns the reports that changed. */
   retryFailed(): Promise<readonly Realization[]>;
   /** Compares every router with its document and repairs it. Returns the reports that changed. */
@@ -49,13 +56,6 @@ export type NodeNetwork = {
   attach(namespace: string, nics: readonly VmNic[]): Promise<void>;
   /** Removes the taps of a VM that has ended. */
   detach(nics: readonly VmNic[]): Promise<void>;
-  // The next three calls do not wait if the driver carries no packets or the server sends no documents.
-  /** Waits until the applied documents contain these NICs. Throws after the limit, and at once if the agent stops. */
-  untilApplied(wanted: readonly WantedNic[], signal: AbortSignal): Promise<void>;
-  /** Waits at most ROUTER_WAIT_MS for the routers of these VPCs, so that a VM that arrives loses few packets. */
-  untilRouted(vpc_ids: readonly string[], signal: AbortSignal): Promise<void>;
-  /** Waits at most FLOATING_IP_WAIT_MS until an applied document gives a NIC the floating IP. */
-  floatingIpApplied(nic_id: string | null, floating_ip: string, signal: AbortSignal): Promise<void>;
   status(): NetworkStatus;
   readonly counts: CountReports;
   /** Returns the bytes of the taps in the routers, by MAC. */
@@ -69,30 +69,21 @@ export type NodeNetworkOptions = {
   /** DHCP, DNS and metadata for the guests; null if this machine cannot offer them. */
   readonly services?: GuestServices | null;
   readonly wait_limit_ms?: number;
+  /** The clock of the polls. */
+  readonly monotonicMs?: () => number;
 };
 
-/** Time limit for a NIC to appear in an applied document. The control plane sends the document when the job begins. */
-const WAIT_LIMIT_MS = 60_000;
-/** Time limit for the document with a floating IP. The document usually arrives before the job. */
-const FLOATING_IP_WAIT_MS = 2_000;
-/** Time limit for the routers of a VM that arrives from another node. */
-const ROUTER_WAIT_MS = 10_000;
 /** Routers that are applied at the same time after a start. Each takes about 0.1 s of one processor. */
 const RESTORES_AT_ONCE_MAX = 4;
-/** Pause between checks whether a document was applied. */
-const CHECK_MS = 20;
-
-/** The result of applying the newest stored document of a VPC. */
-type Outcome = { readonly generation: number; readonly problem: string | null };
-
 export function createNodeNetwork(options: NodeNetworkOptions): NodeNetwork {
-  const { driver, store, log, services, wait_limit_ms = WAIT_LIMIT_MS } = options;
+  const { driver, store, log, services, wait_limit_ms, monotonicMs = () => performance.now() } = options;
   const outcomes = new Map<string, Outcome>();
   const attached = new Map<string, { readonly namespace: string; readonly vpc_id: string }>();
   /** The problem of the last refused document of a VPC, until a good one arrives. Each problem is logged once. */
   const refused = new Map<string | undefined, string>();
   const serialized = createOneAtATime();
   const senders = createSenderFilter(driver, store);
+  const lease = createGatewayLease(monotonicMs);
   let is_supported = true;
   let repaired = 0;
 
@@ -107,6 +98,7 @@ export function createNodeNetwork(options: NodeNetworkOptions): NodeNetwork {
       // is newer, the driver skips this comparison, because a tenant is waiting.
       const trusts_last = before?.problem === null && before.generation < generation;
       const applied = await driver.apply(document, tapsOf(vpc_id), { trusts_last });
+      await holdGateways(document);
       outcomes.set(vpc_id, { generation, problem: null });
       if (before?.generation !== generation || before.problem !== null) services?.update(document);
       return applied;
@@ -121,6 +113,23 @@ export function createNodeNetwork(options: NodeNetworkOptions): NodeNetwork {
   function tapsOf(vpc_id: string): ReadonlyMap<string, string> {
     const own = [...attached].filter(([, tap]) => tap.vpc_id === vpc_id);
     return new Map(own.map(([mac, { namespace }]) => [mac, namespace]));
+  }
+
+  async function holdGateways(document: NetworkDocument): Promise<void> {
+    const { addresses, left_s } = lease.of(document);
+    if (addresses.length > 0 && left_s > 0) await driver.holdGateways(document.vni, addresses, left_s);
+  }
+
+  /** Renews the gateways of a VPC. With the last address, the kernel has removed routes, which only `converge` adds. */
+  async function renew(vpc_id: string, has_ended: boolean): Promise<void> {
+    const document = store.get(vpc_id);
+    if (document === undefined || document.nat_gateways.length === 0) return;
+    const hasFailedBefore = hasFailed(vpc_id);
+    if (has_ended && !hasFailedBefore) return void await converge(document);
+    await holdGateways(document).catch((error) => {
+      // The next round of `retryFailed` repairs the router.
+      if (!hasFailedBefore) outcomes.set(vpc_id, { generation: document.generation, problem: error.message });
+    });
   }
 
   /** Applies the stored document of a VPC again, if there is one. */
@@ -201,20 +210,12 @@ export function createNodeNetwork(options: NodeNetworkOptions): NodeNetwork {
 
   const hasFailed = (vpc_id: string) => (outcomes.get(vpc_id)?.problem ?? null) !== null;
 
-  function isApplied({ id, vpc_id }: WantedNic): boolean {
-    const document = store.get(vpc_id);
-    const outcome = outcomes.get(vpc_id);
-    return document !== undefined && outcome?.generation === document.generation && outcome.problem === null &&
-      document.local_nics.some(({ nic_id }) => nic_id === id);
-  }
-
-  /** Waits until `has` returns true, at most for the limit. Does not wait without packets or without documents. */
-  async function waited(limit_ms: number, signal: AbortSignal, has: () => boolean): Promise<void> {
-    const end_ms = performance.now() + limit_ms;
-    while (driver.carries_packets && is_supported && !has() && performance.now() < end_ms) {
-      await sleep(CHECK_MS, undefined, { signal });
-    }
-  }
+  const waits = createNetworkWaits({
+    store,
+    outcomes,
+    isUsed: () => driver.carries_packets && is_supported,
+    ...wait_limit_ms === undefined ? {} : { wait_limit_ms },
+  });
 
   return {
     have: () => Object.fromEntries(store.all().map(({ vpc_id, generation }) => [vpc_id, generation])),
@@ -236,6 +237,16 @@ export function createNodeNetwork(options: NodeNetworkOptions): NodeNetwork {
       await senders.set(underlay_addresses);
       await store.setNodes(underlay_addresses);
     },
+    answered: async (sent_ms, { vpcs, gone }) => {
+      for (const vpc_id of gone) lease.sent(vpc_id, null);
+      for (const document of vpcs) lease.sent(document.vpc_id, document);
+      const renewed = lease.answered(sent_ms);
+      if (renewed === "nothing") return;
+      for (const { vpc_id } of store.all()) {
+        await serialized(vpc_id, () => renew(vpc_id, renewed === "ended lease"));
+      }
+    },
+    pollWaitS: (longest_s) => lease.pollWaitS(longest_s, store.all()),
     retryFailed: () => repairAll(store.all().map(({ vpc_id }) => vpc_id).filter(hasFailed)),
     repair: async () => {
       senders.forget();
@@ -261,26 +272,7 @@ export function createNodeNetwork(options: NodeNetworkOptions): NodeNetwork {
         });
       }
     },
-    untilApplied: async (wanted, signal) => {
-      await waited(wait_limit_ms, signal, () => wanted.every(isApplied));
-      const missing = driver.carries_packets && is_supported ? wanted.find((nic) => !isApplied(nic)) : undefined;
-      if (missing === undefined) return;
-      const problem = outcomes.get(missing.vpc_id)?.problem ?? "its document has not arrived from the control plane";
-      throw new Failure(`the network of NIC ${missing.id} is not ready on this node: ${problem}`, EXIT.failure);
-    },
-    untilRouted: (vpc_ids, signal) =>
-      waited(ROUTER_WAIT_MS, signal, () => vpc_ids.every((vpc_id) => outcomes.get(vpc_id)?.problem === null)),
-    floatingIpApplied: (nic_id, floating_ip, signal) =>
-      waited(
-        FLOATING_IP_WAIT_MS,
-        signal,
-        () =>
-          store.all().some(({ vpc_id, local_nics }) =>
-            local_nics.some((nic) =>
-              nic.nic_id === nic_id && nic.floating_ips.includes(floating_ip) && isApplied({ id: nic.nic_id, vpc_id })
-            )
-          ),
-      ),
+    ...waits,
     counts: createCountReports(() => Promise.all(store.all().map(({ vni }) => driver.ruleCounts(vni)))),
     tapBytes: async () => {
       const all = await Promise.all(store.all().map(({ vni }) => driver.tapBytes(vni)));

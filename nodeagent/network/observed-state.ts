@@ -25,7 +25,12 @@ export type Printed = {
 
 type PrintedAddress = {
   readonly ifname: string;
-  readonly addr_info: readonly { readonly family: "inet" | "inet6"; readonly local: string }[];
+  readonly addr_info: readonly {
+    readonly family: "inet" | "inet6";
+    readonly local: string;
+    /** True if the kernel will remove the address. */
+    readonly dynamic?: boolean;
+  }[];
 };
 type PrintedNeighbour = {
   readonly dst: string;
@@ -61,7 +66,7 @@ function familyState(printed: Printed, family: Family): FamilyState {
     addresses: list<PrintedAddress>(printed.addresses).flatMap(({ ifname, addr_info }) =>
       addr_info
         .filter((each) => each.family === (family === 4 ? "inet" : "inet6") && isOurs(ifname, each.local))
-        .map(({ local }) => ({ device: ifname, address: local }))
+        .map(({ local, dynamic = false }) => ({ device: ifname, address: local, is_leased: dynamic }))
     ),
     neighbours: list<PrintedNeighbour>(printed.neighbours)
       .filter(({ dst, state }) => dst.includes(":") === (family === 6) && state.includes("PERMANENT"))
@@ -117,6 +122,11 @@ export type Link = {
   readonly mtu: number;
   readonly flags: readonly string[];
 };
+
+/** Returns the addresses that `ip -j addr` prints. */
+export function addressesOf(printed: string): ReadonlySet<string> {
+  return new Set(list<PrintedAddress>(printed).flatMap(({ addr_info }) => addr_info.map(({ local }) => local)));
+}
 
 /** Reads what `ip -j link` prints. */
 export function linksOf(printed: string): readonly Link[] {

@@ -39,7 +39,7 @@ export function createFollower(agent: Agent, api_key: string, polls: Pick<Polls,
     for (let is_older = false;;) {
       polling.begins();
       const sent_ms = agent.environment.monotonicMs();
-      const wait = agent.timers.claim_wait_s;
+      const wait = network.pollWaitS(agent.timers.claim_wait_s);
       const is_due = sent_ms - counted_ms >= COUNTS_MS;
       const counts = is_due ? await local(polling, network.counts.changed) ?? [] : [];
       const body: NetworkPollBody = {
@@ -70,6 +70,7 @@ export function createFollower(agent: Agent, api_key: string, polls: Pick<Polls,
       network.serverSendsDocuments(true);
       is_older = false;
       const view = reply.answer.body as NetworkPollView;
+      await local(polling, () => network.answered(sent_ms, view));
       const has_changed = await carryOut(view);
       polling.ends();
       if (has_changed) continue;

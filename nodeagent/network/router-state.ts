@@ -26,7 +26,12 @@ export type Hop =
 export type KernelRoute = { readonly table: number; readonly destination: string; readonly hop: Hop };
 /** A policy rule: packets from this block look up this table. */
 export type PolicyRule = { readonly priority: number; readonly from: string; readonly table: number };
-export type Address = { readonly device: string; readonly address: string };
+export type Address = {
+  readonly device: string;
+  readonly address: string;
+  /** True for an address of a NAT gateway: the kernel removes it at the end of the lease (gateway-lease.ts). */
+  readonly is_leased?: boolean;
+};
 export type Neighbour = { readonly device: string; readonly address: string; readonly mac: string };
 /** A node behind the overlay device: packets to its router's MAC go to its underlay address. */
 export type Forwarding = { readonly mac: string; readonly underlay_address: string };
@@ -116,11 +121,14 @@ export function wantedState(
       .filter((address) => familyOf(address) === family);
     const floating = present.flatMap(({ public_addresses }) => public_addresses);
     const onward = onwardGateway(family);
-    const ownPublic = document.external === null ? [] : [...floating, ...gateways];
+    const ownPublic = document.external === null ? [] : [
+      ...floating.map((address) => ({ device: EXTERNAL_DEVICE, address })),
+      ...gateways.map((address) => ({ device: EXTERNAL_DEVICE, address, is_leased: true })),
+    ];
     return {
       addresses: [
         ...routerAddresses(family, nics.map(({ device }) => device)),
-        ...ownPublic.map((address) => ({ device: EXTERNAL_DEVICE, address })),
+        ...ownPublic,
       ],
       neighbours: [
         ...present.map(({ device, address, mac }) => ({ device, address, mac })),
@@ -141,7 +149,7 @@ export function wantedState(
         // the external router sends from another network.
         ...(onward === null ? [] : [
           ...present.filter(({ public_addresses }) => public_addresses.length > 0).map(({ address }) => address),
-          ...ownPublic,
+          ...ownPublic.map(({ address }) => address),
         ].map((from) => ({ priority: PRIORITY.public_addresses, from, table: PUBLIC_TABLE }))),
       ],
       routes: distinct([

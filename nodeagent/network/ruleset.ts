@@ -53,6 +53,7 @@ export function rulesetOf(document: NetworkDocument, taps: ReadonlySet<string>):
       ...inputChain(nics),
       ...OUTPUT,
       ...translation(document, nics),
+      ...LEAVING,
     ]),
     "",
   ].join("\n");
@@ -181,6 +182,16 @@ const OUTPUT = base("output", "filter hook output priority filter; policy accept
   // With a TTL of 1, metadata does not reach machines behind the guest.
   `ip saddr ${METADATA_IPV4} tcp sport 80 ip ttl set 1`,
   `ip6 saddr ${METADATA_IPV6} tcp sport 80 ip6 hoplimit set 1`,
+]);
+
+/**
+ * Lets only packets with an address of the external device leave through it. When the lease of a NAT gateway ends, its
+ * address is removed (gateway-lease.ts), but its connections are still translated.
+ */
+const LEAVING = base("leaving", "filter hook postrouting priority srcnat + 1; policy accept", [
+  // Reports of multicast groups.
+  `oifname "${EXTERNAL_DEVICE}" ip6 saddr :: accept`,
+  `oifname "${EXTERNAL_DEVICE}" fib saddr . oif type != local counter drop`,
 ]);
 
 /** Translates floating IPs in both directions, and the packets and port forwards of this node's NAT gateways. */

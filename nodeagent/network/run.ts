@@ -5,7 +5,7 @@ import { programEnvironment } from "../qemu/run-program.ts";
 /** Runs a program and returns its output. Throws an Error with what the program wrote to its error output. */
 export type Run = (argv: readonly string[], input?: string) => Promise<string>;
 
-/** Time limit of one command. Programming 2,000 NICs takes 0.3 s. */
+/** Time limit of one command. Programming 2,000 NICs takes 0.3 s. NAT_GATEWAY_FENCE_S includes this limit. */
 const COMMAND_LIMIT_MS = 30_000;
 
 export const runProgram: Run = (argv, input = "") => {

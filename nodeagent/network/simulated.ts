@@ -13,6 +13,7 @@ export function simulatedNetwork(): NetworkDriver {
       routers.set(document.vni, text);
       return Promise.resolve({ changes: is_new ? 1 : 0, ruleset_replaced: is_new });
     },
+    holdGateways: () => Promise.resolve(),
     removeTap: () => Promise.resolve(),
     tapBytes: () => Promise.resolve(new Map()),
     ruleCounts: () => Promise.resolve([]),

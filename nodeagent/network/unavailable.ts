@@ -7,6 +7,7 @@ export function unavailableNetwork(reason: string): NetworkDriver {
   return {
     carries_packets: true,
     apply: () => Promise.reject(new Failure(reason, EXIT.failure)),
+    holdGateways: () => Promise.resolve(),
     removeTap: () => Promise.resolve(),
     tapBytes: () => Promise.resolve(new Map()),
     ruleCounts: () => Promise.resolve([]),

@@ -91,6 +91,7 @@ export async function qemuDriver(options: QemuOptions): Promise<Driver> {
     store: await openDocumentStore(documentsFolder(options.state_dir), log),
     log,
     services: options.guest_services ?? null,
+    monotonicMs: environment.monotonicMs,
   });
   // The routers must exist before recover() starts VMs. They are missing after a boot of the node.
   await network.restore();

@@ -571,11 +571,15 @@ export const OVERLAY_HEADER_BYTES = 50;
 export const VPC_MTU_MAX = 1_500;
 /** The underlay MTU of a node that reports no MTU, in bytes. */
 export const UNDERLAY_MTU_DEFAULT = 1_500;
-/** Seconds without an answer from the control plane after which a node stops its NAT gateways. */
+/**
+ * Seconds for which a node runs its NAT gateways after it sent the last answered poll. The kernel stops them then, even
+ * if the agent does not run.
+ */
 export const NAT_GATEWAY_SILENCE_S = 60;
 /**
- * A node whose last heartbeat is this many seconds old certainly runs no NAT gateway. The value is the duration of the
- * longest poll that can have begun with this heartbeat (REGISTER_STATUS_HOLD_MS), plus NAT_GATEWAY_SILENCE_S.
+ * A node whose last heartbeat is this many seconds old certainly runs no NAT gateway. The value is
+ * NAT_GATEWAY_SILENCE_S plus the time limit of the command that changes the kernel (COMMAND_LIMIT_MS, 30 s). Each poll is
+ * a heartbeat, which the server stores after the node has sent the poll.
  */
 export const NAT_GATEWAY_FENCE_S = 90;
 /** The longest wait for `Prefer: wait`, in seconds. */

@@ -28,12 +28,16 @@ const HOMELESS = `
   select g.id, g.left_at, berth_vpc_generation(g.vpc_id) as generation,
          (select e.nic_tag from external_subnet e
            where e.ipv4_block >>= g.public_address or e.ipv6_block >>= g.public_address limit 1) as nic_tag,
-         not exists (select from cn where server_uuid = g.leaving_cn_uuid)
-           or coalesce((select s.last_seen from cn_signal s where s.server_uuid = g.leaving_cn_uuid), '-infinity')
-              < (select berth_now()) - make_interval(secs => $1) as is_fenced,
-         (select coalesce(r.applied_generation, -1) from vpc_realization r
-           where r.vpc_id = g.vpc_id and r.server_uuid = g.leaving_cn_uuid) as applied_generation
+         coalesce(n.last_seen, g.left_at) < (select berth_now()) - make_interval(secs => $1) as is_fenced,
+         case when n.server_uuid is null then -1 else (
+           select coalesce(r.applied_generation, -1) from vpc_realization r
+            where r.vpc_id = g.vpc_id and r.server_uuid = g.leaving_cn_uuid) end as applied_generation
     from nat_gateway g
+         -- A removed record says nothing about the node, and a record of a later approval says nothing about the time
+         -- before it. The fence then counts from the time at which the gateway left.
+    left join lateral (select cn.server_uuid, s.last_seen
+                         from cn left join cn_signal s using (server_uuid)
+                        where cn.server_uuid = g.leaving_cn_uuid and cn.approved_at <= g.left_at) n on true
    where g.host_cn_uuid is null order by g.id limit $2`;
 
 /** Lists gateways without a node. `fence_s` is the silence after which a node certainly runs no gateway. */

@@ -183,4 +183,23 @@ describe("a NAT gateway", () => {
     expect(answer).toEqual({ nodes: [], vpcs: [], gone: [f.vpc.id] });
     expect((await show()).host_cn_uuid).toBe(f.two.server_uuid);
   });
+
+  test("gets the next node only after the fence if the record of its old node was removed", async () => {
+    await place(f.two, { cordoned: true, cordoned_reason: "drain" });
+    await runsOn(null);
+    await f.apply(f.two);
+    await runsOn(f.idle);
+    await place(f.two, { cordoned: false });
+    await f.apply(f.idle);
+    okOf(await f.t.call("POST", `/v1/cns/${f.idle.server_uuid}/disable`));
+    okOf(await f.t.call("DELETE", `/v1/cns/${f.idle.server_uuid}`));
+    await runsOn(null);
+    await f.t.plane.pass();
+    await f.t.plane.pass();
+    expect((await show()).host_cn_uuid).toBeNull();
+    const ago = NAT_GATEWAY_FENCE_S + 1;
+    await f.t.db.query("update nat_gateway set left_at = left_at - make_interval(secs => $1)", [ago]);
+    await f.two.alive();
+    await runsOn(f.two);
+  });
 });

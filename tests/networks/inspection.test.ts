@@ -74,7 +74,7 @@ describe.skipIf(missing !== null)("a router in the kernel", () => {
       });
     await killed().apply(DOCUMENT);
     const all = commands;
-    expect(all).toBeGreaterThan(15);
+    expect(all).toBeGreaterThan(12);
     for (let step = 0; step < all; step += STRIDE) {
       [commands, limit] = [0, step];
       await driver.keepOnly(new Set());

@@ -72,9 +72,19 @@ export async function openNetworkSite({ as_root = false } = {}) {
     run,
     attempt,
     startServer,
-    /** The kernel driver of a node. */
-    driver: (node: NodeName): KernelNetwork =>
-      kernelNetwork({ host_namespace: node, prefix: `${node}-`, underlay_address: NODES[node] }, run),
+    /** The kernel driver of a node. After each application the NAT gateways run for `lease_s`; null changes no lease. */
+    driver(node: NodeName, lease_s: number | null = 3_600): KernelNetwork {
+      const driver = kernelNetwork({ host_namespace: node, prefix: `${node}-`, underlay_address: NODES[node] }, run);
+      return {
+        ...driver,
+        apply: async (document, ...more) => {
+          const applied = await driver.apply(document, ...more);
+          const addresses = document.nat_gateways.map(({ public_address }) => public_address);
+          if (lease_s !== null && addresses.length > 0) await driver.holdGateways(document.vni, addresses, lease_s);
+          return applied;
+        },
+      };
+    },
     /** Creates a machine with the addresses of a NIC, and connects it to the NIC's tap. */
     async plug(node: NodeName | "berth", document: NetworkDocument, nic: LocalNic): Promise<void> {
       const machine = machineOf(nic.nic_id);

@@ -12,8 +12,8 @@ export type Homeless = {
   /** When the gateway left its last node; null if it has never had one. */
   readonly left_at: Date | null;
   /**
-   * True if the gateway's last node was removed, or was silent for so long that it has certainly stopped the gateway by
-   * itself.
+   * True if the gateway's last node was silent for so long that it has certainly stopped the gateway by itself. If the
+   * node's record was removed, the time counts from `left_at`.
    */
   readonly is_fenced: boolean;
   /** The VPC's generation at the time of the read. The documents of this generation assign the gateway to no node. */

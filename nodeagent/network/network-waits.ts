@@ -1,0 +1,76 @@
+// Waits until the networks that a VM needs have been applied. No wait blocks if the driver carries no packets or the
+// server sends no documents.
+import { setTimeout as sleep } from "node:timers/promises";
+import { EXIT } from "../../cli/internal/exit-code.ts";
+import { Failure } from "../../cli/internal/failure.ts";
+import type { DocumentStore } from "./document-store.ts";
+import type { WantedNic } from "./vm-nic.ts";
+
+/** The result of applying the newest stored document of a VPC. */
+export type Outcome = { readonly generation: number; readonly problem: string | null };
+
+export type NetworkWaits = {
+  /** Waits until the applied documents contain these NICs. Throws after the limit, and at once if the agent stops. */
+  untilApplied(wanted: readonly WantedNic[], signal: AbortSignal): Promise<void>;
+  /** Waits at most ROUTER_WAIT_MS for the routers of these VPCs, so that a VM that arrives loses few packets. */
+  untilRouted(vpc_ids: readonly string[], signal: AbortSignal): Promise<void>;
+  /** Waits at most FLOATING_IP_WAIT_MS until an applied document gives a NIC the floating IP. */
+  floatingIpApplied(nic_id: string | null, floating_ip: string, signal: AbortSignal): Promise<void>;
+};
+
+export type NetworkWaitsOptions = {
+  readonly store: DocumentStore;
+  readonly outcomes: ReadonlyMap<string, Outcome>;
+  /** Whether documents arrive and packets pass. */
+  readonly isUsed: () => boolean;
+  readonly wait_limit_ms?: number;
+};
+
+/** Time limit for a NIC to appear in an applied document. The control plane sends the document when the job begins. */
+const WAIT_LIMIT_MS = 60_000;
+/** Time limit for the document with a floating IP. The document usually arrives before the job. */
+const FLOATING_IP_WAIT_MS = 2_000;
+/** Time limit for the routers of a VM that arrives from another node. */
+const ROUTER_WAIT_MS = 10_000;
+/** Pause between checks whether a document was applied. */
+const CHECK_MS = 20;
+
+export function createNetworkWaits(options: NetworkWaitsOptions): NetworkWaits {
+  const { store, outcomes, isUsed, wait_limit_ms = WAIT_LIMIT_MS } = options;
+
+  function isApplied({ id, vpc_id }: WantedNic): boolean {
+    const document = store.get(vpc_id);
+    const outcome = outcomes.get(vpc_id);
+    return document !== undefined && outcome?.generation === document.generation && outcome.problem === null &&
+      document.local_nics.some(({ nic_id }) => nic_id === id);
+  }
+
+  /** Waits until `has` returns true, at most for the limit. */
+  async function waited(limit_ms: number, signal: AbortSignal, has: () => boolean): Promise<void> {
+    const end_ms = performance.now() + limit_ms;
+    while (isUsed() && !has() && performance.now() < end_ms) await sleep(CHECK_MS, undefined, { signal });
+  }
+
+  return {
+    untilApplied: async (wanted, signal) => {
+      await waited(wait_limit_ms, signal, () => wanted.every(isApplied));
+      const missing = isUsed() ? wanted.find((nic) => !isApplied(nic)) : undefined;
+      if (missing === undefined) return;
+      const problem = outcomes.get(missing.vpc_id)?.problem ?? "its document has not arrived from the control plane";
+      throw new Failure(`the network of NIC ${missing.id} is not ready on this node: ${problem}`, EXIT.failure);
+    },
+    untilRouted: (vpc_ids, signal) =>
+      waited(ROUTER_WAIT_MS, signal, () => vpc_ids.every((vpc_id) => outcomes.get(vpc_id)?.problem === null)),
+    floatingIpApplied: (nic_id, floating_ip, signal) =>
+      waited(
+        FLOATING_IP_WAIT_MS,
+        signal,
+        () =>
+          store.all().some(({ vpc_id, local_nics }) =>
+            local_nics.some((nic) =>
+              nic.nic_id === nic_id && nic.floating_ips.includes(floating_ip) && isApplied({ id: nic.nic_id, vpc_id })
+            )
+          ),
+      ),
+  };
+}
