@@ -58,7 +58,7 @@ function webhookEvents(): string {
 
 /** The kinds of objects that events begin with. */
 const KINDS = [
-  ...new Set(WEBHOOK_EVENTS.map((event) => event.match(/^(?:firewall|[a-z_]+?(?=_(?:create|set|test)$))/)?.[0])),
+  ...new Set(WEBHOOK_EVENTS.map((event) => event.match(/^(?:firewall|[a-z_]+?(?=_(?:create|set|test|update)$))/)?.[0])),
 ]
   .filter((kind) => kind !== undefined).toSorted((a, b) => b.length - a.length);
 

@@ -1,7 +1,7 @@
 // The actions of audit entries. A function that writes an entry takes only these names, so the compiler finds a name that
 // is missing here.
 
-/** The actions of a project's objects. A webhook of the project can get these (docs/webhooks.md, "Events"). */
+/** The actions of a project and its objects. */
 export const PROJECT_ACTIONS = [
   "disk_attach",
   "disk_attach_failed",
@@ -203,5 +203,11 @@ export const OTHER_ACTIONS = [
 /** The action of an audit entry. A denial has the name of the denied permission instead. */
 export type AuditAction = typeof PROJECT_ACTIONS[number] | typeof OTHER_ACTIONS[number];
 
+/** Actions that no webhook can get, because the project has no webhook when it is created or deleted. */
+export const ACTIONS_WITHOUT_WEBHOOK: readonly AuditAction[] = ["project_create", "project_delete"];
+
 /** The events that a webhook can get. The request that tests a webhook sends webhook_test. */
-export const WEBHOOK_EVENTS: readonly string[] = [...PROJECT_ACTIONS, "webhook_test"];
+export const WEBHOOK_EVENTS: readonly string[] = [
+  ...PROJECT_ACTIONS.filter((action) => !ACTIONS_WITHOUT_WEBHOOK.includes(action)),
+  "webhook_test",
+];

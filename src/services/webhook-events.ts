@@ -1,5 +1,5 @@
 // Checks the events of a webhook: each must name an event of a project's objects (docs/webhooks.md, "Events").
-import { WEBHOOK_EVENTS } from "../contract/audit-actions.ts";
+import { ACTIONS_WITHOUT_WEBHOOK, WEBHOOK_EVENTS } from "../contract/audit-actions.ts";
 import { badRequest, type Fault } from "../contract/fault.ts";
 import { nearNames } from "../lib/text/near-names.ts";
 
@@ -8,6 +8,11 @@ export function unknownEvent(patterns: readonly string[]): Fault | null {
   const at = patterns.findIndex((pattern) => !matchesAny(pattern));
   const pattern = patterns[at];
   if (pattern === undefined) return null;
+  if (ACTIONS_WITHOUT_WEBHOOK.some((action) => action === pattern)) {
+    return badRequest(
+      `body.events[${at}]: no webhook can get ${pattern}, because a project has no webhook when it is created or deleted`,
+    );
+  }
   const near = pattern.endsWith("*")
     ? nearNames(PREFIXES, pattern.slice(0, -1).replace(/_$/, "")).map((prefix) => `${prefix}_*`)
     : nearNames(WEBHOOK_EVENTS, pattern);

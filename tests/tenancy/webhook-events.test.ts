@@ -21,6 +21,11 @@ test.each([
   [["instanc_create"], "body.events[0]: there is no event instanc_create; did you mean instance_create?"],
   [["vpc_create", "insance_*"], "body.events[1]: no event begins with insance_; did you mean instance_*?"],
   [["cn_drain"], /^body\.events\[0\]: there is no event cn_drain; /],
+  [
+    ["vpc_create", "project_create"],
+    "body.events[1]: no webhook can get project_create, because a project has no webhook when it is created or deleted",
+  ],
+  [["project_delete"], /^body\.events\[0\]: no webhook can get project_delete, /],
   [["qwertz"], "body.events[0]: there is no event qwertz; docs/webhooks.md lists the events"],
 ])("%j gets 400", async (events, message) => {
   const expected = { status: 400, body: { error_code: "BadRequest", message: expect.stringMatching(message) } };
@@ -30,8 +35,8 @@ test.each([
 });
 
 test("events, prefixes and a star are accepted", async () => {
-  const { id, events } = okOf(await create(["instance_create", "disk_*", "webhook_test", "*"]));
-  expect(events).toEqual(["instance_create", "disk_*", "webhook_test", "*"]);
+  const { id, events } = okOf(await create(["instance_create", "disk_*", "webhook_test", "project_*", "*"]));
+  expect(events).toEqual(["instance_create", "disk_*", "webhook_test", "project_*", "*"]);
   okOf(await t.call("DELETE", `/v1/webhooks/${id}`));
 });
 
