@@ -262,7 +262,7 @@ CREATE OR REPLACE FUNCTION public.berth_claim_budget(of_name text, room bigint)
  LANGUAGE plpgsql
 AS $function$
 begin
-  -- Locks the row. If another call has just deleted the row, the loop creates it again.
+  -- Held from here on, since somebody else may be deleting it.
   loop
     perform from budget where name = of_name for update;
     exit when found;
@@ -2622,15 +2622,21 @@ AS $function$
 declare
   of_source constant text := 'claims-from:' || (args->>'source_bucket');
 begin
-  perform from budget where name = 'claims' for update;
-  if not found then
-    perform berth_claim_budget('claims', (args->>'site_max')::bigint - (select count(*) from enrolment_claim));
-  end if;
-  perform from budget where name = of_source for update;
-  if not found then
-    perform berth_claim_budget(of_source, (args->>'source_max')::bigint -
-      (select count(*) from enrolment_claim where source_bucket = args->>'source_bucket'));
-  end if;
+  loop
+    perform from budget where name = 'claims' for update;
+    exit when found;
+    insert into budget (name, remaining)
+    select 'claims', greatest(0, (args->>'site_max')::bigint - (select count(*) from enrolment_claim))
+     where not exists (select from budget where name = 'claims') on conflict do nothing;
+  end loop;
+  loop
+    perform from budget where name = of_source for update;
+    exit when found;
+    insert into budget (name, remaining)
+    select of_source, greatest(0, (args->>'source_max')::bigint -
+             (select count(*) from enrolment_claim where source_bucket = args->>'source_bucket'))
+     where not exists (select from budget where name = of_source) on conflict do nothing;
+  end loop;
   return true;
 end $function$;
 
@@ -3239,10 +3245,13 @@ CREATE OR REPLACE FUNCTION public.guard_unproven_are_counted(args jsonb)
  LANGUAGE plpgsql
 AS $function$
 begin
-  perform from budget where name = 'unproven-nodes' for update;
-  if not found then
-    perform berth_claim_budget('unproven-nodes', (args->>'max')::bigint - (select count(*) from cn where unproven));
-  end if;
+  loop
+    perform from budget where name = 'unproven-nodes' for update;
+    exit when found;
+    insert into budget (name, remaining)
+    select 'unproven-nodes', greatest(0, (args->>'max')::bigint - (select count(*) from cn where unproven))
+     where not exists (select from budget where name = 'unproven-nodes') on conflict do nothing;
+  end loop;
   return true;
 end $function$;
 

@@ -1,9 +1,13 @@
--- Creates the counter of unproven nodes if it is missing. Always true.
+-- Locks the counter of unproven nodes. Creates it if it is missing. Always true. For the statement that creates it, see
+-- guard_claims_are_counted.
 create or replace function guard_unproven_are_counted(args jsonb) returns boolean language plpgsql volatile as $$
 begin
-  perform from budget where name = 'unproven-nodes' for update;
-  if not found then
-    perform berth_claim_budget('unproven-nodes', (args->>'max')::bigint - (select count(*) from cn where unproven));
-  end if;
+  loop
+    perform from budget where name = 'unproven-nodes' for update;
+    exit when found;
+    insert into budget (name, remaining)
+    select 'unproven-nodes', greatest(0, (args->>'max')::bigint - (select count(*) from cn where unproven))
+     where not exists (select from budget where name = 'unproven-nodes') on conflict do nothing;
+  end loop;
   return true;
 end $$;
