@@ -64,6 +64,9 @@ export type NewBootDisk = {
 /** The source of a new data disk: a snapshot of the VM, or the verified file of an image. Null for an empty disk. */
 export type DiskSource = { readonly disk_id: string } | { readonly image_path: string } | null;
 
+/** Work that takes long. If the signal is aborted, the work throws soon and removes the files that it wrote in part. */
+export type Stoppable = { readonly signal: AbortSignal };
+
 /** Operations on VMs. Each operation is idempotent, and its result is durable when the operation returns. */
 export type Vms = {
   /** @param move set for a VM that arrives from another node */
@@ -87,7 +90,7 @@ export type Vms = {
   /** Replaces the boot disk of a stopped VM by a new disk from an image. */
   rebuild(instance_id: string, disk: NewBootDisk): Promise<void>;
   /** Creates a data disk and attaches it. */
-  createDisk(instance_id: string, disk: NewDisk, source: DiskSource): Promise<void>;
+  createDisk(instance_id: string, disk: NewDisk, copy: Stoppable & { readonly source: DiskSource }): Promise<void>;
   /** Attaches a data disk to the guest, at once if the guest runs. */
   attachDisk(instance_id: string, disk_id: string): Promise<void>;
   /** Detaches a data disk from the guest, at once if the guest runs. The disk keeps its data. */
@@ -95,13 +98,17 @@ export type Vms = {
   /** Detaches a data disk from the guest and removes the disk. Does nothing if the disk or the VM does not exist. */
   deleteDisk(instance_id: string, disk_id: string): Promise<void>;
   /** Copies the content of a disk at one moment; the guest may run. Returns how consistent the copy is. */
-  createSnapshot(instance_id: string, snapshot: NewDisk, source_disk_id: string): Promise<SnapshotConsistency>;
+  createSnapshot(
+    instance_id: string,
+    snapshot: NewDisk,
+    copy: Stoppable & { readonly source_disk_id: string },
+  ): Promise<SnapshotConsistency>;
   /** Ends an unfinished copy, and removes the snapshot. Does nothing if the snapshot or the VM does not exist. */
   deleteSnapshot(instance_id: string, snapshot_id: string): Promise<void>;
   /**
    * Writes a snapshot to the file of an image, which refers to no other file. Keeps an existing file. Returns the path.
    */
-  exportSnapshot(instance_id: string, snapshot_id: string): Promise<string>;
+  exportSnapshot(instance_id: string, snapshot_id: string, copy: Stoppable): Promise<string>;
   /** Removes the file of an image. Does nothing if the file does not exist. */
   deleteExport(instance_id: string, snapshot_id: string): Promise<void>;
   bindAddress(binding: AddressBinding): Promise<void>;
@@ -137,7 +144,7 @@ export type ImageStorage = {
   prepare(source: string, target: string, options: Preparing): Promise<void>;
 };
 
-export type Preparing = {
+export type Preparing = Stoppable & {
   /** Largest size of the disk in the image. */
   readonly bytes_max: number;
   /** Makes room for further bytes in the folder of the cache. Throws a Failure if there is not enough. */

@@ -104,6 +104,7 @@ export function createImageCache(
       await images.prepare(part.path, path, {
         bytes_max: image.content_bytes,
         makeRoom: (bytes) => makeRoom(agent, bytes),
+        signal: agent.environment.signal,
       }).catch((error: Error) => {
         throw NO_SPACE.test(error.message) ? new NoRoom(error.message) : error;
       });

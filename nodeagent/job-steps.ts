@@ -259,19 +259,19 @@ async function createDisk(context: JobContext) {
   const image_path = await fetchCopied(context);
   const disk_id = job.kind["source_disk_id"];
   const source = image_path !== null ? { image_path } : typeof disk_id === "string" ? { disk_id } : null;
-  await agent.driver.vms.createDisk(instanceOf(job), disk, source);
+  await agent.driver.vms.createDisk(instanceOf(job), disk, { source, signal: agent.environment.signal });
   return { disk_id: disk.id, size_bytes: disk.size_bytes };
 }
 
 async function createSnapshot({ agent, job }: JobContext) {
   const snapshot = newDiskOf(job);
-  const source_disk_id = text(job, "source_disk_id");
-  const consistency = await agent.driver.vms.createSnapshot(instanceOf(job), snapshot, source_disk_id);
+  const copy = { source_disk_id: text(job, "source_disk_id"), signal: agent.environment.signal };
+  const consistency = await agent.driver.vms.createSnapshot(instanceOf(job), snapshot, copy);
   return { snapshot_id: snapshot.id, consistency };
 }
 
 function exportSnapshot({ agent, job }: JobContext): Promise<string> {
-  return agent.driver.vms.exportSnapshot(instanceOf(job), diskOf(job));
+  return agent.driver.vms.exportSnapshot(instanceOf(job), diskOf(job), agent.environment);
 }
 
 /** Sends the file of the image to the control plane, and removes it. */

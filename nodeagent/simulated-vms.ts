@@ -184,7 +184,7 @@ export function simulatedVms(store: InventoryStore, network: Pick<NodeNetwork, "
       const changed = { size_bytes, image_sha256 };
       await put({ ...vm, disks: vm.disks.map((disk) => disk.id === disk_id ? { ...disk, ...changed } : disk) });
     },
-    createDisk: async (id, disk, source) => {
+    createDisk: async (id, disk, { source }) => {
       const vm = existing(id);
       if (vm.disks.some((each) => each.id === disk.id)) return await setAttached(id, disk.id, true);
       if (source !== null && "disk_id" in source) known(vm, source.disk_id);
@@ -193,7 +193,7 @@ export function simulatedVms(store: InventoryStore, network: Pick<NodeNetwork, "
     attachDisk: (id, disk_id) => setAttached(id, disk_id, true),
     detachDisk: (id, disk_id) => setAttached(id, disk_id, false),
     deleteDisk: removeDisk,
-    createSnapshot: async (id, snapshot, source_disk_id) => {
+    createSnapshot: async (id, snapshot, { source_disk_id }) => {
       const vm = existing(id);
       const source = known(vm, source_disk_id);
       const others = vm.disks.filter((disk) => disk.id !== snapshot.id);

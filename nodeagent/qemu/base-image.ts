@@ -2,7 +2,7 @@
 // reads the tenant's bytes runs without privileges in a separate folder.
 import { chmod, chown, link, mkdir, open, readdir, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import type { Preparing } from "../driver.ts";
+import type { Preparing, Stoppable } from "../driver.ts";
 import { RefusedImage } from "../refused-image.ts";
 import { renameDurably } from "./durable-rename.ts";
 import { type Compression, compressionOf, formatOf, HEAD_BYTES, judgeImage } from "./image-verdict.ts";
@@ -60,8 +60,8 @@ export async function removeUnfinishedBases(folder: string): Promise<void> {
   await Promise.all(left.map((name) => rm(join(folder, name), { recursive: true, force: true })));
 }
 
-async function convert(cwd: string, { bytes_max, makeRoom }: Preparing): Promise<void> {
-  const limits = { cwd, file_bytes_max: bytes_max + Math.floor(bytes_max / 8) + TABLE_BYTES };
+async function convert(cwd: string, { bytes_max, makeRoom, signal }: Preparing): Promise<void> {
+  const limits = { cwd, signal, file_bytes_max: bytes_max + Math.floor(bytes_max / 8) + TABLE_BYTES };
   const compression = compressionOf(await headOf(join(cwd, "source")));
   const name = compression === null ? "source" : "content";
   if (compression !== null) {
@@ -93,7 +93,7 @@ async function convert(cwd: string, { bytes_max, makeRoom }: Preparing): Promise
   ).catch(refuse);
 }
 
-type Limits = { readonly cwd: string; readonly file_bytes_max: number };
+type Limits = Stoppable & { readonly cwd: string; readonly file_bytes_max: number };
 
 /** Unpacks `source` into `content`. If `content` becomes far too large, the limit on file sizes ends the program. */
 async function decompress(compression: Compression, limits: Limits): Promise<void> {

@@ -1,15 +1,14 @@
 // Attaches and removes the data disks of VMs. The agent first records which disks a guest has. Then it adds the disk to
 // a running QEMU, or removes it. A VM that is off gets its attached disks with its next boot.
-import { rm } from "node:fs/promises";
 import { sizeOfFile } from "../../cli/image/part.ts";
 import { EXIT } from "../../cli/internal/exit-code.ts";
 import { Failure } from "../../cli/internal/failure.ts";
-import type { DiskSource, NewDisk } from "../driver.ts";
+import type { DiskSource, NewDisk, Stoppable } from "../driver.ts";
 import { noDisk } from "../no-disk.ts";
 import { blockNodes, closeNodes, DATA_CONTROLLER, dataDevice, dataNames, DEVICES } from "./block-nodes.ts";
 import type { VmPlaces } from "./folders.ts";
 import type { Qmp } from "./qmp.ts";
-import { copyDisk, copyImage, createDisk } from "./vm-disks.ts";
+import { copyDisk, copyImage, createDisk, removeDrafted } from "./vm-disks.ts";
 import type { VmDisk, VmRecord } from "./vm-record.ts";
 import type { VmStore } from "./vm-store.ts";
 
@@ -19,6 +18,8 @@ export type DataDiskPorts = {
   /** Returns the monitor of a running VM. */
   readonly qmp: (vm_id: string) => Qmp | undefined;
 };
+
+type DiskCopy = Stoppable & { readonly source: DiskSource };
 
 /** Returns the operations on data disks. The caller runs one at a time for each VM. */
 export function dataDisks({ store, places, qmp }: DataDiskPorts) {
@@ -33,22 +34,22 @@ export function dataDisks({ store, places, qmp }: DataDiskPorts) {
     await store.change(vm.id, { disks: [...others, disk] });
   }
 
-  async function create(vm: VmRecord, { id, name, size_bytes }: NewDisk, source: DiskSource): Promise<void> {
+  async function create(vm: VmRecord, { id, name, size_bytes }: NewDisk, copy: DiskCopy): Promise<void> {
     const disk = { id, name, kind: "data", size_bytes, image_sha256: null, attached: false };
     // The record is written before the file, so that an interrupted creation can be continued or undone.
     if (!vm.disks.some((each) => each.id === id)) await record(vm, disk);
-    await createFile(vm, disk, source);
+    await createFile(vm, disk, copy);
     await attach(store.get(vm.id)!, id);
   }
 
-  async function createFile(vm: VmRecord, disk: VmDisk, source: DiskSource): Promise<void> {
+  async function createFile(vm: VmRecord, disk: VmDisk, { source, signal }: DiskCopy): Promise<void> {
     const { disk: fileOf } = places(vm.id);
     const to = fileOf(disk.id);
     if (source === null) return await createDisk(places(vm.id), disk, { uid: vm.uid, has_base: false });
     // The file gets its name when it is complete.
     if (await sizeOfFile(to) !== null) return;
-    if ("image_path" in source) await copyImage({ from: source.image_path, to, uid: vm.uid }, disk.size_bytes);
-    else await copyDisk({ from: fileOf(diskOf(vm, source.disk_id).id), to, uid: vm.uid }, disk.size_bytes);
+    if ("image_path" in source) await copyImage({ from: source.image_path, to, uid: vm.uid, signal }, disk.size_bytes);
+    else await copyDisk({ from: fileOf(diskOf(vm, source.disk_id).id), to, uid: vm.uid, signal }, disk.size_bytes);
   }
 
   async function attach(vm: VmRecord, disk_id: string): Promise<void> {
@@ -67,7 +68,7 @@ export function dataDisks({ store, places, qmp }: DataDiskPorts) {
   async function remove(vm: VmRecord, disk_id: string): Promise<void> {
     if (!vm.disks.some(({ id }) => id === disk_id)) return;
     await detach(vm, disk_id);
-    await rm(places(vm.id).disk(disk_id), { force: true });
+    await removeDrafted(places(vm.id).disk(disk_id));
     await store.change(vm.id, { disks: vm.disks.filter(({ id }) => id !== disk_id) });
   }
 

@@ -25,7 +25,13 @@ export class ProgramFailed extends Failure {
   }
 }
 
-export type RunOptions = { readonly limit_ms?: number; readonly cwd?: string; readonly name?: string };
+export type RunOptions = {
+  readonly limit_ms?: number;
+  readonly cwd?: string;
+  readonly name?: string;
+  /** If it is aborted, the program is killed. The call throws the signal's reason after the end of the program. */
+  readonly signal?: AbortSignal | undefined;
+};
 
 /** The environment of every program: a PATH with root's programs, and the locale C, so that messages are English. */
 export function programEnvironment(): Record<string, string> {
@@ -36,19 +42,24 @@ export function programEnvironment(): Record<string, string> {
 /** Runs a program and returns its output. Throws a ProgramFailed if it fails, is missing or takes too long. */
 export function runProgram(argv: readonly string[], options: RunOptions = {}): Promise<string> {
   const [program = "", ...rest] = argv;
-  const { limit_ms = PROGRAM_LIMIT_MS, cwd, name = program } = options;
+  const { limit_ms = PROGRAM_LIMIT_MS, cwd, name = program, signal } = options;
   const limits = { timeout: limit_ms, killSignal: "SIGKILL", maxBuffer: OUTPUT_BYTES_MAX } as const;
   return new Promise((resolve, reject) => {
-    execFile(
+    signal?.throwIfAborted();
+    const kill = () => void child.kill("SIGKILL");
+    const child = execFile(
       program,
       rest,
       { ...limits, cwd, env: programEnvironment(), encoding: "utf8" },
       (error, stdout, stderr) => {
+        signal?.removeEventListener("abort", kill);
         if (error === null) return resolve(stdout);
+        if (signal?.aborted === true) return reject(signal.reason);
         const missing = error.code as unknown === "ENOENT" ? `${program} is not installed` : stderr;
         const code = typeof error.code === "number" ? error.code : null;
         reject(new ProgramFailed(name, missing, error.signal ?? null, code));
       },
     );
+    signal?.addEventListener("abort", kill, { once: true });
   });
 }

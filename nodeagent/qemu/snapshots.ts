@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { EXIT } from "../../cli/internal/exit-code.ts";
 import { Failure } from "../../cli/internal/failure.ts";
 import type { SnapshotConsistency } from "../../src/contract/enums.ts";
-import type { NewDisk } from "../driver.ts";
+import type { NewDisk, Stoppable } from "../driver.ts";
 import { noDisk } from "../no-disk.ts";
 import { blockNode, blockNodes, closeNodes, dataNames, isAttachedData } from "./block-nodes.ts";
 import type { DataDiskPorts } from "./data-disks.ts";
@@ -14,7 +14,7 @@ import { renameDurably } from "./durable-rename.ts";
 import { guestAgentAt } from "./guest-agent.ts";
 import type { Host } from "./host.ts";
 import type { Qmp } from "./qmp.ts";
-import { copyDisk, createDisk, exportDisk } from "./vm-disks.ts";
+import { copyDisk, createDisk, exportDisk, removeDrafted } from "./vm-disks.ts";
 import type { VmDisk, VmRecord } from "./vm-record.ts";
 
 /** Pause between two queries of a copy in progress. */
@@ -26,16 +26,16 @@ const THAW_TRIES_MAX = 5;
 const THAW_PAUSE_MS = 1_000;
 
 type SnapshotPorts = DataDiskPorts & Pick<Host, "log" | "signal">;
-type Making = { readonly qmp: Qmp; readonly source: VmDisk; readonly snapshot: VmDisk };
+type Making = Stoppable & { readonly qmp: Qmp; readonly source: VmDisk; readonly snapshot: VmDisk };
 
 /** Returns the operations on snapshots. The caller runs one at a time for each VM. */
-export function snapshots({ store, places, qmp, log, signal }: SnapshotPorts) {
+export function snapshots({ store, places, qmp, log, signal: agent_signal }: SnapshotPorts) {
   const agentOf = (vm: VmRecord) => guestAgentAt(places(vm.id).socket("qga"));
 
   async function create(
     vm: VmRecord,
     { id, name, size_bytes }: NewDisk,
-    source_disk_id: string,
+    { source_disk_id, signal }: Stoppable & { readonly source_disk_id: string },
   ): Promise<SnapshotConsistency> {
     const source = vm.disks.find((disk) => disk.id === source_disk_id);
     if (source === undefined) throw noDisk(vm.id, source_disk_id);
@@ -47,13 +47,13 @@ export function snapshots({ store, places, qmp, log, signal }: SnapshotPorts) {
     // A complete file of an interrupted job may be consistent or not, so the disk is copied again.
     await rm(to, { force: true });
     const monitor = isUsed(source) ? qmp(vm.id) : undefined;
-    if (monitor !== undefined) return await copyUsed(vm, { qmp: monitor, source, snapshot });
-    await copyDisk({ from: places(vm.id).disk(source.id), to, uid: vm.uid }, size_bytes);
+    if (monitor !== undefined) return await copyUsed(vm, { qmp: monitor, source, snapshot, signal });
+    await copyDisk({ from: places(vm.id).disk(source.id), to, uid: vm.uid, signal }, size_bytes);
     return "at_rest";
   }
 
   /** Copies a disk that QEMU has open. The guest waits only until QEMU has begun to copy. */
-  async function copyUsed(vm: VmRecord, { qmp, source, snapshot }: Making): Promise<SnapshotConsistency> {
+  async function copyUsed(vm: VmRecord, { qmp, source, snapshot, signal }: Making): Promise<SnapshotConsistency> {
     await endCopy(vm, qmp, snapshot.id);
     const to = places(vm.id).disk(snapshot.id);
     const draft = draftOf(vm, snapshot.id);
@@ -111,23 +111,23 @@ export function snapshots({ store, places, qmp, log, signal }: SnapshotPorts) {
       await mayThaw(vm);
       await endCopy(vm, monitor, snapshot_id);
     }
-    for (const file of [places(vm.id).disk(snapshot_id), draftOf(vm, snapshot_id)]) await rm(file, { force: true });
+    await removeDrafted(places(vm.id).disk(snapshot_id));
+    await rm(draftOf(vm, snapshot_id), { force: true });
     await removeExport(vm.id, snapshot_id);
     if (known !== undefined) await store.change(vm.id, { disks: vm.disks.filter(({ id }) => id !== snapshot_id) });
   }
 
   /** Writes a snapshot as the file of an image. QEMU does not have a snapshot open. */
-  async function exportFile(vm: VmRecord, snapshot_id: string): Promise<string> {
+  async function exportFile(vm: VmRecord, snapshot_id: string, { signal }: Stoppable): Promise<string> {
     if (!vm.disks.some(({ id }) => id === snapshot_id)) throw noDisk(vm.id, snapshot_id);
     const from = places(vm.id).disk(snapshot_id);
     const to = exportOf(vm.id, snapshot_id);
-    await exportDisk({ from, to, uid: vm.uid });
+    await exportDisk({ from, to, uid: vm.uid, signal });
     return to;
   }
 
   async function removeExport(instance_id: string, snapshot_id: string): Promise<void> {
-    const file = exportOf(instance_id, snapshot_id);
-    for (const each of [file, `${file}.new`]) await rm(each, { force: true });
+    await removeDrafted(exportOf(instance_id, snapshot_id));
   }
 
   function exportOf(instance_id: string, snapshot_id: string): string {
@@ -143,7 +143,7 @@ export function snapshots({ store, places, qmp, log, signal }: SnapshotPorts) {
       // Between the cancellation and the conclusion, QEMU refuses both commands.
       if (job.status === "concluded") await qmp.execute("job-dismiss", { id });
       else await qmp.execute("job-cancel", { id }).catch(() => {});
-      await sleep(CHECK_MS, undefined, { signal });
+      await sleep(CHECK_MS, undefined, { signal: agent_signal });
     }
     const { node, file_node } = dataNames(snapshot_id);
     await closeNodes(qmp, [node, file_node]);
@@ -161,6 +161,7 @@ export function snapshots({ store, places, qmp, log, signal }: SnapshotPorts) {
 async function untilCopied(qmp: Qmp, snapshot_id: string, signal: AbortSignal): Promise<void> {
   const id = jobOf(snapshot_id);
   for (;;) {
+    signal.throwIfAborted();
     const job = (await qmp.execute("query-jobs")).find((each) => each.id === id);
     if (job === undefined) throw new Failure("the copy of the disk was cancelled", EXIT.failure);
     if (job.status === "concluded") {

@@ -1,8 +1,9 @@
 // Creates and changes the disk files of a VM. Each is a qcow2 file that belongs to the VM's user; the boot disk refers
 // to a base image in the same folder. The base is a hard link, so QEMU reaches this image and no other one.
-import { chmod, chown, constants, copyFile, link, mkdir, open, rm, stat } from "node:fs/promises";
+import { chmod, chown, copyFile, link, mkdir, open, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { DISK_BYTES_MAX } from "../../src/contract/limits.ts";
+import type { Stoppable } from "../driver.ts";
 import { renameDurably } from "./durable-rename.ts";
 import type { VmPlaces } from "./folders.ts";
 import { runProgram } from "./run-program.ts";
@@ -65,56 +66,75 @@ const COPY_LIMIT_MS = 30 * 60_000;
 const COPY_PROCESSOR_S_MAX = 1_200;
 const COPY_BYTES_MAX = DISK_BYTES_MAX + DISK_BYTES_MAX / 8;
 
-type Copy = { readonly from: string; readonly to: string; readonly uid: number };
+type Copy = Stoppable & { readonly from: string; readonly to: string; readonly uid: number };
 
 /**
  * Copies a disk that no QEMU writes to, with everything that it takes from its base, into one complete file. The
  * program runs as the VM's user, as in growDisk. `to` appears only when it is complete and on disk.
  * @param size_bytes of the copy; at least the size of the disk
  */
-export async function copyDisk({ from, to, uid }: Copy, size_bytes: number): Promise<void> {
-  const draft = await emptyFile(`${to}.new`, uid);
-  const limits = { uid, file_bytes_max: COPY_BYTES_MAX, processor_s_max: COPY_PROCESSOR_S_MAX };
-  const options = { ...limits, limit_ms: COPY_LIMIT_MS };
-  await runUnprivileged(["qemu-img", "convert", "-f", "qcow2", "-O", "qcow2", "-o", FORMAT, from, draft], options);
-  await growDisk(draft, size_bytes, uid);
-  await renameDurably(draft, to);
+export async function copyDisk({ from, to, uid, signal }: Copy, size_bytes: number): Promise<void> {
+  await drafted(to, async (draft) => {
+    await createEmptyFile(draft, uid);
+    const limits = { uid, file_bytes_max: COPY_BYTES_MAX, processor_s_max: COPY_PROCESSOR_S_MAX };
+    const options = { ...limits, limit_ms: COPY_LIMIT_MS, signal };
+    await runUnprivileged(["qemu-img", "convert", "-f", "qcow2", "-O", "qcow2", "-o", FORMAT, from, draft], options);
+    await growDisk(draft, size_bytes, uid);
+  });
 }
 
 /**
  * Writes a disk that no QEMU uses as the compressed file of an image, unless that file exists. `to` appears only when
  * it is complete and on disk.
  */
-export async function exportDisk({ from, to, uid }: Copy): Promise<void> {
+export async function exportDisk({ from, to, uid, signal }: Copy): Promise<void> {
   if (await exists(to)) return;
-  const draft = await emptyFile(`${to}.new`, uid);
-  const limits = { uid, file_bytes_max: COPY_BYTES_MAX, processor_s_max: COPY_PROCESSOR_S_MAX };
-  const argv = ["qemu-img", "convert", "-f", "qcow2", "-O", "qcow2", "-c", "-o", "compression_type=zstd", from, draft];
-  await runUnprivileged(argv, { ...limits, limit_ms: COPY_LIMIT_MS });
-  await renameDurably(draft, to);
+  await drafted(to, async (draft) => {
+    await createEmptyFile(draft, uid);
+    const limits = { uid, file_bytes_max: COPY_BYTES_MAX, processor_s_max: COPY_PROCESSOR_S_MAX };
+    const compressed = ["-c", "-o", "compression_type=zstd"];
+    const argv = ["qemu-img", "convert", "-f", "qcow2", "-O", "qcow2", ...compressed, from, draft];
+    await runUnprivileged(argv, { ...limits, limit_ms: COPY_LIMIT_MS, signal });
+  });
 }
 
 /** Creates a disk from the file of a prepared image, which refers to no other file. */
-export async function copyImage({ from, to, uid }: Copy, size_bytes: number): Promise<void> {
+export async function copyImage({ from, to, uid, signal }: Copy, size_bytes: number): Promise<void> {
+  await drafted(to, async (draft) => {
+    // Node's copyFile cannot be stopped.
+    await runProgram(["cp", "--reflink=auto", from, draft], { limit_ms: COPY_LIMIT_MS, signal });
+    await chmod(draft, OWNER_ONLY);
+    await chown(draft, uid, uid);
+    await growDisk(draft, size_bytes, uid);
+  });
+}
+
+/** Writes a file beside `to`, which gets the name `to` when it is complete and on disk. A failure removes the file. */
+async function drafted(to: string, write: (draft: string) => Promise<void>): Promise<void> {
   const draft = `${to}.new`;
   await rm(draft, { force: true });
-  await copyFile(from, draft, constants.COPYFILE_FICLONE);
-  await chmod(draft, OWNER_ONLY);
-  await chown(draft, uid, uid);
-  await growDisk(draft, size_bytes, uid);
-  await renameDurably(draft, to);
+  try {
+    await write(draft);
+    await renameDurably(draft, to);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
+  }
+}
+
+/** Removes a file, and its draft, which a killed agent leaves. */
+export async function removeDrafted(path: string): Promise<void> {
+  for (const each of [path, `${path}.new`]) await rm(each, { force: true });
 }
 
 /** Creates an empty file of the VM's user. The user cannot create files in the folder. */
-async function emptyFile(path: string, uid: number): Promise<string> {
-  await rm(path, { force: true });
+async function createEmptyFile(path: string, uid: number): Promise<void> {
   const file = await open(path, "wx", OWNER_ONLY);
   try {
     await file.chown(uid, uid);
   } finally {
     await file.close();
   }
-  return path;
 }
 
 /** Links a base image into the VM's folder, if it has none. */

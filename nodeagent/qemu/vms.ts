@@ -161,7 +161,7 @@ export function qemuVms({ host, store, power, bindings, network }: VmsOptions): 
     destroy: (id) => power.serialized(id, () => destroy(id)),
     resize: (id, disk) => power.serialized(id, () => resize(id, disk)),
     rebuild: (id, disk) => power.serialized(id, () => rebuildVm({ host, store }, existing(id), disk)),
-    createDisk: (id, disk, source) => power.serialized(id, () => data.create(existing(id), disk, source)),
+    createDisk: (id, disk, copy) => power.serialized(id, () => data.create(existing(id), disk, copy)),
     attachDisk: (id, disk_id) => power.serialized(id, () => data.attach(existing(id), disk_id)),
     detachDisk: (id, disk_id) => power.serialized(id, () => data.detach(existing(id), disk_id)),
     deleteDisk: (id, disk_id) =>
@@ -169,13 +169,14 @@ export function qemuVms({ host, store, power, bindings, network }: VmsOptions): 
         const vm = store.get(id);
         if (vm !== undefined) await data.remove(vm, disk_id);
       }),
-    createSnapshot: (id, snapshot, source) => power.serialized(id, () => copies.create(existing(id), snapshot, source)),
+    createSnapshot: (id, snapshot, copy) => power.serialized(id, () => copies.create(existing(id), snapshot, copy)),
     deleteSnapshot: (id, snapshot_id) =>
       power.serialized(id, async () => {
         const vm = store.get(id);
         if (vm !== undefined) await copies.remove(vm, snapshot_id);
       }),
-    exportSnapshot: (id, snapshot_id) => power.serialized(id, () => copies.exportFile(existing(id), snapshot_id)),
+    exportSnapshot: (id, snapshot_id, copy) =>
+      power.serialized(id, () => copies.exportFile(existing(id), snapshot_id, copy)),
     deleteExport: (id, snapshot_id) => power.serialized(id, () => copies.removeExport(id, snapshot_id)),
     bindAddress: addresses.bind,
     releaseAddress: addresses.release,

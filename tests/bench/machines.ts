@@ -51,6 +51,7 @@ try {
   await driver.images!.prepare(join(driver.images!.folder, "source"), image_path, {
     bytes_max: DISK_BYTES,
     makeRoom: () => Promise.resolve(),
+    signal: new AbortController().signal,
   });
   const plain_ms = await times(plainQemu);
   const agent_ms = await times(async () => {

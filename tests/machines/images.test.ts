@@ -28,6 +28,8 @@ withMachine(async () => {
   return folder.remove;
 });
 
+/** The signal of work that nothing stops. */
+const { signal } = new AbortController();
 /** The bytes for which room was made, in order. */
 let rooms: number[];
 const makeRoom = (bytes: number) => Promise.resolve(void rooms.push(bytes));
@@ -35,7 +37,7 @@ beforeEach(() => void (rooms = []));
 
 /** Makes a base image of the file and returns the bytes of its disk. */
 async function madeOf(name: string, bytes_max = 4 * MIB): Promise<Uint8Array> {
-  await makeBaseImage(at(name), at("base"), { bytes_max, makeRoom });
+  await makeBaseImage(at(name), at("base"), { bytes_max, makeRoom, signal });
   expect((await stat(at("base"))).mode & 0o777).toBe(0o444);
   expect((await stat(at("base"))).uid).toBe(0);
   const { stdout } = await qemuImg("info", "--output=json", "-f", "qcow2", at("base"));
@@ -59,7 +61,7 @@ describe("an image is accepted if it is", () => {
   test("a disk with much empty space, for which only its data needs room", async () => {
     await qemuImg("convert", "-f", "raw", "-O", "qcow2", at("disk.raw"), at("small.qcow2"));
     await qemuImg("resize", "-f", "qcow2", at("small.qcow2"), `${2 ** 30}`);
-    await makeBaseImage(at("small.qcow2"), at("base"), { bytes_max: 2 ** 30, makeRoom });
+    await makeBaseImage(at("small.qcow2"), at("base"), { bytes_max: 2 ** 30, makeRoom, signal });
     const made = await stat(at("base"));
     expect(rooms).toHaveLength(1);
     expect(rooms[0]).toBeGreaterThanOrEqual(made.blocks * 512);
@@ -78,7 +80,7 @@ describe("an image is accepted if it is", () => {
 
   test("a disk that needs more room than the node has: nothing is written", async () => {
     const refuse = () => Promise.reject(new Error("no room"));
-    const made = makeBaseImage(at("disk.raw"), at("refused"), { bytes_max: 4 * MIB, makeRoom: refuse });
+    const made = makeBaseImage(at("disk.raw"), at("refused"), { bytes_max: 4 * MIB, makeRoom: refuse, signal });
     await expect(made).rejects.toThrow("no room");
     expect((await readdir(folder.path)).filter((name) => name.startsWith(".base-") || name === "refused")).toEqual([]);
   });
@@ -92,7 +94,7 @@ describe("an image is accepted if it is", () => {
 
 describe("an image is refused if it is", () => {
   async function refused(name: string, bytes_max = 4 * MIB): Promise<string> {
-    const error = await makeBaseImage(at(name), at("refused"), { bytes_max, makeRoom }).catch((error) => error);
+    const error = await makeBaseImage(at(name), at("refused"), { bytes_max, makeRoom, signal }).catch((error) => error);
     expect(error).toBeInstanceOf(Error);
     const left = (await readdir(folder.path)).filter((name) => name.startsWith(".base-") || name === "refused");
     expect(left).toEqual([]);

@@ -1,7 +1,7 @@
 // Runs one instance of the test guest through every kind of start and every kind of end, whether requested or not.
 import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { readFile, stat, writeFile } from "node:fs/promises";
+import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
 import { promisify } from "node:util";
@@ -26,6 +26,9 @@ import {
   vmOf,
   withMachine,
 } from "./machine.ts";
+
+/** The signal of work that nothing stops. */
+const { signal } = new AbortController();
 
 const run = promisify(execFile);
 const SECTOR_BYTES = 512;
@@ -135,7 +138,7 @@ test("a snapshot of a running guest has the data that the guest wrote before the
   await inGuest(driver(), id, "echo early-note > /persist/early");
   // Freezes the file systems before the snapshot, as if an earlier agent had ended between its freeze and its thaw.
   expect(await guestAgentAt(places.socket("qga")).freeze()).toBe(1);
-  expect(await driver().vms.createSnapshot(id, snapshot, boot!.id)).toBe("frozen");
+  expect(await driver().vms.createSnapshot(id, snapshot, { source_disk_id: boot!.id, signal })).toBe("frozen");
   await inGuest(driver(), id, "echo later-note > /persist/later; sync");
   const raw = join(machine.folders.machine_dir, "snapshot.raw");
   await run(present("qemu-img"), ["convert", "-f", "qcow2", "-O", "raw", places.disk(snapshot.id), raw]);
@@ -143,6 +146,18 @@ test("a snapshot of a running guest has the data that the guest wrote before the
   const found = (text: string) => content.includes(text);
   expect([found("early-note"), found("later-note")]).toEqual([true, false]);
   await driver().vms.deleteSnapshot(id, snapshot.id);
+  expect(driver().vms.disksOf(id)).toEqual([boot]);
+});
+
+test("a snapshot of a running guest that is stopped ends at once, and its removal leaves nothing", async () => {
+  const places = placesOf(machine.folders, id);
+  const before = await readdir(places.folder);
+  const [boot] = driver().vms.disksOf(id);
+  const snapshot = { id: randomUUID(), name: "withdrawn", size_bytes: boot!.size_bytes };
+  const copy = { source_disk_id: boot!.id, signal: AbortSignal.abort(new Error("withdrawn")) };
+  await expect(driver().vms.createSnapshot(id, snapshot, copy)).rejects.toThrow();
+  await driver().vms.deleteSnapshot(id, snapshot.id);
+  expect(await readdir(places.folder)).toEqual(before);
   expect(driver().vms.disksOf(id)).toEqual([boot]);
 });
 

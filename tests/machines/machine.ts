@@ -147,7 +147,11 @@ async function prepared({ images }: Driver, guest: Guest): Promise<string> {
   if ((await readdir(images!.folder)).includes(guest.sha256)) return path;
   const copy = join(images!.folder, ".copy");
   await run("cp", [guest.path, copy]);
-  await images!.prepare(copy, path, { bytes_max: guest.content_bytes, makeRoom: async () => {} });
+  await images!.prepare(copy, path, {
+    bytes_max: guest.content_bytes,
+    makeRoom: async () => {},
+    signal: new AbortController().signal,
+  });
   return path;
 }
 

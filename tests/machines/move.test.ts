@@ -112,7 +112,7 @@ const deviceOf = ({ id }: DataDisk) => `$(grep -l ${id.slice(0, 8)} /sys/block/s
 
 /** Attaches a new data disk to the running guest, and writes the disk's name into its first and its last sector. */
 async function fill(id: string, disk: DataDisk): Promise<void> {
-  await source.driver().vms.createDisk(id, disk, null);
+  await source.driver().vms.createDisk(id, disk, { source: null, signal: new AbortController().signal });
   await expect.poll(() => inGuest(source.driver(), id, `echo ${deviceOf(disk)}`), BOOT).toMatch(/^sd[a-z]$/);
   await inGuest(source.driver(), id, writes(disk, disk.name));
 }

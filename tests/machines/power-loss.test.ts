@@ -25,6 +25,8 @@ const DISK_BYTES = 128 * MIB;
 const SIZE_BYTES = 4 * MIB;
 const UID = 200_000;
 const run = promisify(execFile);
+/** The signal of work that nothing stops. */
+const { signal } = new AbortController();
 const lacks = lacksMachine() ?? lacking("mke2fs", "mount", "umount", "qemu-img");
 const places = () => placesOf({ machine_dir: join(folder.path, "mounted"), run_dir: folder.path }, id);
 const inVm = (name: string) => join(places().folder, name);
@@ -63,9 +65,9 @@ async function mount(name: string, point: string): Promise<void> {
 }
 
 const made: Readonly<Record<string, (to: string) => Promise<unknown>>> = {
-  "an exported image": (to) => exportDisk({ from: inVm("source"), to, uid: UID }),
-  "a copied disk": (to) => copyDisk({ from: inVm("source"), to, uid: UID }, SIZE_BYTES),
-  "a disk from an image": (to) => copyImage({ from: inVm("source"), to, uid: UID }, SIZE_BYTES),
+  "an exported image": (to) => exportDisk({ from: inVm("source"), to, uid: UID, signal }),
+  "a copied disk": (to) => copyDisk({ from: inVm("source"), to, uid: UID, signal }, SIZE_BYTES),
+  "a disk from an image": (to) => copyImage({ from: inVm("source"), to, uid: UID, signal }, SIZE_BYTES),
   "an empty disk": (to) => createDisk({ ...places(), disk: () => to }, disk, { uid: UID, has_base: false }),
   "a seed volume": (to) => writeSeed({ ...places(), seed: to }, content, UID),
   "the UEFI variables": (to) => createUefiVariables({ ...places(), uefi_variables: to }, join(folder.path, "raw"), UID),

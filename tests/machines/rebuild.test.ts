@@ -4,6 +4,9 @@ import { expect, test } from "vitest";
 import type { Driver } from "../../nodeagent/driver.ts";
 import { BOOT, inGuest, openMachine, ready, type TestMachine, vmOf, withMachine } from "./machine.ts";
 
+/** The signal of work that nothing stops. */
+const { signal } = new AbortController();
+
 const MIB = 2 ** 20;
 
 let machine: TestMachine;
@@ -35,7 +38,7 @@ test("a rebuilt guest boots from the image, without the data that it wrote; its 
   const marked = (of: { readonly id: string }) =>
     inGuest(driver(), id, `tr -d '\\000' < /dev/${device(of)} | grep -c ${mark}`);
 
-  await vms.createDisk(id, data, null);
+  await vms.createDisk(id, data, { source: null, signal });
   await appears(data);
   await inGuest(
     driver(),
@@ -43,7 +46,7 @@ test("a rebuilt guest boots from the image, without the data that it wrote; its 
     `echo ${mark} > /persist/mark; echo ${mark} | dd of=/dev/${device(data)} conv=sync; sync`,
   );
   await vms.halt(id);
-  await vms.createSnapshot(id, snapshot, boot!.id);
+  await vms.createSnapshot(id, snapshot, { source_disk_id: boot!.id, signal });
 
   const wanted = { ...boot!, image_sha256: plan.image!.sha256, image_path: plan.image_path };
   await vms.rebuild(id, { ...wanted, image_path: `${plan.image_path}.missing` }).then(
@@ -62,7 +65,7 @@ test("a rebuilt guest boots from the image, without the data that it wrote; its 
   expect(await inGuest(driver(), id, "ls /persist/mark 2>/dev/null || echo none")).toBe("none");
   await appears(data);
   expect(await marked(data)).toMatch(/^[1-9]/);
-  await vms.createDisk(id, restored, { disk_id: snapshot.id });
+  await vms.createDisk(id, restored, { source: { disk_id: snapshot.id }, signal });
   await appears(restored);
   expect(await marked(restored)).toMatch(/^[1-9]/);
   expect(await vmOf(driver(), id)).toMatchObject({ state: "running" });

@@ -29,7 +29,11 @@ test("a disk whose first sector has no boot code boots with UEFI", async (contex
   await disk.write(new Uint8Array(BOOT_CODE_BYTES), 0, BOOT_CODE_BYTES, 0);
   await disk.close();
   const image_path = join(driver.images!.folder, "uefi");
-  await makeBaseImage(raw, image_path, { bytes_max: guest.content_bytes, makeRoom: async () => {} });
+  await makeBaseImage(raw, image_path, {
+    bytes_max: guest.content_bytes,
+    makeRoom: async () => {},
+    signal: new AbortController().signal,
+  });
   const plan = await machine.plan({ image_path });
   const { id } = plan.instance;
   Object.assign(plan.instance, { memory_bytes: MEMORY_BYTES });

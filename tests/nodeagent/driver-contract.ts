@@ -7,6 +7,9 @@ import { isPng } from "../../src/lib/console/png.ts";
 import type { AddressBinding, Driver, VmPlan } from "../../nodeagent/driver.ts";
 import { MachineMetrics } from "../../src/contract/instance-metrics.ts";
 
+/** The signal of work that nothing stops. */
+const { signal } = new AbortController();
+
 export type ContractMachine = {
   driver(): Driver;
   /** Opens the driver again, as a restarted agent does. */
@@ -125,8 +128,8 @@ export function driverContract(
       for (const state of ["stopped", "running"]) {
         if (state === "running") await vms().boot(id);
         const disk = { id: randomUUID(), name: "data", size_bytes: 2 ** 26 };
-        await vms().createDisk(id, disk, null);
-        await vms().createDisk(id, disk, null);
+        await vms().createDisk(id, disk, { source: null, signal });
+        await vms().createDisk(id, disk, { source: null, signal });
         expect(sizes()).toEqual([{ id: disk.id, size_bytes: disk.size_bytes }]);
         for (const change of [vms().detachDisk, vms().attachDisk, vms().detachDisk]) {
           await change(id, disk.id);
@@ -155,29 +158,33 @@ export function driverContract(
         const snapshot = { id: randomUUID(), name: "before", size_bytes: boot!.size_bytes };
         // A guest with the QEMU guest agent may have booted by now.
         const expected = state === "running" ? ["crash", "frozen"] : ["at_rest"];
-        expect(expected).toContain(await vms().createSnapshot(id, snapshot, boot!.id));
+        expect(expected).toContain(await vms().createSnapshot(id, snapshot, { source_disk_id: boot!.id, signal }));
         // An interrupted job runs again.
-        expect(expected).toContain(await vms().createSnapshot(id, snapshot, boot!.id));
+        expect(expected).toContain(await vms().createSnapshot(id, snapshot, { source_disk_id: boot!.id, signal }));
         expect(others()).toEqual([snapshot.id]);
         const restored = { id: randomUUID(), name: "restored", size_bytes: boot!.size_bytes + 2 ** 20 };
-        await vms().createDisk(id, restored, { disk_id: snapshot.id });
+        await vms().createDisk(id, restored, { source: { disk_id: snapshot.id }, signal });
         await machine!.restart();
-        await vms().createDisk(id, restored, { disk_id: snapshot.id });
+        await vms().createDisk(id, restored, { source: { disk_id: snapshot.id }, signal });
         expect(others()).toEqual([snapshot.id, restored.id].toSorted());
-        const file = await vms().exportSnapshot(id, snapshot.id);
+        const file = await vms().exportSnapshot(id, snapshot.id, { signal });
         const exported = await readFile(file);
-        expect(await vms().exportSnapshot(id, snapshot.id)).toBe(file);
+        expect(await vms().exportSnapshot(id, snapshot.id, { signal })).toBe(file);
         expect(await readFile(file)).toEqual(exported);
         await vms().deleteExport(id, snapshot.id);
         await vms().deleteExport(id, snapshot.id);
         await expect(stat(file)).rejects.toThrow("ENOENT");
-        expect(expected).toContain(await vms().createSnapshot(id, { ...restored, id: randomUUID() }, restored.id));
+        expect(expected).toContain(
+          await vms().createSnapshot(id, { ...restored, id: randomUUID() }, { source_disk_id: restored.id, signal }),
+        );
         await vms().deleteDisk(id, restored.id);
         for (const each of others()) await vms().deleteSnapshot(id, each);
         await vms().deleteSnapshot(id, snapshot.id);
         expect(others()).toEqual([]);
-        await expect(vms().createSnapshot(id, snapshot, randomUUID())).rejects.toThrow(`VM ${id} has no disk`);
-        await expect(vms().exportSnapshot(id, snapshot.id)).rejects.toThrow(`VM ${id} has no disk`);
+        await expect(vms().createSnapshot(id, snapshot, { source_disk_id: randomUUID(), signal })).rejects.toThrow(
+          `VM ${id} has no disk`,
+        );
+        await expect(vms().exportSnapshot(id, snapshot.id, { signal })).rejects.toThrow(`VM ${id} has no disk`);
         expect((await seen())?.state).toBe(state);
       }
       await vms().halt(id);
@@ -208,8 +215,8 @@ export function driverContract(
       const [boot] = vms().disksOf(id);
       const snapshot = { id: randomUUID(), name: "before", size_bytes: boot!.size_bytes };
       const data = { id: randomUUID(), name: "data", size_bytes: 2 ** 26 };
-      await vms().createSnapshot(id, snapshot, boot!.id);
-      await vms().createDisk(id, data, null);
+      await vms().createSnapshot(id, snapshot, { source_disk_id: boot!.id, signal });
+      await vms().createDisk(id, data, { source: null, signal });
       const wanted = {
         id: boot!.id,
         size_bytes: boot!.size_bytes + 2 ** 20,
