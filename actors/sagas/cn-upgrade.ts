@@ -1,7 +1,7 @@
 // Upgrades a node to a platform image. The first step commits with the message `upgrade` of the node (cn/upgrade.ts). A
 // background worker drains the node and ends the step `drain`. The worker ends the step `return` when the node reports
 // that it booted the image (src/workers/upgrades.ts). If the upgrade fails, the boot records get their previous images
-// back, and the node stays cordoned.
+// back, and the node stays cordoned, with the operator's reason if it had one.
 import {
   DRAIN_LIMIT_MS,
   REBOOT_BY_OPERATOR_LIMIT_MS,
@@ -11,7 +11,7 @@ import {
 import { DRAIN } from "../../src/lib/placement/node-filters.ts";
 import type { UpgradedRecord } from "../cn/messages.ts";
 import { CN_UPGRADE, type CnUpgradeParams, type UpgradeDrained } from "../cn/upgrade.ts";
-import { guard, withActor } from "../engine/effects.ts";
+import { guard, tell, withActor } from "../engine/effects.ts";
 import { job, saga, type StepPart, wait, write } from "../engine/saga.ts";
 
 /**
@@ -24,7 +24,15 @@ export const WORKER_GRACE_MS = 5 * 60_000;
 const CORDONED_BEFORE = "cordoned before the upgrade";
 
 export const cnUpgrade = saga<CnUpgradeParams>(CN_UPGRADE.saga)
-  .step(CN_UPGRADE.cordoned, { do: () => write({ cordoned_reason: DRAIN }) })
+  .step(CN_UPGRADE.cordoned, {
+    do: () => write({ cordoned_reason: DRAIN }),
+    undo: ({ params: { server_uuid, stays_cordoned } }) =>
+      // If the node was removed, it refuses the tell, and the upgrade still ends.
+      write(
+        null,
+        ...(stays_cordoned === null ? [] : [tell({ kind: "cn", id: server_uuid }, cordonAfter(stays_cordoned))]),
+      ),
+  })
   .step(CN_UPGRADE.drain, { kind: "wait", do: () => wait<UpgradeDrained>(DRAIN_LIMIT_MS) })
   .step(CN_UPGRADE.assign, {
     do: ({ params: { server_uuid, platform_image, records } }) =>
@@ -56,12 +64,7 @@ export const cnUpgrade = saga<CnUpgradeParams>(CN_UPGRADE.saga)
     do: ({ params: { server_uuid, stays_cordoned } }) =>
       write(
         { cordoned: stays_cordoned !== null },
-        // An operator may have cordoned the node for another reason during the upgrade.
-        withActor({ kind: "cn", id: server_uuid }, {
-          type: "set_placement",
-          patch: cordonAfter(stays_cordoned),
-          while_cordoned_for: DRAIN,
-        }),
+        withActor({ kind: "cn", id: server_uuid }, cordonAfter(stays_cordoned)),
       ),
   });
 
@@ -69,7 +72,12 @@ function assigns({ mac, assigned_pi }: UpgradedRecord): StepPart {
   return withActor({ kind: "boot-record", id: mac }, { type: "assign", platform_image: assigned_pi });
 }
 
-/** Restores the operator's reason, which the drain replaced. */
+/**
+ * Returns the message that uncordons the node. If an operator had cordoned the node before the upgrade, it restores the
+ * operator's reason instead, which the drain replaced.
+ */
 function cordonAfter(stays: CnUpgradeParams["stays_cordoned"]) {
-  return stays === null ? { cordoned: false } : { cordoned_reason: stays.reason ?? CORDONED_BEFORE };
+  const patch = stays === null ? { cordoned: false } : { cordoned_reason: stays.reason ?? CORDONED_BEFORE };
+  // An operator may have cordoned the node for another reason during the upgrade.
+  return { type: "set_placement", patch, while_cordoned_for: DRAIN };
 }

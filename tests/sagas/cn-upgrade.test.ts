@@ -270,6 +270,27 @@ test("a cordon that an operator sets during the upgrade stays after it", async (
   await p.send({ kind: "cn", id: node }, { type: "set_placement", patch: { cordoned: false } });
 });
 
+test("a cordon of an operator keeps its reason after a failed upgrade, and after the next one", async () => {
+  const patch = { cordoned: true, cordoned_reason: "a fan" };
+  await p.send({ kind: "cn", id: node }, { type: "set_placement", patch });
+  const failed = await begun("operator");
+  await begins(failed);
+  await toStep(failed, CN_UPGRADE.back);
+  await p.main.tick(upgradeId(failed));
+  await endsStep(failed, "return", p.main, { outcome: "failed", reason: "it did not come back" });
+  expect(await p.finish(upgradeId(failed))).toMatchObject({ state: "unwound" });
+  await p.main.deliver();
+  expect(await cordon()).toEqual(patch);
+  await endsLabel(failed);
+
+  const again = await begun();
+  await begins(again);
+  await toStep(again, "end");
+  expect(await p.row(upgradeId(again))).toMatchObject({ state: "succeeded" });
+  expect(await cordon()).toEqual(patch);
+  await endsLabel(again);
+});
+
 test("begins no upgrade after it was abandoned, and refuses a second upgrade of the node", async () => {
   const asked = await begun();
   await begins(asked);
