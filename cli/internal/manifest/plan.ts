@@ -75,8 +75,8 @@ export function planOf(
   for (const { list } of kinds) {
     for (const entry of manifest.entries.filter((each) => each.list === list)) {
       const there = found.get(idOf(entry));
-      if (there === undefined) problems.push(...problemsOf?.(entry) ?? []);
       const step = there === undefined ? { kind: "create", entry } as const : stepFor(entry, there, problems);
+      if (step?.kind === "create" || step?.kind === "replace") problems.push(...problemsOf?.(entry) ?? []);
       if (step === null) unchanged++;
       else steps.push(step);
     }

@@ -3,6 +3,8 @@
 import type { DiskResized, Instance, Nic } from "../../../src/contract/instance.ts";
 import type { FloatingIp, Vpc } from "../../../src/contract/network.ts";
 import type { Query } from "../../internal/exchange.ts";
+import { EXIT } from "../../internal/exit-code.ts";
+import { Failure } from "../../internal/failure.ts";
 import { inParallel } from "../../internal/in-parallel.ts";
 import { INSTANCE } from "../instance/instance.ts";
 import { operate } from "../instance/operation.ts";
@@ -11,9 +13,9 @@ import { FIRST_NIC } from "../nic/nic.ts";
 import type { TenantIo } from "../open-io.ts";
 import { projectScope } from "../scope.ts";
 import { KEYS_PATH } from "../ssh-key/ssh-key.ts";
-import type { Entry } from "../../internal/manifest/kind.ts";
+import { type Entry, entryOf } from "../../internal/manifest/kind.ts";
 import { idOf, labelsPatch, type Plan, type Step } from "../../internal/manifest/plan.ts";
-import { forRecord } from "../../internal/manifest/progress.ts";
+import { forRecord, isInterrupt } from "../../internal/manifest/progress.ts";
 import { KINDS, type ListName } from "./kind.ts";
 import { type Project, REQUESTS_AT_A_TIME } from "./project.ts";
 
@@ -63,8 +65,7 @@ async function changeRecord(run: Run, step: Step): Promise<void> {
       await create(run, step.entry);
       break;
     case "replace":
-      await removeRecord(run, step.existing);
-      await create(run, step.entry);
+      await replace(run, step);
       break;
     case "change":
       await change(run, step);
@@ -72,6 +73,25 @@ async function changeRecord(run: Run, step: Step): Promise<void> {
     case "delete":
       await removeRecord(run, step.existing);
   }
+}
+
+/** Deletes the record and creates it with the new values. If the server refuses them, creates the old record again. */
+async function replace(run: Run, { entry, existing }: Step & { kind: "replace" }): Promise<void> {
+  await removeRecord(run, existing);
+  try {
+    // Fields that the manifest leaves out stay as they are.
+    await create(run, entryOf(entry.kind, { ...existing.values, ...entry.values }));
+  } catch (error) {
+    if (isInterrupt(error)) throw error;
+    await create(run, existing).catch((lost) => {
+      throw new Failure(`${textOf(error)}; the old ${entry.kind.singular} is deleted: ${textOf(lost)}`, EXIT.failure);
+    });
+    throw error;
+  }
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 async function create({ io, ids }: Run, entry: Entry): Promise<void> {
