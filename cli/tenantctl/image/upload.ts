@@ -4,6 +4,7 @@ import { basename, resolve } from "node:path";
 import type { Image } from "../../../src/contract/image.ts";
 import type { ImageUpload, ImageUploadBody } from "../../../src/contract/image-upload.ts";
 import { INSTANCE_BRANDS } from "../../../src/contract/enums.ts";
+import { IMAGE_PART_BYTES } from "../../../src/contract/limits.ts";
 import { type AnyCommand, command, oneOf } from "../../framework.ts";
 import { EXIT } from "../../internal/exit-code.ts";
 import { openToRead } from "../../internal/file-problem.ts";
@@ -81,9 +82,11 @@ type Sending = {
   readonly identity: string;
 };
 
-async function send(io: TenantIo, { tenant, body, source, identity }: Sending): Promise<Image> {
+async function send(io: TenantIo, sending: Sending): Promise<Image> {
+  const { source } = sending;
   const line = statusLine(io);
-  const begun = await begin(io, { tenant, body, identity });
+  const begun = await begin(io, sending);
+  if ("sha256" in begun) return begun;
   let { received_bytes } = begun;
   const { size_bytes, part_bytes } = begun;
   // Reads the whole file, including the bytes that the server already has, to compute the file's digest. The server
@@ -102,29 +105,64 @@ async function send(io: TenantIo, { tenant, body, source, identity }: Sending): 
     }
     line.show("the server computes the digest");
     const end = { sha256: digest.digest("hex") };
-    return await io.send<Image>({
-      method: "POST",
-      path: `${PATH}/${begun.id}/finish`,
-      body: end,
-      limit_ms: FINISH_LIMIT_MS,
-    });
+    const path = `${PATH}/${begun.id}/finish`;
+    return await orIfMissing(
+      () => io.send<Image>({ method: "POST", path, body: end, limit_ms: FINISH_LIMIT_MS }),
+      // The server may finish an earlier request, whose client has ended.
+      async (missing) => {
+        const made = (await imagesLike(io, sending)).find(({ sha256 }) => sha256 === end.sha256);
+        if (made === undefined) throw missing;
+        return made;
+      },
+    );
   } finally {
     line.clear();
   }
 }
 
-/** Begins the upload, or continues an earlier one of the same file. */
-async function begin(io: TenantIo, { tenant, body, identity }: Omit<Sending, "source">): Promise<ImageUpload> {
+/** Begins the upload, or continues an earlier one of the same file. If one is finished, returns its image. */
+async function begin(io: TenantIo, sending: Sending): Promise<ImageUpload | Image> {
+  const { tenant, body, identity, source } = sending;
   const path = `/v1/tenants/${tenant}/image-uploads`;
-  const headers = { "idempotency-key": `upload-${createHash("sha256").update(identity).digest("hex")}` };
-  const { id } = await io.send<ImageUpload>({ method: "POST", path, body, headers });
-  try {
-    return await io.get<ImageUpload>(`${PATH}/${id}`);
-  } catch (error) {
-    // The earlier upload was finished, cancelled or has expired.
-    if (!(error instanceof Failure) || error.status !== 404) throw error;
-    return await io.post<ImageUpload>(path, body);
+  for (let nth = 1;; nth++) {
+    const digest = createHash("sha256").update(nth === 1 ? identity : `${identity} ${nth}`).digest("hex");
+    const { id } = await io.send<ImageUpload>({
+      method: "POST",
+      path,
+      body,
+      headers: { "idempotency-key": `upload-${digest}` },
+    });
+    const begun = await orIfMissing(() => io.get<ImageUpload>(`${PATH}/${id}`), () => Promise.resolve(null));
+    if (begun !== null) return begun;
+    // The upload with this key was finished, cancelled or has expired.
+    const images = nth === 1 ? await imagesLike(io, sending) : [];
+    const sha256 = images.length === 0 ? null : await digestOf(source, body.size_bytes);
+    const made = images.find((image) => image.sha256 === sha256);
+    if (made !== undefined) return made;
   }
+}
+
+/** Returns the images of the tenant that have the name and the size of the upload. */
+async function imagesLike(io: TenantIo, { tenant, body }: Sending): Promise<Image[]> {
+  const images = await io.get<Image[]>(`/v1/tenants/${tenant}/images`);
+  return images.filter(({ name, size_bytes }) => name === body.name && size_bytes === body.size_bytes);
+}
+
+async function orIfMissing<T, U>(work: () => Promise<T>, missing: (failure: Failure) => Promise<U>): Promise<T | U> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof Failure) || error.status !== 404) throw error;
+    return await missing(error);
+  }
+}
+
+async function digestOf(source: Source, size_bytes: number): Promise<string> {
+  const digest = createHash("sha256");
+  for (let at = 0; at < size_bytes; at += IMAGE_PART_BYTES) {
+    digest.update(await readAt(source, at, Math.min(IMAGE_PART_BYTES, size_bytes - at)));
+  }
+  return digest.digest("hex");
 }
 
 async function readAt(source: Source, position: number, length: number): Promise<Uint8Array<ArrayBuffer>> {
