@@ -144,12 +144,8 @@ function rangeOf(family: AddressFamily, body: ExternalSubnetBody): ProvisionRang
     const field = start ? "provision_start" : end ? "provision_end" : "gateway";
     return badRequest(`${field}_${name} needs ${name}_block`);
   }
-  const parsed = parseProvisionRange(family, {
-    block,
-    start: start ?? null,
-    end: end ?? null,
-    gateway: gateway ?? null,
-  });
+  const fields = { block, start: start ?? null, end: end ?? null };
+  const parsed = parseProvisionRange(family, { ...fields, gateway: gateway ?? null });
   if ("error" in parsed) return badRequest(parsed.error);
   // The offsets of a shared pool count from the pool's network address and are below this number.
   if (isShared(family, parsed.range.block) && parsed.range.offset === Number.MAX_SAFE_INTEGER) {
@@ -158,8 +154,11 @@ function rangeOf(family: AddressFamily, body: ExternalSubnetBody): ProvisionRang
     );
   }
   // The range of this subnet does not limit a shared pool: addresses outside of the range are also allocated.
-  if (isShared(family, parsed.range.block) && gateway) {
-    return badRequest(`gateway_${name} cannot be set for the block of a fixed public pool`);
+  if (isShared(family, parsed.range.block)) {
+    const usual = parseProvisionRange(family, { ...fields, gateway: null });
+    if ("error" in usual || usual.range.gateway !== parsed.range.gateway) {
+      return badRequest(`gateway_${name} cannot be set for the block of a fixed public pool`);
+    }
   }
   return parsed.range;
 }

@@ -3,10 +3,20 @@
 // record, and its field has the API's name without _id.
 
 /**
- * The type of a field's value in a manifest. `block`: a CIDR block. `bytes`: a number, or a size such as 4GiB. `json`:
+ * The type of a field's value in a manifest. `block`: a CIDR block. `address`: an IP address. `bytes`: a number, or a size such as 4GiB. `json`:
  * a value that only the server checks.
  */
-export type FieldType = "text" | "boolean" | "block" | "number" | "bytes" | "object" | "texts" | "objects" | "json";
+export type FieldType =
+  | "text"
+  | "boolean"
+  | "block"
+  | "address"
+  | "number"
+  | "bytes"
+  | "object"
+  | "texts"
+  | "objects"
+  | "json";
 
 /**
  * How a field of an existing record changes. `patch`: by a request that changes the record. `replace`: the record is

@@ -8,6 +8,8 @@ export type Existing = Entry & {
   readonly id: string;
   /** False for a record that the server manages, such as a main route table. The plan never deletes such a record. */
   readonly removable: boolean;
+  /** Why a change of the record has no effect. A plan that would change it has a problem. */
+  readonly no_effect?: string;
 };
 
 export type FieldDiff = { readonly field: string; readonly from: unknown; readonly to: unknown };
@@ -103,6 +105,7 @@ function stepFor(entry: Entry, existing: Existing, problems: string[]): Step | n
     return [{ field, from, to }];
   });
   if (diffs.length === 0) return null;
+  if (existing.no_effect !== undefined) problems.push(`${singular} ${entry.key}: ${existing.no_effect}`);
   const changes = diffs.map(({ field }) => fields[field]!.change);
   for (const { field, from, to } of diffs) {
     const { change } = fields[field]!;

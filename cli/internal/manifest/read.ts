@@ -2,6 +2,7 @@
 // lists and fields, wrong types and repeated records before any request.
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { formatIp, parseIp } from "../../../src/lib/net/ip-address.ts";
 import { blockText, parseBlock } from "../../../src/lib/net/ip-block.ts";
 import { parseByteSize } from "../byte-size.ts";
 import { usageFailure } from "../failure.ts";
@@ -137,6 +138,11 @@ function valueOf(value: unknown, { type, required }: Field, where: string): unkn
       const parsed = typeof value === "string" ? parseBlock(value) : null;
       if (parsed === null) throw usageFailure(`${where} must be a block such as 10.0.0.0/24`);
       return blockText(parsed);
+    }
+    case "address": {
+      const parsed = typeof value === "string" ? parseIp(value) : null;
+      if (parsed === null) throw usageFailure(`${where} must be an IP address`);
+      return formatIp(parsed);
     }
     case "object":
       return expect(isObject(value), value, `${where} must be an object`);

@@ -1,4 +1,6 @@
 // Lists the kinds of records in the manifest of a site, and their references.
+import type { AddressFamily } from "../../../src/contract/enums.ts";
+import { parseProvisionRange } from "../../../src/lib/net/provision-range.ts";
 import type { Entry, ManifestKind } from "../../internal/manifest/kind.ts";
 import type { Reference, Schema } from "../../internal/manifest/plan.ts";
 
@@ -8,6 +10,18 @@ const description = { type: "text", change: "patch" } as const;
 const fixed = <const T extends string>(type: T) => ({ type, change: "fixed" }) as const;
 const patched = <const T extends string>(type: T) => ({ type, change: "patch" }) as const;
 const required = <const F extends object>(field: F) => ({ ...field, required: true }) as const;
+
+/** Returns the start of the range that the server stores: if it is the gateway's address, the next address. */
+function startOf(family: AddressFamily, values: Entry["values"]): Entry["values"] {
+  const field = `provision_start_ip${family}`;
+  // The reader of the manifest has checked the types of the fields.
+  const given = (name: string) => (values[`${name}_ip${family}`] ?? null) as string | null;
+  const [start, block] = [given("provision_start"), values[`ip${family}_block`]];
+  if (start === null || typeof block !== "string") return {};
+  const parsed = parseProvisionRange(family, { block, start, end: given("provision_end"), gateway: given("gateway") });
+  // The server refuses a range with an error.
+  return "error" in parsed ? {} : { [field]: parsed.range.start };
+}
 
 const KINDS = [
   { list: "silos", singular: "silo", path: "/v1/silos", key: ["name"], fields: { name, description } },
@@ -59,14 +73,15 @@ const KINDS = [
       vlan_id: fixed("number"),
       ipv4_block: fixed("block"),
       ipv6_block: fixed("block"),
-      provision_start_ipv4: fixed("text"),
-      provision_end_ipv4: fixed("text"),
-      provision_start_ipv6: fixed("text"),
-      provision_end_ipv6: fixed("text"),
-      gateway_ipv4: fixed("text"),
-      gateway_ipv6: fixed("text"),
+      provision_start_ipv4: fixed("address"),
+      provision_end_ipv4: fixed("address"),
+      provision_start_ipv6: fixed("address"),
+      provision_end_ipv6: fixed("address"),
+      gateway_ipv4: fixed("address"),
+      gateway_ipv6: fixed("address"),
       owner_silos: patched("texts"),
     },
+    complete: (values) => ({ ...values, ...startOf("v4", values), ...startOf("v6", values) }),
   },
   {
     list: "network_pools",

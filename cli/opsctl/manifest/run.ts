@@ -78,8 +78,10 @@ async function change(run: Run, entry: Entry, before: Entry): Promise<void> {
       return void await io.send({ method: "PATCH", path, body });
     }
     case "quotas":
-    case "settings":
       return void await io.send({ method: "PUT", path, body: bodyOf(run, entry) });
+    case "settings":
+      // The value may be null.
+      return void await io.send({ method: "PUT", path, body: { value: entry.values.value } });
     case "nic_tags":
       throw new Error("a NIC tag does not change");
     case "external_subnets": {

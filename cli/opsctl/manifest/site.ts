@@ -45,11 +45,18 @@ export async function readSite(io: Io, { wants, wantsSilo }: Part): Promise<Exis
     ...silos.map((silo) => record("silos", silo.id, described(silo))),
     ...tenancy,
     ...(external === null ? [] : networkRecords(external, silo_names)),
-    ...settings.map(({ key, value, default: usual }) =>
-      record("settings", key, { key, value }, canonicalJson(value ?? null) !== canonicalJson(usual ?? null))
-    ),
+    ...settings.map(settingRecord),
     ...(policy === null ? [] : [record("boot_policy", "", { ...policy.policy })]),
   ];
+}
+
+/** The server does not show the stored value of a setting that a variable overrides. */
+function settingRecord({ key, value, default: usual, env_override }: SettingView): Existing {
+  if (env_override !== null) {
+    const no_effect = `${env_override} is set on the server and overrides the manifest; remove one of them`;
+    return { ...record("settings", key, { key, value }, false), no_effect };
+  }
+  return record("settings", key, { key, value }, canonicalJson(value ?? null) !== canonicalJson(usual ?? null));
 }
 
 async function readTenancy(io: Io, silos: readonly Silo[], quotas: boolean): Promise<Existing[]> {
