@@ -29,6 +29,7 @@ export const LONG = [
   "tests/console/browser.test.ts",
   "tests/console/instance.test.ts",
   "tests/console/pages.test.ts",
+  "tests/console/rights.test.ts",
   "tests/console/shown.test.ts",
   "tests/console/flows-more.test.ts",
   "tests/console/flows-operator.test.ts",

@@ -1,6 +1,7 @@
 // Holds the session of the signed-in user. Its token is in a cookie that scripts cannot read (docs/web-console.md,
 // "Sessions").
 import { signal } from "@preact/signals";
+import type { Capability } from "../../src/contract/enums.ts";
 import type { Whoami } from "../../src/contract/api-key.ts";
 import { get, refusalOf, send, whenUnauthenticated } from "./client.ts";
 import { store } from "./store.ts";
@@ -67,13 +68,32 @@ export function isOperator(): boolean {
 
 /** Returns why the caller may not act as the root operator; null if the caller may. */
 export function rootOnly(): string | null {
-  const who = me.value;
-  if (who?.is_root !== true) return "Only the root operator may do this";
-  return who.scope === null || who.scope === "full" ? null : `A key with the scope ${who.scope} may not do this`;
+  return me.value?.is_root === true ? fullScopeOnly() : "Only the root operator may do this";
 }
 
-/** Returns why the caller may not write in a tenant; null if the caller may. */
+/** Returns why the caller may not do what a capability permits; null if the caller may. */
+export function needs(capability: Capability): string | null {
+  const who = me.value;
+  return who?.is_root === true || who?.capabilities.includes(capability) === true
+    ? fullScopeOnly()
+    : `Only users with the capability ${capability} may do this`;
+}
+
+/** Returns why the caller may not write in a tenant; null if the caller may. Users see only their own tenant. */
 export function writersOnly(): string | null {
-  const scope = me.value?.scope;
+  const who = me.value;
+  return who !== null && who.tenant_id === null && !who.is_root
+    ? "Only members of the tenant may do this"
+    : fullScopeOnly();
+}
+
+/** Returns why the caller may not act on instances as an operator or in a tenant; null if the caller may. */
+export function operatorsAndWriters(): string | null {
+  return needs("system-operate") === null ? null : writersOnly();
+}
+
+/** Returns why the caller's key permits no change; null if it does, or without a key. */
+export function fullScopeOnly(): string | null {
+  const scope = me.value?.scope ?? null;
   return scope === null || scope === "full" ? null : `A key with the scope ${scope} may not do this`;
 }

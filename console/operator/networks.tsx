@@ -3,7 +3,7 @@ import type { ExternalSubnet, NetworkPool, NicTag } from "../../src/contract/ext
 import { getAll, send } from "../core/client.ts";
 import { opsctl } from "../core/command.ts";
 import type { Query } from "../core/store.ts";
-import { rootOnly } from "../core/session.ts";
+import { needs } from "../core/session.ts";
 import { Section } from "../parts/basics.tsx";
 import type { Column } from "../parts/list.tsx";
 import { ListPage } from "../parts/list-page.tsx";
@@ -59,7 +59,7 @@ export function Networks() {
     kinds: ["network-pool"],
     read: (signal) => getAll<NetworkPool>("/v1/system/network-pools", {}, signal),
   });
-  const refused = rootOnly();
+  const refused = needs("system-config-write");
   return (
     <ListPage<ExternalSubnet>
       title="External networks"

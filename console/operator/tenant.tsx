@@ -3,7 +3,7 @@ import type { Project, Quota } from "../../src/contract/tenancy.ts";
 import { type Action, run, useActions } from "../core/action.ts";
 import { NOT_FOUND, Refusal, send } from "../core/client.ts";
 import { opsctl } from "../core/command.ts";
-import { rootOnly } from "../core/session.ts";
+import { needs, rootOnly } from "../core/session.ts";
 import { exactBytes, parseBytes } from "../core/text.ts";
 import { Actions } from "../parts/actions.tsx";
 import { AsCommand, Copyable, Facts, Heading, Link, Problem, Section, When } from "../parts/basics.tsx";
@@ -155,7 +155,7 @@ function tenantActions(tenant: TenantRow, projects: readonly Project[]): Action[
         type: "secret",
         hint: "At least 8 characters",
       }],
-      refused,
+      refused: needs("system-operate"),
       cli: ({ username = "" }) => opsctl("user create", [username || "NAME"], { "--tenant": tenant.name }),
       send: async ({ username, password }, key) => {
         await send("POST", "/v1/system/users", { body: { username, password, tenant_id: tenant.id }, key });

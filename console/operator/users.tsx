@@ -4,7 +4,7 @@ import type { User } from "../../src/contract/identity.ts";
 import { type Action, run } from "../core/action.ts";
 import { send } from "../core/client.ts";
 import { opsctl } from "../core/command.ts";
-import { rootOnly } from "../core/session.ts";
+import { needs } from "../core/session.ts";
 import { createdColumn } from "../parts/columns.tsx";
 import type { Column } from "../parts/list.tsx";
 import { ListPage } from "../parts/list-page.tsx";
@@ -78,7 +78,7 @@ export function Users() {
             choices: CAPABILITIES.map((value) => ({ value, label: value })),
           },
         ],
-        refused: rootOnly(),
+        refused: needs("system-operate"),
         cli: ({ username = "", tenant_id = "", capability }) =>
           opsctl("user create", [username || "NAME"], {
             "--tenant": tenant_id === "" ? "" : tenantName(tenant_id),
@@ -114,7 +114,8 @@ function grant(user: User): Action {
         label: value,
       })),
     }],
-    refused: rootOnly() ?? (user.is_root ? "The capabilities of the root operator cannot be changed" : null),
+    refused: needs("system-operate") ??
+      (user.is_root ? "The capabilities of the root operator cannot be changed" : null),
     cli: ({ capability = "" }) => opsctl("user grant", [user.username, capability || "CAPABILITY"]),
     send: async ({ capability }, key) => {
       await send("PUT", `/v1/system/users/${user.id}/capabilities/${capability}`, { key });

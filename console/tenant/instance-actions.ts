@@ -5,7 +5,7 @@ import type { Action, Opening } from "../core/action.ts";
 import { send } from "../core/client.ts";
 import { tenantctl } from "../core/command.ts";
 import { go } from "../core/router.ts";
-import { isOperator, writersOnly } from "../core/session.ts";
+import { isOperator, operatorsAndWriters, writersOnly } from "../core/session.ts";
 import { onlyWhile } from "../core/text.ts";
 import { addDisk } from "./disks.tsx";
 import { labelInstance, protectInstance, resizeInstance } from "./instance-changes.ts";
@@ -15,9 +15,9 @@ import { inProject } from "./place.ts";
 export function instanceActions(instance: Instance): (Action | Opening)[] {
   const { id, name } = instance;
   const state = instance.lifecycle.state;
-  const only = (...states: readonly string[]) =>
-    writersOnly() ??
-      (states.includes(state) ? null : onlyWhile("instance", state, states));
+  const during = (states: readonly string[]) => states.includes(state) ? null : onlyWhile("instance", state, states);
+  const only = (...states: readonly string[]) => writersOnly() ?? during(states);
+  const operatorsToo = (...states: readonly string[]) => operatorsAndWriters() ?? during(states);
   const plain = (
     title: string,
     verb: string,
@@ -44,7 +44,7 @@ export function instanceActions(instance: Instance): (Action | Opening)[] {
       "Reset",
       "reset",
       undefined,
-      only("running"),
+      operatorsToo("running"),
       "Presses the reset button. The guest does not shut down first.",
     ),
     { title: "Show the metrics", key: "m", opens: `/instances/${id}/metrics` },
@@ -92,7 +92,7 @@ export function instanceActions(instance: Instance): (Action | Opening)[] {
       notice:
         "The boot disk is deleted too. First delete the data disks and snapshots. Floating IPs stay in the project.",
       fields: [{ name: "confirm", label: `Type ${name} to delete it`, mustBe: name }],
-      refused: only("stopped", "failed") ??
+      refused: operatorsToo("stopped", "failed") ??
         (instance.deletion_protection ? "The instance is protected against deletion" : null),
       cli: () => tenantctl("instance delete", [name]),
       send: async (_, key) => {

@@ -6,7 +6,7 @@ import { useSignal } from "@preact/signals";
 import { type Action, run, useActions } from "../core/action.ts";
 import { getArray, send } from "../core/client.ts";
 import { command } from "../core/command.ts";
-import { isOperator, me, writersOnly } from "../core/session.ts";
+import { fullScopeOnly, isOperator, me } from "../core/session.ts";
 import { setSingleKeys, singleKeys } from "../core/keys.ts";
 import { Actions } from "../parts/actions.tsx";
 import { AsCommand, Copyable, Facts, Heading, Problem, Section, When } from "../parts/basics.tsx";
@@ -135,7 +135,7 @@ function endSession({ id }: SessionListed): Action {
     title: "End the session",
     button: "End",
     notice: "The browser or program that uses it must sign in again.",
-    refused: writersOnly(),
+    refused: fullScopeOnly(),
     cli: () => command([program(), "session", "end", id]),
     send: async (_, key) => {
       await send("DELETE", `/v1/auth/sessions/${id}`, { key });
@@ -145,7 +145,7 @@ function endSession({ id }: SessionListed): Action {
 }
 
 function meActions(show: (secret: string) => void): Action[] {
-  const refused = writersOnly();
+  const refused = fullScopeOnly();
   return [
     {
       title: "Create an API key",
@@ -213,7 +213,7 @@ function removeKey({ id, description }: ApiKeyView): Action {
     button: "Revoke",
     isDangerous: true,
     notice: "Programs that use the key stop working at once.",
-    refused: writersOnly(),
+    refused: fullScopeOnly(),
     cli: () => command([program(), "api-key", "delete", id]),
     send: async (_, key) => {
       await send("DELETE", `/v1/auth/api-keys/${id}`, { key });
