@@ -262,7 +262,7 @@ CREATE OR REPLACE FUNCTION public.berth_claim_budget(of_name text, room bigint)
  LANGUAGE plpgsql
 AS $function$
 begin
-  -- Held from here on, since somebody else may be deleting it.
+  -- Locks the row. If another call has just deleted the row, the loop creates it again.
   loop
     perform from budget where name = of_name for update;
     exit when found;
