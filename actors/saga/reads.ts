@@ -19,10 +19,13 @@ export type OperationQuery = {
   readonly kind?: string;
 };
 
-/** Lists operations, newest first. `after_id` continues after that operation. */
+/**
+ * Lists operations, newest first. `after_id` continues after that operation; the list is empty if `isListed` is false
+ * for it.
+ */
 export async function listOperations(db: Db, query: OperationQuery): Promise<OperationSummary[]> {
   const { rows, after_id, reference, tenant_id, state, kind } = query;
-  const seen: Reference[] = tenant_id === undefined ? [] : [{ scope: "tenant", id: tenant_id }];
+  const seen = seenBy(tenant_id);
   const wanted = reference === undefined ? seen : [...seen, reference];
   const found = await db.selectFrom("saga").selectAll()
     .$if(wanted.length > 0, (q) => q.where(refersTo(wanted)))
@@ -35,6 +38,18 @@ export async function listOperations(db: Db, query: OperationQuery): Promise<Ope
     .$if(kind !== undefined, (q) => q.where("saga", "=", kind!))
     .orderBy("created_at", "desc").orderBy("id", "desc").limit(rows).execute();
   return found.map(summary);
+}
+
+/** Returns whether an operation exists, and references the tenant if one is given. */
+export async function isListed(db: Db, id: string, tenant_id: string | undefined): Promise<boolean> {
+  const row = await db.selectFrom("saga").select("id").where("id", "=", id).where(refersTo(seenBy(tenant_id)))
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Returns the references that make an operation visible to a tenant, or to an operator. */
+function seenBy(tenant_id: string | undefined): Reference[] {
+  return tenant_id === undefined ? [] : [{ scope: "tenant", id: tenant_id }];
 }
 
 function refersTo(references: readonly Reference[]) {

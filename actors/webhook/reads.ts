@@ -53,7 +53,7 @@ export type DeliveryQuery = {
 
 /**
  * Lists the deliveries of a webhook, newest first. The numbers of the deliveries are not shown, because they count the
- * events of the whole site.
+ * events of the whole site. Returns null if the delivery `after` does not exist.
  */
 export async function listDeliveries(db: Db, { webhook_id, state, after, rows: limit }: DeliveryQuery) {
   const { rows } = await sql<Stored>`
@@ -62,6 +62,8 @@ export async function listDeliveries(db: Db, { webhook_id, state, after, rows: l
        and (${after}::uuid is null or number < (
          select number from webhook_delivery where id = ${after} and webhook_id = ${webhook_id}))
      order by number desc limit ${limit}`.execute(db);
+  const is_lost = rows.length === 0 && after !== null && await findDelivery(db, webhook_id, after) === undefined;
+  if (is_lost) return null;
   return rows.map(viewOf);
 }
 

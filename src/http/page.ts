@@ -8,6 +8,7 @@ import {
   encodePageToken,
   FOREIGN_PAGE_TOKEN,
   type IdPage,
+  LOST_PAGE_TOKEN,
   type PageCursor,
 } from "../lib/ids/page-token.ts";
 
@@ -50,10 +51,13 @@ export function resultsPage<R, T>(list: {
   return { ok: true, page: { items: shown.map(view), ...(more && { next_page: encodePageToken(cursorOf(last)) }) } };
 }
 
-/** Returns a page of records ordered by id; `read` fetches the rows. */
+/**
+ * Returns a page of records. `read` fetches the rows, or returns null if the list is not ordered by id and the record
+ * of the page token does not exist.
+ */
 export async function pageById<R extends { readonly id: string }>(
   query: { readonly limit?: number; readonly page_token?: string },
-  read: (at: IdPage) => Promise<readonly R[]>,
+  read: (at: IdPage) => Promise<readonly R[] | null>,
 ): Promise<PageOutcome<R>> {
   const { limit, page_token } = query;
   const after = page_token === undefined ? undefined : idOf(page_token);
@@ -64,6 +68,7 @@ export async function pageById<R extends { readonly id: string }>(
     };
   }
   const rows = await read({ after, rows: rowsToFetch(limit) });
+  if (rows === null) return { ok: false, fault: LOST_PAGE_TOKEN };
   return resultsPage({ rows, limit, view: (row) => row, cursorOf: ({ id }) => ({ id }), narrow: null });
 }
 

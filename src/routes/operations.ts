@@ -1,13 +1,13 @@
 // Defines the routes for operations: running, finished and stuck ones.
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
-import { findOperation, listOperations } from "../../actors/saga/reads.ts";
+import { findOperation, isListed, listOperations } from "../../actors/saga/reads.ts";
 import { callerOf } from "../auth/authorize.ts";
 import { observes } from "../auth/authorization.ts";
 import { atOperation } from "../auth/resource-scope.ts";
 import { Uuid, wholeNumber } from "../contract/common.ts";
 import { OPERATION_STATES, RESOURCE_SCOPES } from "../contract/enums.ts";
-import { fault, isFault, NOT_FOUND } from "../contract/fault.ts";
+import { badRequest, fault, isFault, NOT_FOUND } from "../contract/fault.ts";
 import { OPERATION_PAGE_ROWS_DEFAULT, OPERATION_PAGE_ROWS_MAX, OPERATION_WAIT_S_MAX } from "../contract/limits.ts";
 import { OperationSummary, OperationView } from "../contract/operation.ts";
 import { faultResponse } from "../http/fault-status.ts";
@@ -18,6 +18,9 @@ import { hold } from "./long-poll.ts";
 type Deps = Writes & Pick<RouteDeps, "endings" | "holdShares" | "sagas">;
 
 const tags = ["Operations"];
+const LOST = badRequest(
+  "after_id: the operation was not found, perhaps because it was deleted; read the list from the start",
+);
 const REST: ReadonlySet<string> = new Set(["succeeded", "failed", "unwound", "stuck"]);
 
 export function operationRoutes(app: App, deps: Deps): void {
@@ -31,7 +34,7 @@ export function operationRoutes(app: App, deps: Deps): void {
     request: {
       query: z.object({
         limit: wholeNumber(1, OPERATION_PAGE_ROWS_MAX).optional().describe("Default 50"),
-        after_id: Uuid.optional().describe("Continue the list after this operation"),
+        after_id: Uuid.optional().describe("Continue the list after this operation; 400 if it was deleted"),
         resource_scope: z.enum(RESOURCE_SCOPES).optional(),
         resource_id: z.string().max(128).optional(),
         state: z.enum(OPERATION_STATES).optional(),
@@ -49,7 +52,10 @@ export function operationRoutes(app: App, deps: Deps): void {
     const rows = limit ?? OPERATION_PAGE_ROWS_DEFAULT;
     const caller = callerOf(c);
     const own = observes(caller) ? undefined : caller.tenant_id ?? undefined;
-    return c.json(await listOperations(deps.kysely, { rows, after_id, reference, tenant_id: own, state, kind }), 200);
+    const found = await listOperations(deps.kysely, { rows, after_id, reference, tenant_id: own, state, kind });
+    // Ended operations are deleted after a time. An empty list would hide the stuck operations before such a one.
+    const is_lost = found.length === 0 && after_id !== undefined && !(await isListed(deps.kysely, after_id, own));
+    return is_lost ? faultResponse(c, LOST) : c.json(found, 200);
   });
 
   const showRoute = createRoute({

@@ -113,6 +113,28 @@ test("pages that after_id selects contain each operation once", async () => {
   expect(ids(seen)).toEqual(ids(whole));
 });
 
+test("after_id of an operation that was deleted since is refused, because the list would end before a stuck one", async () => {
+  const like = await joined();
+  await show(like.id, "?wait=10");
+  const [stuck = "", ended = "", newest = ""] = [
+    ...await put(
+      like.id,
+      1,
+      "'created_at', berth_now() - interval '3 days', 'state', 'stuck', 'stuck_reason', 'no', 'done_at', null",
+    ),
+    ...await put(like.id, 1, "'created_at', berth_now() - interval '2 days'"),
+    ...await put(like.id, 1, "'created_at', berth_now() - interval '1 day'"),
+  ];
+  const after = async (id: string) => (await list(`?after_id=${id}`)).map(({ id }: { id: string }) => id);
+  expect([await after(newest), await after(ended), await after(stuck)]).toEqual([[ended, stuck], [stuck], []]);
+  await t.db.query("delete from saga where id = $1", [ended]);
+  const { status, body } = await t.call("GET", `/v1/operations?after_id=${ended}`);
+  expect([status, body.message]).toEqual([
+    400,
+    "after_id: the operation was not found, perhaps because it was deleted; read the list from the start",
+  ]);
+});
+
 test.each(["limit=0", "limit=201", "limit=x", "after_id=x", "resource_scope=planet&resource_id=1"])(
   "the query %s gets 400",
   async (query) => {

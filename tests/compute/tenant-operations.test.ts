@@ -93,7 +93,12 @@ test("a filter or an after_id that names another tenant's object reveals nothing
   okOf(await other.call("POST", `/v1/vpcs${other.selectors}`, { body: { name: "v", ipv4_block: "10.9.0.0/16" } }));
   const all = await idsOf(a.tenant.key);
   expect(await idsOf(a.tenant.key, `?after_id=${id}`)).toEqual(all.slice(all.indexOf(id) + 1));
-  expect(await idsOf(other.key, `?after_id=${id}`)).toEqual(await idsOf(other.key, `?after_id=${randomUUID()}`));
+  const [foreign, missing] = [
+    await look(`/v1/operations?after_id=${id}`, other.key),
+    await look(`/v1/operations?after_id=${randomUUID()}`, other.key),
+  ];
+  expect(withoutTimes(foreign)).toEqual(withoutTimes(missing));
+  expect(foreign.status).toBe(400);
   await a.node.does("provision");
 });
 

@@ -288,3 +288,19 @@ test("pages of deliveries have each delivery once, newest first", async () => {
   expect(seen).toEqual(made.toReversed());
   await drop(webhook);
 });
+
+test("a page after a delivery that was deleted since is refused, because older deliveries may still wait", async () => {
+  const webhook = await newWebhook({ events: ["webhook_test"] });
+  for (let n = 0; n < 3; n++) okOf(await t.call("POST", `/v1/webhooks/${webhook.id}/test`));
+  const path = `/v1/webhooks/${webhook.id}/deliveries?limit=1`;
+  const { items: [newest], next_page } = okOf(await t.call("GET", path));
+  expect(okOf(await t.call("GET", `${path}&page_token=${next_page}`)).items).toHaveLength(1);
+  await t.db.query("delete from webhook_delivery where id = $1", [newest.id]);
+  const { status, body } = await t.call("GET", `${path}&page_token=${next_page}`);
+  expect([status, body.message]).toEqual([
+    400,
+    "page_token: the last entry of the previous page was not found, perhaps because it was deleted; " +
+    "read the list from the start",
+  ]);
+  await drop(webhook);
+});

@@ -8,6 +8,12 @@ export const FOREIGN_PAGE_TOKEN = badRequest(
   "page_token: does not belong to this list; use the next_page of its previous page",
 );
 
+/** The 400 for a token whose position is unknown, because the row that defined it does not exist. */
+export const LOST_PAGE_TOKEN = badRequest(
+  "page_token: the last entry of the previous page was not found, perhaps because it was deleted; " +
+    "read the list from the start",
+);
+
 /** The sort key of the last row of a page. */
 export type PageCursor = Readonly<Record<string, string | number>>;
 
