@@ -3612,11 +3612,12 @@ CREATE OR REPLACE FUNCTION public.seen_maintain(keep_days integer DEFAULT 1)
  SET search_path TO 'public', 'pg_temp'
 AS $function$
 declare
-  day  date;
-  part record;
+  today constant date := (now() at time zone 'UTC')::date;
+  day   date;
+  part  record;
 begin
   perform pg_advisory_xact_lock(hashtextextended('berth:seen_maintain', 0));
-  for day in select generate_series(current_date - 1, current_date + 2, interval '1 day')::date loop
+  for day in select generate_series(today - 1, today + 2, interval '1 day')::date loop
     if to_regclass(format('seen_%s', to_char(day, 'YYYYMMDD'))) is null then
       begin
         execute format('create table %I partition of seen for values from (%L) to (%L)',
@@ -3629,7 +3630,7 @@ begin
   end loop;
   for part in select c.relname from pg_inherits i join pg_class c on c.oid = i.inhrelid
               where i.inhparent = 'seen'::regclass and c.relname ~ '^seen_[0-9]{8}$'
-                and to_date(right(c.relname, 8), 'YYYYMMDD') < current_date - keep_days loop
+                and to_date(right(c.relname, 8), 'YYYYMMDD') < today - keep_days loop
     execute format('drop table %I', part.relname);
   end loop;
 end $function$;

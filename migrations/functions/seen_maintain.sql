@@ -1,13 +1,16 @@
 -- Creates the partitions of the table seen from yesterday to the day after tomorrow, and drops partitions older than
--- `keep_days`. Runs with the rights of its owner, because the server's own role may not change tables.
+-- `keep_days`. Days are days in UTC, like the bounds of the partitions, in every time zone of the session. They are days
+-- of the database's clock, because message ids contain the time of a process's clock and not of berth_now(). Runs with
+-- the rights of its owner, because the server's own role may not change tables.
 create or replace function seen_maintain(keep_days int default 1) returns void
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
-  day  date;
-  part record;
+  today constant date := (now() at time zone 'UTC')::date;
+  day   date;
+  part  record;
 begin
   perform pg_advisory_xact_lock(hashtextextended('berth:seen_maintain', 0));
-  for day in select generate_series(current_date - 1, current_date + 2, interval '1 day')::date loop
+  for day in select generate_series(today - 1, today + 2, interval '1 day')::date loop
     if to_regclass(format('seen_%s', to_char(day, 'YYYYMMDD'))) is null then
       begin
         execute format('create table %I partition of seen for values from (%L) to (%L)',
@@ -20,7 +23,7 @@ begin
   end loop;
   for part in select c.relname from pg_inherits i join pg_class c on c.oid = i.inhrelid
               where i.inhparent = 'seen'::regclass and c.relname ~ '^seen_[0-9]{8}$'
-                and to_date(right(c.relname, 8), 'YYYYMMDD') < current_date - keep_days loop
+                and to_date(right(c.relname, 8), 'YYYYMMDD') < today - keep_days loop
     execute format('drop table %I', part.relname);
   end loop;
 end $$;
