@@ -53,6 +53,7 @@ export function rulesetOf(document: NetworkDocument, taps: ReadonlySet<string>):
       ...inputChain(nics),
       ...OUTPUT,
       ...translation(document, nics),
+      ...arrivingChain(document),
       ...LEAVING,
     ]),
     "",
@@ -183,6 +184,17 @@ const OUTPUT = base("output", "filter hook output priority filter; policy accept
   `ip saddr ${METADATA_IPV4} tcp sport 80 ip ttl set 1`,
   `ip6 saddr ${METADATA_IPV6} tcp sport 80 ip6 hoplimit set 1`,
 ]);
+
+/**
+ * Filters the packets of the external network before any other chain: no source may be in the VPC, because the firewall
+ * trusts such sources, and each destination must be an address of the external device.
+ */
+function arrivingChain({ blocks }: NetworkDocument): string[] {
+  return base("arriving", "filter hook prerouting priority raw; policy accept", [
+    ...blocks.map((block) => `iifname "${EXTERNAL_DEVICE}" ${familyOf(block)} saddr ${block} counter drop`),
+    `iifname "${EXTERNAL_DEVICE}" fib daddr . iif type unicast counter drop`,
+  ]);
+}
 
 /**
  * Lets only packets with an address of the external device leave through it. When the lease of a NAT gateway ends, its
