@@ -101,11 +101,11 @@ export function diskRoutes(app: App, deps: Deps): void {
     const { disk_id } = c.req.valid("param");
     const { size_bytes } = c.req.valid("json");
     if (size_bytes === 0 || size_bytes > DISK_BYTES_MAX) return faultResponse(c, DISK_SIZE);
-    const disk = await findDisk(deps.kysely, disk_id);
-    if (disk === undefined) return faultResponse(c, NOT_FOUND);
     const idempotency = await deps.idempotency(c);
     if (isFault(idempotency)) return faultResponse(c, idempotency);
-    const outcome = await deps.send(c, { kind: "instance", id: disk.instance_id }, {
+    // Without the disk, no instance has this id: the outcome is 404, or the first reply if the request is a repeated one.
+    const instance_id = (await findDisk(deps.kysely, disk_id))?.instance_id ?? disk_id;
+    const outcome = await deps.send(c, { kind: "instance", id: instance_id }, {
       type: "resize_disk",
       disk_id,
       size_bytes,

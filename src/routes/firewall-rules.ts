@@ -5,7 +5,7 @@ import { findFirewallRule, listFirewallRules } from "../../actors/firewall-rule/
 import { addRealized, findVpc, withRealized } from "../../actors/vpc/reads.ts";
 import { atRow, inVpc } from "../auth/resource-scope.ts";
 import { page, PageQuery, Uuid } from "../contract/common.ts";
-import { isFault, NOT_FOUND } from "../contract/fault.ts";
+import { isFault } from "../contract/fault.ts";
 import { LabelQuery } from "../contract/labels.ts";
 import { FirewallRule, FirewallRuleBody, FirewallRulePatch, type Vpc } from "../contract/network.ts";
 import { faultResponse } from "../http/fault-status.ts";
@@ -13,7 +13,7 @@ import { pageById } from "../http/page.ts";
 import { answers, answersCreated, jsonBody, rights } from "./answer.ts";
 import type { App, Writes } from "./deps.ts";
 import { applied, PREFER_WAIT, type Waits } from "./prefer-wait.ts";
-import { deleteVpcRecord, showRecord } from "./record-routes.ts";
+import { deleteVpcRecord, NO_PARENT, showRecord } from "./record-routes.ts";
 
 type Deps = Writes & Waits;
 
@@ -68,9 +68,8 @@ export function firewallRuleRoutes(app: App, deps: Deps): void {
     const idempotency = await deps.idempotency(c);
     if (isFault(idempotency)) return faultResponse(c, idempotency);
     const vpc = await findVpc(deps.kysely, c.req.valid("query").vpc);
-    if (vpc === undefined) return faultResponse(c, NOT_FOUND);
     const body = c.req.valid("json");
-    const outcome = await deps.send(c, { kind: "firewall-rule", id: idempotency.id }, {
+    const message = vpc === undefined ? NO_PARENT : {
       type: "create",
       id: idempotency.id,
       tenant_id: vpc.tenant_id,
@@ -83,9 +82,10 @@ export function firewallRuleRoutes(app: App, deps: Deps): void {
       destination_ports: body.destination_ports ?? null,
       icmp_type_code: body.icmp_type_code ?? null,
       plan: blocksOf(vpc),
-    }, idempotency);
+    } as const;
+    const outcome = await deps.send(c, { kind: "firewall-rule", id: idempotency.id }, message, idempotency);
     if (!outcome.ok) return faultResponse(c, outcome.fault);
-    return c.json({ ...outcome.reply, realized: await applied(c, deps, vpc.id) }, 201);
+    return c.json({ ...outcome.reply, realized: await applied(c, deps, outcome.reply.vpc_id) }, 201);
   });
 
   showRecord(app, deps, {

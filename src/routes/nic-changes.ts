@@ -43,7 +43,6 @@ export function nicChangeRoutes(app: App, deps: Deps): void {
     const idempotency = await deps.idempotency(c);
     if (isFault(idempotency)) return faultResponse(c, idempotency);
     const place = await placeOf(deps, body.subnet_id.toLowerCase());
-    if (place === null || place.project_id !== scopeOf(c).project_id) return faultResponse(c, NOT_FOUND);
     const id = deps.mint.idFrom(idempotency.id, "nic");
     const { name, labels, primary_ipv4 = null, primary_ipv6 = null, mac, additional_ips, allowed_cidrs } = body;
     const nic = {
@@ -58,7 +57,11 @@ export function nicChangeRoutes(app: App, deps: Deps): void {
     };
     const to = { kind: "instance" as const, id: c.req.valid("query").instance };
     const token = deps.mint.idFrom(idempotency.id, "address");
-    const message = { type: "create_nic" as const, nic, place: place.place, token };
+    // Without the subnet, the message names a NIC that does not exist: the outcome is 404, or the first reply if the
+    // request is a repeated one.
+    const message = place === null || place.project_id !== scopeOf(c).project_id
+      ? { type: "update_nic", nic_id: id, ...UNCHANGED, place: NOWHERE, token } as const
+      : { type: "create_nic", nic, place: place.place, token } as const;
     const outcome = await deps.send(c, to, message, idempotency);
     if (!outcome.ok) return faultResponse(c, outcome.fault);
     return c.json({ ...outcome.reply, realized: await applied(c, deps, outcome.reply.vpc_id) }, 201);
@@ -85,20 +88,20 @@ export function nicChangeRoutes(app: App, deps: Deps): void {
     if (isFault(idempotency)) return faultResponse(c, idempotency);
     const nic = await findNic(deps.byKey, nic_id);
     const place = nic === undefined ? null : await placeOf(deps, nic.subnet_id);
-    if (nic === undefined || place === null) return faultResponse(c, NOT_FOUND);
-    const outcome = await deps.send(c, { kind: "instance", id: nic.instance_id }, {
+    // Without the NIC, no instance has this id: the outcome is 404, or the first reply if the request is a repeated one.
+    const outcome = await deps.send(c, { kind: "instance", id: nic?.instance_id ?? nic_id }, {
       type: "update_nic",
-      nic_id: nic.id,
+      nic_id: nic?.id ?? nic_id,
       name,
       labels,
       additional_ips,
       allowed_cidrs,
-      place: place.place,
+      place: place?.place ?? NOWHERE,
       token: deps.mint.idFrom(idempotency.id, "address"),
     }, idempotency);
     if (!outcome.ok) return faultResponse(c, outcome.fault);
-    const { floating_ips } = nic;
-    return c.json({ ...outcome.reply, floating_ips, realized: await applied(c, deps, nic.vpc_id) }, 200);
+    const floating_ips = nic?.floating_ips ?? [];
+    return c.json({ ...outcome.reply, floating_ips, realized: await applied(c, deps, outcome.reply.vpc_id) }, 200);
   });
 
   const deleteRoute = createRoute({
@@ -125,6 +128,17 @@ export function nicChangeRoutes(app: App, deps: Deps): void {
     return outcome.ok ? c.body(null, 204) : faultResponse(c, outcome.fault);
   });
 }
+
+const UNCHANGED = { name: null, labels: null, additional_ips: null, allowed_cidrs: null } as const;
+
+/** The place in a message about a NIC that does not exist. The instance refuses the message and does not read this. */
+const NOWHERE: NicPlace = {
+  id: "",
+  vpc_id: "",
+  ipv4_block: null,
+  ipv6_block: null,
+  vpc: { ipv4_block: null, ipv6_block: null },
+};
 
 /** Reads the subnet, VPC and project of a NIC. Returns null if one of them is missing. */
 async function placeOf(

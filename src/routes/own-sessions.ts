@@ -5,7 +5,7 @@ import { z } from "zod";
 import { listSessions, type OwnSessions } from "../../actors/session/reads.ts";
 import { callerOf } from "../auth/authorize.ts";
 import { Uuid } from "../contract/common.ts";
-import { NOT_FOUND } from "../contract/fault.ts";
+import { isFault } from "../contract/fault.ts";
 import { SessionListed } from "../contract/identity.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { answers, answersNothing, rights } from "./answer.ts";
@@ -37,12 +37,19 @@ export function ownSessionRoutes(app: App, deps: Writes): void {
   });
   app.openapi(endRoute, async (c) => {
     const { session_id: id } = c.req.valid("param");
+    const idempotency = await deps.idempotency(c);
+    if (isFault(idempotency)) return faultResponse(c, idempotency);
     const own = await listSessions(deps.kysely, ownOf(c));
-    if (!own.some((session) => session.id === id)) return faultResponse(c, NOT_FOUND);
-    const outcome = await deps.sendOnce(c, { kind: "session", id }, { type: "end" });
+    // If the caller has no such session, the message goes to a session that does not exist: the outcome is 404, or the
+    // first reply if the request is a repeated one.
+    const outcome = own.some((session) => session.id === id)
+      ? await deps.send(c, { kind: "session", id }, { type: "end" }, idempotency)
+      : await deps.send(c, { kind: "session", id: idempotency.id }, NOT_OWN, idempotency);
     return outcome.ok ? c.body(null, 204) : faultResponse(c, outcome.fault);
   });
 }
+
+const NOT_OWN = { type: "refresh", generation: 0, lifetime_s: 0 } as const;
 
 function ownOf(c: Ctx): OwnSessions {
   const { user_id, session_id, key_id, key_tenant_id } = callerOf(c);

@@ -7,7 +7,7 @@ import { findPortForward, listPortForwards } from "../../actors/port-forward/rea
 import { addRealized, findVpc, withRealized } from "../../actors/vpc/reads.ts";
 import { atRow, inVpc } from "../auth/resource-scope.ts";
 import { page, PageQuery, Uuid } from "../contract/common.ts";
-import { isFault, NOT_FOUND } from "../contract/fault.ts";
+import { isFault } from "../contract/fault.ts";
 import type { Nic } from "../contract/instance.ts";
 import { PORT_FORWARDS_MAX } from "../contract/limits.ts";
 import { LabelQuery } from "../contract/labels.ts";
@@ -17,7 +17,7 @@ import { pageById } from "../http/page.ts";
 import { answers, answersCreated, jsonBody, rights } from "./answer.ts";
 import type { App, Writes } from "./deps.ts";
 import { applied, PREFER_WAIT, type Waits } from "./prefer-wait.ts";
-import { deleteVpcRecord, renameRecord, showRecord } from "./record-routes.ts";
+import { deleteVpcRecord, NO_PARENT, renameRecord, showRecord } from "./record-routes.ts";
 
 type Deps = Writes & Waits;
 
@@ -75,13 +75,12 @@ export function portForwardRoutes(app: App, deps: Deps): void {
     const idempotency = await deps.idempotency(c);
     if (isFault(idempotency)) return faultResponse(c, idempotency);
     const vpc = await findVpc(deps.kysely, c.req.valid("query").vpc);
-    if (vpc === undefined) return faultResponse(c, NOT_FOUND);
     const { nic_port, ...body } = c.req.valid("json");
     const [gateway, nic] = await Promise.all([
       findNatGateway(deps.kysely, body.nat_gateway_id),
       findNic(deps.kysely, body.nic_id),
     ]);
-    const outcome = await deps.send(c, { kind: "port-forward", id: idempotency.id }, {
+    const message = vpc === undefined ? NO_PARENT : {
       type: "create",
       id: idempotency.id,
       tenant_id: vpc.tenant_id,
@@ -91,9 +90,10 @@ export function portForwardRoutes(app: App, deps: Deps): void {
       nic_port: nic_port ?? body.public_port,
       gateway: gateway === undefined ? null : { ...placeOf(gateway), family: gateway.family },
       nic: nic === undefined ? null : { ...placeOf(nic), families: familiesOf(nic) },
-    }, idempotency);
+    } as const;
+    const outcome = await deps.send(c, { kind: "port-forward", id: idempotency.id }, message, idempotency);
     if (!outcome.ok) return faultResponse(c, outcome.fault);
-    return c.json({ ...outcome.reply, realized: await applied(c, deps, vpc.id) }, 201);
+    return c.json({ ...outcome.reply, realized: await applied(c, deps, outcome.reply.vpc_id) }, 201);
   });
 
   showRecord(app, deps, {

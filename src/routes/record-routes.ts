@@ -81,6 +81,12 @@ export function renameRecord(app: App, deps: Deps, of: RecordPath<RenamedKind> &
   });
 }
 
+/**
+ * The message of a create whose parent does not exist. The new id has no record, so the outcome is 404, or the first
+ * reply if the request is a repeated one.
+ */
+export const NO_PARENT = { type: "update", name: null, description: null } as const;
+
 /** A route that deletes a record and thereby changes a VPC. `find` finds the record with its VPC. */
 type OfVpc = { readonly find: Pick<Find<{ readonly vpc_id: string }>, "many"> };
 

@@ -7,7 +7,7 @@ import { findRouteTable } from "../../actors/route-table/reads.ts";
 import { addRealized, findVpc, withRealized } from "../../actors/vpc/reads.ts";
 import { atRow, inRouteTable } from "../auth/resource-scope.ts";
 import { page, PageQuery, Uuid } from "../contract/common.ts";
-import { isFault, NOT_FOUND } from "../contract/fault.ts";
+import { isFault } from "../contract/fault.ts";
 import { LabelQuery } from "../contract/labels.ts";
 import { type NatGateway, Route, RouteBody } from "../contract/network.ts";
 import { faultResponse } from "../http/fault-status.ts";
@@ -15,7 +15,7 @@ import { pageById } from "../http/page.ts";
 import { answers, answersCreated, jsonBody, rights } from "./answer.ts";
 import type { App, Writes } from "./deps.ts";
 import { applied, PREFER_WAIT, type Waits } from "./prefer-wait.ts";
-import { deleteVpcRecord, renameRecord, showRecord } from "./record-routes.ts";
+import { deleteVpcRecord, NO_PARENT, renameRecord, showRecord } from "./record-routes.ts";
 
 type Deps = Writes & Waits;
 
@@ -72,12 +72,11 @@ export function routeRoutes(app: App, deps: Deps): void {
     const body = c.req.valid("json");
     const table = await findRouteTable(deps.kysely, c.req.valid("query").route_table);
     const vpc = table && await findVpc(deps.kysely, table.vpc_id);
-    if (table === undefined || vpc === undefined) return faultResponse(c, NOT_FOUND);
     const { target } = body;
     const gateway = target.kind === "nat_gateway"
       ? await findNatGateway(deps.kysely, target.nat_gateway_id)
       : undefined;
-    const outcome = await deps.send(c, { kind: "route", id: idempotency.id }, {
+    const message = table === undefined || vpc === undefined ? NO_PARENT : {
       type: "create",
       id: idempotency.id,
       tenant_id: table.tenant_id,
@@ -87,9 +86,10 @@ export function routeRoutes(app: App, deps: Deps): void {
       ...body,
       gateway: gateway === undefined ? null : factsOf(gateway),
       plan: { ipv4_block: vpc.ipv4_block, ipv6_block: vpc.ipv6_block },
-    }, idempotency);
+    } as const;
+    const outcome = await deps.send(c, { kind: "route", id: idempotency.id }, message, idempotency);
     if (!outcome.ok) return faultResponse(c, outcome.fault);
-    return c.json({ ...outcome.reply, realized: await applied(c, deps, table.vpc_id) }, 201);
+    return c.json({ ...outcome.reply, realized: await applied(c, deps, outcome.reply.vpc_id) }, 201);
   });
 
   showRecord(app, deps, {

@@ -6,7 +6,7 @@ import { findSubnet, listSubnets } from "../../actors/subnet/reads.ts";
 import { addRealized, findVpc, withRealized } from "../../actors/vpc/reads.ts";
 import { atRow, inVpc } from "../auth/resource-scope.ts";
 import { page, PageQuery, Uuid } from "../contract/common.ts";
-import { isFault, NOT_FOUND } from "../contract/fault.ts";
+import { isFault } from "../contract/fault.ts";
 import { LabelQuery } from "../contract/labels.ts";
 import { Subnet, SubnetBody, SubnetRouteTableBody } from "../contract/network.ts";
 import { faultResponse } from "../http/fault-status.ts";
@@ -14,7 +14,7 @@ import { pageById } from "../http/page.ts";
 import { answers, answersCreated, jsonBody, rights } from "./answer.ts";
 import type { App, Writes } from "./deps.ts";
 import { applied, PREFER_WAIT, type Waits } from "./prefer-wait.ts";
-import { deleteVpcRecord, renameRecord, showRecord } from "./record-routes.ts";
+import { deleteVpcRecord, NO_PARENT, renameRecord, showRecord } from "./record-routes.ts";
 
 type Deps = Writes & Waits;
 
@@ -72,20 +72,19 @@ export function subnetRoutes(app: App, deps: Deps): void {
     const idempotency = await deps.idempotency(c);
     if (isFault(idempotency)) return faultResponse(c, idempotency);
     const vpc = await findVpc(deps.kysely, c.req.valid("query").vpc);
-    if (vpc === undefined) return faultResponse(c, NOT_FOUND);
-    const { id: vpc_id, tenant_id, project_id, main_route_table_id, ipv4_block, ipv6_block } = vpc;
-    const outcome = await deps.send(c, { kind: "subnet", id: idempotency.id }, {
+    const message = vpc === undefined ? NO_PARENT : {
       type: "create",
       id: idempotency.id,
-      tenant_id,
-      project_id,
-      vpc_id,
-      route_table_id: main_route_table_id,
+      tenant_id: vpc.tenant_id,
+      project_id: vpc.project_id,
+      vpc_id: vpc.id,
+      route_table_id: vpc.main_route_table_id,
       ...c.req.valid("json"),
-      plan: { ipv4_block, ipv6_block },
-    }, idempotency);
+      plan: { ipv4_block: vpc.ipv4_block, ipv6_block: vpc.ipv6_block },
+    } as const;
+    const outcome = await deps.send(c, { kind: "subnet", id: idempotency.id }, message, idempotency);
     if (!outcome.ok) return faultResponse(c, outcome.fault);
-    return c.json({ ...outcome.reply, realized: await applied(c, deps, vpc.id) }, 201);
+    return c.json({ ...outcome.reply, realized: await applied(c, deps, outcome.reply.vpc_id) }, 201);
   });
 
   showRecord(app, deps, {

@@ -1,4 +1,5 @@
 // A caller can list and end its own sessions. Other callers cannot see these sessions.
+import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { openTenant } from "../tenancy/tenant.ts";
@@ -50,6 +51,17 @@ test("ending another user's session gets 404, and the session continues", async 
   const [own] = await sessions(bob.token);
   expect((await t.call("DELETE", `/v1/auth/sessions/${own.id}`, { key: alice.token })).status).toBe(404);
   expect((await t.call("DELETE", `/v1/auth/sessions/${own.id}`)).status).toBe(404);
+  expect(await sessions(bob.token)).toHaveLength(1);
+});
+
+test("a repeated request to end a session gets the first answer, also if the session is another user's", async () => {
+  const headers = { "idempotency-key": randomUUID() };
+  const end = (id: string) => t.call("DELETE", `/v1/auth/sessions/${id}`, { key: alice.token, headers });
+  await webSession({ username: alice.username, password: "a long enough password" });
+  const [web] = await sessions(alice.token);
+  expect([(await end(web.id)).status, (await end(web.id)).status]).toEqual([204, 204]);
+  const [other] = await sessions(bob.token);
+  expect([(await end(other.id)).status, (await end(other.id)).status]).toEqual([404, 404]);
   expect(await sessions(bob.token)).toHaveLength(1);
 });
 

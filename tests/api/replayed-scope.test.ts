@@ -2,7 +2,7 @@
 // gets the first answer. Any other caller gets the answer for a missing object (docs/wire.md, "Repeating a request").
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type ComputeFixture, openComputeFixture } from "../compute/compute-fixture.ts";
+import { type ComputeFixture, GIB, openComputeFixture } from "../compute/compute-fixture.ts";
 import { type Answer, type CallOptions, okOf, type TestControlPlane } from "../support/control-plane.ts";
 import { acceptedBodies } from "./bodies.ts";
 import { addUser } from "./user.ts";
@@ -50,6 +50,52 @@ test("a repeated create request gets the same answer after the created object an
   expect(said(await ask(request, { body }))).toBe(said(first));
   expect((await ask(request, { body: acceptedBodies["POST /v1/vpcs"]?.() })).status).toBe(404);
   expect((await ask({ ...request, key: randomUUID() }, { body })).status).toBe(404);
+});
+
+test("a repeated create request in a VPC gets the same answer after the created object and the VPC were deleted", async () => {
+  for (const kind of ["subnets", "route-tables", "routes", "firewall-rules"]) {
+    const vpc = await make(`/v1/vpcs${a.tenant.selectors}`, acceptedBodies["POST /v1/vpcs"]?.());
+    const parent = kind === "routes"
+      ? `route_table=${await make(`/v1/route-tables?vpc=${vpc}`, acceptedBodies["POST /v1/route-tables"]?.())}`
+      : `vpc=${vpc}`;
+    const request = { method: "POST", path: `/v1/${kind}?${parent}`, key: randomUUID() };
+    const body = acceptedBodies[`POST /v1/${kind}`]?.();
+    const first = await ask(request, { body });
+    const made = [`/v1/${kind}/${okOf(first).id}`];
+    if (kind === "routes") made.push(`/v1/route-tables/${parent.split("=").at(-1)}`);
+    for (const path of [...made, `/v1/vpcs/${vpc}`]) okOf(await t.call("DELETE", path));
+    expect(said(await ask(request, { body }))).toBe(said(first));
+    expect((await ask({ ...request, key: randomUUID() }, { body })).status).toBe(404);
+  }
+});
+
+test("repeated changes of a disk and of NICs get the same answers after the NIC, its subnet and the instance were deleted", async () => {
+  const { id } = await a.stopped();
+  const [disk] = await a.disksOf(id);
+  const subnet = await make(`/v1/subnets?vpc=${a.vpc.id}`, { name: randomUUID(), ipv4_block: "10.0.9.0/24" });
+  const requests: [Request, unknown, string][] = [];
+  async function first(method: string, path: string, body: unknown): Promise<Answer> {
+    const request = { method, path, key: randomUUID() };
+    const answer = await ask(request, { body });
+    okOf(answer);
+    requests.push([request, body, said(answer)]);
+    return answer;
+  }
+  const nic = (await first("POST", `/v1/nics?instance=${id}`, { name: "second", subnet_id: subnet })).body.id;
+  await first("PATCH", `/v1/nics/${nic}`, { name: "other" });
+  await first("POST", `/v1/disks/${disk.id}/resize`, { size_bytes: disk.size_bytes + GIB });
+  await a.node.does("resize_disk");
+  await a.ended(id, "disk-resize");
+  for (const path of [`/v1/nics/${nic}`, `/v1/subnets/${subnet}`]) okOf(await t.call("DELETE", path));
+  const repeat = async () => {
+    for (const [request, body, answer] of requests) expect(said(await ask(request, { body }))).toBe(answer);
+  };
+  await repeat();
+  await a.destroy(id);
+  await repeat();
+  for (const [request, body] of requests) {
+    expect((await ask({ ...request, key: randomUUID() }, { body })).status).toBe(404);
+  }
 });
 
 describe("a caller that has lost the permission", () => {
