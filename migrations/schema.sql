@@ -3623,7 +3623,8 @@ begin
         execute format('create table %I partition of seen for values from (%L) to (%L)',
           'seen_' || to_char(day, 'YYYYMMDD'), seen_bound(day), seen_bound(day + 1));
       exception when check_violation then
-        -- The clock of a process was ahead, so the default partition has ids of that day already. They stay there.
+        -- The default partition has ids of that day already: the clock of a process was ahead, or the partitions ended
+        -- while no server ran. The ids stay there until they are old.
         null;
       end;
     end if;
@@ -3633,6 +3634,9 @@ begin
                 and to_date(right(c.relname, 8), 'YYYYMMDD') < today - keep_days loop
     execute format('drop table %I', part.relname);
   end loop;
+  -- No partition contains these ids. The limit keeps the statement short; the next pass deletes more.
+  delete from seen_other where msg_id in (
+    select msg_id from seen_other where msg_id < seen_bound(today - keep_days) order by msg_id limit 20000);
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.store_metrics(nodes uuid[], jsons text[], apart_s integer)

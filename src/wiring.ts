@@ -28,7 +28,7 @@ import { createSearch } from "./db/search.ts";
 import { createSignals } from "./db/signals.ts";
 import { createStore } from "./db/store.ts";
 import { tlsWarning } from "./db/tls.ts";
-import { maintain } from "./db/maintenance.ts";
+import { maintain, maintainReplies } from "./db/maintenance.ts";
 import { createDoctor } from "./doctor/examine.ts";
 import { openImageStore } from "./image-store/open.ts";
 import { pruneImages } from "./image-store/prune.ts";
@@ -114,6 +114,8 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
       if (!closing) logger.warning("an idle database connection failed", { error: error.message });
     },
   });
+  // If another server holds a lock that this needs, the partitions exist, and the maintenance does the rest later.
+  await maintainReplies(db).catch((error) => report("background work failed: stored replies", error));
   const ports = productionPorts(report);
   const secret = await serverSecret({ env: config.env, dataDir: config.dataDir, db });
   if (secret.warning !== null) logger.warning(secret.warning);

@@ -1,5 +1,5 @@
--- Creates the partitions of the table seen from yesterday to the day after tomorrow, and drops partitions older than
--- `keep_days`. Days are days in UTC, like the bounds of the partitions, in every time zone of the session. They are days
+-- Creates the partitions of the table seen from yesterday to the day after tomorrow, and removes the ids of the days
+-- before the last `keep_days`. Days are days in UTC, like the bounds of the partitions, in every time zone of the session. They are days
 -- of the database's clock, because message ids contain the time of a process's clock and not of berth_now(). Runs with
 -- the rights of its owner, because the server's own role may not change tables.
 create or replace function seen_maintain(keep_days int default 1) returns void
@@ -16,7 +16,8 @@ begin
         execute format('create table %I partition of seen for values from (%L) to (%L)',
           'seen_' || to_char(day, 'YYYYMMDD'), seen_bound(day), seen_bound(day + 1));
       exception when check_violation then
-        -- The clock of a process was ahead, so the default partition has ids of that day already. They stay there.
+        -- The default partition has ids of that day already: the clock of a process was ahead, or the partitions ended
+        -- while no server ran. The ids stay there until they are old.
         null;
       end;
     end if;
@@ -26,4 +27,7 @@ begin
                 and to_date(right(c.relname, 8), 'YYYYMMDD') < today - keep_days loop
     execute format('drop table %I', part.relname);
   end loop;
+  -- No partition contains these ids. The limit keeps the statement short; the next pass deletes more.
+  delete from seen_other where msg_id in (
+    select msg_id from seen_other where msg_id < seen_bound(today - keep_days) order by msg_id limit 20000);
 end $$;

@@ -23,7 +23,7 @@ const HOURS_PER_DAY = 24;
 export async function maintain(db: Db, { settings, signer, prune }: MaintenanceOptions): Promise<void> {
   const secondsOf = async (key: Retention) => Number((await settings.get(key)).value);
   const steps = [
-    () => db.query("select seen_maintain($1)", [Math.ceil(SEEN_RETENTION_HOURS / HOURS_PER_DAY)]),
+    () => maintainReplies(db),
     async () => dropEndedSagas(db, await secondsOf("saga.retention_secs")),
     async () => dropEndedJobs(db, await secondsOf("saga.retention_secs")),
     async () => archiveAudit(db, signer, await secondsOf("audit.archive_after_secs")),
@@ -34,6 +34,15 @@ export async function maintain(db: Db, { settings, signer, prune }: MaintenanceO
   const results = await Promise.allSettled(steps.map((step) => step()));
   const failed = results.find((result) => result.status === "rejected");
   if (failed !== undefined) throw failed.reason;
+}
+
+/**
+ * Creates the partitions of stored replies for the next days, and removes old replies. A server that starts after a
+ * stop of days calls this before it stores a reply: the partition of a day cannot be created after the first reply of
+ * that day.
+ */
+export async function maintainReplies(db: Db): Promise<void> {
+  await db.query("select seen_maintain($1)", [Math.ceil(SEEN_RETENTION_HOURS / HOURS_PER_DAY)]);
 }
 
 /**

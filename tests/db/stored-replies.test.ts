@@ -1,6 +1,7 @@
 // Tests the partitions of stored replies: one for each day in UTC.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Db, openPool } from "../../src/db/pool.ts";
+import { openTestControlPlane } from "../support/control-plane.ts";
 import { type FreshDatabase, freshDatabase } from "../support/database.ts";
 
 let database: FreshDatabase;
@@ -31,4 +32,31 @@ test.each(["Etc/GMT-14", "Etc/GMT+12"])("the same days are kept in the time zone
       return await partitions();
     });
   expect(await maintained(zone)).toEqual(await maintained("UTC"));
+});
+
+/** Drops the partitions of all days, as if no server had run for some days. */
+async function dropDays(): Promise<void> {
+  for (const name of await partitions()) if (name !== "seen_other") await db.query(`drop table ${name}`);
+}
+const inDefault = async () =>
+  (await db.query<{ reply: string }>("select reply from seen_other order by msg_id")).rows.map(({ reply }) => reply);
+
+test("old replies in the default partition are deleted, and the others stay", async () => {
+  await dropDays();
+  await db.query(
+    `insert into seen (msg_id, reply)
+     select seen_bound((now() at time zone 'UTC')::date - n), n || ' days ago' from generate_series(0, 3) n`,
+  );
+  await db.query("select seen_maintain(1)");
+  expect(await inDefault()).toEqual(["1 days ago", "0 days ago"]);
+  await db.query("delete from seen_other");
+});
+
+test("a server that starts after days creates the partition of the day before it stores a reply", async () => {
+  await dropDays();
+  // The start creates the root user, which stores a reply.
+  const t = await openTestControlPlane({ databaseUrl: database.url });
+  expect((await db.query("select from seen")).rows).not.toEqual([]);
+  expect(await inDefault()).toEqual([]);
+  await t.close();
 });
