@@ -1,10 +1,13 @@
 // Keeps the journal of claimed jobs. A job is on disk before its work starts. So after a crash the agent continues its
-// jobs and reports their results, and the server does not send them again.
+// jobs and reports their results, and the server does not send them again. On a full disk the journal continues in
+// memory, and each change writes it again. Until then a job that is not on disk does not start, except a removal; and
+// after a crash, the file may still name a job that has ended.
 import { join } from "node:path";
 import type { Job, JobEndBody } from "../src/contract/job.ts";
 import { EXIT } from "../cli/internal/exit-code.ts";
 import { Failure } from "../cli/internal/failure.ts";
 import { readPrivateFile, writeFileDurably } from "../cli/internal/private-file.ts";
+import { isDiskFull } from "./full-disk.ts";
 
 /** A claimed job. `end` is its result until the server has it; null while the job runs. */
 export type Entry = { readonly job: Job; readonly end: JobEndBody | null };
@@ -14,17 +17,42 @@ export type Journal = {
   get(job_id: string): Entry | undefined;
   put(entry: Entry): Promise<void>;
   drop(job_id: string): Promise<void>;
+  /** Writes the journal again, if the disk was full at the last attempt. */
+  retry(): Promise<void>;
+  /** Returns whether the job is on disk. */
+  isSaved(job_id: string): boolean;
+  /** Returns whether the job was on disk when the agent started. */
+  isFromBefore(job_id: string): boolean;
 };
 
 /** Opens the journal. Throws a Failure if the file is damaged: then only the server knows this node's jobs. */
-export async function openJournal(state_dir: string): Promise<Journal> {
+export async function openJournal(state_dir: string, log: (line: string) => void): Promise<Journal> {
   const path = join(state_dir, "jobs.json");
   const entries = new Map((await readEntries(path)).map((entry) => [entry.job.id, entry]));
+  const before: ReadonlySet<string> = new Set(entries.keys());
+  let on_disk = before;
+  let is_full = false;
   let written: Promise<void> = Promise.resolve();
+
+  async function write(): Promise<void> {
+    const ids = new Set(entries.keys());
+    try {
+      await writeFileDurably(path, `${JSON.stringify([...entries.values()], null, 2)}\n`);
+    } catch (error) {
+      if (!isDiskFull(error)) throw error;
+      if (!is_full) {
+        log(`${path} could not be written, because the disk is full; only removals start until it has room`);
+      }
+      is_full = true;
+      return;
+    }
+    if (is_full) log(`${path}: the disk has room again`);
+    is_full = false;
+    on_disk = ids;
+  }
 
   /** Saves the entries. Writes run one at a time, and each contains the entries at its start. */
   function save(): Promise<void> {
-    const write = () => writeFileDurably(path, `${JSON.stringify([...entries.values()], null, 2)}\n`);
     return written = written.then(write, write);
   }
 
@@ -38,6 +66,11 @@ export async function openJournal(state_dir: string): Promise<Journal> {
     drop: async (job_id) => {
       if (entries.delete(job_id)) await save();
     },
+    retry: async () => {
+      if (is_full) await save();
+    },
+    isSaved: (job_id) => on_disk.has(job_id),
+    isFromBefore: (job_id) => before.has(job_id),
   };
 }
 

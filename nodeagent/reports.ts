@@ -33,7 +33,7 @@ export async function report(agent: Agent, api_key: string): Promise<void> {
   const environment = { ...agent.environment, signal: AbortSignal.any([agent.environment.signal, stop.signal]) };
   const inner: Agent = { ...agent, environment };
   const active = new Set<string>();
-  const journal = await openJournal(agent.state_dir);
+  const journal = await openJournal(agent.state_dir, (line) => log(agent, line));
   // The loops and the polls need each other; no loop runs before all of them are made.
   const polls = (): Polls => made;
   const status = statusLoop(inner, active, polls);

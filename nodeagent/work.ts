@@ -1,5 +1,6 @@
 // Runs the worker of an enrolled node. The worker claims jobs and runs them in parallel, but one at a time per instance
 // and per floating IP. Tombstones (withdrawn jobs to undo) come first. docs/instances.md, "Jobs".
+import type { JobKind } from "../src/contract/enums.ts";
 import type { ClaimBody, ClaimView, Job } from "../src/contract/job.ts";
 import { type Agent, KeyRefused, log, refusalText, REQUEST_LIMIT_MS, rest, talk, untilStopped } from "./agent.ts";
 import { bury, runJob, untilUndone, type WorkContext } from "./job-run.ts";
@@ -7,6 +8,12 @@ import { subjectsOf } from "./job-steps.ts";
 
 /** The largest number of parallel jobs. The agent still claims further jobs, because the answers contain tombstones. */
 const JOBS_AT_ONCE_MAX = 8;
+
+/**
+ * Jobs that start even if the journal is full, because they make room. They need no journal: after a crash the server
+ * sends them again, and to repeat or not to finish them does no harm.
+ */
+const REMOVALS: ReadonlySet<string> = new Set<JobKind>(["delete", "delete_disk", "delete_snapshot"]);
 
 type Running = { readonly stop: AbortController; readonly over: Promise<void> };
 
@@ -62,6 +69,7 @@ export function createWorker(work: WorkContext, active: Set<string>): Worker {
     await begun?.over;
     await untilUndone(agent, job);
     await journal.drop(job.id);
+    active.delete(job.id);
     await bury({ ...work, agent }, job);
     log(agent, `job ${job.id} (${job.kind.kind}): taken from this node and undone`);
   }
@@ -88,8 +96,13 @@ export function createWorker(work: WorkContext, active: Set<string>): Worker {
     work.consoles.answer(consoles);
     for (const each of tombstones) await applyTombstone(each);
     if (job !== null && journal.get(job.id) === undefined) await journal.put({ job, end: null });
+    else await journal.retry();
     // The journal also contains jobs from before a restart.
-    for (const entry of journal.entries()) begin(entry.job);
+    for (const { job } of journal.entries()) {
+      // The lease of a job that waits for room is renewed, too.
+      active.add(job.id);
+      if (journal.isSaved(job.id) || REMOVALS.has(job.kind.kind)) begin(job);
+    }
     return job !== null || tombstones.length > 0 || consoles.length > 0;
   }
 

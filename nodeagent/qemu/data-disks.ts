@@ -4,6 +4,7 @@ import { sizeOfFile } from "../../cli/image/part.ts";
 import { EXIT } from "../../cli/internal/exit-code.ts";
 import { Failure } from "../../cli/internal/failure.ts";
 import type { DiskSource, NewDisk, Stoppable } from "../driver.ts";
+import { ignoreFullDisk } from "../full-disk.ts";
 import { noDisk } from "../no-disk.ts";
 import { blockNodes, closeNodes, DATA_CONTROLLER, dataDevice, dataNames, DEVICES } from "./block-nodes.ts";
 import type { VmPlaces } from "./folders.ts";
@@ -67,7 +68,9 @@ export function dataDisks({ store, places, qmp }: DataDiskPorts) {
 
   async function remove(vm: VmRecord, disk_id: string): Promise<void> {
     if (!vm.disks.some(({ id }) => id === disk_id)) return;
-    await detach(vm, disk_id);
+    await record(vm, { ...diskOf(vm, disk_id), attached: false }).catch(ignoreFullDisk);
+    const monitor = qmp(vm.id);
+    if (monitor !== undefined) await unplug(monitor, disk_id);
     await removeDrafted(places(vm.id).disk(disk_id));
     await store.change(vm.id, { disks: vm.disks.filter(({ id }) => id !== disk_id) });
   }

@@ -1,5 +1,6 @@
 // Stores what the driver must remember about the machine itself: the identity, the reservoir and the bound addresses.
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { RESERVOIR_ENABLED_DEFAULT, RESERVOIR_PERCENT_DEFAULT } from "../../src/contract/limits.ts";
 import { EXIT } from "../../cli/internal/exit-code.ts";
 import { Failure } from "../../cli/internal/failure.ts";
@@ -32,7 +33,8 @@ export async function openMachineFile(state_dir: string, newUuid: () => Promise<
     const write = () => writeFileDurably(path, `${JSON.stringify(state, null, 2)}\n`);
     return saved = saved.then(write, write);
   };
-  await save();
+  // An unchanged file is not written again, so that the agent starts on a full disk.
+  if (text === null || !isDeepStrictEqual(JSON.parse(text), state)) await save();
   return {
     read: () => state,
     change: async (change) => {

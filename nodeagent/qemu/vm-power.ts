@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { EXIT } from "../../cli/internal/exit-code.ts";
 import { Failure } from "../../cli/internal/failure.ts";
 import { DetailedFailure } from "../detailed-failure.ts";
+import { ignoreFullDisk } from "../full-disk.ts";
 import { createOneAtATime } from "../one-at-a-time.ts";
 import { severalAtATime } from "../several-at-a-time.ts";
 import { placesOf } from "./folders.ts";
@@ -221,7 +222,7 @@ export function createVmPower({ host, store, network, admit }: PowerOptions): Vm
   async function cut(id: string): Promise<void> {
     consoles.delete(id);
     const vm = store.get(id);
-    if (vm !== undefined && vm.power !== "off") await store.change(id, { power: "off" });
+    if (vm !== undefined && vm.power !== "off") await store.change(id, { power: "off" }).catch(ignoreFullDisk);
     await endProcess(vm ?? { id, uid: NO_UID });
   }
 

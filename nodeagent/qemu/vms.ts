@@ -3,6 +3,7 @@ import { EXIT } from "../../cli/internal/exit-code.ts";
 import { Failure } from "../../cli/internal/failure.ts";
 import { readPrivateFile, writeFileDurably } from "../../cli/internal/private-file.ts";
 import { addressBindings, type BindingStore, isLocalNic, nicsOf } from "../address-bindings.ts";
+import { ignoreFullDisk } from "../full-disk.ts";
 import type { NicsPlan, VmPlan, Vms } from "../driver.ts";
 import type { MoveRecord } from "../migration/migrations.ts";
 import { noDisk } from "../no-disk.ts";
@@ -124,7 +125,7 @@ export function qemuVms({ host, store, power, bindings, network }: VmsOptions): 
     const nics = store.get(id)?.nics.map((nic) => nic.id) ?? [];
     await power.cut(id);
     await removeNetwork(id);
-    await addresses.dropNics(nics);
+    await addresses.dropNics(nics).catch(ignoreFullDisk);
     await store.remove(id);
   }
 
