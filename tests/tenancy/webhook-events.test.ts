@@ -1,6 +1,6 @@
 // Tests the events of webhooks: an unknown one is refused, and the list has every action of a project's objects.
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { OTHER_ACTIONS, PROJECT_ACTIONS } from "../../src/contract/audit-actions.ts";
+import { OTHER_ACTIONS, PROJECT_ACTIONS, WEBHOOK_EVENTS } from "../../src/contract/audit-actions.ts";
 import { makeObjects, type Objects } from "../api/objects.ts";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 
@@ -51,6 +51,18 @@ test("a webhook that has an unknown event is readable, and its other fields can 
 test("each action is listed once", () => {
   const all = [...PROJECT_ACTIONS, ...OTHER_ACTIONS];
   expect(all.filter((action, at) => all.indexOf(action) !== at)).toEqual([]);
+});
+
+test("each event is of an object whose row has a project, or of a project that exists before and after the event", async () => {
+  const { rows } = await t.db.query<{ table_name: string }>(
+    "select table_name from information_schema.columns where table_schema = 'public' and column_name = 'project_id'",
+  );
+  // The rows of these objects are in the tables disk and firewall_rule.
+  const kinds = [...rows.map(({ table_name }) => table_name), "snapshot", "firewall_rules"];
+  expect(kinds).toContain("vpc");
+  expect(WEBHOOK_EVENTS.filter((event) => !kinds.some((kind) => event.startsWith(`${kind}_`)))).toEqual([
+    "project_update",
+  ]);
 });
 
 test("audit entries of a project's objects have the project's actions, and other entries do not", async () => {
