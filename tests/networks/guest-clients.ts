@@ -1,7 +1,6 @@
 // Contains Python programs that run in a guest as clients of a router's services.
 
-/** Requests a lease by DHCP, like a guest without an address. Prints JSON: the answers' types, address and options. */
-export const DHCP_CLIENT = `
+const DHCP_PARTS = `
 import json, os, socket, struct, sys
 mac = bytes.fromhex(sys.argv[1].replace(":", ""))
 chaddr = bytes.fromhex((sys.argv[2] if len(sys.argv) > 2 else sys.argv[1]).replace(":", ""))
@@ -11,11 +10,12 @@ def checksum(data):
     total = sum(struct.unpack("!%dH" % (len(data) // 2), data))
     total = (total >> 16) + (total & 65535)
     return ~(total + (total >> 16)) & 65535
-def send(options):
-    body = struct.pack("!BBBBIHHIIII", 1, 1, 6, 0, 77, 0, 0x8000, 0, 0, 0, 0) + chaddr + bytes(10 + 192)
+def send(options, own="0.0.0.0"):
+    source = socket.inet_aton(own)
+    body = struct.pack("!BBBBIHH", 1, 1, 6, 0, 77, 0, 0x8000) + source + bytes(12) + chaddr + bytes(10 + 192)
     body += bytes([99, 130, 83, 99]) + options + b"\\xff"
     udp = struct.pack("!HHHH", 68, 67, 8 + len(body), 0) + body
-    head = struct.pack("!BBHHHBBH4s4s", 69, 0, 20 + len(udp), 1, 0, 64, 17, 0, bytes(4), b"\\xff" * 4)
+    head = struct.pack("!BBHHHBBH4s4s", 69, 0, 20 + len(udp), 1, 0, 64, 17, 0, source, b"\\xff" * 4)
     wire.send(b"\\xff" * 6 + mac + b"\\x08\\0" + head[:10] + struct.pack("!H", checksum(head)) + head[12:] + udp)
 def receive():
     while True:
@@ -26,6 +26,10 @@ def receive():
                 options[packet[at]] = list(packet[at + 2:at + 2 + packet[at + 1]])
                 at += 2 + packet[at + 1]
             return socket.inet_ntoa(packet[16:20]), options
+`;
+
+/** Requests a lease by DHCP, like a guest without an address. Prints JSON: the answers' types, address and options. */
+export const DHCP_CLIENT = `${DHCP_PARTS}
 try:
     send(bytes([53, 1, 1]))
     address, offer = receive()
@@ -34,6 +38,19 @@ try:
     send(bytes([53, 1, 3, 50, 4, 10, 0, 9, 9]))
     _, nak = receive()
     print(json.dumps({"address": address, "types": [offer[53][0], ack[53][0], nak[53][0]], "options": ack}))
+except TimeoutError:
+    print("null")
+`;
+
+/**
+ * Asks all servers to extend the lease of its address, like a guest in the state REBINDING (RFC 2131, 4.3.2). Prints
+ * JSON: the answer's type and address. The third argument is the guest's address.
+ */
+export const DHCP_REBINDING_CLIENT = `${DHCP_PARTS}
+try:
+    send(bytes([53, 1, 3]), sys.argv[3])
+    address, ack = receive()
+    print(json.dumps({"address": address, "type": ack[53][0]}))
 except TimeoutError:
     print("null")
 `;

@@ -19,6 +19,7 @@ import {
   CROWD_CLIENT,
   DHCP6_CLIENT,
   DHCP_CLIENT,
+  DHCP_REBINDING_CLIENT,
   DNS_CLIENT,
   DNS_PAIR_CLIENT,
   DNS_SERVER,
@@ -141,6 +142,16 @@ describe.skipIf(missing !== null)("a guest", () => {
 
   test("gets no lease with another guest's MAC in the request", async () => {
     expect(await dhcp("a2", a2.mac, a1.mac)).toBeNull();
+  });
+
+  test("extends its lease by a broadcast from its own address, and not as another guest", async () => {
+    const rebind = async (client_mac: string, address: string) => {
+      const words = [a1.mac, client_mac, address];
+      return JSON.parse((await site.inMachine("a1", "python3", "-c", DHCP_REBINDING_CLIENT, ...words)).out);
+    };
+    expect(await rebind(a1.mac, a1.ipv4!)).toEqual({ address: a1.ipv4, type: 5 });
+    expect(await rebind(a2.mac, a1.ipv4!), "with the MAC of another guest").toBeNull();
+    expect(await rebind(a1.mac, a2.ipv4!), "from the address of another guest").toBeNull();
   });
 
   test("gets its IPv6 address and DNS server by DHCPv6, and no other address that it requests", async () => {
