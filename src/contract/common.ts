@@ -14,8 +14,11 @@ export const GivenTimestamp = Timestamp.refine((text) => {
   return !(year < YEARS.first || year > YEARS.last);
 }, YEARS.text).transform((text) => new Date(text).toISOString()).pipe(z.string());
 
-/** Any UUID, including the nil and the all-ones UUID. Endpoints that refuse these two UUIDs check for them. */
-export const Uuid = z.guid().transform((value) => value.toLowerCase()).pipe(z.string());
+/**
+ * Any UUID, changed to lower case, in which ids are compared. Endpoints that refuse the nil or the all-ones UUID check
+ * for them.
+ */
+export const Uuid = z.guid().toLowerCase();
 
 /** The body of every 4xx and 5xx answer. */
 export const ErrorBody = z.object({

@@ -1,6 +1,6 @@
 // Defines the schemas of users, sessions and the issuers of tenants (docs/tenancy.md).
 import { z } from "zod";
-import { GivenTimestamp, Timestamp } from "./common.ts";
+import { GivenTimestamp, Timestamp, Uuid } from "./common.ts";
 import { CAPABILITIES, SESSION_KINDS, TENANT_KEY_SCOPES } from "./enums.ts";
 import { PASSWORD_CHARS_MAX, PASSWORD_CHARS_MIN, USERNAME_CHARS_MAX } from "./limits.ts";
 
@@ -29,7 +29,7 @@ export type User = z.infer<typeof User>;
 export const UserBody = z.strictObject({
   username: Username,
   password: Password,
-  tenant_id: z.guid().nullish(),
+  tenant_id: Uuid.nullish(),
   capabilities: z.array(z.enum(CAPABILITIES)).max(CAPABILITIES.length).nullish(),
 });
 export type UserBody = z.infer<typeof UserBody>;

@@ -1,6 +1,6 @@
 // Defines the schemas of instances' images (docs/instances.md, "Images").
 import { z } from "zod";
-import { Timestamp, withDefault } from "./common.ts";
+import { Timestamp, Uuid, withDefault } from "./common.ts";
 import { INSTANCE_BRANDS, type InstanceBrand } from "./enums.ts";
 import { Labels, NewLabels } from "./labels.ts";
 import {
@@ -53,7 +53,7 @@ export type Image = z.infer<typeof Image>;
 
 /** The body that creates an image. Nodes fetch its content from `source_url`. */
 export const ImageBody = z.strictObject({
-  id: z.guid().nullish().describe("Default: derived from the scope and the sha256"),
+  id: Uuid.nullish().describe("Default: derived from the scope and the sha256"),
   name: ResourceName,
   description: withDefault(Description, ""),
   labels: withDefault(NewLabels, {}),

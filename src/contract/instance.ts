@@ -97,7 +97,7 @@ export const InstanceShown = Instance.extend({
 export type InstanceShown = z.infer<typeof InstanceShown>;
 
 /** An additional NIC that is created with the instance. */
-export const ExtraNic = z.strictObject({ subnet_id: z.guid(), name: ResourceName });
+export const ExtraNic = z.strictObject({ subnet_id: Uuid, name: ResourceName });
 export type ExtraNic = z.infer<typeof ExtraNic>;
 
 const Cpu = z.number().int().min(0).max(0xffff_ffff).describe("vCPUs, above 0");
@@ -109,11 +109,11 @@ const MemoryBytes = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER).describ
 export const InstanceBody = z.strictObject({
   name: ResourceName,
   description: withDefault(Description, ""),
-  image_id: z.guid(),
-  primary_subnet_id: z.guid(),
+  image_id: Uuid,
+  primary_subnet_id: Uuid,
   cpu: Cpu,
   memory_bytes: MemoryBytes,
-  ssh_key_ids: withDefault(z.array(z.guid()).max(SSH_KEYS_OF_INSTANCE_MAX), []),
+  ssh_key_ids: withDefault(z.array(Uuid).max(SSH_KEYS_OF_INSTANCE_MAX), []),
   disk_bytes: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER).nullish()
     .describe("Size of the boot disk, at least the image's size. Default: the image's size, for bhyve at least 20 GiB"),
   mac: z.string().max(64).nullish().describe("MAC address of the primary NIC"),
@@ -121,7 +121,7 @@ export const InstanceBody = z.strictObject({
   user_data: z.string().nullish().describe("For cloud-init, up to 64 KiB"),
   labels: withDefault(NewLabels, {}),
   deletion_protection: withDefault(z.boolean(), false),
-  placement_group_id: z.guid().nullish().describe("A placement group of the project; the instance stays in it"),
+  placement_group_id: Uuid.nullish().describe("A placement group of the project; the instance stays in it"),
 });
 export type InstanceBody = z.infer<typeof InstanceBody>;
 

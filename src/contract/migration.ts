@@ -1,13 +1,13 @@
 // Defines the schemas of instances' migrations between nodes (docs/instances.md, "Migration").
 import { z } from "zod";
-import { Timestamp } from "./common.ts";
+import { Timestamp, Uuid } from "./common.ts";
 import { MIGRATION_STATES } from "./enums.ts";
 import { BANDWIDTH_BYTES_PER_S, BANDWIDTH_BYTES_PER_S_MIN } from "./limits.ts";
 import { JobProgress } from "./job.ts";
 
 /** The body that starts a migration. */
 export const MigrateBody = z.strictObject({
-  target_server_uuid: z.guid().nullish().describe(
+  target_server_uuid: Uuid.nullish().describe(
     "The node to which the instance moves. Only operators may choose it. Default: the best node",
   ),
   bandwidth_bytes_per_s: z.number().int().min(BANDWIDTH_BYTES_PER_S_MIN).nullish().describe(

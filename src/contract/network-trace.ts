@@ -1,7 +1,7 @@
 // Defines the schemas of traces, which find out where a packet stops: the question to a node, the node's answer, and
 // the result for an operator (docs/networking.md, "Traces").
 import { z } from "zod";
-import { wholeNumber } from "./common.ts";
+import { Uuid, wholeNumber } from "./common.ts";
 import { PACKET_PROTOCOLS, TRACE_VERDICTS } from "./enums.ts";
 import { PORT_MAX, TRACE_STEP_CHARS_MAX, TRACE_STEPS_MAX } from "./limits.ts";
 
@@ -37,7 +37,7 @@ export type TraceNext = z.infer<typeof TraceNext>;
 
 /** A node's answer to a question. */
 export const TraceAnswer = z.object({
-  trace_id: z.guid(),
+  trace_id: Uuid,
   generation: z.number().int().nullable().describe(
     "The generation of the node's document of the VPC; null: the node has no such document",
   ),
@@ -45,7 +45,7 @@ export const TraceAnswer = z.object({
     "Sentences that describe the packet's path, in its order. The last one names the place where the path ends",
   ),
   passes: z.boolean().describe("Whether the node's router passes the packet on"),
-  rule_id: z.guid().nullable().describe("The firewall rule that decided last"),
+  rule_id: Uuid.nullable().describe("The firewall rule that decided last"),
   next: TraceNext.nullable().describe("Null: the packet ends on this node"),
   differences: z.number().int().min(0).describe("Differences between the node's router and its document"),
 });

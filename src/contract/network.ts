@@ -1,7 +1,7 @@
 // Defines the schemas of tenants' overlay networks (docs/networking.md). Each object names its parent in two keys with
 // the same UUID, for example vpc and vpc_id.
 import { z } from "zod";
-import { Timestamp, withDefault } from "./common.ts";
+import { Timestamp, Uuid, withDefault } from "./common.ts";
 import {
   ADDRESS_FAMILIES,
   FIREWALL_ACTIONS,
@@ -104,7 +104,7 @@ export type Subnet = z.infer<typeof Subnet>;
 export const SubnetBody = z.strictObject({ ...withLabels, ...blocks });
 export type SubnetBody = z.infer<typeof SubnetBody>;
 /** The body that associates a subnet with another route table of its VPC. */
-export const SubnetRouteTableBody = z.strictObject({ route_table_id: z.guid() });
+export const SubnetRouteTableBody = z.strictObject({ route_table_id: Uuid });
 
 /** A NAT gateway: the public source address of a VPC's instances. */
 export const NatGateway = z.object({
@@ -154,14 +154,14 @@ export type FloatingIp = z.infer<typeof FloatingIp>;
 export const FloatingIpBody = z.strictObject({
   ...withLabels,
   family: z.enum(ADDRESS_FAMILIES).nullish().describe("Takes an address from the fixed pool of this family"),
-  network_id: z.guid().nullish().describe("Takes an address from this external subnet"),
-  pool_id: z.guid().nullish().describe(
+  network_id: Uuid.nullish().describe("Takes an address from this external subnet"),
+  pool_id: Uuid.nullish().describe(
     "Takes an address from the first external subnet of this pool that has a free one",
   ),
 });
 export type FloatingIpBody = z.infer<typeof FloatingIpBody>;
 /** The NIC to attach a floating IP to. */
-export const FloatingIpAttachBody = z.strictObject({ nic_id: z.guid().describe("A NIC of the same project") });
+export const FloatingIpAttachBody = z.strictObject({ nic_id: Uuid.describe("A NIC of the same project") });
 
 /** A table of routes that subnets share. Every VPC has one main table. */
 export const RouteTable = z.object({
@@ -183,8 +183,8 @@ export const RouteTarget = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal(ROUTE_TARGET_KINDS[0]) }),
   z.strictObject({ kind: z.literal(ROUTE_TARGET_KINDS[1]) }),
   z.strictObject({ kind: z.literal(ROUTE_TARGET_KINDS[2]) }),
-  z.strictObject({ kind: z.literal(ROUTE_TARGET_KINDS[3]), nat_gateway_id: z.guid() }),
-  z.strictObject({ kind: z.literal(ROUTE_TARGET_KINDS[4]), floating_ip_id: z.guid() }),
+  z.strictObject({ kind: z.literal(ROUTE_TARGET_KINDS[3]), nat_gateway_id: Uuid }),
+  z.strictObject({ kind: z.literal(ROUTE_TARGET_KINDS[4]), floating_ip_id: Uuid }),
 ]);
 export type RouteTarget = z.infer<typeof RouteTarget>;
 

@@ -1,6 +1,6 @@
 // Defines the schemas of NAT gateways' port forwards (docs/networking.md, "Port forwards").
 import { z } from "zod";
-import { Timestamp, withDefault } from "./common.ts";
+import { Timestamp, Uuid, withDefault } from "./common.ts";
 import { PORT_FORWARD_PROTOCOLS } from "./enums.ts";
 import { Labels, NewLabels } from "./labels.ts";
 import { PORT_MAX } from "./limits.ts";
@@ -36,8 +36,8 @@ export const PortForwardBody = z.strictObject({
   name: ResourceName,
   description: withDefault(Description, ""),
   labels: withDefault(NewLabels, {}),
-  nat_gateway_id: z.guid(),
-  nic_id: z.guid().describe("A NIC with an address of the gateway's family"),
+  nat_gateway_id: Uuid,
+  nic_id: Uuid.describe("A NIC with an address of the gateway's family"),
   protocol: withDefault(protocol, "tcp"),
   public_port: port.describe("The same port can be forwarded once for each protocol"),
   nic_port: port.nullish().describe("Default: the public port"),

@@ -61,7 +61,7 @@ function attachRoute(app: App, deps: Deps, { path, params, at }: Where): void {
   });
   app.openapi(route, async (c) => {
     const { floating_ip_id } = c.req.valid("param");
-    const nic_id = c.req.valid("json").nic_id.toLowerCase();
+    const { nic_id } = c.req.valid("json");
     const { project_id } = scopeOf(c);
     return await bind(c, deps, {
       id: floating_ip_id,

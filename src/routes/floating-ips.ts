@@ -122,7 +122,7 @@ function wantedOf(
 ): Wanted | null {
   const set: Wanted[] = [];
   if (family) set.push({ by: "family", family });
-  if (network_id) set.push({ by: "network", id: network_id.toLowerCase() });
-  if (pool_id) set.push({ by: "pool", id: pool_id.toLowerCase() });
+  if (network_id) set.push({ by: "network", id: network_id });
+  if (pool_id) set.push({ by: "pool", id: pool_id });
   return set.length === 1 ? set[0] ?? null : null;
 }

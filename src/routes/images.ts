@@ -186,7 +186,7 @@ async function sourceFault(deps: Deps, source_url: string | null): Promise<Fault
 
 /** Returns the id of the image, or the 400 for a given id that is derived from another scope or other content. */
 function idOf(given: string | null | undefined, derived: string, kind: ImageScopeKind): string | Fault {
-  const id = given?.toLowerCase() ?? derived;
+  const id = given ?? derived;
   if (kind === "public" || id === derived || !isUuid5(id)) return id;
   return badRequest(
     "body.id: a UUID of version 5 must be the one that follows from the scope and the sha256; leave it out",

@@ -42,7 +42,7 @@ export function nicChangeRoutes(app: App, deps: Deps): void {
     const body = c.req.valid("json");
     const idempotency = await deps.idempotency(c);
     if (isFault(idempotency)) return faultResponse(c, idempotency);
-    const place = await placeOf(deps, body.subnet_id.toLowerCase());
+    const place = await placeOf(deps, body.subnet_id);
     const id = deps.mint.idFrom(idempotency.id, "nic");
     const { name, labels, primary_ipv4 = null, primary_ipv6 = null, mac, additional_ips, allowed_cidrs } = body;
     const nic = {

@@ -65,7 +65,7 @@ export function userRoutes(app: App, deps: Deps): void {
     if (outliving !== null) return faultResponse(c, outliving);
     const by = giver(c);
     // A caller gets 404 for a tenant of which it is not a member.
-    const foreign = tenant_id && !by.is_root && tenant_id.toLowerCase() !== by.tenant_id;
+    const foreign = tenant_id && !by.is_root && tenant_id !== by.tenant_id;
     const tenant = tenant_id && !foreign ? await findTenant(deps.kysely, tenant_id) : undefined;
     if (tenant_id && tenant === undefined) return faultResponse(c, NOT_FOUND);
     const idempotency = await deps.idempotency(c);

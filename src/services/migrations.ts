@@ -41,7 +41,7 @@ export async function newMigration(deps: Deps, wanted: MoveWanted): Promise<Inst
   // In these cases the actor of the instance refuses the message, with the reason.
   const is_movable = instance.state === "running" || instance.state === "stopped";
   if (host_cn_uuid === null || !is_movable) return message([]);
-  const target = body.target_server_uuid?.toLowerCase() ?? null;
+  const target = body.target_server_uuid ?? null;
   if (target === host_cn_uuid) return message([target]);
   const [source, nodes, { profile, load_stale_s }] = await Promise.all([
     findCapacity(deps.byKey, host_cn_uuid),

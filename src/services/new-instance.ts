@@ -64,8 +64,8 @@ type Deps = Pick<RouteDeps, "byKey" | "kysely" | "mint" | "nodesToPlace" | "sett
  */
 export async function newInstance(deps: Deps, wanted: Wanted): Promise<Create | Fault> {
   const { body, place, id, operation_id, tries } = wanted;
-  const ssh_key_ids = [...new Set(body.ssh_key_ids.map((key) => key.toLowerCase()))];
-  const group_id = body.placement_group_id?.toLowerCase() ?? null;
+  const ssh_key_ids = [...new Set(body.ssh_key_ids)];
+  const group_id = body.placement_group_id ?? null;
   const [
     image,
     nics,
@@ -119,7 +119,7 @@ export async function newInstance(deps: Deps, wanted: Wanted): Promise<Create | 
     cpu,
     memory_bytes,
     image_id: image.id,
-    primary_subnet_id: body.primary_subnet_id.toLowerCase(),
+    primary_subnet_id: body.primary_subnet_id,
     ssh_key_ids,
     sealed_user_data: typeof body.user_data === "string" ? deps.mint.sealUserData(id, body.user_data) : null,
     nics,
@@ -140,7 +140,7 @@ export async function imageToUse(
   deps: Pick<Deps, "byKey">,
   { image_id, place, principal }: Pick<Wanted, "place" | "principal"> & { readonly image_id: string },
 ) {
-  const image = await findImageToUse(deps.byKey, image_id.toLowerCase());
+  const image = await findImageToUse(deps.byKey, image_id);
   if (image === undefined || !isVisible(principal, image)) return null;
   const { scope_kind, silo_id, tenant_id } = image;
   if (scope_kind === "public") return image;
@@ -175,7 +175,7 @@ async function nicsOf(deps: Deps, { body, place, id }: Wanted): Promise<NicPlan[
     ...body.extra_nics.map((nic) => ({ ...nic, mac: null })),
   ];
   const plans = await Promise.all(asked.map(async ({ name, subnet_id, mac }, ordinal): Promise<NicPlan | null> => {
-    const subnet = await findSubnet(deps.byKey, subnet_id.toLowerCase());
+    const subnet = await findSubnet(deps.byKey, subnet_id);
     if (subnet === undefined || subnet.project_id !== place.project_id) return null;
     const token = (family: string) => deps.mint.idFrom(id, `nic:${ordinal}:${family}`);
     return {

@@ -30,7 +30,7 @@ export async function rebuildOf(
   const instance = await findInstance(deps.byKey, instance_id);
   if (instance === undefined) return NOT_FOUND;
   const image_id = body.image_id ?? instance.image_id;
-  const image = image_id.toLowerCase() === instance.image_id
+  const image = image_id === instance.image_id
     ? await findImageToUse(deps.byKey, instance.image_id)
     : await imageToUse(deps, { image_id, place, principal });
   if (!image) return NOT_FOUND;

@@ -47,6 +47,13 @@ describe("sizes", () => {
   });
 });
 
+test("only the schema Uuid uses z.guid(), because it changes an id to lower case, in which ids are compared", () => {
+  const bare = sources(["src/contract"]).filter(({ path, text }) =>
+    path !== "src/contract/common.ts" && code(text).includes("z.guid(")
+  );
+  expect(bare.map(({ path }) => path)).toEqual([]);
+});
+
 test("the version in the code is the version in package.json", () => {
   expect(VERSION).toBe(JSON.parse(readText("package.json")).version);
 });

@@ -51,6 +51,14 @@ test("a forward has the protocol tcp and the public port unless the request name
   expect(noted[0].payload).toMatchObject({ name: "https", public_port: 443, nic_id: f.web.nic.id });
 });
 
+test("ids in upper case mean the same gateway and NIC, and the answer has them in lower case", async () => {
+  const upper = { nat_gateway_id: gateway.id.toUpperCase(), nic_id: f.web.nic.id.toUpperCase() };
+  const made = okOf(await forward({ name: "upper", ...upper }));
+  expect(made).toMatchObject({ nat_gateway_id: gateway.id, nic_id: f.web.nic.id });
+  expect(asWritten(okOf(await f.call("GET", path(made.id))))).toEqual(made);
+  okOf(await f.call("DELETE", path(made.id)));
+});
+
 test("a gateway forwards a port of a protocol only once, and a name is unique in the VPC", async () => {
   const first = okOf(await forward({ name: "once" }));
   conflictWith(await forward(), "the nat gateway already forwards tcp port 443");

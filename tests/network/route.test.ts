@@ -94,6 +94,8 @@ describe("the target", () => {
     const route = await n.route(vpc.main_route_table_id, toGateway(mine));
     expect(route.target).toEqual({ kind: "nat_gateway", nat_gateway_id: mine });
     expect(await n.show(`/v1/routes/${route.id}`)).toEqual(route);
+    const upper = { ...toGateway(mine.toUpperCase()), destination: "198.51.100.0/24" };
+    expect((await n.route(vpc.main_route_table_id, upper)).target).toEqual(route.target);
     expect(refusal(await n.tryRoute(vpc.main_route_table_id, toGateway(elsewhere)))).toEqual(
       bad(`nat gateway ${elsewhere} is not in vpc ${vpc.id}`),
     );
