@@ -1,7 +1,7 @@
 -- Creates the partitions of the table seen from yesterday to the day after tomorrow, and removes the ids of the days
--- before the last `keep_days`. Days are days in UTC, like the bounds of the partitions, in every time zone of the session. They are days
--- of the database's clock, because message ids contain the time of a process's clock and not of berth_now(). Runs with
--- the rights of its owner, because the server's own role may not change tables.
+-- before the last `keep_days`. Days are days in UTC, like the bounds of the partitions, in every time zone of the
+-- session. They are days of the database's clock, because message ids contain the time of a process's clock and not of
+-- berth_now(). Runs with the rights of its owner, because the server's own role may not change tables.
 create or replace function seen_maintain(keep_days int default 1) returns void
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
