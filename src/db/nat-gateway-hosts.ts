@@ -1,6 +1,6 @@
 // Reads the NAT gateways that must leave their node or need one, and the nodes that may run them (docs/networking.md,
 // "Where NAT gateways run").
-import type { Candidate, Homeless, Unfit } from "../lib/placement/nat-gateway-host.ts";
+import type { Candidate, Homeless, Part, Unfit } from "../lib/placement/nat-gateway-host.ts";
 import type { Db } from "./pool.ts";
 
 const UNFIT = `
@@ -38,11 +38,11 @@ const HOMELESS = `
     left join lateral (select cn.server_uuid, s.last_seen
                          from cn left join cn_signal s using (server_uuid)
                         where cn.server_uuid = g.leaving_cn_uuid and cn.approved_at <= g.left_at) n on true
-   where g.host_cn_uuid is null order by g.id limit $2`;
+   where g.host_cn_uuid is null and ($3::uuid is null or g.id > $3) order by g.id limit $2`;
 
 /** Lists gateways without a node. `fence_s` is the silence after which a node certainly runs no gateway. */
-export async function listHomeless(db: Db, fence_s: number, rows_max: number): Promise<Homeless[]> {
-  return (await db.query<Homeless>(HOMELESS, [fence_s, rows_max])).rows;
+export async function listHomeless(db: Db, fence_s: number, { rows_max, after }: Part): Promise<Homeless[]> {
+  return (await db.query<Homeless>(HOMELESS, [fence_s, rows_max, after])).rows;
 }
 
 const CANDIDATES = `

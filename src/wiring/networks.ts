@@ -171,7 +171,7 @@ export function createNetworks({ db, hints, held_max, report, settings: readSett
 export function natGatewayPorts(db: Db, engine: Pick<Engine, "send">): Omit<NatGatewayHostsOptions, "ports"> {
   return {
     unfit: (live_s, rows_max) => listUnfit(db, live_s, rows_max),
-    homeless: (fence_s, rows_max) => listHomeless(db, fence_s, rows_max),
+    homeless: (fence_s, part) => listHomeless(db, fence_s, part),
     candidates: (live_s, nic_tags) => listCandidates(db, live_s, nic_tags),
     send: (id, message) => engine.send({ kind: "nat-gateway", id }, message),
   };

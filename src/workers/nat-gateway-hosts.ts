@@ -2,7 +2,7 @@
 // and the gateway's actor ignores it. A gateway never has two nodes (docs/networking.md, "Where NAT gateways run").
 import type { Ports } from "../../actors/engine/ports.ts";
 import { CN_LIVE_S, NAT_GATEWAY_FENCE_S } from "../contract/limits.ts";
-import { type Candidate, type Homeless, isOff, type Unfit } from "../lib/placement/nat-gateway-host.ts";
+import { type Candidate, type Homeless, isOff, type Part, type Unfit } from "../lib/placement/nat-gateway-host.ts";
 import { createLoop } from "./loop.ts";
 
 /** Messages to a gateway. */
@@ -17,10 +17,12 @@ export type HostMessage =
 
 export type NatGatewayHostsOptions = {
   readonly unfit: (live_s: number, rows_max: number) => Promise<readonly Unfit[]>;
-  readonly homeless: (fence_s: number, rows_max: number) => Promise<readonly Homeless[]>;
+  readonly homeless: (fence_s: number, part: Part) => Promise<readonly Homeless[]>;
   readonly candidates: (live_s: number, nic_tags: readonly string[]) => Promise<readonly Candidate[]>;
   readonly send: (id: string, message: HostMessage) => Promise<unknown>;
   readonly ports: Pick<Ports, "report">;
+  /** Default: ROWS_MAX. */
+  readonly rows_max?: number;
 };
 
 /** The maximum number of gateways per pass. */
@@ -28,25 +30,37 @@ const ROWS_MAX = 500;
 /** The pause between two passes: the time that a new gateway waits for its node. */
 const EVERY_MS = 1_000;
 
-export function createNatGatewayHosts({ unfit, homeless, candidates, send, ports }: NatGatewayHostsOptions) {
+export function createNatGatewayHosts(options: NatGatewayHostsOptions) {
+  const { unfit, homeless, candidates, send, ports, rows_max = ROWS_MAX } = options;
   /**
    * For each gateway without a node, the generation of its VPC when this process first saw it without a node. The key
    * is the gateway's id and the time at which the gateway left its last node.
    */
   let without = new Map<string, number>();
+  /** The same for the gateways that the present round has read. A round reads all gateways without a node once. */
+  let of_round = new Map<string, number>();
+  /** The last gateway that the present round has read. The next pass continues after it. */
+  let after: string | null = null;
 
   async function pass(): Promise<void> {
     try {
-      const leaving = await unfit(CN_LIVE_S, ROWS_MAX);
+      const leaving = await unfit(CN_LIVE_S, rows_max);
       await Promise.all(leaving.map(({ id, server_uuid }) => send(id, { type: "leave_host", server_uuid })));
-      await place(await homeless(NAT_GATEWAY_FENCE_S, ROWS_MAX));
+      const all = await homeless(NAT_GATEWAY_FENCE_S, { rows_max, after });
+      after = all.length < rows_max ? null : all.at(-1)!.id;
+      for (const each of all) {
+        const generation = without.get(keyOf(each)) ?? each.generation;
+        without.set(keyOf(each), generation);
+        of_round.set(keyOf(each), generation);
+      }
+      if (after === null) [without, of_round] = [of_round, new Map()];
+      await place(all);
     } catch (error) {
       ports.report("background work failed: nodes of NAT gateways", error);
     }
   }
 
   async function place(all: readonly Homeless[]): Promise<void> {
-    without = new Map(all.map((each) => [keyOf(each), without.get(keyOf(each)) ?? each.generation]));
     const free = all.filter((each) => isOff(each, without.get(keyOf(each))!));
     const tags = [...new Set(free.flatMap(({ nic_tag }) => nic_tag ?? []))];
     if (tags.length === 0) return;

@@ -2,6 +2,7 @@
 // (docs/networking.md, "Where NAT gateways run").
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { NAT_GATEWAY_FENCE_S } from "../../src/contract/limits.ts";
+import { listHomeless } from "../../src/db/nat-gateway-hosts.ts";
 import type { NatGateway } from "../../src/contract/network.ts";
 import { type Homeless, type HostlessGateway, isOff, whyHostless } from "../../src/lib/placement/nat-gateway-host.ts";
 import { okOf } from "../support/control-plane.ts";
@@ -201,5 +202,17 @@ describe("a NAT gateway", () => {
     await f.t.db.query("update nat_gateway set left_at = left_at - make_interval(secs => $1)", [ago]);
     await f.two.alive();
     await runsOn(f.two);
+  });
+
+  test("without an eligible node is read in parts that continue after an id", async () => {
+    const made = ["first", "second", "third"].map(async (name) => {
+      const query = `vpc=${f.vpc.id}`;
+      return okOf(await f.call("POST", `/v1/nat-gateways?${query}`, { body: { name, family: "v6" } })).id as string;
+    });
+    const ids = (await Promise.all(made)).sort();
+    const part = async (after: string | null) =>
+      (await listHomeless(f.t.db, NAT_GATEWAY_FENCE_S, { rows_max: 2, after })).map(({ id }) => id);
+    expect(await part(null)).toEqual(ids.slice(0, 2));
+    expect(await part(ids[1]!)).toEqual(ids.slice(2));
   });
 });

@@ -25,6 +25,9 @@ export type Homeless = {
   readonly applied_generation: number | null;
 };
 
+/** A part of a list that is sorted by id: at most `rows_max` rows after this id. Null begins the list. */
+export type Part = { readonly rows_max: number; readonly after: string | null };
+
 /** A node that may run gateways on a NIC tag, and the number of gateways that it runs. */
 export type Candidate = { readonly server_uuid: string; readonly nic_tag: string; readonly gateways: number };
 
