@@ -71,11 +71,18 @@ export async function storeReports(db: Db, reports: readonly string[]): Promise<
 }
 
 /**
- * Deletes the rows of deleted VPCs whose documents no node can still store. Then folds the old changes of each VPC into
+ * Deletes the rows of deleted VPCs whose documents no node can still store and whose changes are folded. Then folds the old changes of each VPC into
  * one row, which counts them.
  */
 export async function foldChanges(db: Db): Promise<void> {
-  await db.query("delete from ended_vpc e where not exists (select from vpc_realization r where r.vpc_id = e.vpc_id)");
+  await db.query(
+    `with ended as (
+       delete from ended_vpc e where not exists (select from vpc_realization r where r.vpc_id = e.vpc_id)
+                                 and not exists (select from vpc_change c where c.vpc_id = e.vpc_id)
+       returning vpc_id
+     )
+     delete from vpc_generation g using ended where g.vpc_id = ended.vpc_id`,
+  );
   await db.query(
     `with old as (
        delete from vpc_change where id in (

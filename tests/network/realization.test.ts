@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Realized } from "../../src/contract/network.ts";
 import { type Answer, okOf, openTestControlPlane } from "../support/control-plane.ts";
+import { FOLD_AGE_S, foldChanges } from "../../src/db/realizations.ts";
 import { REALIZATIONS_IN_LIST_MAX } from "../../src/contract/limits.ts";
 import { type NetworkFixture, openNetworkFixture } from "./network-fixture.ts";
 
@@ -181,4 +182,19 @@ test("a list names at most ten of a VPC's nodes, starting with nodes that are no
   const listed: Realized = items.find(({ id }: { id: string }) => id === f.subnet.id).realized;
   expect(listed).toEqual({ ...one, realizations: one.realizations.slice(0, REALIZATIONS_IN_LIST_MAX) });
   expect(listed.realizations[0]!.realizer.id).toBe(late!.server_uuid);
+});
+
+test("the number of changes of a deleted VPC is deleted once its changes are folded, and other VPCs keep theirs", async () => {
+  const { id } = await f.n.vpc();
+  expect((await f.call("DELETE", `/v1/vpcs/${id}`)).status).toBe(204);
+  const counted = async () =>
+    (await f.t.db.query("select vpc_id from vpc_generation where vpc_id = any($1) order by 1", [[id, f.vpc.id]])).rows
+      .map(({ vpc_id }) => vpc_id);
+  // Maintenance runs before and after the changes are old enough to be folded.
+  await foldChanges(f.t.db);
+  await f.t.db.query("update vpc_change set at = at - make_interval(secs => $1)", [FOLD_AGE_S + 1]);
+  await foldChanges(f.t.db);
+  expect(await counted()).toContain(id);
+  await foldChanges(f.t.db);
+  expect(await counted()).toEqual([f.vpc.id]);
 });
