@@ -5,6 +5,7 @@ import { Failure } from "../cli/internal/failure.ts";
 import type { Driver } from "./driver.ts";
 import { kernelNetwork } from "./network/kernel.ts";
 import { ROUTER_PREFIX } from "./network/names.ts";
+import { raiseNeighbourLimits } from "./network/neighbour-limits.ts";
 import type { NetworkDriver } from "./network/network-driver.ts";
 import { guestServices } from "./network/guests/guest-process.ts";
 import { unavailableNetwork } from "./network/unavailable.ts";
@@ -42,6 +43,7 @@ export async function chooseDriver(options: DriverOptions): Promise<Driver> {
   if (lacking.length === 0) {
     options.log("driver: qemu");
     const { folders: { machine_dir }, environment: { signal }, log } = options;
+    if (options.underlay_address !== null) await raiseNeighbourLimits(log);
     const guest_services = guestServices({ machine_dir, signal, log });
     if (guest_services === null) {
       log("network: no DHCP, DNS or metadata for guests, because this agent is not compiled");

@@ -4,7 +4,7 @@ import { changesOf } from "./changes.ts";
 import { observeRouter } from "./observe.ts";
 import { tapsOf } from "./observed-state.ts";
 import { ROUTER_PREFIX } from "./names.ts";
-import { listingOf } from "./router-firewall.ts";
+import { listingOf, listRuleset } from "./router-firewall.ts";
 import { ruleCountsOf } from "./rule-counts.ts";
 import { wantedState } from "./router-state.ts";
 import { rulesetOf } from "./ruleset.ts";
@@ -26,7 +26,7 @@ export async function differences(
   const taps = await routerTaps(document.vni, run);
   if (taps === null) return [`the router ${namespace} does not exist`];
   const { ip, bridge } = changesOf(await observeRouter(namespace, run), wantedState(document, underlay_address, taps));
-  const present = await run(["ip", "netns", "exec", namespace, "nft", "-s", "list", "ruleset"]);
+  const present = await listRuleset((argv) => run(["ip", "netns", "exec", namespace, ...argv]));
   const wanted = await listingOf(rulesetOf(document, taps), taps, run);
   return [...bridge, ...ip[4], ...ip[6], ...(present === wanted ? [] : ["the firewall differs from the document"])];
 }

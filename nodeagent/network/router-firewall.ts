@@ -40,8 +40,7 @@ export function routerFirewall(inside: Run, run: Run): RouterFirewall {
   /** The ruleset and the table of forbidden connections that this process set last. */
   let last: Last | null = null;
 
-  /** Lists the ruleset without its counters. */
-  const listed = () => inside(["nft", "-s", "list", "ruleset"]);
+  const listed = () => listRuleset(inside);
   const counts = () => inside(["nft", "list", "table", "inet", "berth"]).then(ruleCountsOf, () => []);
 
   async function isAsSet(): Promise<boolean> {
@@ -87,6 +86,12 @@ export function routerFirewall(inside: Run, run: Run): RouterFirewall {
     isAsSet,
     counts,
   };
+}
+
+/** Lists the ruleset of a router without its counters and without the addresses that it has learned. */
+export async function listRuleset(inside: Run): Promise<string> {
+  const listing = await inside(["nft", "-s", "list", "ruleset"]);
+  return listing.replace(/^(\s+flags dynamic,timeout\n\s+timeout \w+\n)\s+elements = \{[^}]*\}\n/gm, "$1");
 }
 
 /** Returns a ruleset as the kernel lists it, from an empty namespace that has the same taps. */

@@ -22,6 +22,15 @@ export const ROUTER_CONNECTIONS_MAX = 512;
 /** Bits of the DHCP header before the client's hardware address, counted from the UDP header: 8 + 28 bytes. */
 const DHCP_MAC_OFFSET_BITS = 288;
 
+/**
+ * Addresses of a NIC that the router may learn: link-local ones, and ones of its allowed blocks in each family. All
+ * VPCs of a node share the kernel's table of neighbours (neighbour-limits.ts). Without packets, an address counts for
+ * LEARNED_MIN minutes. A guest usually has one link-local address.
+ */
+const LINK_LOCALS_MAX = 8;
+const OF_BLOCKS_MAX = 256;
+const LEARNED_MIN = 10;
+
 /** The burst that a NIC's rate limit allows, in seconds at that rate. */
 const BURST_S = 0.1;
 const BURST_PACKETS_MIN = 64;
@@ -39,7 +48,7 @@ const ALL_DHCP6_SERVERS = "ff02::1:2";
 export function rulesetOf(document: NetworkDocument, taps: ReadonlySet<string>): string {
   const nics = document.local_nics.filter(({ mac }) => taps.has(tapName(mac)));
   return [
-    ...replaced("netdev berth", nics.flatMap(sourceChain)),
+    ...replaced("netdev berth", [...nics.flatMap(learnedSets), ...nics.flatMap(sourceChain)]),
     ...replaced("inet berth", [
       ...tapSet(nics),
       ...forwardChain(nics),
@@ -73,6 +82,22 @@ function base(name: string, hook: string, rules: readonly string[]): string[] {
   return chain(name, [`type ${hook};`, ...rules]);
 }
 
+/** Returns the sets of the addresses that the router may learn from a NIC. A packet from one more does not match. */
+function learnedSets({ mac, blocks = [] }: LocalNic): string[] {
+  const set = (name: string, type: string, size: number) => [
+    `set ${name}_${tapName(mac)} {`,
+    ...[`  type ${type}`, `  size ${size}`, "  flags dynamic,timeout", `  timeout ${LEARNED_MIN}m`],
+    "}",
+  ];
+  return [
+    ...set("link_locals", "ipv6_addr", LINK_LOCALS_MAX),
+    ...(blocks.length === 0 ? [] : [
+      ...set("senders4", "ipv4_addr", OF_BLOCKS_MAX),
+      ...set("senders6", "ipv6_addr", OF_BLOCKS_MAX),
+    ]),
+  ];
+}
+
 /**
  * Returns the filter of a NIC. It accepts ARP, DHCP requests, and packets from the NIC's own addresses and its allowed
  * blocks, up to its limits.
@@ -93,7 +118,8 @@ function sourceChain(nic: LocalNic): string[] {
       // A guest must not answer as a DHCP server.
       "ether type ip udp sport 67 counter drop",
       ...more4.map((block) =>
-        `ether type arp arp operation { request, reply } arp saddr ether ${mac} arp saddr ip ${block} accept`
+        `ether type arp arp operation { request, reply } arp saddr ether ${mac} arp saddr ip ${block} ` +
+        `update @senders4_${tap} { arp saddr ip } accept`
       ),
       ...[ipv4, ...more4].map((from) =>
         `ether type ip ip saddr ${from} ip daddr != ${IPV4_MULTICAST} ip daddr != 255.255.255.255 accept`
@@ -105,9 +131,18 @@ function sourceChain(nic: LocalNic): string[] {
       "ether type ip6 udp sport 547 counter drop",
       // The router is in no multicast group, so this rule redirects a DHCPv6 request to the router's own address.
       `ether type ip6 ip6 saddr fe80::/64 ip6 daddr ${ALL_DHCP6_SERVERS} udp sport 546 udp dport 547 ` +
-      `ip6 daddr set ${GATEWAY_IPV6} accept`,
-      `ether type ip6 ip6 saddr { ${ipv6}, fe80::/64, :: } accept`,
-      ...more6.map((block) => `ether type ip6 ip6 saddr ${block} accept`),
+      `update @link_locals_${tap} { ip6 saddr } ip6 daddr set ${GATEWAY_IPV6} accept`,
+      `ether type ip6 ip6 saddr { ${ipv6}, :: } accept`,
+      `ether type ip6 ip6 saddr fe80::/64 update @link_locals_${tap} { ip6 saddr } accept`,
+      ...more6.flatMap((block) => {
+        // The router learns the source of these two messages only.
+        const solicits = `ether type ip6 ip6 saddr ${block} icmpv6 type { nd-neighbor-solicit, nd-router-solicit }`;
+        return [
+          `${solicits} update @senders6_${tap} { ip6 saddr } accept`,
+          `${solicits} counter drop`,
+          `ether type ip6 ip6 saddr ${block} accept`,
+        ];
+      }),
     ]),
     "counter drop",
   ]);
