@@ -4,6 +4,7 @@
 import type { DocumentNatGateway, LocalNic, NetworkDocument } from "../../src/contract/network-document.ts";
 import { ruleLines } from "./firewall.ts";
 import { EXTERNAL_DEVICE, GATEWAY_IPV6, METADATA_IPV4, METADATA_IPV6, OVERLAY_DEVICE, tapName } from "./names.ts";
+import { connectionLimit, rateLimits } from "./nic-limits.ts";
 
 /** User ids of QEMU processes. A QEMU that a guest has broken out of must not send from the router. */
 const VM_UIDS = "200000-299999";
@@ -30,12 +31,6 @@ const DHCP_MAC_OFFSET_BITS = 288;
 const LINK_LOCALS_MAX = 8;
 const OF_BLOCKS_MAX = 256;
 const LEARNED_MIN = 10;
-
-/** The burst that a NIC's rate limit allows, in seconds at that rate. */
-const BURST_S = 0.1;
-const BURST_PACKETS_MIN = 64;
-/** Four packets of 64 KiB, the largest that a guest sends with segmentation offload. */
-const BURST_BYTES_MIN = 4 * 65_536;
 
 const IPV4_MULTICAST = "224.0.0.0/4";
 /** The multicast address to which DHCPv6 clients send (RFC 8415). */
@@ -148,18 +143,6 @@ function sourceChain(nic: LocalNic): string[] {
   ]);
 }
 
-/** Drops the packets above the NIC's limits in one direction. The TCP of the guest then sends more slowly. */
-function rateLimits({ packets_per_second_max, bytes_per_second_max }: LocalNic): string[] {
-  const rule = (rate: number, burst_min: number, unit: "packets" | "bytes") => {
-    const burst = Math.max(Math.floor(rate * BURST_S), burst_min);
-    return `limit rate over ${rate}${unit === "bytes" ? " bytes" : ""}/second burst ${burst} ${unit} counter drop`;
-  };
-  return [
-    ...(packets_per_second_max == null ? [] : [rule(packets_per_second_max, BURST_PACKETS_MIN, "packets")]),
-    ...(bytes_per_second_max == null ? [] : [rule(bytes_per_second_max, BURST_BYTES_MIN, "bytes")]),
-  ];
-}
-
 function tapSet(nics: readonly LocalNic[]): string[] {
   const names = nics.map(({ mac }) => `"${tapName(mac)}"`).join(", ");
   return ["set taps {", "  type ifname", ...(names === "" ? [] : [`  elements = { ${names} }`]), "}"];
@@ -174,12 +157,10 @@ function forwardChain(nics: readonly LocalNic[]): string[] {
     // Each metadata service is for the guests of its own router.
     "iifname @taps ip daddr 169.254.0.0/16 counter drop",
     `iifname @taps ip6 daddr ${METADATA_IPV6} counter drop`,
-    ...nics.flatMap(({ mac, connections_max }) =>
-      connections_max === null
-        ? []
-        : ["iifname", "oifname"].map((side) =>
-          `${side} "${tapName(mac)}" ct state new ct count over ${connections_max} counter drop`
-        )
+    ...nics.flatMap((nic) =>
+      connectionLimit(nic).flatMap((rule) =>
+        ["iifname", "oifname"].map((side) => `${side} "${tapName(nic.mac)}" ${rule}`)
+      )
     ),
     "iifname @taps jump rules_out",
     "oifname @taps jump rules_in",

@@ -292,6 +292,13 @@ export const NIC_LIMIT_CLASSES_MAX = 32;
 export const NIC_CONNECTIONS_MIN = 16;
 export const NIC_PACKETS_PER_SECOND_MIN = 100;
 export const NIC_BYTES_PER_SECOND_MIN = 16_384;
+/**
+ * The largest limits that the setting accepts. nftables counts connections in 32 bits, allows one packet per nanosecond
+ * at most, and its arithmetic overflows above 16 GB/s.
+ */
+export const NIC_CONNECTIONS_MAX = 4_294_967_295;
+export const NIC_PACKETS_PER_SECOND_MAX = 1_000_000_000;
+export const NIC_BYTES_PER_SECOND_MAX = 10_000_000_000;
 /** Limits of a request to an issuer: its duration, the bytes of the answer, and the pause after a failure. */
 export const ISSUER_ANSWER_MS = 5_000;
 export const ISSUER_BYTES_MAX = 262_144;

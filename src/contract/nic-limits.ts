@@ -2,19 +2,22 @@
 // instance.
 import { z } from "zod";
 import {
+  NIC_BYTES_PER_SECOND_MAX,
   NIC_BYTES_PER_SECOND_MIN,
+  NIC_CONNECTIONS_MAX,
   NIC_CONNECTIONS_MIN,
   NIC_LIMIT_CLASSES_MAX,
+  NIC_PACKETS_PER_SECOND_MAX,
   NIC_PACKETS_PER_SECOND_MIN,
 } from "./limits.ts";
 
-const limit = (min: number) => z.number().int().min(min).max(Number.MAX_SAFE_INTEGER).nullable();
+const limit = (min: number, max: number) => z.number().int().min(min).max(max).nullable();
 
 /** The limits of a NIC. Null is unlimited. */
 export const NicLimits = z.strictObject({
-  connections_max: limit(NIC_CONNECTIONS_MIN),
-  packets_per_second_max: limit(NIC_PACKETS_PER_SECOND_MIN),
-  bytes_per_second_max: limit(NIC_BYTES_PER_SECOND_MIN),
+  connections_max: limit(NIC_CONNECTIONS_MIN, NIC_CONNECTIONS_MAX),
+  packets_per_second_max: limit(NIC_PACKETS_PER_SECOND_MIN, NIC_PACKETS_PER_SECOND_MAX),
+  bytes_per_second_max: limit(NIC_BYTES_PER_SECOND_MIN, NIC_BYTES_PER_SECOND_MAX),
 });
 export type NicLimits = z.infer<typeof NicLimits>;
 

@@ -24,6 +24,12 @@ const PROFILES = {
 };
 
 const NIC_LIMITS = { cpu_max: 2, connections_max: 16, packets_per_second_max: 100, bytes_per_second_max: 16_384 };
+const NIC_LIMITS_MAX = {
+  cpu_max: 2,
+  connections_max: 4_294_967_295,
+  packets_per_second_max: 1_000_000_000,
+  bytes_per_second_max: 10_000_000_000,
+};
 
 /**
  * One row for each setting: its key, its default, whether a change needs a restart, values that it accepts, and values
@@ -59,12 +65,17 @@ const KEYS: readonly [string, unknown, boolean, readonly unknown[], readonly unk
     [[], ["10.20.0.0/16", "fd00::/8"]],
     ["10.0.0.0/8", ["10.0.0.1"], ["10.0.0.0/33"], ["example.com"], [7], null],
   ],
-  ["network.nic_limits", [], false, [[], [NIC_LIMITS], [NIC_LIMITS, { ...NIC_LIMITS, cpu_max: null }]], [
+  ["network.nic_limits", [], false, [[], [NIC_LIMITS], [NIC_LIMITS, { ...NIC_LIMITS, cpu_max: null }], [
+    NIC_LIMITS_MAX,
+  ]], [
     NIC_LIMITS,
     [{ ...NIC_LIMITS, cpu_max: 0 }],
     [{ ...NIC_LIMITS, connections_max: 15 }],
     [{ ...NIC_LIMITS, packets_per_second_max: 99 }],
     [{ ...NIC_LIMITS, bytes_per_second_max: 16_383 }],
+    [{ ...NIC_LIMITS, connections_max: 4_294_967_296 }],
+    [{ ...NIC_LIMITS, packets_per_second_max: 1_000_000_001 }],
+    [{ ...NIC_LIMITS, bytes_per_second_max: 10_000_000_001 }],
     [{ ...NIC_LIMITS, unknown: 1 }],
     [NIC_LIMITS, NIC_LIMITS],
     [{ ...NIC_LIMITS, cpu_max: null }, NIC_LIMITS],

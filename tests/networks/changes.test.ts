@@ -2,6 +2,11 @@
 // becomes the same as after a full comparison.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type KernelNetwork, kernelNetwork } from "../../nodeagent/network/kernel.ts";
+import {
+  NIC_BYTES_PER_SECOND_MAX,
+  NIC_CONNECTIONS_MAX,
+  NIC_PACKETS_PER_SECOND_MAX,
+} from "../../src/contract/limits.ts";
 import type { DocumentRule, NetworkDocument } from "../../src/contract/network-document.ts";
 import { openDocumentStore } from "../../nodeagent/network/document-store.ts";
 import { createNodeNetwork } from "../../nodeagent/network/node-network.ts";
@@ -127,6 +132,20 @@ describe.skipIf(missing !== null)("a newer document", () => {
     await site.run(["ip", "-n", ROUTER, "route", "del", far.ipv4!]);
     await change(documentOf({ ...BASE, machines: [near] }, "n1", 2));
     expect(await driver.apply(documentOf({ ...BASE, machines: [near] }, "n1", 2))).toMatchObject({ changes: 0 });
+  });
+
+  test.each([
+    [
+      "the largest limits that the setting accepts",
+      NIC_CONNECTIONS_MAX,
+      NIC_PACKETS_PER_SECOND_MAX,
+      NIC_BYTES_PER_SECOND_MAX,
+    ],
+    ["larger limits, which earlier servers accepted", 10_000_000_000, 1e15, 20_000_000_000],
+  ])("a NIC may have %s", async (_, connections_max, packets_per_second_max, bytes_per_second_max) => {
+    const limited = { ...near, connections_max, packets_per_second_max, bytes_per_second_max };
+    await driver.apply(documentOf({ ...BASE, machines: [limited, far] }, "n1", 2));
+    expect(await pings()).toBe(true);
   });
 
   test("the next full comparison repairs a difference that a change does not touch", async () => {
