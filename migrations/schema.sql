@@ -3703,6 +3703,15 @@ begin
         network_out_bytes = t.network_out_bytes + excluded.network_out_bytes;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.stored_upload_add()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into stored_upload values (new.id) on conflict do nothing;
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.usage_between(first_day date, last_day date, of_project uuid DEFAULT NULL::uuid)
  RETURNS TABLE(project_id uuid, day date, tenant_id uuid, vcpu_seconds numeric, memory_byte_seconds numeric, disk_byte_seconds numeric, floating_ip_seconds numeric, network_in_bytes numeric, network_out_bytes numeric, closed boolean)
  LANGUAGE sql
@@ -5326,6 +5335,11 @@ create table staging (
   constraint staging_version_check CHECK ((version > 0))
 );
 
+create table stored_upload (
+  id uuid not null,
+  constraint stored_upload_pkey PRIMARY KEY (id)
+);
+
 create table subnet (
   id uuid not null,
   incarnation uuid not null,
@@ -5883,6 +5897,7 @@ CREATE TRIGGER usage_of_deleted AFTER DELETE ON public.disk FOR EACH ROW EXECUTE
 CREATE TRIGGER usage_of_new AFTER INSERT ON public.disk FOR EACH ROW EXECUTE FUNCTION usage_follow();
 CREATE TRIGGER usage_of_deleted AFTER DELETE ON public.floating_ip FOR EACH ROW EXECUTE FUNCTION usage_follow();
 CREATE TRIGGER usage_of_new AFTER INSERT ON public.floating_ip FOR EACH ROW EXECUTE FUNCTION usage_follow();
+CREATE TRIGGER stored_upload_of_new AFTER INSERT ON public.image_upload FOR EACH ROW EXECUTE FUNCTION stored_upload_add();
 CREATE TRIGGER count_host_added AFTER INSERT ON public.instance FOR EACH ROW WHEN ((new.host_cn_uuid IS NOT NULL)) EXECUTE FUNCTION count_host();
 CREATE TRIGGER count_host_changed AFTER UPDATE ON public.instance FOR EACH ROW WHEN ((old.host_cn_uuid IS DISTINCT FROM new.host_cn_uuid)) EXECUTE FUNCTION count_host();
 CREATE TRIGGER count_host_removed AFTER DELETE ON public.instance FOR EACH ROW WHEN ((old.host_cn_uuid IS NOT NULL)) EXECUTE FUNCTION count_host();
@@ -6279,6 +6294,8 @@ grant delete, insert, select, update on table ssh_key to berth_app;
 grant select on table ssh_key to berth_reader;
 grant delete, insert, select, update on table staging to berth_app;
 grant select on table staging to berth_reader;
+grant delete, insert, select, update on table stored_upload to berth_app;
+grant select on table stored_upload to berth_reader;
 grant delete, insert, select, update on table subnet to berth_app;
 grant select on table subnet to berth_reader;
 grant delete, insert, select, update on table tenant to berth_app;
@@ -6454,6 +6471,7 @@ grant execute on function quota_broken(jsonb,jsonb,jsonb) to berth_app;
 grant execute on function seen_bound(date) to berth_app;
 grant execute on function seen_maintain(integer) to berth_app;
 grant execute on function store_metrics(uuid[],text[],integer) to berth_app;
+grant execute on function stored_upload_add() to berth_app;
 grant execute on function usage_between(date,date,uuid) to berth_app;
 grant execute on function usage_by_day(date,date,uuid) to berth_app;
 grant execute on function usage_close(double precision,integer) to berth_app;

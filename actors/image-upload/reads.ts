@@ -39,11 +39,14 @@ export async function findUploadedForNode(db: Db, id: string, cn: string): Promi
   return row?.size_bytes ?? null;
 }
 
-/** Returns the ids of the uploads that are still needed: open uploads, and uploads that became an image. */
-export async function findNeededUploads(db: Db, ids: readonly string[]): Promise<Set<string>> {
+/**
+ * Returns which of these ids are uploads of this database that are no longer needed: the upload is not open, and no
+ * image was made from it or the image is deleted.
+ */
+export async function findUnneededUploads(db: Db, ids: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
-    select w.id from unnest(${ids}::uuid[]) w(id)
-     where exists (select from image_upload u where u.id = w.id)
-        or exists (select from image m where m.source_url = 'berth:' || w.id)`.execute(db);
-  return new Set(rows.map(({ id }) => id));
+    select w.id from unnest(${ids}::uuid[]) w(id) join stored_upload using (id)
+     where not exists (select from image_upload u where u.id = w.id)
+       and not exists (select from image m where m.source_url = 'berth:' || w.id)`.execute(db);
+  return rows.map(({ id }) => id);
 }

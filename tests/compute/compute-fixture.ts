@@ -235,6 +235,7 @@ const RECORDS = [
   "rate_bucket",
   "vpc_change",
   "vpc_generation",
+  "stored_upload",
 ];
 
 /** Removes new usage counters that are zero, because a missing row has the same meaning. */

@@ -511,6 +511,8 @@ const RECORDS = [
   "migration",
   // The time for which a resource existed is billed, even if its creation was undone.
   "usage_span",
+  // The bytes of an upload may still be stored after the upload.
+  "stored_upload",
 ];
 
 /** The IPv4 block of a subnet, and the number of addresses in it that NICs can get. */

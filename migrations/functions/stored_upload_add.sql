@@ -1,0 +1,6 @@
+-- Records that bytes of the upload may be in the image store.
+create or replace function stored_upload_add() returns trigger language plpgsql as $$
+begin
+  insert into stored_upload values (new.id) on conflict do nothing;
+  return null;
+end $$;
