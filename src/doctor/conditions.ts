@@ -7,6 +7,13 @@ import type { Check } from "./check.ts";
 const OVERDUE = "interval '60 seconds'";
 /** Nodes ask for jobs every few seconds. If a node leaves a job unclaimed for this long, the node does not work. */
 const UNCLAIMED = "interval '10 minutes'";
+/**
+ * A removed node does no jobs. They are kept, because a node that returns and is approved again must do them: for
+ * example, delete its copies of evacuated instances.
+ */
+const HAS_NODE = "exists (select from cn where server_uuid = target_cn)";
+/** The fix for a node that does not do its jobs. */
+const IDLE_NODE = "opsctl cn doctor <node>; for a node that will not return: opsctl cn disable, then opsctl cn remove";
 
 export const CONDITIONS: readonly Check[] = [
   {
@@ -66,8 +73,8 @@ export const CONDITIONS: readonly Check[] = [
     title: "nodes claim their waiting jobs",
     severity: "warn",
     query: `select format('job %s (%s) waits for node %s since %s', id, kind, target_cn, created_at) as what from job
-             where state = 'pending' and created_at < berth_now() - ${UNCLAIMED} order by seq`,
-    fix: "opsctl cn doctor <node>",
+             where state = 'pending' and created_at < berth_now() - ${UNCLAIMED} and ${HAS_NODE} order by seq`,
+    fix: IDLE_NODE,
   },
   {
     id: "jobs-renewed",
@@ -84,8 +91,9 @@ export const CONDITIONS: readonly Check[] = [
     severity: "warn",
     query:
       `select format('job %s (%s) of node %s ended at %s and is not undone', id, kind, target_cn, completed_at) as what
-             from job where tombstone and completed_at < berth_now() - ${UNCLAIMED} order by completed_at`,
-    fix: "opsctl cn doctor <node>; for a node that will not return: opsctl cn disable, then opsctl cn remove",
+             from job where tombstone and completed_at < berth_now() - ${UNCLAIMED} and ${HAS_NODE}
+            order by completed_at`,
+    fix: IDLE_NODE,
   },
   {
     id: "networks-applied",

@@ -9,6 +9,7 @@ import { databaseVersion } from "../../src/doctor/environment.ts";
 import { examine } from "../../src/doctor/examine.ts";
 import { invariants, OUTSIDE } from "../../src/doctor/invariants.ts";
 import { makeObjects } from "../api/objects.ts";
+import { enqueue, type JobNode, nodeCalls, takeAway } from "../compute/jobs.ts";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { announce, newMachine, putPolicy, seen } from "../setup/machine.ts";
 import { BROKEN } from "./violations.ts";
@@ -108,6 +109,29 @@ test("a stuck operation is a warning and a violated invariant is a failure; each
   expect(saga).toBeDefined();
   await t.db.query("delete from saga where stuck_reason = 'the undo failed'");
   expect((await report()).status).toBe("ok");
+});
+
+test("the jobs that a node does not claim or undo are reported until the node is removed", async () => {
+  // The auto-approve window approves the node.
+  const registered = await t.register();
+  const status = await t.call("GET", `/v1/agent/register/status?poll_token=${registered.poll_token}`, { key: null });
+  const node: JobNode = { ...registered, ...okOf(status) };
+  const lost = await enqueue(t, node);
+  await nodeCalls(t, node).claim();
+  await takeAway(t, lost);
+  const waiting = await enqueue(t, node);
+  await t.db.query(
+    `update job set created_at = created_at - interval '11 minutes', completed_at = completed_at - interval '11 minutes'
+      where id = any($1)`,
+    [[lost, waiting]],
+  );
+  const ill = await report();
+  expect([statusOf(ill, "jobs-taken"), statusOf(ill, "jobs-undone")]).toEqual([["warn"], ["warn"]]);
+  okOf(await t.call("POST", `/v1/cns/${node.server_uuid}/disable`));
+  okOf(await t.call("DELETE", `/v1/cns/${node.server_uuid}`));
+  const without = await report();
+  expect([statusOf(without, "jobs-taken"), statusOf(without, "jobs-undone")]).toEqual([["ok"], ["ok"]]);
+  await t.db.query("delete from job where id = any($1)", [[lost, waiting]]);
 });
 
 test("a check that cannot run now is skipped with a reason, and the other checks run", async () => {
