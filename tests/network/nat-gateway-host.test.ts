@@ -204,6 +204,23 @@ describe("a NAT gateway", () => {
     await runsOn(f.two);
   });
 
+  test("gets the next node only after the fence if its old node was approved again", async () => {
+    await role(f.one, "edge");
+    okOf(await f.one.call("POST", "/v1/agent/nic-tags", { nic_tags: TAGS }));
+    await f.one.alive();
+    await f.apply(f.two);
+    // The agent registers without its key, so the approval deletes the reports of the node.
+    const { claim_code } = await f.t.register({ server_uuid: f.two.server_uuid });
+    okOf(await f.t.approve(claim_code));
+    await runsOn(null);
+    await f.t.plane.pass();
+    await f.t.plane.pass();
+    expect((await show()).host_cn_uuid).toBeNull();
+    const ago = NAT_GATEWAY_FENCE_S + 1;
+    await f.t.db.query("update nat_gateway set left_at = left_at - make_interval(secs => $1)", [ago]);
+    await runsOn(f.one);
+  });
+
   test("without an eligible node is read in parts that continue after an id", async () => {
     const made = ["first", "second", "third"].map(async (name) => {
       const query = `vpc=${f.vpc.id}`;
