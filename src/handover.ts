@@ -37,13 +37,17 @@ export async function readHandover(): Promise<Handed | null> {
   if (!process.argv.includes(HANDOVER_FLAG)) return null;
   const lines = createInterface({ input: process.stdin });
   const ended = new Promise<void>((done) => lines.once("close", () => done()));
-  const line = await Promise.race([
-    new Promise<string>((first) => lines.once("line", first)),
-    ended.then(() => null),
-  ]);
+  const first = Promise.withResolvers<string>();
+  const stop = Promise.withResolvers<void>();
+  // Both lines can arrive in one chunk. Their events then follow each other before any promise continues, so the
+  // listener of the second line must be present from the start.
+  lines.once("line", (handover) => {
+    lines.on("line", (next) => next === STOP_LINE && stop.resolve());
+    first.resolve(handover);
+  });
+  const line = await Promise.race([first.promise, ended.then(() => null)]);
   if (line === null) throw new Error(`${HANDOVER_FLAG}: the first line of standard input is missing`);
-  const stopped = new Promise<void>((stop) => lines.on("line", (next) => next === STOP_LINE && stop()));
-  return { ...JSON.parse(line) as Handover, stopped, ended };
+  return { ...JSON.parse(line) as Handover, stopped: stop.promise, ended };
 }
 
 /**
