@@ -7,6 +7,8 @@ type SystemError = {
   readonly address?: string;
   readonly port?: number;
   readonly hostname?: string;
+  /** The variable that names the database of a failed connection (same-database.ts). */
+  readonly variable?: string;
 };
 
 const UNREACHABLE: Readonly<Record<string, string>> = {
@@ -16,12 +18,15 @@ const UNREACHABLE: Readonly<Record<string, string>> = {
   ENETUNREACH: "there is no route to the network",
 };
 
-/** Returns the text for an error that ended the start of the server. */
-export function startFailure(error: unknown): string {
-  // A name with several addresses has one error for each of them.
-  if (error instanceof AggregateError && error.errors.length > 0) return startFailure(error.errors[0]);
+/**
+ * Returns the text for an error that ended the start of the server. `named` is the variable that names the database, if
+ * the error itself does not say it.
+ */
+export function startFailure(error: unknown, named = "DATABASE_URL"): string {
   if (!(error instanceof Error)) return String(error);
-  const { code = "", syscall, address, port, hostname } = error as SystemError;
+  const { code = "", syscall, address, port, hostname, variable = named } = error as SystemError;
+  // A name with several addresses has one error for each of them.
+  if (error instanceof AggregateError && error.errors.length > 0) return startFailure(error.errors[0], variable);
   const place = address?.includes(":") ? `[${address}]:${port}` : `${address}:${port}`;
   if (syscall === "listen") {
     if (code === "EADDRINUSE") return `${place} is in use by another program; set PORT or HOST`;
@@ -30,8 +35,8 @@ export function startFailure(error: unknown): string {
   }
   // At its start the server connects only to PostgreSQL.
   if (syscall === "connect" && UNREACHABLE[code] !== undefined) {
-    return `cannot reach PostgreSQL at ${place}: ${UNREACHABLE[code]}; check DATABASE_URL, and that PostgreSQL runs`;
+    return `cannot reach PostgreSQL at ${place}: ${UNREACHABLE[code]}; check ${variable}, and that PostgreSQL runs`;
   }
-  if (syscall === "getaddrinfo") return `the host name ${hostname} of PostgreSQL is not known; check DATABASE_URL`;
+  if (syscall === "getaddrinfo") return `the host name ${hostname} of PostgreSQL is not known; check ${variable}`;
   return error.message;
 }

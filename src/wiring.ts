@@ -23,6 +23,7 @@ import { pruneLimits } from "./db/limits.ts";
 import { openListener } from "./db/listener.ts";
 import { migrate } from "./db/migrate.ts";
 import { type Db, isConnectionError, openPool } from "./db/pool.ts";
+import { refuseOtherDatabase } from "./db/same-database.ts";
 import { createFindOne, createFindRow } from "./db/shared-finds.ts";
 import { createSearch } from "./db/search.ts";
 import { createSignals } from "./db/signals.ts";
@@ -105,6 +106,7 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
   let closing = false;
   const directUrl = config.directUrl ?? databaseUrl;
   for (const weak of new Set([databaseUrl, directUrl].map(tlsWarning))) if (weak !== null) logger.warning(weak);
+  await refuseOtherDatabase({ databaseUrl, ownerUrl: config.ownerUrl, directUrl: config.directUrl });
   await migrate(config.ownerUrl ?? directUrl, { release: VERSION });
   const db = openPool({
     url: databaseUrl,

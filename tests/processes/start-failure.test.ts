@@ -21,7 +21,7 @@ test("a start on a port that another program uses names the port and the variabl
   }
 });
 
-test("a start without its PostgreSQL names the address and DATABASE_URL", async () => {
+test("a start without its PostgreSQL names the address and the variable", async () => {
   const closed = createServer().listen(0, "127.0.0.1");
   await once(closed, "listening");
   const { port } = closed.address() as { port: number };
@@ -29,6 +29,17 @@ test("a start without its PostgreSQL names the address and DATABASE_URL", async 
   for (const host of ["127.0.0.1", "localhost"]) {
     await expect(startServer({ env: { DATABASE_URL: `postgres://berth:secret@${host}:${port}/berth` } })).rejects
       .toThrow(new RegExp(`berth: cannot reach PostgreSQL at \\S+:${port}: connection refused; check DATABASE_URL`));
+  }
+  // After a failover, this variable may still name the lost primary.
+  const database = await freshDatabase();
+  try {
+    for (const host of ["127.0.0.1", "localhost"]) {
+      const env = { DATABASE_URL: database.url, BERTH_OWNER_DATABASE_URL: `postgres://berth@${host}:${port}/berth` };
+      await expect(startServer({ env })).rejects
+        .toThrow(/berth: cannot reach PostgreSQL at \S+: connection refused; check BERTH_OWNER_DATABASE_URL,/);
+    }
+  } finally {
+    await database.drop();
   }
 });
 
