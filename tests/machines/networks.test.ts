@@ -3,6 +3,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { NAT_GATEWAY_SILENCE_S } from "../../src/contract/limits.ts";
 import type { Ended } from "../processes/executables.ts";
 import { BRIDGE, type ExternalNetwork, openExternalNetwork, ROUTER } from "./external-network.ts";
 import { BOOT, MEMORY_BYTES, SOON, withMachine } from "./machine.ts";
@@ -127,6 +128,20 @@ const outside = (family: "ipv4" | "ipv6", path: string) => {
   return external.router.run("curl", "-s", "-m", "3", `http://${host}/${path}`).catch(() => "");
 };
 
+/** Counts the frames with this source address, ARP included, that arrive at the external router from now on. */
+async function framesFrom(source: string): Promise<() => Promise<number>> {
+  const chain = ["netdev", "count", "from"];
+  const filter = `{ type filter hook ingress device "${BRIDGE}" priority 0; }`;
+  await external.router.run("nft", "add", "table", "netdev", "count");
+  await external.router.run("nft", "add", "chain", ...chain, filter);
+  await external.router.run("nft", "add", "rule", ...chain, "ip", "saddr", source, "counter");
+  await external.router.run("nft", "add", "rule", ...chain, "arp", "saddr", "ip", source, "counter");
+  return async () => {
+    const listed = await external.router.run("nft", "list", "chain", ...chain);
+    return [...listed.matchAll(/counter packets (\d+)/g)].reduce((sum, [, packets]) => sum + Number(packets), 0);
+  };
+}
+
 const ssh = (command: string) =>
   external.router.run(
     ...["ssh", "-i", inFolder("key"), "-o", "BatchMode=yes", "-o", "ConnectTimeout=3"],
@@ -220,11 +235,27 @@ test("opsctl network trace asks the nodes' kernels where a packet stops", async 
   await tenantctl("firewall-rule", "delete", "no-db", "--vpc", "main");
 });
 
-test("the network works without agents and without the server", async () => {
+test("the network works without agents and without the server, and NAT gateways stop after 60 s", async () => {
   for (const node of NODES) await site.killAgent(node);
   await site.killServer();
   expect(await ssh("hostname")).toBe("web1\n");
   expect(await ssh(`ping -c 1 ${second}`)).toContain(PONG);
+  // web2 has no floating IP, and requests a page of the internet each second. The gateways work for at least 30 s more.
+  const frames = await framesFrom(nat.ipv4);
+  const before = await frames();
+  await expect.poll(frames, { timeout: 25_000 }).toBeGreaterThan(before + 20);
+  const held = async () => {
+    const shown = site.nodes.map((node) => node.run("ip", "-n", `berth-${vni}`, "addr", "show", "dev", "xt"));
+    // A node without a gateway and without a floating IP has no such device.
+    const text = (await Promise.all(shown.map((each) => each.catch(() => "")))).join("\n");
+    return Object.values(nat).filter((address) => text.includes(`${address}/`));
+  };
+  expect(await held()).toEqual(Object.values(nat));
+  await expect.poll(held, { timeout: NAT_GATEWAY_SILENCE_S * 1_000, interval: 500 }).toEqual([]);
+  const last = await frames();
+  await new Promise((wake) => setTimeout(wake, 7_000));
+  expect(await frames(), "frames with the gateway's address").toBe(last);
+  expect(await ssh("hostname"), "a floating IP").toBe("web1\n");
   // An agent repairs its router without the server.
   await site.nodes[0]!.run("ip", "-n", `berth-${vni}`, "route", "del", second);
   const agent = site.startAgent(0);
@@ -233,6 +264,7 @@ test("the network works without agents and without the server", async () => {
   site.startAgent(1);
   await site.startServer();
   expect(await ssh("hostname")).toBe("web1\n");
+  await expect.poll(frames, SOON).toBeGreaterThan(last + 20);
 });
 
 test("nothing of a deleted network is left on the nodes", async () => {
