@@ -2,7 +2,7 @@
 import { blockNode, blockNodes, DATA_CONTROLLER, dataDiskArgv, isAttachedData } from "./block-nodes.ts";
 import type { VmPlaces } from "./folders.ts";
 import { tapName } from "./tap-name.ts";
-import type { VmRecord } from "./vm-record.ts";
+import type { VmNic, VmRecord } from "./vm-record.ts";
 
 export type Accelerator = "kvm" | "tcg";
 
@@ -22,6 +22,9 @@ const MIB = 2 ** 20;
 const TRANSLATION_CACHE_MIB = 64;
 /** Characters of a serial number of a virtio disk. */
 const SERIAL_CHARS_MAX = 20;
+/** Slots of the root bus that the chipset (2 of 32) and the other devices of a VM (8) leave for NICs. */
+const ROOT_BUS_NICS_MAX = 22;
+const NIC_BRIDGE = "nic-bridge";
 
 /** Returns the command line of a VM. The guest waits for `cont` (-S), so that its network can be prepared first. */
 export function qemuArgv(vm: VmRecord, { program, accelerator, places, uefi }: ArgvOptions): string[] {
@@ -67,12 +70,7 @@ export function qemuArgv(vm: VmRecord, { program, accelerator, places, uefi }: A
       diskArgv({ node: blockNode(index), file: places.disk(disk.id), serial: serialOf(disk.id), index })
     ),
     ...seedArgv(places.seed),
-    ...vm.nics.flatMap(({ mac }, index) => [
-      "-netdev",
-      `tap,id=nic${index},ifname=${tapName(mac)},script=no,downscript=no,vhost=off`,
-      "-device",
-      `virtio-net-pci,netdev=nic${index},id=nic${index}-device,mac=${mac},romfile=`,
-    ]),
+    ...nicsArgv(vm.nics),
     "-chardev",
     socket("console0", "console"),
     "-serial",
@@ -119,6 +117,19 @@ function seedArgv(file: string): string[] {
     "-device",
     "virtio-blk-pci,drive=seed,id=seed-device,serial=cidata",
   ];
+}
+
+/** Returns the NICs. If they are too many for the root bus, the last ones are on a bridge, which takes a slot itself. */
+function nicsArgv(nics: readonly VmNic[]): string[] {
+  const on_root = nics.length <= ROOT_BUS_NICS_MAX ? nics.length : ROOT_BUS_NICS_MAX - 1;
+  return nics.flatMap(({ mac }, index) => [
+    ...index === on_root ? ["-device", `pcie-pci-bridge,id=${NIC_BRIDGE}`] : [],
+    "-netdev",
+    `tap,id=nic${index},ifname=${tapName(mac)},script=no,downscript=no,vhost=off`,
+    "-device",
+    `virtio-net-pci,netdev=nic${index},id=nic${index}-device,mac=${mac},romfile=` +
+    (index < on_root ? "" : `,bus=${NIC_BRIDGE}`),
+  ]);
 }
 
 function firmwareArgv(uefi: UefiFirmware | null, places: VmPlaces): string[] {

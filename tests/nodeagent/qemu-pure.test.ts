@@ -7,6 +7,7 @@ import { placesOf, SOCKET_PATH_BYTES_MAX } from "../../nodeagent/qemu/folders.ts
 import { compressionOf, type DiskFormat, formatOf, judgeImage } from "../../nodeagent/qemu/image-verdict.ts";
 import { confinedArgv, unitArgv } from "../../nodeagent/qemu/launch-argv.ts";
 import { qemuArgv } from "../../nodeagent/qemu/qemu-argv.ts";
+import { EXTRA_NICS_MAX } from "../../src/contract/limits.ts";
 import { reportedState, type VmRecord } from "../../nodeagent/qemu/vm-record.ts";
 
 const ID = "3f2a9c1e-0000-4000-8000-000000000001";
@@ -36,6 +37,14 @@ function record(change: Partial<VmRecord> = {}): VmRecord {
 
 const options = { program: "qemu-system-x86_64", accelerator: "tcg", places, uefi: null } as const;
 
+/** Returns the PCI devices of a VM with this number of NICs. */
+function devicesOf(nics: number): readonly string[] {
+  const argv = qemuArgv(record({ nics: Array.from({ length: nics }, () => record().nics[0]!) }), options);
+  return argv.filter((word, index) => argv[index - 1] === "-device" && !word.startsWith("virtserialport,"));
+}
+
+const isOnRootBus = (device: string) => !device.includes(",bus=");
+
 describe("the command line of QEMU", () => {
   test("is this", () => {
     expect(qemuArgv(record(), options)).toMatchSnapshot();
@@ -53,6 +62,21 @@ describe("the command line of QEMU", () => {
     expect(argv).toContain(`unit=0,file=${uefi.code},readonly=on`);
     expect(argv).toContain(`unit=1,file=${places.uefi_variables},readonly=off`);
     expect(() => qemuArgv(record({ firmware: "uefi" }), options)).toThrow("UEFI firmware is missing");
+  });
+
+  test.each([1, 22, 23, 1 + EXTRA_NICS_MAX])("with %i NICs has a slot for every device", (count) => {
+    const devices = devicesOf(count);
+    expect(devices.filter((device) => device.startsWith("virtio-net-pci"))).toHaveLength(count);
+    // Slot 0 of the root bus is the host bridge, and slot 31 is the controller of the chipset.
+    expect(devices.filter(isOnRootBus).length).toBeLessThanOrEqual(30);
+  });
+
+  test("has a bridge only if the root bus lacks slots, so that the addresses of other guests do not change", () => {
+    expect(devicesOf(22).every(isOnRootBus)).toBe(true);
+    expect(devicesOf(23).filter((device) => !isOnRootBus(device))).toEqual([
+      expect.stringMatching(/^virtio-net-pci,netdev=nic21,.*,bus=nic-bridge$/),
+      expect.stringMatching(/^virtio-net-pci,netdev=nic22,.*,bus=nic-bridge$/),
+    ]);
   });
 
   test("runs without privileges in the VM's own namespace", () => {
