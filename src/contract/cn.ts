@@ -3,7 +3,7 @@ import { z } from "zod";
 import { Timestamp, Uuid } from "./common.ts";
 import { CN_ROLES, CN_STATES } from "./enums.ts";
 import { Labels } from "./labels.ts";
-import { MTU_MAX, MTU_MIN } from "./limits.ts";
+import { MTU_MAX, UNDERLAY_MTU_MIN } from "./limits.ts";
 
 /** The last progress report of a running setup. */
 export const SetupProgress = z.object({
@@ -86,7 +86,7 @@ export type CnApproval = z.infer<typeof CnApproval>;
  */
 export const CnUnderlayPatch = z.strictObject({
   underlay_address: z.ipv4().nullable().optional(),
-  underlay_mtu: z.number().int().min(MTU_MIN).max(MTU_MAX).nullable().optional(),
+  underlay_mtu: z.number().int().min(UNDERLAY_MTU_MIN).max(MTU_MAX).nullable().optional(),
 });
 export type CnUnderlayPatch = z.infer<typeof CnUnderlayPatch>;
 

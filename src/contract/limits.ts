@@ -574,6 +574,8 @@ export const REALIZATIONS_IN_LIST_MAX = 10;
 export const NETWORK_MESSAGE_CHARS_MAX = 1_000;
 /** Bytes that VXLAN adds to a packet over IPv4: an inner Ethernet header, VXLAN, UDP and IPv4 headers. */
 export const OVERLAY_HEADER_BYTES = 50;
+/** The smallest MTU of an underlay that an operator can set: the smallest MTU inside a VPC, with the VXLAN headers. */
+export const UNDERLAY_MTU_MIN = MTU_MIN + OVERLAY_HEADER_BYTES;
 /** The largest MTU inside a VPC, in bytes: the MTU of Ethernet, which guests expect. */
 export const VPC_MTU_MAX = 1_500;
 /** The underlay MTU of a node that reports no MTU, in bytes. */

@@ -2,6 +2,8 @@
 // documents").
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { documentProblem } from "../../nodeagent/network/document-check.ts";
+import { MTU_MIN, UNDERLAY_MTU_MIN } from "../../src/contract/limits.ts";
 import { type NetworkDocument, NetworkPollView } from "../../src/contract/network-document.ts";
 import { okOf } from "../support/control-plane.ts";
 import { type NetworkFixture, type NetworkNode, openNetworkFixture } from "./network-fixture.ts";
@@ -174,6 +176,27 @@ test("a new underlay address of a node changes the documents of the others", asy
   expect([taken.status, taken.body.message]).toEqual([409, "another node has this underlay address"]);
   await f.t.call("PATCH", path, { body: { underlay_address: null, underlay_mtu: null } });
   expect((await f.poll(f.one)).nodes).toEqual([f.two.underlay_address]);
+});
+
+test("a node with a very small underlay MTU does not make the documents of other nodes invalid", async () => {
+  const { t, one, two } = f;
+  const have = await f.stored(one);
+  const path = `/v1/cns/${two.server_uuid}/underlay`;
+  const refused = await t.call("PATCH", path, { body: { underlay_mtu: UNDERLAY_MTU_MIN - 1 } });
+  expect([refused.status, refused.body.message]).toEqual([400, expect.stringContaining("underlay_mtu")]);
+  okOf(await t.call("PATCH", path, { body: { underlay_mtu: UNDERLAY_MTU_MIN } }));
+  expect((await f.poll(one, { have })).vpcs[0]?.mtu).toBe(MTU_MIN);
+  okOf(await t.call("PATCH", path, { body: { underlay_mtu: null } }));
+  // A node reports its own MTU. The contract permits each MTU with which IPv6 works outside a VPC.
+  await t.db.query("update cn set underlay_mtu = $2, version = version + 1 where server_uuid = $1", [
+    two.server_uuid,
+    MTU_MIN,
+  ]);
+  const [document] = (await f.poll(one)).vpcs;
+  expect([document?.mtu, documentProblem(document)]).toEqual([MTU_MIN, null]);
+  await t.db.query("update cn set underlay_mtu = 1500, version = version + 1 where server_uuid = $1", [
+    two.server_uuid,
+  ]);
 });
 
 test("a floating IP is in the document of its NIC's node, and in no document while it moves", async () => {

@@ -1,7 +1,7 @@
 // Derives the document for one node from the network of a VPC in one snapshot of the database (docs/networking.md,
 // "Network documents").
 import type { FirewallRule } from "../../contract/network.ts";
-import { OVERLAY_HEADER_BYTES, VPC_MTU_MAX } from "../../contract/limits.ts";
+import { MTU_MIN, OVERLAY_HEADER_BYTES, VPC_MTU_MAX } from "../../contract/limits.ts";
 import {
   type DocumentName,
   type DocumentPortForward,
@@ -136,10 +136,12 @@ export function hasPart(server_uuid: string, { hosts }: NetworkContent): boolean
 
 /**
  * The MTU is the same on all nodes, so that a guest can move. It is the largest MTU that the underlays of all nodes
- * allow, but at most VPC_MTU_MAX.
+ * allow, but at most VPC_MTU_MAX and at least MTU_MIN: nodes refuse a document with a smaller MTU. A node may report an
+ * underlay that is too small for any VPC, and must not stop the documents of the other nodes.
  */
 function mtuOf({ hosts }: NetworkContent): number {
-  return Math.min(VPC_MTU_MAX, ...hosts.map(({ underlay_mtu }) => underlay_mtu - OVERLAY_HEADER_BYTES));
+  const smallest = Math.min(VPC_MTU_MAX, ...hosts.map(({ underlay_mtu }) => underlay_mtu - OVERLAY_HEADER_BYTES));
+  return Math.max(MTU_MIN, smallest);
 }
 
 function firstAddress(block: string): string | null {

@@ -1,5 +1,5 @@
 // Sets the address and the MTU of a node on the underlay, the network that carries the packets of VPCs between nodes.
-import { MTU_MAX, MTU_MIN } from "../../../../src/contract/limits.ts";
+import { MTU_MAX, UNDERLAY_MTU_MIN } from "../../../../src/contract/limits.ts";
 import type { CnView } from "../../../../src/contract/cn.ts";
 import { type AnyCommand, command, invalidValue, wholeNumber } from "../../../framework.ts";
 import { usageFailure } from "../../../internal/failure.ts";
@@ -17,7 +17,11 @@ export function set(): AnyCommand {
       "--address <address>",
       `IPv4 address that all other nodes can reach, or "${REPORTED}" for the address that the node reports`,
     )
-    .option("--mtu <bytes>", `${MTU_MIN} to ${MTU_MAX}, or "${REPORTED}" for the MTU that the node reports`, mtuOf)
+    .option(
+      "--mtu <bytes>",
+      `${UNDERLAY_MTU_MIN} to ${MTU_MAX}, or "${REPORTED}" for the MTU that the node reports`,
+      mtuOf,
+    )
     .action(withIo(async (io, name, { address, mtu }) => {
       if (address === undefined && mtu === undefined) {
         throw usageFailure("there is nothing to set; pass --address, --mtu or both");
@@ -42,7 +46,7 @@ export function underlayText({ server_uuid, hostname, underlay_address, underlay
 
 function mtuOf(text: string): number | typeof REPORTED {
   if (text === REPORTED) return REPORTED;
-  const mtu = wholeNumber(MTU_MIN)(text);
-  if (mtu > MTU_MAX) throw invalidValue(`It must be ${MTU_MIN} to ${MTU_MAX}, or ${REPORTED}.`);
+  const mtu = wholeNumber(UNDERLAY_MTU_MIN)(text);
+  if (mtu > MTU_MAX) throw invalidValue(`It must be ${UNDERLAY_MTU_MIN} to ${MTU_MAX}, or ${REPORTED}.`);
   return mtu;
 }
