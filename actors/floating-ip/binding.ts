@@ -56,7 +56,13 @@ export function attach(s: AtRest, m: Msg<"attach">, now: Date): Out<FloatingIpSt
     };
     return [
       ...offersTag(s, to),
-      toInstance(instance_id, { type: "floating_ip_bound", floating_ip_id: s.id, nic_id, host_cn_uuid }),
+      toInstance(instance_id, {
+        type: "floating_ip_bound",
+        floating_ip_id: s.id,
+        family: s.family,
+        nic_id,
+        host_cn_uuid,
+      }),
       ...(from === null ? [] : [toInstance(from.instance_id, { type: "floating_ip_moves", floating_ip_id: s.id })]),
       begin(next, {
         id: operation_id,

@@ -11,8 +11,12 @@ import type { InstanceState } from "./state.ts";
 type Msg<T extends InstanceMessage["type"]> = Of<InstanceMessage, T>;
 
 export function bind(s: InstanceState, m: Msg<"floating_ip_bound">): Out<InstanceState> {
-  const { floating_ip_id, nic_id, host_cn_uuid } = m;
-  if (!s.nics.some(({ id }) => id === nic_id)) return refuse(NOT_FOUND);
+  const { floating_ip_id, family, nic_id, host_cn_uuid } = m;
+  const nic = s.nics.find(({ id }) => id === nic_id);
+  if (nic === undefined) return refuse(NOT_FOUND);
+  if ((family === "v4" ? nic.primary_ipv4 : nic.primary_ipv6) === null) {
+    return refuse(conflict(`nic ${nic_id} has no ${family} address, which the ${family} floating IP needs`));
+  }
   if (s.host_cn_uuid !== host_cn_uuid) return refuse(conflict(`instance ${s.id} is not on node ${host_cn_uuid}`));
   if (s.operation_kind === "create") return refuse(conflict(`instance ${s.id} is being created`));
   if (s.operation_kind === "delete") return refuse(conflict(`instance ${s.id} is being deleted`));

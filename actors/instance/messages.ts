@@ -1,6 +1,6 @@
 // The messages of an instance.
 import type { PlannedImage } from "../image-upload/state.ts";
-import type { InstanceBrand, JobKind, SnapshotConsistency } from "../../src/contract/enums.ts";
+import type { AddressFamily, InstanceBrand, JobKind, SnapshotConsistency } from "../../src/contract/enums.ts";
 import type { Labels, LabelsPatch } from "../../src/contract/labels.ts";
 import type { QuotaDefaults } from "../../src/contract/tenancy.ts";
 import type { Blocks } from "../../src/lib/net/ip-block.ts";
@@ -268,6 +268,7 @@ export type InstanceMessage =
   | {
     readonly type: "floating_ip_bound";
     readonly floating_ip_id: string;
+    readonly family: AddressFamily;
     readonly nic_id: string;
     readonly host_cn_uuid: string;
   }

@@ -225,8 +225,12 @@ const LEAVING = base("leaving", "filter hook postrouting priority srcnat + 1; po
 
 /** Translates floating IPs in both directions, and the packets and port forwards of this node's NAT gateways. */
 function translation({ blocks, nat_gateways }: NetworkDocument, nics: readonly LocalNic[]): string[] {
+  // An earlier release attached a floating IP to a NIC without an address of its family. It has nothing to translate.
   const bound = nics.flatMap(({ floating_ips, ipv4, ipv6 }) =>
-    floating_ips.map((outer) => ({ outer, inner: familyOf(outer) === "ip" ? ipv4 : ipv6 }))
+    floating_ips.flatMap((outer) => {
+      const inner = familyOf(outer) === "ip" ? ipv4 : ipv6;
+      return inner === null ? [] : [{ outer, inner }];
+    })
   );
   const families = (["ip", "ip6"] as const).map((family) => ({
     family,
@@ -234,7 +238,7 @@ function translation({ blocks, nat_gateways }: NetworkDocument, nics: readonly L
     own: blocks.filter((block) => familyOf(block) === family),
     gateway: nat_gateways.find(({ public_address }) => familyOf(public_address) === family),
   }));
-  const map = (pairs: readonly (readonly [string, string | null])[]) =>
+  const map = (pairs: readonly (readonly [string, string])[]) =>
     `map { ${pairs.map(([from, to]) => `${from} : ${to}`).join(", ")} }`;
   return [
     ...base(
@@ -253,7 +257,7 @@ function translation({ blocks, nat_gateways }: NetworkDocument, nics: readonly L
         ({ family, pairs, own, gateway }) => [
           ...(pairs.length === 0 ? [] : [
             `oifname "${EXTERNAL_DEVICE}" snat ${family} to ${family} saddr ` +
-            map(pairs.map(({ outer, inner }) => [inner ?? "", outer])),
+            map(pairs.map(({ outer, inner }) => [inner, outer])),
           ]),
           ...(gateway === undefined || own.length === 0 ? [] : [
             // The first packet of each connection passes here, so the counter counts connections.

@@ -250,6 +250,14 @@ describe("attach refuses", () => {
     await b.giveBack(ip, null);
   });
 
+  test("a NIC without an address of the floating IP's family", async () => {
+    const ip = await b.make();
+    await b.t.db.query("update nic set primary_ipv4 = null where id = $1", [b.web.nic.id]);
+    conflictWith(await b.attach(ip, b.web), `nic ${b.web.nic.id} has no v4 address, which the v4 floating IP needs`);
+    await b.t.db.query("update nic set primary_ipv4 = $2 where id = $1", [b.web.nic.id, b.web.nic.primary_ipv4]);
+    await b.giveBack(ip, null);
+  });
+
   test.each([{}, { nic_id: "web" }, { nic_id: null }, { nic_id: randomUUID(), instance_id: randomUUID() }])(
     "an invalid body: %j",
     async (body) => {

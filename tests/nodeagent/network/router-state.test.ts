@@ -44,6 +44,14 @@ test("the commands of a new router and its ruleset", () => {
   expect(rulesetOf(documentOf(VPC, "n1"), tapsOn(VPC))).toMatchSnapshot();
 });
 
+test("a floating IP of a family in which its NIC has no address is not translated", () => {
+  const document = documentOf(VPC, "n1");
+  const local_nics = document.local_nics.map((nic) => ({ ...nic, ipv6: null }));
+  const ruleset = rulesetOf({ ...document, local_nics }, tapsOn(VPC));
+  expect(ruleset).toContain("203.0.113.7");
+  expect(ruleset).not.toMatch(/2001:db8::7|null/);
+});
+
 test("the commands of the node with the NAT gateways", () => {
   expect(changesOf(NOTHING, wanted(VPC, "n3"))).toMatchSnapshot();
 });
