@@ -31,7 +31,7 @@ port = 5432
 listen_addresses = '127.0.0.1'
 unix_socket_directories = ''
 fsync = off
-${archiving.replaceAll(ARCHIVE, "$PWD/archive")}
+${archiving.replaceAll("$", "\\$").replaceAll(ARCHIVE, "$PWD/archive")}
 END
 pg_ctl -D primary -w -l primary.log start
 psql -X postgres://berth@127.0.0.1:5432/postgres -c "create database berth"
@@ -40,6 +40,13 @@ PORT=8081 deno run -A "$BERTH/src/serve.ts" > api.log 2>&1 &
 api=$!
 curl -fsS --retry 60 --retry-delay 1 --retry-connrefused http://127.0.0.1:8081/readyz
 export OPSCTL_ENDPOINT=http://127.0.0.1:8081
+`;
+/**
+ * Writes the setting of a site with a synchronous standby to postgresql.auto.conf, which a base backup copies. The
+ * primary does not read it, so its own commits do not wait.
+ */
+const SYNCHRONOUS = `
+psql -X "$DATABASE_URL" -c "alter system set synchronous_standby_names = '*'"
 `;
 const PORTS = ["5432", "5433", "5434", "8081", "8082"];
 
@@ -53,7 +60,7 @@ afterEach(async () => {
   await folder.remove();
 });
 
-async function atDatabase(context: TestContext, guide: string): Promise<void> {
+async function atDatabase(context: TestContext, guide: string, before = PRIMARY): Promise<void> {
   needs(context, ...SESSION, "curl", "PostgreSQL's tools");
   const postgres = await installedPostgres(context);
   const free = await Promise.all(PORTS.map(async (port) => [port, String(await guidePort())] as const));
@@ -68,13 +75,13 @@ async function atDatabase(context: TestContext, guide: string): Promise<void> {
     },
     instead: { ...Object.fromEntries(free), [ARCHIVE]: "$PWD/archive" },
     wrap: postgres.wrap,
-    before: PRIMARY,
+    before,
   });
 }
 
 test(
-  "the commands of the guide to backup, restore and point-in-time recovery work",
-  (context) => atDatabase(context, "backup"),
+  "the commands of the guide to backup, restore and point-in-time recovery work at a site with a synchronous standby",
+  (context) => atDatabase(context, "backup", PRIMARY + SYNCHRONOUS),
   300_000,
 );
 
