@@ -41,8 +41,9 @@ export async function ensureCluster(made: Cluster): Promise<string> {
   const program = binaries.version.split(".")[0];
   if (disk !== program) {
     throw new Error(
-      `${folder.cluster} was created by PostgreSQL ${disk}, and this build includes ${program}. Dump it with the ` +
-        "build that created it (pg_dumpall) and restore into a new BERTH_DATA_DIR.",
+      `${folder.cluster} was created by PostgreSQL ${disk}, and this build includes ${program}. Start it with the ` +
+        `build that created it, dump it with pg_dump and the address in ${folder.ownerUrl}, and restore the dump into ` +
+        'a new BERTH_DATA_DIR (docs/guides/backup.md, "The embedded PostgreSQL").',
     );
   }
   await ownBy(user, folder.cluster);

@@ -83,6 +83,22 @@ describe("`task start` without DATABASE_URL", { timeout: LIMIT_MS }, () => {
   });
 });
 
+test("the owner login can replace all its tables, as a restore of a dump does", async () => {
+  const server = await startEmbedded({ dataDir: folder.path, settings });
+  try {
+    await migrate(server.ownerUrl);
+    await rowsOf(server.ownerUrl, "drop owned by berth_owner");
+    await expect(rowsOf(server.ownerUrl, "select from silo")).rejects.toThrow(/does not exist/);
+    // A dump contains this statement, and the restore ends if it is refused.
+    await rowsOf(server.ownerUrl, "grant usage on schema public to berth_app");
+    await migrate(server.ownerUrl);
+    expect(await rowsOf(server.url, "select from silo")).toEqual([]);
+    expect(await rowsOf(server.ownerUrl, FOREIGN)).toEqual([]);
+  } finally {
+    await server.stop();
+  }
+}, LIMIT_MS);
+
 describe("a data folder of release 0.1.0", { timeout: LIMIT_MS }, () => {
   /** Creates a cluster as release 0.1.0 did. Its only login is the superuser, which owns everything. */
   async function makeOld(): Promise<void> {

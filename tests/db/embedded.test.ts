@@ -1,5 +1,5 @@
 // Tests the embedded PostgreSQL: its start, its stop, and the access to its files.
-import { readdir, readFile, rename, stat } from "node:fs/promises";
+import { readdir, readFile, rename, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -133,6 +133,19 @@ test("a start after an interrupted first start creates the database again", asyn
   } finally {
     await again.stop();
   }
+});
+
+test("the error for a folder of another major version of PostgreSQL names the address for a dump and the guide", async () => {
+  const server = await startEmbedded({ dataDir: folder.path, settings });
+  await server.stop();
+  const version = join(folder.path, "pg", "PG_VERSION");
+  await writeFile(version, "17\n");
+  await expect(startEmbedded({ dataDir: folder.path, settings })).rejects.toThrow(
+    new RegExp(
+      `was created by PostgreSQL 17, .* pg_dump and the address in ${join(folder.path, "owner-url")}, .*` +
+        'backup\\.md, "The embedded PostgreSQL"',
+    ),
+  );
 });
 
 test("if PostgreSQL rejects a setting, the error contains PostgreSQL's message", async () => {

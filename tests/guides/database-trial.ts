@@ -9,15 +9,13 @@ import { buildExecutables } from "../processes/executables.ts";
 import { settingsIn } from "./guide.ts";
 import { endServers, installedPostgres } from "./postgres.ts";
 import { guidePort } from "./ports.ts";
-import { berth, ROOT, runGuides, SESSION } from "./run.ts";
+import { berth, ROOT, runBlocks, runGuides, SESSION, type Session } from "./run.ts";
 
 /** The guide's folder for the archived log. The tests replace it with a folder of their own. */
 const ARCHIVE = "/var/backups/berth";
 /** The settings of the backup guide. */
-const [archiving = expect.fail("the backup guide has no settings")] = settingsIn(
-  await readFile(join(ROOT, "docs/guides/backup.md"), "utf8"),
-  "ini",
-);
+const guide = await readFile(join(ROOT, "docs/guides/backup.md"), "utf8");
+const [archiving = expect.fail("the backup guide has no settings")] = settingsIn(guide, "ini");
 
 /**
  * Starts a server that archives its log. The server does not flush data to the disk, because no data is needed after
@@ -60,11 +58,11 @@ afterEach(async () => {
   await folder.remove();
 });
 
-async function atDatabase(context: TestContext, guide: string, before = PRIMARY): Promise<void> {
+async function sessionOf(context: TestContext, before: string): Promise<Session> {
   needs(context, ...SESSION, "curl", "PostgreSQL's tools");
   const postgres = await installedPostgres(context);
   const free = await Promise.all(PORTS.map(async (port) => [port, String(await guidePort())] as const));
-  await runGuides([guide], {
+  return {
     folder: folder.path,
     env: {
       PATH: postgres.folder,
@@ -76,17 +74,73 @@ async function atDatabase(context: TestContext, guide: string, before = PRIMARY)
     instead: { ...Object.fromEntries(free), [ARCHIVE]: "$PWD/archive" },
     wrap: postgres.wrap,
     before,
-  });
+  };
 }
 
 test(
   "the commands of the guide to backup, restore and point-in-time recovery work at a site with a synchronous standby",
-  (context) => atDatabase(context, "backup", PRIMARY + SYNCHRONOUS),
+  async (context) => runGuides(["backup"], await sessionOf(context, PRIMARY + SYNCHRONOUS)),
   300_000,
 );
 
 test(
   "the commands of the guide to failover work, and the standby has every acknowledged change",
-  (context) => atDatabase(context, "failover"),
+  async (context) => runGuides(["failover"], await sessionOf(context, PRIMARY)),
+  300_000,
+);
+
+/**
+ * Starts two servers of PostgreSQL's installed version whose logins have the rights of the embedded PostgreSQL's logins
+ * (tests/db/embedded-logins.test.ts). The embedded PostgreSQL itself is newer than many installed pg_dump.
+ */
+const AS_EMBEDDED = `
+initdb -D primary -U berth --auth=trust --encoding=UTF8 --no-sync > /dev/null
+cat >> primary/postgresql.conf <<END
+port = 5432
+listen_addresses = '127.0.0.1'
+unix_socket_directories = ''
+fsync = off
+END
+pg_ctl -D primary -w -l primary.log start
+psql -X postgres://berth@127.0.0.1:5432/postgres <<END
+create role berth_app nologin noinherit;
+create role berth_reader nologin noinherit;
+create role berth_owner login;
+create role berth_server login in role berth_app;
+create database berth owner berth_owner;
+create database restored owner berth_owner;
+END
+mkdir .berth restored
+for each in .berth:berth:8081 restored:restored:8082; do
+  IFS=: read -r data name port <<< "$each"
+  printf %s "postgres://berth_owner@127.0.0.1:5432/$name" > "$data/owner-url"
+  DATABASE_URL="postgres://berth_server@127.0.0.1:5432/$name" BERTH_OWNER_DATABASE_URL="$(cat "$data/owner-url")" \\
+    PORT=$port deno run -A "$BERTH/src/serve.ts" > "$name.log" 2>&1 &
+  curl -fsS --retry 60 --retry-delay 1 --retry-connrefused "http://127.0.0.1:$port/readyz"
+done
+echo "5e" > .berth/secret-key
+chmod 600 .berth/secret-key
+opsctl --endpoint http://127.0.0.1:8081 silo create kept
+`;
+/** Starts the second server again on the restored database. */
+const RESTORED = `
+kill %2
+wait %2 || true
+DATABASE_URL=postgres://berth_server@127.0.0.1:5432/restored PORT=8082 deno run -A "$BERTH/src/serve.ts" > again.log 2>&1 &
+curl -fsS --retry 60 --retry-delay 1 --retry-connrefused http://127.0.0.1:8082/readyz
+opsctl --endpoint http://127.0.0.1:8082 audit verify
+opsctl --endpoint http://127.0.0.1:8082 silo list | grep kept
+`;
+
+test(
+  "the commands of the guide to backup work with the login of the embedded PostgreSQL, which is not a superuser",
+  async (context) => {
+    const section = guide.split("## The embedded PostgreSQL\n")[1] ?? expect.fail("the guide has no such section");
+    const commands = section.split("\n").filter((line) => line.startsWith("    ") && !line.includes("deno task start"));
+    expect(commands).toHaveLength(5);
+    const run = { line: 0, script: commands.join("\n"), shown: null, place: "the commands of the guide" };
+    const check = { line: 0, script: RESTORED, shown: null, place: "the check of the restored database" };
+    await runBlocks([run, check], await sessionOf(context, AS_EMBEDDED));
+  },
   300_000,
 );
