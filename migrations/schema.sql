@@ -3651,10 +3651,12 @@ begin
   select jsonb_agg(to_jsonb(m) || jsonb_build_object('server_uuid', u.node, 'tenant_id', i.tenant_id,
                                                      'project_id', i.project_id) order by m.instance_id)
     into reported
-    from unnest(nodes, jsons) u(node, json),
-         jsonb_to_recordset(u.json::jsonb) m(instance_id uuid, made_at timestamptz, cpu_seconds double precision,
-           memory_bytes bigint, disk_read_bytes bigint, disk_written_bytes bigint, network_received_bytes bigint,
-           network_sent_bytes bigint, simulated boolean), instance i
+    from unnest(nodes, jsons) u(node, json), lateral (
+           select distinct on (m.instance_id) m.*
+             from jsonb_to_recordset(u.json::jsonb) m(instance_id uuid, made_at timestamptz,
+                    cpu_seconds double precision, memory_bytes bigint, disk_read_bytes bigint,
+                    disk_written_bytes bigint, network_received_bytes bigint, network_sent_bytes bigint,
+                    simulated boolean)) m, instance i
    where i.id = m.instance_id and i.host_cn_uuid = u.node;
   if reported is null then return; end if;
 

@@ -91,8 +91,14 @@ export function createSignalBatch(options: BatchOptions): SignalBatch {
 }
 
 /**
- * Writes entries and settles the promise of each. Never rejects. If a value cannot be stored, writes each half
- * separately, so that only the invalid entry fails.
+ * The classes of SQLSTATEs that one entry can cause for a whole statement: cardinality violation (a row is written
+ * twice), data exception, integrity constraint violation, and program limit exceeded.
+ */
+const ENTRY_CLASSES: ReadonlySet<string | undefined> = new Set(["21", "22", "23", "54"]);
+
+/**
+ * Writes entries and settles the promise of each. Never rejects. If an entry cannot be stored, writes each half
+ * separately, so that only this entry fails.
  */
 async function writeEntries(write: BatchOptions["write"], entries: readonly HeldEntry[]): Promise<void> {
   for (let tries = 1;; tries++) {
@@ -100,7 +106,7 @@ async function writeEntries(write: BatchOptions["write"], entries: readonly Held
       await write(entries);
       return entries.forEach(({ done }) => done.resolve());
     } catch (error) {
-      if (isData(error) && entries.length > 1) {
+      if (isOfEntry(error) && entries.length > 1) {
         const half = entries.length >> 1;
         await writeEntries(write, entries.slice(0, half));
         return await writeEntries(write, entries.slice(half));
@@ -113,10 +119,8 @@ async function writeEntries(write: BatchOptions["write"], entries: readonly Held
   }
 }
 
-/**
- * Returns whether PostgreSQL rejected a value (class 22, data exception). One such value must not fail the other
- * entries.
- */
-function isData(error: unknown): boolean {
-  return sqlState(error)?.startsWith("22") ?? false;
+/** Returns whether one entry may have caused the error. It must not fail the other entries. */
+function isOfEntry(error: unknown): boolean {
+  const state = sqlState(error);
+  return ENTRY_CLASSES.has(state?.slice(0, 2)) && !RACES.has(state);
 }

@@ -73,6 +73,28 @@ test("a node cannot store samples of an instance on another node", async () => {
   okOf(await a.t.call("POST", `/v1/cns/${other.server_uuid}/disable`));
 });
 
+test("a report that names an instance in two spellings stores one sample, and other nodes' reports are stored", async () => {
+  const { id } = await a.running();
+  const other = await addNode(a.t);
+  const cordon = async (cordoned: boolean) =>
+    void okOf(await a.t.call("PATCH", `/v1/cns/${a.node.server_uuid}/placement`, { body: { cordoned } }));
+  await cordon(true);
+  const elsewhere = await other.done(a.create(), "provision");
+  await cordon(false);
+  const spellings = { [id]: METRICS, [id.replace(/[a-f]/, (letter) => letter.toUpperCase())]: METRICS };
+  expect(Object.keys(spellings)).toHaveLength(2);
+  const reports = [[a.node, spellings], [other, { [elsewhere.id]: METRICS }]] as const;
+  const answers = await Promise.all(
+    reports.map(([node, metrics]) => node.call("POST", "/v1/agent/status", { payload: { metrics } })),
+  );
+  expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+  for (const each of [id, elsewhere.id]) expect((await metricsOf(each)).samples).toHaveLength(1);
+  await a.destroy(id);
+  await other.done(a.call("POST", `/v1/instances/${elsewhere.id}/stop`), "stop");
+  await other.done(a.call("DELETE", `/v1/instances/${elsewhere.id}`), "delete");
+  okOf(await a.t.call("POST", `/v1/cns/${other.server_uuid}/disable`));
+});
+
 test("samples are ordered by time, the query can limit them, and they are deleted after an hour", async () => {
   const { id } = await a.running();
   for (const cpu_seconds of [1, 2, 3]) {

@@ -99,6 +99,20 @@ test("if the database cannot store one report of a batch, only that report fails
   await signals.close();
 });
 
+test("if PostgreSQL refuses a statement because of one entry, only that entry fails", async () => {
+  const batch = createSignalBatch({
+    delay_ms: 1,
+    // PostgreSQL refuses more than one row of a subquery (21000, cardinality_violation).
+    write: (entries) =>
+      db.query("select (select 1 from generate_series(1, n)) from unnest($1::int[]) n", [
+        entries.map(({ json }) => Number(json)),
+      ]),
+  });
+  const rows = ["1", "1", "2", "1", "1"];
+  const answers = await Promise.allSettled(rows.map((json, n) => batch.put({ key: `${n}`, json })));
+  expect(answers.map(({ status }) => status)).toEqual(rows.map((json) => json === "2" ? "rejected" : "fulfilled"));
+});
+
 test("keyUsed does not wait for the write, and close writes the uses that are still queued", async () => {
   const user = randomUUID();
   await db.query("insert into user_account (id, username) values ($1, 'u')", [user]);
@@ -142,9 +156,10 @@ test("after a broken connection the write is retried, and a later entry is writt
 });
 
 test("a failure that is not retried rejects every caller of the batch", async () => {
-  const batch = createSignalBatch({ delay_ms: 1, write: () => Promise.reject(new Error("no such table")) });
+  const batch = createSignalBatch({ delay_ms: 1, write: () => counted.query("select from absent") });
   const answers = await Promise.allSettled(["a", "b"].map((key) => batch.put({ key, json: "" })));
   expect(answers.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+  expect(statements).toBe(1);
 });
 
 test("a batch limits the total length of queued entries, and the length of a replaced report does not count", async () => {
