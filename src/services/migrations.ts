@@ -78,8 +78,8 @@ type Row = {
   readonly step: string | null;
   readonly percent: number | null;
   readonly progress_at: Date | null;
-  readonly sent_bytes: number | null;
-  readonly downtime_ms: number | null;
+  readonly sent_bytes: unknown;
+  readonly downtime_ms: unknown;
 };
 
 /** Lists the migrations of an instance, newest first. */
@@ -90,7 +90,7 @@ export async function listMigrations(
   const { rows } = await sql<Row>`
     select m.id, m.instance_id, m.state, m.source_cn, m.target_cn, m.live, m.reason, m.created_at, m.ended_at,
            s.step, s.percent, s.progress_at,
-           (s.result->>'sent_bytes')::bigint as sent_bytes, (a.result->>'downtime_ms')::bigint as downtime_ms
+           s.result->'sent_bytes' as sent_bytes, a.result->'downtime_ms' as downtime_ms
       from migration m left join job_loaded s on s.id = m.send_job_id left join job_loaded a on a.id = m.activate_job_id
      where m.instance_id = ${of.instance_id}::uuid and m.created_at is not null
      order by m.created_at desc, m.id desc limit ${of.rows}`.execute(db);
@@ -105,9 +105,14 @@ export async function listMigrations(
     progress: row.step === null || row.progress_at === null
       ? null
       : { step: row.step, percent: row.percent, updated_at: toRfc3339(row.progress_at) },
-    sent_bytes: row.sent_bytes === null ? null : Number(row.sent_bytes),
-    downtime_ms: row.downtime_ms === null ? null : Number(row.downtime_ms),
+    sent_bytes: countOf(row.sent_bytes),
+    downtime_ms: countOf(row.downtime_ms),
     created_at: toRfc3339(row.created_at),
     ended_at: row.ended_at === null ? null : toRfc3339(row.ended_at),
   }));
+}
+
+/** A job's result is any JSON that its node sends, so a member of another type counts as missing. */
+function countOf(value: unknown): number | null {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null;
 }
