@@ -51,10 +51,14 @@ type CountRow = {
   readonly counted_at: Date;
 };
 
+/** Nodes report any numbers, and their sum may be too large for a JavaScript number. */
+const COUNT_MAX = Number.MAX_SAFE_INTEGER;
+
 async function addCounts(db: Kysely<Database>, rules: readonly FirewallRule[]): Promise<FirewallRule[]> {
   if (rules.length === 0) return [];
   const { rows } = await sql<CountRow>`
-    select rule_id, sum(packets)::bigint as packets, sum(bytes)::bigint as bytes, max(counted_at) as counted_at
+    select rule_id, least(sum(packets), ${COUNT_MAX})::bigint as packets,
+           least(sum(bytes), ${COUNT_MAX})::bigint as bytes, max(counted_at) as counted_at
       from firewall_rule_count where rule_id = any(${rules.map(({ id }) => id)}) group by rule_id`.execute(db);
   const by_rule = new Map(rows.map(({ rule_id, counted_at, ...sums }) => [
     rule_id,

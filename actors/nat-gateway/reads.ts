@@ -44,10 +44,13 @@ export async function listNatGateways(
 
 type CountRow = { readonly nat_gateway_id: string; readonly connections: number; readonly counted_at: Date };
 
+/** Nodes report any numbers, and their sum may be too large for a JavaScript number. */
+const COUNT_MAX = Number.MAX_SAFE_INTEGER;
+
 async function addCounts(db: Kysely<Database>, gateways: readonly NatGateway[]): Promise<NatGateway[]> {
   if (gateways.length === 0) return [];
   const { rows } = await sql<CountRow>`
-    select nat_gateway_id, sum(connections)::bigint as connections, max(counted_at) as counted_at
+    select nat_gateway_id, least(sum(connections), ${COUNT_MAX})::bigint as connections, max(counted_at) as counted_at
       from nat_gateway_count where nat_gateway_id = any(${gateways.map(({ id }) => id)}) group by nat_gateway_id`
     .execute(db);
   const by_gateway = new Map(rows.map(({ nat_gateway_id, connections, counted_at }) => [

@@ -109,6 +109,10 @@ test("a rule shows the sums of the counters that the nodes of its VPC report", a
   });
   const { items } = okOf(await f.call("GET", `/v1/firewall-rules?vpc=${f.vpc.id}`));
   expect(items.find(({ id }: { id: string }) => id === rule.id).counts).toEqual(await shown());
+  // The sums are above the greatest number that JSON readers keep exact.
+  const most = Number.MAX_SAFE_INTEGER;
+  okOf(await reports(f.one, { rule_id: rule.id, packets: most, bytes: most }));
+  expect(await shown()).toMatchObject({ packets: most, bytes: most });
   expect((await reports(f.one, { rule_id: rule.id, packets: -1, bytes: 0 })).status).toBe(400);
   okOf(await f.call("DELETE", `/v1/firewall-rules/${rule.id}`));
   okOf(await reports(f.one, { rule_id: rule.id, packets: 5, bytes: 300 }));
