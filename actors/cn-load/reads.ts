@@ -26,10 +26,10 @@ export async function sumFleetCapacity(db: Db): Promise<FleetCapacity> {
       select k.report from cn c left join cn_capacity k using (server_uuid) where c.state = 'approved')
     select (select json_build_object('approved', count(*), 'reporting', count(report)) from fleet) as nodes,
            (select json_build_object(
-                     'cpu', coalesce(sum((report->>'cpu_threads_logical')::bigint), 0)::bigint,
-                     'memory_bytes', coalesce(sum((report->>'ram_total_mb')::bigint), 0)::bigint * 1048576,
-                     'disk_bytes', coalesce(sum(pools.total), 0)::bigint,
-                     'disk_free_bytes', coalesce(sum(pools.free), 0)::bigint)
+                     'cpu', ${exact("sum((report->>'cpu_threads_logical')::bigint)")},
+                     'memory_bytes', ${exact("sum((report->>'ram_total_mb')::bigint) * 1048576")},
+                     'disk_bytes', ${exact("sum(pools.total)")},
+                     'disk_free_bytes', ${exact("sum(pools.free)")})
               from fleet, lateral (
                 select sum((p->>'total_bytes')::bigint) as total, sum((p->>'free_bytes')::bigint) as free
                   from jsonb_array_elements(report->'zpools') p) pools
@@ -73,6 +73,11 @@ export async function readFleetLoad(db: Db): Promise<FleetLoad> {
 const COUNTED = sql`lateral (
   select sum(n) as total, sum(n * (i - 0.5) / 20) as weighted from unnest(h.cpu_counts) with ordinality c(n, i)) counted`;
 const MEAN = sql`round((counted.weighted / nullif(counted.total, 0))::numeric, 4)::float8`;
+
+/** Nodes report any numbers. A sum that is too large for a JavaScript number becomes the greatest exact one. */
+function exact(sum: string) {
+  return sql.raw(`least(coalesce(${sum}, 0), ${Number.MAX_SAFE_INTEGER})::bigint`);
+}
 
 function rfc3339(column: string) {
   return sql.raw(`to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`);

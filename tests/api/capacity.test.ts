@@ -35,6 +35,16 @@ test("the fleet's capacity contains the nodes that report, the resources of plac
   expect((await get(`/v1/system/cns/${node}/capacity`)).placed).toEqual(placed);
 });
 
+test("sums above the greatest exact number are shown as that number", async () => {
+  const most = Number.MAX_SAFE_INTEGER;
+  const pool = { name: "zones", total_bytes: most, free_bytes: most, tier: "nvme" };
+  const zpools = Array.from({ length: 1_025 }, () => pool);
+  await f.node.alive({ cpu_threads_logical: most, ram_total_mb: most, zpools });
+  const { physical } = await get("/v1/system/capacity");
+  expect(physical).toEqual({ cpu: most, memory_bytes: most, disk_bytes: most, disk_free_bytes: most });
+  await f.node.alive();
+});
+
 test("a node's capacity contains its last report, or null if the node never reported", async () => {
   const { report, reported_at } = await get(`/v1/system/cns/${node}/capacity`);
   expect(report).toMatchObject({ cpu_threads_logical: 16, ram_total_mb: 65_536 });
