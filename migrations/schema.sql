@@ -3321,7 +3321,8 @@ begin
                              as grew
                         from (select m.instance_id, m.at, m.memory_bytes, m.simulated,
                                      extract(epoch from m.at - lag(m.at) over run)::double precision as seconds,
-                                     m.cpu_seconds - lag(m.cpu_seconds) over run as cpu,
+                                     round((m.cpu_seconds - lag(m.cpu_seconds) over run)::numeric, 6)::double precision
+                                       as cpu,
                                      m.disk_read_bytes - lag(m.disk_read_bytes) over run as disk_read,
                                      m.disk_written_bytes - lag(m.disk_written_bytes) over run as disk_written,
                                      m.network_received_bytes - lag(m.network_received_bytes) over run as received,

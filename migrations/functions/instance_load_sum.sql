@@ -1,7 +1,8 @@
 -- Summarizes the samples of instances by the minute, and the minutes by the hour, for each period that ended and has no
 -- summary. Deletes old summaries. A sample counts in the minute in which it arrived. If a counter fell between two
--- samples, the machine started again, and the increase between them is left out. Runs inside load_materialize, so only
--- one process at a time does this.
+-- samples, the machine started again, and the increase between them is left out. Processor time is rounded to whole
+-- microseconds, because the division of a much smaller number fails with an underflow. Runs inside load_materialize, so
+-- only one process at a time does this.
 create or replace function instance_load_sum() returns void language plpgsql volatile as $$
 declare
   pass_at constant timestamptz := berth_now();
@@ -26,7 +27,8 @@ begin
                              as grew
                         from (select m.instance_id, m.at, m.memory_bytes, m.simulated,
                                      extract(epoch from m.at - lag(m.at) over run)::double precision as seconds,
-                                     m.cpu_seconds - lag(m.cpu_seconds) over run as cpu,
+                                     round((m.cpu_seconds - lag(m.cpu_seconds) over run)::numeric, 6)::double precision
+                                       as cpu,
                                      m.disk_read_bytes - lag(m.disk_read_bytes) over run as disk_read,
                                      m.disk_written_bytes - lag(m.disk_written_bytes) over run as disk_written,
                                      m.network_received_bytes - lag(m.network_received_bytes) over run as received,

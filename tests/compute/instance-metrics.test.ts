@@ -95,6 +95,21 @@ test("a report that names an instance in two spellings stores one sample, and ot
   okOf(await a.t.call("POST", `/v1/cns/${other.server_uuid}/disable`));
 });
 
+test("an increase of the processor time that is too small to divide does not stop the summaries of other instances", async () => {
+  const [tiny, usual] = [await a.running(), await a.running()];
+  for (const cpu_seconds of [0, 5e-324]) {
+    await report({ metrics: { [tiny.id]: { ...METRICS, cpu_seconds }, [usual.id]: METRICS } });
+    await a.t.advance(15);
+  }
+  await a.t.advance(120);
+  await a.t.db.query("select load_materialize(1)");
+  for (const { id } of [tiny, usual]) {
+    const { samples } = okOf(await a.call("GET", `/v1/instances/${id}/load?by=minute`));
+    expect(samples.map(({ cpu }: { cpu: number | null }) => cpu)).toContain(0);
+    await a.destroy(id);
+  }
+});
+
 test("samples are ordered by time, the query can limit them, and they are deleted after an hour", async () => {
   const { id } = await a.running();
   for (const cpu_seconds of [1, 2, 3]) {
