@@ -91,7 +91,7 @@ export function routerFirewall(inside: Run, run: Run): RouterFirewall {
 /** Lists the ruleset of a router without its counters and without the addresses that it has learned. */
 export async function listRuleset(inside: Run): Promise<string> {
   const listing = await inside(["nft", "-s", "list", "ruleset"]);
-  return listing.replace(/^(\s+flags dynamic,timeout\n\s+timeout \w+\n)\s+elements = \{[^}]*\}\n/gm, "$1");
+  return listing.replace(/^([\t ]+flags dynamic,timeout\n[\t ]+timeout \w+\n)[\t ]+elements = \{[^}]*\}\n/gm, "$1");
 }
 
 /** Returns a ruleset as the kernel lists it, from an empty namespace that has the same taps. */

@@ -197,11 +197,8 @@ const STAGES: Readonly<Record<string, () => Stage | Promise<Stage>>> = {
   "POST /v1/auth/password": async () => ({ key: (await login()).access_token }),
   "POST /v1/subnets": () => ({ objects: { vpc: made.get("POST /v1/vpcs") ?? "" } }),
   "PUT /v1/subnets/{subnet_id}/route-table": () => ({ fields: { route_table_id: ids.route_table } }),
-  "POST /v1/floating-ips/{floating_ip_id}/attach": () => ({ fields: { nic_id: ids.nic } }),
-  "POST /v1/tenants/{tenant_id}/projects/{project_id}/floating-ips/{floating_ip_id}/attach": () => ({
-    objects: { floating_ip_id: made.get("POST /v1/floating-ips") ?? "" },
-    fields: { nic_id: ids.nic },
-  }),
+  "POST /v1/floating-ips/{floating_ip_id}/attach": attachable,
+  "POST /v1/tenants/{tenant_id}/projects/{project_id}/floating-ips/{floating_ip_id}/attach": attachable,
   "POST /v1/system/network-pools": () => ({ fields: { networks: [ids.external_subnet_id] } }),
   "PUT /v1/system/network-pools/{network_pool_id}": () => ({ fields: { networks: [ids.external_subnet_id] } }),
   "POST /v1/instances/{instance_id}/migrate": async () => {
@@ -270,6 +267,13 @@ const JOBS: Readonly<Record<string, string | readonly string[]>> = {
   "POST /v1/snapshots": "create_snapshot",
   "POST /v1/instances/{instance_id}/rebuild": ["rebuild", "start"],
 };
+
+/** Allocates a floating IP of the family in which the examples' NIC has an address. */
+async function attachable(): Promise<Stage> {
+  const query = `?tenant=${ids.tenant}&project=${ids.project}`;
+  const { id } = await make(`/v1/floating-ips${query}`, { name: randomUUID(), family: "v4" });
+  return { objects: { floating_ip_id: id }, fields: { nic_id: ids.nic } };
+}
 
 /** Starts the setup of a node. Returns the node for the path, and the epoch of the setup. */
 async function settingUp(): Promise<Stage> {
