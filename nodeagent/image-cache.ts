@@ -41,6 +41,9 @@ export type Use = {
 export const NOT_FETCHED =
   "the image could not be fetched: its source_url must be public and serve size_bytes bytes that have its sha256";
 
+/** Returns whether tenants read the reason of a failed fetch. */
+const isTold = (error: unknown) => error instanceof RefusedImage || error instanceof NoRoom;
+
 /** An image that could not be fetched. Tenants see the message; only operators see the detail. */
 export class NotFetched extends DetailedFailure {
   constructor(detail: string) {
@@ -110,13 +113,17 @@ export function createImageCache(
       });
       await part.discard();
     } catch (error) {
+      const missing = image.size_bytes - part.bytes();
       // The bytes of a refused image are deleted: they would be refused again.
       await (error instanceof RefusedImage ? part.discard() : part.leave());
-      throw error;
+      if (isTold(error) || agent.environment.signal.aborted) throw error;
+      // The free space decides, because the error could reveal whether bytes arrived from the address.
+      const free = await freeBytes(folder).catch(() => Infinity);
+      throw free < missing ? new NoRoom((error as Error).message) : error;
     }
   }
 
-  /** Removes unused images until so many bytes are free. Throws a NoRoom if they are too few. */
+  /** Removes unused images until so many bytes are free. Throws a NoRoom if there are too few images to remove. */
   async function makeRoom(agent: Agent, bytes: number): Promise<void> {
     for (const each of await unused(agent)) {
       if (await freeBytes(folder) >= bytes) return;
@@ -151,12 +158,8 @@ export function createImageCache(
       try {
         return await serialized(name, () => ensure(agent, image, use));
       } catch (error) {
-        const is_told = error instanceof RefusedImage || error instanceof NoRoom;
-        if (agent.environment.signal.aborted || is_told) throw error;
-        const { message } = error as Error;
-        // The free space decides, not the error: whether bytes arrived from the address must not show.
-        const free = await freeBytes(folder).catch(() => Infinity);
-        throw free < image.size_bytes ? new NoRoom(message) : new NotFetched(message);
+        if (isTold(error) || agent.environment.signal.aborted) throw error;
+        throw new NotFetched((error as Error).message);
       }
     },
     send: (agent, file) => sendUpload(agent, { ...file, api_key }),
@@ -188,7 +191,7 @@ function nameOf({ sha256, scope }: Image, { tenant_id }: Use): string {
   return scope.kind === "public" ? sha256 : `${sha256}.${tenant_id.toLowerCase()}`;
 }
 
-/** The message of a program or of a call whose file did not fit on the disk. */
+/** Part of the error text of a program or a system call that found the disk full. */
 const NO_SPACE = /No space left|ENOSPC/;
 const SHA256_CHARS = 64;
 const IMAGE_NAME = /^([0-9a-f]{64}(?:\.[0-9a-f-]{36})?)$/;
