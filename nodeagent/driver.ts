@@ -64,7 +64,7 @@ export type NewBootDisk = {
 /** The source of a new data disk: a snapshot of the VM, or the verified file of an image. Null for an empty disk. */
 export type DiskSource = { readonly disk_id: string } | { readonly image_path: string } | null;
 
-/** Work that takes long. If the signal is aborted, the work throws soon and removes the files that it wrote in part. */
+/** Work that takes long. If the signal is aborted, the work throws soon and removes its unfinished files. */
 export type Stoppable = { readonly signal: AbortSignal };
 
 /** Operations on VMs. Each operation is idempotent, and its result is durable when the operation returns. */

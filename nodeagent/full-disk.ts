@@ -1,5 +1,5 @@
-// Recognizes the errors of writes to a full disk. A record that only a crash would need may then stay unwritten, so that
-// the node can still remove instances and their disks, which makes room.
+// Recognizes the errors of writes to a full disk. The agent then continues without a record that it needs only after a
+// crash. So it can still remove instances and their disks, which makes room.
 
 /** Returns whether a write failed because the file system is full or a quota is used up. */
 export function isDiskFull(error: unknown): boolean {

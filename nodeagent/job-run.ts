@@ -71,7 +71,7 @@ async function carryOut(work: WorkContext, job: Job): Promise<JobEndBody> {
   const steps = Object.entries(job_steps?.steps ?? {});
   let result: unknown = null;
   try {
-    // The file of a full disk may name a job that has ended.
+    // On a full disk, the journal's file may still name a job that has ended.
     if (work.journal.isFromBefore(job.id)) await context.isWanted();
     if (job_steps === undefined) throw new Error("this agent does not support this kind of job; upgrade it");
     for (const [name, step] of steps) {

@@ -1,7 +1,7 @@
 // Keeps the journal of claimed jobs. A job is on disk before its work starts. So after a crash the agent continues its
 // jobs and reports their results, and the server does not send them again. On a full disk the journal continues in
-// memory, and each change writes it again. Until then a job that is not on disk does not start, except a removal; and
-// after a crash, the file may still name a job that has ended.
+// memory, and each change tries to write it again. Until this succeeds, only removals start without being on disk, and
+// after a crash the file may still name a job that has ended.
 import { join } from "node:path";
 import type { Job, JobEndBody } from "../src/contract/job.ts";
 import { EXIT } from "../cli/internal/exit-code.ts";

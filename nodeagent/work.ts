@@ -10,8 +10,8 @@ import { subjectsOf } from "./job-steps.ts";
 const JOBS_AT_ONCE_MAX = 8;
 
 /**
- * Jobs that start even if the journal is full, because they make room. They need no journal: after a crash the server
- * sends them again, and to repeat or not to finish them does no harm.
+ * Jobs that start even if the journal cannot be written, because they make room. They need no journal: after a crash
+ * the server sends them again, and it does no harm if they run twice or do not finish.
  */
 const REMOVALS: ReadonlySet<string> = new Set<JobKind>(["delete", "delete_disk", "delete_snapshot"]);
 

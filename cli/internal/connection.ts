@@ -61,8 +61,8 @@ export async function renewConnection(
 type Renewed = { readonly profile: string; readonly saved: Session; readonly renewed: Session };
 
 /**
- * Reads the credentials again, because other commands may have saved theirs during the renewal. If the profile has
- * another credential or none by now, it stays as it is.
+ * Reads the credentials again, because other commands may have saved theirs during the renewal. If the profile now has
+ * another credential or none, it is not changed.
  */
 async function saveRenewed(environment: Environment, { profile, saved, renewed }: Renewed): Promise<void> {
   const credentials = await readCredentials(environment);

@@ -92,7 +92,7 @@ export function operatorsAndWriters(): string | null {
   return needs("system-operate") === null ? null : writersOnly();
 }
 
-/** Returns why the caller's key permits no change; null if it does, or without a key. */
+/** Returns why the caller's key permits no change; null if the key permits changes, or if there is no key. */
 export function fullScopeOnly(): string | null {
   const scope = me.value?.scope ?? null;
   return scope === null || scope === "full" ? null : `A key with the scope ${scope} may not do this`;

@@ -19,7 +19,7 @@ const ROSTER = "/v2/cn-boot-roster";
 const above = <Link to="/boot">Boot records</Link>;
 
 type Versioned = { readonly policy: BootPolicy; readonly etag: string };
-/** The policy in the form; after a save with the ETag that the save replaced. */
+/** The policy in the form. After a save, `replaced` is the ETag of the version before the save. */
 type Opened = Versioned & { readonly replaced?: string };
 
 export function BootPolicyPage() {

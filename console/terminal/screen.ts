@@ -35,7 +35,7 @@ export function openScreen(box: HTMLElement, typed: (text: string) => void, leav
     minimumContrastRatio: 4.5,
     theme: { background: "#101418", foreground: "#e4e8ec" },
   });
-  // Without this, OSC 8 makes text a link, and xterm registers a provider that opens such links.
+  // Without this handler, OSC 8 makes text a link, and xterm registers a provider that opens such links.
   terminal.parser.registerOscHandler(OSC_LINK, () => true);
   const fit = new FitAddon();
   terminal.loadAddon(fit);

@@ -5,11 +5,11 @@ import { NAT_GATEWAY_SILENCE_S } from "../../src/contract/limits.ts";
 import type { NetworkDocument } from "../../src/contract/network-document.ts";
 
 const LEASE_MS = NAT_GATEWAY_SILENCE_S * 1_000;
-/** Age of a lease from which polls do not wait, for example after a start of the agent or a lost answer. */
+/** If the lease is older, polls do not wait: for example after a start of the agent, or after a lost answer. */
 const OLD_MS = LEASE_MS / 3;
 /**
- * The longest wait of the polls of a node with a gateway, in seconds. An answer may arrive this late, and the next one
- * twice as late. So an agent that stops at any time leaves its gateways at least 30 s.
+ * The longest wait of the polls of a node with a gateway, in seconds. An answer arrives up to this long after its poll
+ * was sent, and the next answer up to twice as long. So the lease has at least 30 s left when the agent stops.
  */
 const POLL_WAIT_S = 10;
 /** The shortest time between two renewals of the addresses in the kernel. Polls may follow each other fast. */

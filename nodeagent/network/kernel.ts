@@ -148,7 +148,7 @@ export function kernelNetwork(place: NodePlace, run: Run = runProgram): KernelNe
   async function holdGateways(vni: number, addresses: readonly string[], left_s: number): Promise<void> {
     const namespace = namespaceOf(vni);
     const present = addressesOf(await ip("-n", namespace, "-j", "addr", "show", "dev", EXTERNAL_DEVICE));
-    // At the same time: the server adds the time limit of one command to the lease.
+    // Both commands run at the same time, because the server adds the time limit of only one command to the lease.
     await Promise.all(FAMILIES.map((family) => {
       const lines = addresses.filter((each) => familyOf(each) === family).map((each) => leaseLine(each, left_s));
       return batch(["ip", "-n", namespace, `-${family}`], lines);

@@ -120,7 +120,10 @@ export function createNodeNetwork(options: NodeNetworkOptions): NodeNetwork {
     if (addresses.length > 0 && left_s > 0) await driver.holdGateways(document.vni, addresses, left_s);
   }
 
-  /** Renews the gateways of a VPC. With the last address, the kernel has removed routes, which only `converge` adds. */
+  /**
+   * Renews the gateways of a VPC. If the lease had ended, the kernel may have removed routes together with the last
+   * address, and only `converge` adds them.
+   */
   async function renew(vpc_id: string, has_ended: boolean): Promise<void> {
     const document = store.get(vpc_id);
     if (document === undefined || document.nat_gateways.length === 0) return;

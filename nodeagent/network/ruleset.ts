@@ -11,12 +11,12 @@ const VM_UIDS = "200000-299999";
 /** Echo requests that a router answers its guests, per second. */
 const ECHO_PER_SECOND = 50;
 /**
- * TCP connections of a NIC to the services of its router, DNS and metadata. A guest with an ordinary resolver has one
- * or two (RFC 7766). Above it, the guest's kernel repeats its request until one of the connections has ended.
+ * Maximum number of TCP connections of a NIC to the services of its router, DNS and metadata. A guest with an ordinary
+ * resolver has one or two (RFC 7766). Above the limit, the guest's kernel repeats its request until a connection ends.
  */
 const NIC_CONNECTIONS_MAX = 64;
 /**
- * TCP connections of all guests of one router, so of one VPC, to the router's services. One process serves the
+ * Maximum number of TCP connections of all guests of one router to the router's services. One process serves the
  * routers of all VPCs, and each connection is an open file of the process.
  */
 export const ROUTER_CONNECTIONS_MAX = 512;

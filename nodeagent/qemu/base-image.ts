@@ -65,7 +65,8 @@ async function convert(cwd: string, { bytes_max, makeRoom, signal }: Preparing):
   const compression = compressionOf(await headOf(join(cwd, "source")));
   const name = compression === null ? "source" : "content";
   if (compression !== null) {
-    // Most formats do not tell how large the content is. A raw disk, which is what people compress, has bytes_max.
+    // Most compression formats do not contain the size of the content. Users mostly compress raw disks, which have
+    // bytes_max.
     await makeRoom(bytes_max);
     await decompress(compression, limits);
   }

@@ -66,7 +66,7 @@ export function openVmConsole(path: string): VmConsole {
           untaken.delete(done);
           resolve();
         };
-        // Like a serial line, the console drops what is typed if earlier users typed too much for a guest that does not
+        // Like a serial line, the console drops typed bytes while too many earlier bytes wait for a guest that does not
         // read.
         if (!socket.writable || socket.writableLength > CONSOLE_BUFFER_BYTES_MAX) return done();
         untaken.add(done);

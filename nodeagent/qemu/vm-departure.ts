@@ -108,7 +108,7 @@ export function qemuDepartures({ host, store, power, vms }: Moves): Departures {
     const monitor = await power.attach(vm);
     const { qmp } = monitor;
     await settle(monitor);
-    // The target cannot continue a guest that has ended. Its end is recorded here when the migration has failed.
+    // The target cannot continue a guest that has ended. This node records its end after the migration has failed.
     const ended = new AbortController();
     void monitor.ended.then(() => ended.abort(new Failure(GUEST_ENDED, EXIT.conflict)));
     await link.ask({ request: "prepare", image_sha256: bootImageOf(vm), scsi_ids: await scsiIds(qmp, vm.disks) });

@@ -122,7 +122,7 @@ async function drafted(to: string, write: (draft: string) => Promise<void>): Pro
   }
 }
 
-/** Removes a file, and its draft, which a killed agent leaves. */
+/** Removes a file, and its draft if a killed agent left one. */
 export async function removeDrafted(path: string): Promise<void> {
   for (const each of [path, `${path}.new`]) await rm(each, { force: true });
 }

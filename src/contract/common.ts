@@ -8,15 +8,15 @@ export const Timestamp = z.iso.datetime({ offset: true }).describe("RFC 3339 tim
 /** The years that both PostgreSQL and RFC 3339 can express. */
 export const YEARS = { first: 1, last: 9_999, text: "must be in the years 0001 to 9999, in UTC" } as const;
 
-/** A timestamp in a request. It is passed on in UTC with milliseconds, which PostgreSQL can parse in any case. */
+/** A timestamp in a request. It becomes UTC with milliseconds: PostgreSQL cannot parse every form. */
 export const GivenTimestamp = Timestamp.refine((text) => {
   const year = new Date(text).getUTCFullYear();
   return !(year < YEARS.first || year > YEARS.last);
 }, YEARS.text).transform((text) => new Date(text).toISOString()).pipe(z.string());
 
 /**
- * Any UUID, changed to lower case, in which ids are compared. Endpoints that refuse the nil or the all-ones UUID check
- * for them.
+ * Any UUID, changed to lower case, because ids are compared in lower case. An endpoint that refuses the nil or the
+ * all-ones UUID checks for it.
  */
 export const Uuid = z.guid().toLowerCase();
 

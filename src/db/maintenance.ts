@@ -37,9 +37,9 @@ export async function maintain(db: Db, { settings, signer, prune }: MaintenanceO
 }
 
 /**
- * Creates the partitions of stored replies for the next days, and removes old replies. A server that starts after a
- * stop of days calls this before it stores a reply: the partition of a day cannot be created after the first reply of
- * that day.
+ * Creates the partitions of stored replies for the next days, and removes old replies. A server also calls
+ * this when it starts, before it stores a reply: after days without a server the partition of today may be missing, and
+ * it cannot be created after the first reply of today.
  */
 export async function maintainReplies(db: Db): Promise<void> {
   await db.query("select seen_maintain($1)", [Math.ceil(SEEN_RETENTION_HOURS / HOURS_PER_DAY)]);
@@ -47,8 +47,8 @@ export async function maintainReplies(db: Db): Promise<void> {
 
 /**
  * Deletes old operations that succeeded or were rolled back. Stuck operations are kept, because an operator must
- * resolve them. The parts of a running operation by label are kept too: without its operation, a node that was drained
- * or upgraded counts as one that was not begun.
+ * resolve them. The parts of a running operation by label are kept too: otherwise a node that was drained or
+ * upgraded would count as not begun.
  */
 async function dropEndedSagas(db: Db, retention_s: number): Promise<void> {
   await sweepRows(db, {

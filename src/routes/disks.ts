@@ -103,7 +103,8 @@ export function diskRoutes(app: App, deps: Deps): void {
     if (size_bytes === 0 || size_bytes > DISK_BYTES_MAX) return faultResponse(c, DISK_SIZE);
     const idempotency = await deps.idempotency(c);
     if (isFault(idempotency)) return faultResponse(c, idempotency);
-    // Without the disk, no instance has this id: the outcome is 404, or the first reply if the request is a repeated one.
+    // If the disk does not exist, the message goes to its id, which no instance has: the outcome is 404, or the first
+    // reply if the request is a repeated one.
     const instance_id = (await findDisk(deps.kysely, disk_id))?.instance_id ?? disk_id;
     const outcome = await deps.send(c, { kind: "instance", id: instance_id }, {
       type: "resize_disk",

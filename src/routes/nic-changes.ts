@@ -88,7 +88,8 @@ export function nicChangeRoutes(app: App, deps: Deps): void {
     if (isFault(idempotency)) return faultResponse(c, idempotency);
     const nic = await findNic(deps.byKey, nic_id);
     const place = nic === undefined ? null : await placeOf(deps, nic.subnet_id);
-    // Without the NIC, no instance has this id: the outcome is 404, or the first reply if the request is a repeated one.
+    // If the NIC does not exist, the message goes to its id, which no instance has: the outcome is 404, or the first
+    // reply if the request is a repeated one.
     const outcome = await deps.send(c, { kind: "instance", id: nic?.instance_id ?? nic_id }, {
       type: "update_nic",
       nic_id: nic?.id ?? nic_id,

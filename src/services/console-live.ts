@@ -92,7 +92,7 @@ export function openConsole(opened: OpenedConsole, times: ConsoleTimes, now_ms: 
     finish(message);
   }
 
-  /** Ends the console if another process has recorded its end, because the lease expired. */
+  /** Sends the report. Ends the console if another process recorded its end because the lease expired. */
   async function keep(message: ConsoleReport): Promise<void> {
     if (!await report(message)) end(LAPSED);
   }

@@ -80,7 +80,7 @@ describe("signing in", () => {
       };
     }
 
-    test("that never expires creates keys without an expiry, users and passwords", async () => {
+    test("that never expires creates users, passwords, and keys without an expiry", async () => {
       expect(await madeWith(ROOT_KEY)).toEqual({ expires_at: null, user: 201, password: 200 });
     });
 

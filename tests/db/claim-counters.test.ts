@@ -29,7 +29,7 @@ async function remaining(client: Connection): Promise<unknown> {
   return (await client.query("select remaining from budget where name = 'unproven-nodes'")).rows[0]?.remaining;
 }
 
-test("a counter that others create and delete during its creation does not keep their nodes", async () => {
+test("a counter that other transactions create and delete during its creation does not count their nodes", async () => {
   const [registering, adding, approving, watching] = clients as [Connection, Connection, Connection, Connection];
   const process_id = (await registering.query("select pg_backend_pid() as id")).rows[0].id;
   // The table lock stops the registration before it counts the nodes.

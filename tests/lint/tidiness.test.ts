@@ -47,7 +47,7 @@ describe("sizes", () => {
   });
 });
 
-test("only the schema Uuid uses z.guid(), because it changes an id to lower case, in which ids are compared", () => {
+test("only the schema Uuid uses z.guid(), because it also changes an id to lower case", () => {
   const bare = sources(["src/contract"]).filter(({ path, text }) =>
     path !== "src/contract/common.ts" && code(text).includes("z.guid(")
   );

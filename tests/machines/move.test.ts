@@ -214,7 +214,7 @@ test("a guest whose migration is refused while it is paused continues, and moves
   expect(await stateOn(target.driver(), id)).toBe(undefined);
 });
 
-test("a guest that turns itself off while it moves ends on its node", async () => {
+test("a guest that turns itself off during its migration is stopped on its node", async () => {
   const { id, moving, link } = await prepared(true);
   const slow: MoveLink = {
     ...link,

@@ -38,7 +38,7 @@ const VPC: TestVpc = {
   edge: "n3",
   routes: [],
 };
-/** A second VPC, whose node of the gateway has no other public address. */
+/** A second VPC. The node of its gateway has no other public address. */
 const ALONE: TestVpc = {
   vni: 4_097,
   machines: [machine("b1", "n2", { net: 1, host: 5, vpc: "b" })],
@@ -93,7 +93,7 @@ describe.skipIf(missing !== null)("the lease of a NAT gateway", () => {
     expect(await asksAll("a1")).toEqual(["", ""]);
   });
 
-  test("a gateway runs for its lease, and no longer although no agent runs; floating IPs stay", async () => {
+  test("a gateway stops at the end of its lease although no agent runs, and floating IPs stay", async () => {
     await drivers.n3.holdGateways(VPC.vni, ADDRESSES, LEASE_S);
     expect(await asksAll("a1")).toEqual(worksWith);
     expect(await resolved()).toEqual(ADDRESSES);
@@ -129,7 +129,7 @@ describe.skipIf(missing !== null)("the lease of a NAT gateway", () => {
     expect(await asksAll("a1")).toEqual(worksWith);
   });
 
-  test("an address that an agent of an earlier release has added gets an end, and a floating IP gets none", async () => {
+  test("an address that an agent of an earlier release added gets a lifetime, and a floating IP does not", async () => {
     await site.run(["ip", "-n", "n3-4096", "addr", "change", `${NAT.ipv4}/32`, "dev", "xt"]);
     const shown = () => site.run(["ip", "-n", "n3-4096", "-4", "addr", "show", "dev", "xt"]);
     const lineOf = async (address: string) => (await shown()).split("inet ").find((each) => each.startsWith(address));

@@ -148,8 +148,8 @@ print(json.dumps(sorted(answers)))
 `;
 
 /**
- * Opens connections until one fails, and sends nothing: SERVER PORT COUNT. Prints JSON: how many were opened, how many
- * of them the server has ended at once, and how many after some more seconds.
+ * Opens COUNT connections, or fewer if one times out, and sends nothing: SERVER PORT COUNT. Prints JSON: how many are
+ * still open after 3 s (`first`), and after 13 s more (`later`).
  */
 export const CROWD_CLIENT = `
 import json, select, socket, sys, time
@@ -171,7 +171,7 @@ print(json.dumps({"first": wait(3), "later": wait(13)}))
 `;
 
 /**
- * Asks a question so many times on one TCP connection and begins to read after a second: SERVER NAME COUNT. Prints JSON:
+ * Asks a question COUNT times on one TCP connection, and reads after a second: SERVER NAME COUNT. Prints JSON:
  * the number of different answers, or the error that ended the connection.
  */
 export const SLOW_DNS_CLIENT = `

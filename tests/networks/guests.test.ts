@@ -144,7 +144,7 @@ describe.skipIf(missing !== null)("a guest", () => {
     expect(await dhcp("a2", a2.mac, a1.mac)).toBeNull();
   });
 
-  test("extends its lease by a broadcast from its own address, and not as another guest", async () => {
+  test("extends its lease by a broadcast from its own address, but not the lease of another guest", async () => {
     const rebind = async (client_mac: string, address: string) => {
       const words = [a1.mac, client_mac, address];
       return JSON.parse((await site.inMachine("a1", "python3", "-c", DHCP_REBINDING_CLIENT, ...words)).out);

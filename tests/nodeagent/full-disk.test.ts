@@ -169,7 +169,7 @@ test("a full disk does not end the worker, and an instance can still be removed"
   await ended;
 });
 
-test("a job that the journal names from before a restart begins only if the control plane still waits for it", async () => {
+test("a job from before a restart begins only if the control plane still waits for it", async () => {
   const state_dir = join(folder.path, "earlier");
   await mkdir(state_dir);
   const job = jobOf("delete");

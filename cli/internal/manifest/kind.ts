@@ -3,8 +3,8 @@
 // record, and its field has the API's name without _id.
 
 /**
- * The type of a field's value in a manifest. `block`: a CIDR block. `address`: an IP address. `bytes`: a number, or a size such as 4GiB. `json`:
- * a value that only the server checks.
+ * The type of a field's value in a manifest. `block`: a CIDR block. `address`: an IP address. `bytes`: a number, or a
+ * size such as 4GiB. `json`: a value that only the server checks.
  */
 export type FieldType =
   | "text"

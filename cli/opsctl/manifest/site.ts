@@ -50,7 +50,10 @@ export async function readSite(io: Io, { wants, wantsSilo }: Part): Promise<Exis
   ];
 }
 
-/** The server does not show the stored value of a setting that a variable overrides. */
+/**
+ * Returns the record of a setting. If a variable overrides the setting, the server does not show the stored value, so
+ * the plan does not remove the setting.
+ */
 function settingRecord({ key, value, default: usual, env_override }: SettingView): Existing {
   if (env_override !== null) {
     const no_effect = `${env_override} is set on the server and overrides the manifest; remove one of them`;

@@ -20,7 +20,7 @@ import { needVpc, VPC_OPTION } from "../record/scope.ts";
 const KIND = kindOf("firewall_rules");
 const HEAD = "# The rules of this VPC. Save and close the editor to apply them; a rule that you remove is deleted.\n" +
   "# A rule without a condition, such as source_cidr, matches every packet that its other conditions match.\n";
-/** The server's values of the fields that a rule of the set lacks. Missing labels stay as they are. */
+/** The values that the server sets if a rule omits these fields. It does not change labels that a rule omits. */
 const DEFAULTS = {
   description: null,
   protocol: "any",
@@ -66,7 +66,7 @@ export function edit(): AnyCommand {
     }));
 }
 
-/** Returns the rule as the set has it after the request, so that the plan names every change that the request makes. */
+/** Returns the rule as it is after the request, so that the plan names every change that the request makes. */
 function completed({ kind, values }: Entry): Entry {
   return entryOf(kind, { ...DEFAULTS, ...values, protocol: values.protocol ?? DEFAULTS.protocol });
 }

@@ -108,7 +108,7 @@ async function send(io: TenantIo, sending: Sending): Promise<Image> {
     const path = `${PATH}/${begun.id}/finish`;
     return await orIfMissing(
       () => io.send<Image>({ method: "POST", path, body: end, limit_ms: FINISH_LIMIT_MS }),
-      // The server may finish an earlier request, whose client has ended.
+      // An earlier run may have ended after it sent this request. The server then finishes the upload without it.
       async (missing) => {
         const made = (await imagesLike(io, sending)).find(({ sha256 }) => sha256 === end.sha256);
         if (made === undefined) throw missing;
@@ -120,7 +120,7 @@ async function send(io: TenantIo, sending: Sending): Promise<Image> {
   }
 }
 
-/** Begins the upload, or continues an earlier one of the same file. If one is finished, returns its image. */
+/** Begins the upload, or continues one of the same file. If an earlier one is finished, returns its image. */
 async function begin(io: TenantIo, sending: Sending): Promise<ImageUpload | Image> {
   const { tenant, body, identity, source } = sending;
   const path = `/v1/tenants/${tenant}/image-uploads`;
@@ -134,7 +134,7 @@ async function begin(io: TenantIo, sending: Sending): Promise<ImageUpload | Imag
     });
     const begun = await orIfMissing(() => io.get<ImageUpload>(`${PATH}/${id}`), () => Promise.resolve(null));
     if (begun !== null) return begun;
-    // The upload with this key was finished, cancelled or has expired.
+    // The upload with this key was finished or cancelled, or it has expired.
     const images = nth === 1 ? await imagesLike(io, sending) : [];
     const sha256 = images.length === 0 ? null : await digestOf(source, body.size_bytes);
     const made = images.find((image) => image.sha256 === sha256);

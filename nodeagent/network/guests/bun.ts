@@ -7,7 +7,7 @@ export type UdpSocket = {
 };
 export type TcpSocket = {
   readonly remoteAddress: string;
-  /** Returns how many bytes the kernel took; -1 if the connection has ended. Bun does not keep the others. */
+  /** Returns how many bytes the kernel took; -1 if the connection has ended. Bun drops the other bytes. */
   write(data: Uint8Array): number;
   /** Ends the connection. The guest still gets the bytes that the kernel took. */
   end(): void;

@@ -1,6 +1,6 @@
 // Serves DNS by TCP to the guests of one router. All routers of a node share one process, so a guest must not use up
-// the process's file descriptors or memory: each connection ends when it brings no question in time, or when its guest
-// does not read the answers. The router's ruleset also limits the connections of each guest.
+// the process's file descriptors or memory: a connection ends if its guest sends no question in time, or does not read
+// the answers. The router's ruleset also limits the connections of each guest.
 import { ROUTER_CONNECTIONS_MAX } from "../ruleset.ts";
 import type { Bun, Listener, TcpSocket } from "./bun.ts";
 import { framed, unframed } from "./resolver.ts";
@@ -9,12 +9,12 @@ import { framed, unframed } from "./resolver.ts";
 const TCP_BYTES_MAX = 4_096;
 /**
  * Maximum number of bytes of answers that wait until the guest reads: room for two answers of the largest size (RFC
- * 1035) with their lengths. A connection with more of them ends.
+ * 1035) with their lengths. A connection with more waiting bytes ends.
  */
 const UNSENT_BYTES_MAX = 2 * (2 + 65_535);
 /**
- * Seconds without a whole question after which a connection ends. RFC 7766 wants a few seconds, and the resolvers may
- * need some of them to answer. Parts of a question do not count, so that a guest cannot send it byte by byte.
+ * A connection ends after so many seconds without a whole question. RFC 7766 recommends a few seconds, and the
+ * resolvers may need some of this time to answer. Parts of a question do not count: a guest could send single bytes.
  */
 const QUESTION_WAIT_S = 10;
 
@@ -52,7 +52,7 @@ export function listenForDns({ bun, hostname, port, answerTo }: DnsConnectionsOp
       open: (socket) => {
         socket.data = { received: new Uint8Array(), unsent: new Uint8Array() };
         // The ruleset drops such a connection already. But the kernel counts from zero when the ruleset is replaced.
-        // The connections that exist are kept, because they may belong to other guests.
+        // The new connection ends and no existing one, because the existing ones may belong to other guests.
         if (open.size >= ROUTER_CONNECTIONS_MAX) return socket.terminate();
         open.add(socket);
         socket.timeout(QUESTION_WAIT_S);

@@ -92,7 +92,7 @@ test("a second upload of a file whose image was deleted continues after an inter
   expect(await openUploads()).toBe(0);
 });
 
-test("a run whose upload is finished meanwhile by the request of an earlier run prints the image", async () => {
+test("if the request of an earlier run finishes the upload meanwhile, the run prints the image", async () => {
   const { path, sha256 } = await newFile("c.raw");
   const ran = await upload(path, {
     at: async (request) => {
@@ -105,9 +105,9 @@ test("a run whose upload is finished meanwhile by the request of an earlier run 
   expect(ran, ran.err).toMatchObject({ code: 0, image: { name: "c.raw", sha256 } });
 });
 
-test("a file with the name and the size of an uploaded image but with other bytes is not taken for it", async () => {
+test("a file with the name and the size of an uploaded image, but with other bytes, gets a conflict", async () => {
   const uploadAt = async (file: { path: string }) => {
-    // With the same time of the last change, the second upload begins with the key of the first.
+    // Both files have the same time of the last change, so the second upload begins with the key of the first.
     await utimes(file.path, CHANGED_AT, CHANGED_AT);
     return await upload(file.path);
   };

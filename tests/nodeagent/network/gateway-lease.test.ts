@@ -108,7 +108,7 @@ test.each([
   ["that cannot be applied", WITHOUT, "nft is not installed"],
   ["of an unknown format", { ...WITHOUT, format: 2 } as unknown as typeof WITHOUT, null],
   ["that is malformed", { ...WITHOUT, nat_gateways: "none" } as unknown as typeof WITHOUT, null],
-])("a document without the gateways %s ends their renewal", async (_, document, problem) => {
+])("a document %s, without the gateways, ends their renewal", async (_, document, problem) => {
   const network = await open();
   await poll(network, { vpcs: [WITH] });
   await poll(network);
