@@ -25,6 +25,12 @@ export async function answer(
 ): Promise<ExitCode> {
   const text = frontText(front, argv, () => environment.stdout.columns);
   if (text === null) return await run(argv, environment);
-  environment.stdout.write(text);
-  return EXIT.ok;
+  try {
+    environment.stdout.write(text);
+    return EXIT.ok;
+  } catch (error) {
+    const { fileProblem } = await import("./internal/file-problem.ts");
+    environment.stderr.write(`error: ${fileProblem(error) ?? (error as Error).message}\n`);
+    return EXIT.failure;
+  }
 }

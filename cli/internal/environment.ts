@@ -14,6 +14,8 @@ export type Sink = {
   writeBytes(bytes: Uint8Array): void;
   readonly isTTY: boolean;
   readonly columns: number;
+  /** Whether a write found that the reader has closed the pipe. Further output is dropped. */
+  readonly isClosed: boolean;
 };
 
 export type Environment = {
@@ -81,6 +83,9 @@ function sink(fd: number): Sink {
     get columns() {
       // A terminal that does not know its width has 0 columns.
       return terminal(fd)?.columns || PLAIN_COLUMNS;
+    },
+    get isClosed() {
+      return closed;
     },
   };
 }

@@ -5,7 +5,7 @@ import { CHANGES_WAIT_S_MAX } from "../../src/contract/limits.ts";
 import { pause } from "./api.ts";
 import type { Environment, Sink } from "./environment.ts";
 import { EXIT } from "./exit-code.ts";
-import { Failure } from "./failure.ts";
+import { Ended, Failure } from "./failure.ts";
 import type { Io } from "./io.ts";
 
 /** Pause after an output, so that many changes in a short time cause only one more output. */
@@ -18,7 +18,8 @@ const ANSWER_SLACK_MS = 15_000;
 const CLEAR = "\u001b[H\u001b[J";
 
 /**
- * Runs `body` until it throws a Failure other than "unreachable". After Ctrl-C, throws a Failure with exit code 130.
+ * Runs `body` until it throws a Failure other than "unreachable". After Ctrl-C, throws a Failure with exit code 130; if the
+ * reader of the output has ended, throws an Ended with exit code 0.
  */
 export async function watch<I extends Io>(
   environment: Environment,
@@ -38,6 +39,8 @@ export async function watch<I extends Io>(
       // Ages change without a change of a record, so a terminal shows every output.
       if (stdout.isTTY) stdout.write(`${CLEAR}${text}`);
       else if (text !== shown) stdout.write(text);
+      // The reader of the pipe has ended, as in `--watch | head`.
+      if (stdout.isClosed) throw new Ended(EXIT.ok);
       shown = text;
       await pause(environment, REST_MS);
       const changes = await calls.send<Changes>({
@@ -66,6 +69,7 @@ async function outputOf<I extends Io>(
   const kept = (sink: Sink): Sink => ({
     isTTY: sink.isTTY,
     columns: sink.columns,
+    isClosed: false,
     write: (more) => void (text += more),
     writeBytes: (bytes) => void (text += decoder.decode(bytes, { stream: true })),
   });

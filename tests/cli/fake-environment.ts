@@ -63,6 +63,7 @@ export function fakeEnvironment(options: FakeOptions = {}): FakeEnvironment {
     writeBytes: (bytes: Uint8Array) => void (written[to] += new TextDecoder().decode(bytes)),
     isTTY: options.isTTY === true,
     columns: 100,
+    isClosed: false,
   });
   let ids = 0;
   const environment: Environment = {

@@ -56,7 +56,8 @@ export async function simulatedMachine(
   function start(onAnswer: (call: Call) => Promise<void> | void = () => {}): RunningAgent {
     const stop = new AbortController();
     const written: string[] = [];
-    const sink = { write: (text: string) => void written.push(text), writeBytes: () => {}, isTTY: false, columns: 100 };
+    const plain = { isTTY: false, columns: 100, isClosed: false };
+    const sink = { ...plain, write: (text: string) => void written.push(text), writeBytes: () => {} };
     const environment: Environment = {
       ...processEnvironment(stop.signal),
       env: {},

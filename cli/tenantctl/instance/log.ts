@@ -35,10 +35,18 @@ export function log(
 async function followLog(io: TenantIo, path: string, safe: (text: string) => string): Promise<void> {
   const decoder = new TextDecoder();
   const wanted = { mode: "watch", history_bytes: CONSOLE_LOG_BYTES_MAX } as const;
+  const { stdout } = io.environment;
+  let leave = () => {};
   const opened = await openConsole(io, { path, wanted }, {
     ready: () => {},
-    output: (bytes) => io.environment.stdout.write(safe(decoder.decode(bytes, { stream: true }))),
+    output: (bytes) => {
+      stdout.write(safe(decoder.decode(bytes, { stream: true })));
+      // The reader of the pipe has ended, as in `--follow | head`.
+      if (stdout.isClosed) leave();
+    },
     note: (line) => io.note(line),
   });
+  leave = opened.leave;
+  if (stdout.isClosed) leave();
   await opened.ended;
 }
