@@ -93,8 +93,7 @@ export async function requireSignature(
 
 /**
  * Returns the failure for a key that only the index names. An attacker who can change an image in the index can also
- * change the key. So the fingerprint must come from the user, from the user's key file, or from the URL of a key
- * server.
+ * change the key and its URL. So the fingerprint or the key file must come from the user.
  */
 function unpinned(fingerprints: readonly string[]): Failure {
   const [first, ...more] = fingerprints;
@@ -161,17 +160,21 @@ async function keysFor(
   artifact: Artifact,
   { signature: { key_url }, request }: { signature: Signature; request: SignatureRequirement },
 ): Promise<{ keys: Keys; pinned: boolean }> {
-  const in_address = request.key === null ? pinIn(key_url ?? "") : null;
-  const pins = request.fingerprints.length > 0 ? request.fingerprints : in_address === null ? null : [in_address];
-  if (request.key !== null) return { keys: await readKeys("the key file", request.key, pins), pinned: true };
+  const in_address = request.key === null ? fingerprintIn(key_url ?? "") : null;
+  const wanted = request.fingerprints.length > 0 ? request.fingerprints : in_address === null ? null : [in_address];
+  if (request.key !== null) return { keys: await readKeys("the key file", request.key, wanted), pinned: true };
   if (key_url === null || key_url === undefined) {
     throw new Failure("the index lists no URL for the vendor's key; pass the key file with --key", EXIT.failure);
   }
-  return { keys: await readKeys(key_url, await source.document(key_url, artifact), pins), pinned: pins !== null };
+  const keys = await readKeys(key_url, await source.document(key_url, artifact), wanted);
+  return { keys, pinned: request.fingerprints.length > 0 };
 }
 
-/** Returns the fingerprint in the URL of a key server, or null. No other field of an index has a fingerprint. */
-export function pinIn(key_url: string): string | null {
+/**
+ * Returns the fingerprint in the URL of a key server, or null. It selects the key, because a key server may return
+ * several.
+ */
+export function fingerprintIn(key_url: string): string | null {
   return /[?&]search=0x([0-9a-f]{64}|[0-9a-f]{40})(?:&|$)/i.exec(key_url)?.[1]?.toUpperCase() ?? null;
 }
 

@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as openpgp from "openpgp";
 import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { pinIn } from "../../../cli/image/vendor-check.ts";
+import { fingerprintIn } from "../../../cli/image/vendor-check.ts";
 import type { Signature } from "../../../cli/image/model.ts";
 import { filesIn, newFolder } from "./folder.ts";
 import { tenantctl } from "./tenantctl.ts";
@@ -233,9 +233,19 @@ test("a short key id is not accepted as a fingerprint", async () => {
   expect((await download(["--fingerprint", "D94AA3F0EFE21092"])).code).toBe(2);
 });
 
-test("the URL of a key server pins the key with the fingerprint in the URL; other URLs pin no key", () => {
+test("a key is not trusted because the index has its fingerprint in the URL of a key server", async () => {
+  await signList(mine, mine);
+  vendor.put(`/lookup?op=get&search=0x${mine.fingerprint}`, mine.armored);
+  const [signature] = vendor.artifact.integrity!.signatures!;
+  sign({ ...signature, key_url: `${vendor.base}/lookup?op=get&search=0x${mine.fingerprint}` });
+  const ran = await download();
+  expect([ran.code, ran.err()]).toEqual([1, expect.stringContaining(`only the index says that ${mine.fingerprint}`)]);
+  expect((await download(pinned(mine))).code).toBe(0);
+});
+
+test("the URL of a key server selects the key with the fingerprint in the URL; other URLs select no key", () => {
   const fingerprint = "D2EB44626FDDC30B513D5BB71A5D6C4C7DB87C81";
-  expect(pinIn(`https://keys.example/pks/lookup?op=get&search=0x${fingerprint}`)).toBe(fingerprint);
-  expect(pinIn(`https://keys.example/pks/lookup?op=get&search=0x${fingerprint.slice(0, 16)}`)).toBeNull();
-  expect(pinIn(`https://keys.example/${fingerprint}.asc`)).toBeNull();
+  expect(fingerprintIn(`https://keys.example/pks/lookup?op=get&search=0x${fingerprint}`)).toBe(fingerprint);
+  expect(fingerprintIn(`https://keys.example/pks/lookup?op=get&search=0x${fingerprint.slice(0, 16)}`)).toBeNull();
+  expect(fingerprintIn(`https://keys.example/${fingerprint}.asc`)).toBeNull();
 });
