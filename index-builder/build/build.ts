@@ -83,7 +83,11 @@ function changeIn(id: string, before: Build | undefined, artifact: Artifact): st
   const changed = digests.find(({ algorithm, value }) =>
     known.some((digest) => digest.algorithm === algorithm && digest.value !== value)
   );
-  const resized = same.size !== null && artifact.size !== null && same.size !== artifact.size;
+  // With an equal digest the bytes are the same. A mirror may have announced a wrong size while it copied the file.
+  const has_equal = digests.some(({ algorithm, value }) =>
+    known.some((digest) => digest.algorithm === algorithm && digest.value === value)
+  );
+  const resized = !has_equal && same.size !== null && artifact.size !== null && same.size !== artifact.size;
   if (changed === undefined && !resized) return null;
   return `build ${id} ${artifactKey(artifact)}: the ${changed?.algorithm ?? "size"} changed under the same build id`;
 }
