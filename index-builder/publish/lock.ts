@@ -12,13 +12,13 @@ const NAME = /^lock\.(\d{1,15})$/;
 const FREE = "free";
 
 /** Takes the lock. Returns null if another builder holds it. */
-export async function takeLock(folder: string): Promise<Lock | null> {
+export async function takeLock(folder: string, processes: Processes = ALL_PROCESSES): Promise<Lock | null> {
   const seen = Math.max(0, ...await numbers(folder));
-  if (seen > 0 && await isHeld(join(folder, `lock.${seen}`))) return null;
+  if (seen > 0 && await isHeld(join(folder, `lock.${seen}`), processes)) return null;
   const mine = seen + 1;
   const path = join(folder, `lock.${mine}`);
   const draft = join(folder, `lock-draft.${process.pid}.${crypto.randomUUID()}`);
-  await writeFile(draft, await holderOf(process.pid));
+  await writeFile(draft, await holderOf(process.pid, processes));
   try {
     // A hard link appears with its content, and fails if the name exists.
     await link(draft, path);
@@ -50,7 +50,7 @@ async function numbers(folder: string): Promise<number[]> {
   });
 }
 
-async function isHeld(path: string): Promise<boolean> {
+async function isHeld(path: string, processes: Processes): Promise<boolean> {
   const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
     // The file is gone: another builder just took a higher number and is running.
     if (error.code === "ENOENT") return null;
@@ -59,20 +59,37 @@ async function isHeld(path: string): Promise<boolean> {
   if (text === null) return true;
   if (text === FREE) return false;
   const pid = Number(text.split(" ")[0]);
-  return Number.isSafeInteger(pid) && await holderOf(pid) === text;
+  if (!Number.isSafeInteger(pid)) return false;
+  const holder = await holderOf(pid, processes);
+  // A process whose start time cannot be read may be the holder.
+  return holder === text || holder === `${pid} ${UNKNOWN}`;
 }
+
+export type Processes = {
+  /** Returns the content of /proc/PID/stat; null if the process does not exist, or this user may not see it. */
+  readonly stat: (pid: number) => Promise<string | null>;
+  /** Sends the signal 0, which only checks the process. Throws a system error. */
+  readonly check: (pid: number) => void;
+};
+const ALL_PROCESSES: Processes = {
+  stat: (pid) => readFile(`/proc/${pid}/stat`, "utf8").catch(() => null),
+  check: (pid) => void process.kill(pid, 0),
+};
+/** In the place of a start time that cannot be read. */
+const UNKNOWN = "-";
 
 /**
  * Returns an identifier of a process: its id and, on Linux, its start time, because the system reuses ids. Returns
  * "none" if no process has this id.
  */
-async function holderOf(pid: number): Promise<string> {
-  const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => null);
-  if (stat !== null) return `${pid} ${stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19]}`;
+async function holderOf(pid: number, { stat, check }: Processes): Promise<string> {
+  const found = await stat(pid);
+  if (found !== null) return `${pid} ${found.slice(found.lastIndexOf(")") + 2).split(" ")[19]}`;
   try {
-    process.kill(pid, 0);
-    return `${pid} -`;
-  } catch {
-    return "none";
+    check(pid);
+  } catch (error) {
+    // A process of another user exists: this user may not send it a signal.
+    if ((error as NodeJS.ErrnoException).code !== "EPERM") return "none";
   }
+  return `${pid} ${UNKNOWN}`;
 }

@@ -105,14 +105,17 @@ export async function recover(site: Site): Promise<void> {
   if (await lstat(aside).then(() => true, () => false)) await rename(aside, site.link);
 }
 
-/** Removes drafts, generations that were never published, and old generations. */
+/**
+ * Removes drafts, generations that were never published, and old generations. A folder that cannot be removed, for
+ * example because another user published it, does not stop the publication. The next run tries again.
+ */
 async function tidy(site: Site): Promise<void> {
   const current = await currentNumber(site);
   const keep = [current, ...(await generationNumbers(site)).filter((number) => number < current).sort((a, b) => b - a)]
     .slice(0, KEPT);
   for (const name of await readdir(site.generations)) {
     const stale = /^\d+\.draft$/.test(name) || (/^\d+$/.test(name) && current > 0 && !keep.includes(Number(name)));
-    if (stale) await rm(join(site.generations, name), { recursive: true, force: true });
+    if (stale) await rm(join(site.generations, name), { recursive: true, force: true }).catch(() => {});
   }
 }
 

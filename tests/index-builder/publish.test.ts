@@ -1,7 +1,20 @@
 import { execFile } from "node:child_process";
-import { cp, mkdir, mkdtemp, readdir, readFile, readlink, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import {
+  chmod,
+  cp,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  readlink,
+  realpath,
+  rm,
+  symlink,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import process from "node:process";
 import { promisify } from "node:util";
 import * as openpgp from "openpgp";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -11,6 +24,7 @@ import { publish, readPublished, siteAt } from "../../index-builder/publish/site
 import { runIndexBuilder } from "../../index-builder/program.ts";
 import { readFiles } from "../../index-builder/tree/load.ts";
 import { webFolder } from "./recorded-vendor.ts";
+import { needs, present } from "../support/optional-programs.ts";
 
 let folder: string;
 beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), "index-"))));
@@ -180,6 +194,36 @@ test("readers see the old or the new generation during a publication, never a mi
   expect((await readdir(site.generations)).sort()).toEqual(["30", "31"]);
 });
 
+test("an old generation that cannot be removed does not stop a publication", async (context) => {
+  if (process.getuid!() === 0) needs(context, "mount", "umount");
+  const site = siteAt(join(folder, "stuck"));
+  await mkdir(site.generations);
+  const next = (mark: string) => ({ files: new Map([["v1/a.json", mark]]), trust: { vendors: {} } });
+  const first = join(site.generations, String(await publish(site, next("1"))));
+  const release = await makeStuck(first);
+  try {
+    for (const mark of ["2", "3", "4"]) await publish(site, next(mark));
+    expect(await readFile(join(site.link, "v1/a.json"), "utf8")).toBe("4");
+    expect((await readdir(site.generations)).sort()).toEqual(["1", "3", "4"]);
+  } finally {
+    await release();
+  }
+  await publish(site, next("5"));
+  expect((await readdir(site.generations)).sort()).toEqual(["4", "5"]);
+});
+
+/** Prevents the removal of a folder, also by root. Returns the function that permits it again. */
+async function makeStuck(path: string): Promise<() => Promise<unknown>> {
+  if (process.getuid!() !== 0) {
+    await chmod(path, 0o500);
+    return () => chmod(path, 0o700);
+  }
+  const inner = join(path, "mounted");
+  await mkdir(inner);
+  await promisify(execFile)(present("mount"), ["-t", "tmpfs", "none", inner]);
+  return () => promisify(execFile)(present("umount"), [inner]);
+}
+
 test("only one of ten concurrent builders gets the lock; after its release, another builder can get the lock", async () => {
   const generations = join(folder, "locks");
   await mkdir(generations);
@@ -202,6 +246,20 @@ test("the lock of a dead process does not block other builders", async () => {
   const lock = await takeLock(generations);
   expect(lock).not.toBeNull();
   expect((await index("all", "--site", join(folder, "dead-site"), ...T0)).code).toBe(0);
+});
+
+test("a process of another user holds the lock, even if its start time cannot be read", async () => {
+  const generations = join(folder, "other-user");
+  await mkdir(generations);
+  await writeFile(join(generations, "lock.7"), "4321 12345");
+  const hidden = (code: string) => ({
+    stat: () => Promise.resolve(null),
+    check: () => {
+      throw Object.assign(new Error(code), { code });
+    },
+  });
+  expect(await takeLock(generations, hidden("EPERM"))).toBeNull();
+  expect(await takeLock(generations, hidden("ESRCH"))).not.toBeNull();
 });
 
 test("while another builder runs, the program ends with exit code 75", async () => {
