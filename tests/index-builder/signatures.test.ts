@@ -201,6 +201,23 @@ test("expired, revoked and weak keys are refused, although they are pinned", asy
   }
 });
 
+test("a key that was retired or whose signing subkey has expired since the signature is refused", async () => {
+  const date = new Date("2026-10-01T00:00:00Z");
+  const subkey = await makeKey({ date, subkeys: [{ sign: true, keyExpirationTime: 8 * 86_400 }] });
+  const retired = await makeKey({ date });
+  const { publicKey } = await openpgp.revokeKey({
+    key: retired.privateKey,
+    reasonForRevocation: { flag: openpgp.enums.reasonForRevocation.keyRetired },
+    date: new Date("2026-10-08T00:00:00Z"),
+    format: "object",
+  });
+  for (const { by, key } of [{ by: subkey, key: subkey.publicKey }, { by: retired, key: publicKey }]) {
+    const signature = await detachedOf(GOOD, by, { date: new Date("2026-10-05T00:00:00Z") });
+    const bodies = { key: key.armor(), SHA256SUMS: GOOD, "SHA256SUMS.asc": signature };
+    expect(await digestsFrom("pgp_detached", bodies, [by.fingerprint])).toMatch(/^untrusted: .*expired or is revoked/);
+  }
+});
+
 test("a key file with another key than the pinned one is refused", async () => {
   const bodies = {
     key: stranger.publicKey.armor(),

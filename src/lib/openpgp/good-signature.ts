@@ -1,5 +1,5 @@
-// Finds a good signature of a message: one that verifies with one of the given keys, if this key is neither expired nor
-// revoked. The types describe the results of an OpenPGP library, so that this file need not import the library.
+// Finds a good signature of a message: one that verifies with one of the given keys. The primary key and the key that
+// signed must be neither expired nor revoked now; the library checks them only for the time of the signature. The types describe the results of an OpenPGP library, so that this file need not import the library.
 
 /** One signature in the library's result. */
 export type CheckedSignature<Id> = {
@@ -11,8 +11,8 @@ export type CheckedSignature<Id> = {
 /** A trusted key in the library's form. */
 export type SigningKey<Id> = {
   getKeys(id: Id): readonly unknown[];
-  /** Infinity for a key without expiry, null for a key that is revoked or not validly bound. */
-  getExpirationTime(): Promise<Date | number | null>;
+  /** Rejects if the primary key or the key with this id is expired, revoked or not valid for signatures at `date`. */
+  getSigningKey(id: Id, date: Date): Promise<unknown>;
 };
 
 /**
@@ -28,10 +28,9 @@ export async function goodSignature<Id, Key extends SigningKey<Id>>(
       await verified;
       const key = keys.find((candidate) => candidate.getKeys(keyID).length > 0);
       if (key === undefined) throw new Error("the signature is by a key that is not trusted");
-      const expires = await key.getExpirationTime();
-      if (expires === null || Number(expires) <= now.getTime()) {
-        throw new Error("the signature is by a key that has expired or is revoked");
-      }
+      await key.getSigningKey(keyID, now).catch((error: Error) => {
+        throw new Error(`the signature is by a key that has expired or is revoked (${error.message})`);
+      });
       const signed_at = (await signature).packets[0]?.created;
       if (signed_at === undefined || signed_at === null) throw new Error("the signature has no date");
       return { key, signed_at };
