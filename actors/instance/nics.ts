@@ -157,6 +157,8 @@ type Taken = { readonly token: string; readonly condition: Condition };
  */
 function taken(place: NicPlace, family: Family, given: string | null, token: string): Taken | Fault | null {
   if (given !== null) {
+    // An IPv6 address can be written as a mapped IPv4 address, which is an IPv4 address.
+    if (parseIp(given)?.family !== (family === "v4" ? 4 : 6)) return notIn(place, given);
     const offset = offsetIn(place, given);
     if (typeof offset !== "number") return offset;
     return { token: `${token}:${family}`, condition: takeAddress(place, given, `${token}:${family}`, offset) };
@@ -171,6 +173,8 @@ function takeAddress({ id }: NicPlace, address: string, token: string, offset: n
   return allocate(subnetPool(id, address.includes(":") ? "v6" : "v4"), token, refusal, { low: offset, high: offset });
 }
 
+const notIn = ({ id }: NicPlace, text: string) => badRequest(`${text} is not an address of subnet ${id}`);
+
 function blockOf({ ipv4_block, ipv6_block }: Blocks, family: Family) {
   const text = family === "v4" ? ipv4_block : ipv6_block;
   return text === null ? null : parseBlock(text);
@@ -184,7 +188,7 @@ function offsetIn(place: NicPlace, text: string): number | Fault {
   const ip = parseIp(text);
   const block = ip === null ? null : blockOf(place, ip.family === 4 ? "v4" : "v6");
   if (ip === null || block === null || !inCidr(ip, block)) {
-    return badRequest(`${text} is not an address of subnet ${place.id}`);
+    return notIn(place, text);
   }
   const offset = ip.value - block.network;
   if (offset > BigInt(POOL_OFFSET_MAX)) {

@@ -113,6 +113,8 @@ test("a value that is malformed or outside the subnet or VPC is refused, and not
   const before = await a.dump();
   await badRequest(add(id, { primary_ipv4: "10.0.3.9" }), `10.0.3.9 is not an address of subnet ${back.id}`);
   await badRequest(add(id, { primary_ipv6: "fd00:10:0:1::9" }), "fd00:10:0:1::9 is not an address of subnet");
+  // 10.0.2.9, written as a mapped address.
+  await badRequest(add(id, { primary_ipv6: "::ffff:a00:209" }), "::ffff:a00:209 is not an address of subnet");
   const [first] = await a.nicsOf(id);
   const far = "fd00:10:0:1:8000::1";
   await badRequest(change(first.id, { additional_ips: [far] }), `${far} is beyond the first 2^53 addresses of subnet`);
