@@ -14,7 +14,11 @@ const DIRECTION = [
   ..."\u202a\u202b\u202c\u202d\u202e",
   ..."\u2066\u2067\u2068\u2069",
 ];
-const INVISIBLE = ["\u200b", "\u200c", "\u200d", "\u2060", "\u2064", "\ufeff"];
+const INVISIBLE = [
+  ..."\u200b\u200c\u200d\u2060\u2064\ufeff",
+  // A soft hyphen, a Hangul filler, a variation selector and a tag.
+  ..."\u00ad\u3164\ufe0f\u{e0041}",
+];
 const CONTROL = ["\u001b", "\u007f", "\u0085", "\u009b", "\u2028", "\u2029"];
 
 let folder: TemporaryFolder;

@@ -7,8 +7,8 @@ import { RESOURCE_NAME_BYTES_MAX } from "../../contract/limits.ts";
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
 /** Marks, embeddings, overrides and isolates of the Unicode bidirectional algorithm (UAX 9). */
 const BIDIRECTIONAL = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
-/** Zero-width spaces, joiners and invisible operators, and the byte order mark. */
-const ZERO_WIDTH = /[\u200b-\u200d\u2060-\u2064\ufeff]/;
+/** Zero-width spaces and joiners, soft hyphens, fillers, variation selectors, tags, and other invisible characters. */
+const INVISIBLE = /\p{Default_Ignorable_Code_Point}/u;
 
 /**
  * Returns the 409 for a name that violates the rule, or null.
@@ -44,7 +44,7 @@ function unreadableRule(text: string): string | null {
   if (CONTROL.test(text)) return "must not contain control characters";
   const [turning] = BIDIRECTIONAL.exec(text) ?? [];
   if (turning !== undefined) return `must not contain characters that change the direction of text (${code(turning)})`;
-  const [invisible] = ZERO_WIDTH.exec(text) ?? [];
+  const [invisible] = INVISIBLE.exec(text) ?? [];
   return invisible === undefined ? null : `must not contain invisible characters (${code(invisible)})`;
 }
 
