@@ -7,8 +7,8 @@ type Db = Kysely<Database>;
 
 /** 100 units of cn_usage are one vCPU (docs/instances.md, "Placement"). */
 const PLACED = `json_build_object('cpu', coalesce(sum(cpu_units), 0) / 100.0,
-  'memory_bytes', coalesce(sum(ram_mb), 0)::bigint * 1048576, 'disk_bytes', coalesce(sum(disk_bytes), 0)::bigint,
-  'instances', coalesce(sum(instances), 0)::bigint)`;
+  'memory_bytes', ${exactSum("ram_mb", 1_048_576)}, 'disk_bytes', ${exactSum("disk_bytes")},
+  'instances', ${exactSum("instances")})`;
 
 /** Returns the capacity of a node, or undefined for an unknown node. */
 export async function findNodeCapacity(db: Db, server_uuid: string): Promise<NodeCapacity | undefined> {
@@ -26,19 +26,20 @@ export async function sumFleetCapacity(db: Db): Promise<FleetCapacity> {
       select k.report from cn c left join cn_capacity k using (server_uuid) where c.state = 'approved')
     select (select json_build_object('approved', count(*), 'reporting', count(report)) from fleet) as nodes,
            (select json_build_object(
-                     'cpu', ${exact("sum((report->>'cpu_threads_logical')::bigint)")},
-                     'memory_bytes', ${exact("sum((report->>'ram_total_mb')::bigint) * 1048576")},
-                     'disk_bytes', ${exact("sum(pools.total)")},
-                     'disk_free_bytes', ${exact("sum(pools.free)")})
+                     'cpu', ${sql.raw(exactSum("(report->>'cpu_threads_logical')::bigint"))},
+                     'memory_bytes', ${sql.raw(exactSum("(report->>'ram_total_mb')::bigint", 1_048_576))},
+                     'disk_bytes', ${sql.raw(exactSum("pools.total"))},
+                     'disk_free_bytes', ${sql.raw(exactSum("pools.free"))})
               from fleet, lateral (
                 select sum((p->>'total_bytes')::bigint) as total, sum((p->>'free_bytes')::bigint) as free
                   from jsonb_array_elements(report->'zpools') p) pools
              where report is not null) as physical,
            (select ${sql.raw(PLACED)} from cn_usage join cn using (server_uuid) where cn.state = 'approved') as placed,
-           (select json_build_object('cpu', coalesce(sum(cpu_limit), 0)::bigint,
-                     'memory_bytes', coalesce(sum(memory_bytes), 0)::bigint,
-                     'disk_bytes', coalesce(sum(disk_bytes), 0)::bigint,
-                     'instances', coalesce(sum(instance_limit), 0)::bigint) from tenant_quota) as quotas,
+           (select json_build_object(
+                     'cpu', ${sql.raw(exactSum("cpu_limit"))},
+                     'memory_bytes', ${sql.raw(exactSum("memory_bytes"))},
+                     'disk_bytes', ${sql.raw(exactSum("disk_bytes"))},
+                     'instances', ${sql.raw(exactSum("instance_limit"))}) from tenant_quota) as quotas,
            (select json_build_object('total', (select count(*) from tenant), 'with_quota', count(*)) from tenant_quota)
              as tenants`.execute(db);
   return rows[0]!;
@@ -74,9 +75,12 @@ const COUNTED = sql`lateral (
   select sum(n) as total, sum(n * (i - 0.5) / 20) as weighted from unnest(h.cpu_counts) with ordinality c(n, i)) counted`;
 const MEAN = sql`round((counted.weighted / nullif(counted.total, 0))::numeric, 4)::float8`;
 
-/** Nodes report any numbers. A sum that is too large for a JavaScript number becomes the greatest exact one. */
-function exact(sum: string) {
-  return sql.raw(`least(coalesce(${sum}, 0), ${Number.MAX_SAFE_INTEGER})::bigint`);
+/**
+ * Returns SQL for a sum. Nodes report any numbers, and a quota may be any number. A sum that is too large for a
+ * JavaScript number becomes the greatest exact one.
+ */
+function exactSum(amount: string, unit = 1): string {
+  return `least(coalesce(sum(${amount}), 0) * ${unit}, ${Number.MAX_SAFE_INTEGER})::bigint`;
 }
 
 function rfc3339(column: string) {

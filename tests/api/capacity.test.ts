@@ -43,6 +43,18 @@ test("sums above the greatest exact number are shown as that number", async () =
   const { physical } = await get("/v1/system/capacity");
   expect(physical).toEqual({ cpu: most, memory_bytes: most, disk_bytes: most, disk_free_bytes: most });
   await f.node.alive();
+  // A tenant whose quota limits only the vCPUs has the greatest number for the other limits.
+  await f.t.db.query(
+    `with made as (
+       insert into tenant
+       select (jsonb_populate_record(t, jsonb_build_object('id', gen_random_uuid(), 'name', 'tenant-' || n))).*
+         from tenant t, generate_series(1, 1025) n where t.id = $2 returning id)
+     insert into tenant_quota
+     select (jsonb_populate_record(q, jsonb_build_object('tenant_id', made.id, 'memory_bytes', $1::bigint,
+              'disk_bytes', $1::bigint))).* from tenant_quota q, made`,
+    [most, f.tenant.tenant_id],
+  );
+  expect((await get("/v1/system/capacity")).quotas).toMatchObject({ memory_bytes: most, disk_bytes: most });
 });
 
 test("a node's capacity contains its last report, or null if the node never reported", async () => {
