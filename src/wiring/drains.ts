@@ -69,6 +69,7 @@ async function runningDrains(db: Kysely<Database>): Promise<Drain[]> {
         instance_name,
         target_cn_uuid,
         is_here: isHere(instance_id),
+        was_deleted: now.get(instance_id)?.was_deleted ?? false,
         is_occupied: now.get(instance_id)?.is_occupied ?? false,
         failure: now.get(instance_id)?.failure ?? null,
       })),
@@ -106,7 +107,7 @@ function arrives(server_uuid: string) {
     and a.target_cn = ${server_uuid}::uuid and not berth_migration_ended(a.state))`;
 }
 
-type Now = Pick<Move, "is_here" | "is_occupied" | "failure">;
+type Now = Pick<Move, "is_here" | "was_deleted" | "is_occupied" | "failure">;
 
 async function stateOf(
   db: Kysely<Database>,
@@ -116,12 +117,13 @@ async function stateOf(
 ): Promise<Map<string, Now>> {
   const migrations = ids.map((id) => migrationId(drain_id, id));
   const { rows } = await sql<Now & { id: string }>`
-    select i.id, i.operation_id is not null as is_occupied,
+    select w.instance_id as id, i.operation_id is not null as is_occupied,
+           i.id is null and m.state is distinct from 'completed' as was_deleted,
            i.host_cn_uuid = ${server_uuid}::uuid or coalesce(not berth_migration_ended(m.state), false)
              or ${arrives(server_uuid)} as is_here,
            case when m.state in ('failed', 'aborted') then coalesce(m.reason, 'the migration ' || m.state) end as failure
       from unnest(${ids}::uuid[], ${migrations}::uuid[]) as w (instance_id, migration_id)
-      join instance i on i.id = w.instance_id left join migration m on m.id = w.migration_id`.execute(db);
+      left join instance i on i.id = w.instance_id left join migration m on m.id = w.migration_id`.execute(db);
   return new Map(rows.map((row) => [row.id, row]));
 }
 

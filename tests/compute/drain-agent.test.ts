@@ -145,6 +145,21 @@ test("a drain waits for an instance that migrates to the node, and moves it on",
   expect(await hostOf(id)).toBe(source);
 });
 
+test("a drain does not count an instance that was deleted before its migration as moved", async () => {
+  const [source] = [...machines.keys()] as [string];
+  const [id] = await instancesOn(source, 2) as [string, string];
+  okOf(await g.call("POST", `/v1/instances/${id}/stop`));
+  await machines.get(source)!.trouble({ slow_ms: 1_000 });
+  const deleted = g.call("DELETE", `/v1/instances/${id}`);
+  const operationKind = async () =>
+    (await t.db.query("select operation_kind from instance where id = $1", [id])).rows[0]?.operation_kind;
+  await expect.poll(operationKind).toBe("delete");
+  const { operation_id } = okOf(await drain(source));
+  okOf(await deleted);
+  made.splice(made.indexOf(id), 1);
+  expect(await ended(operation_id)).toEqual({ moved: 1, remaining: [] });
+});
+
 test("a node has only one drain at a time, and an abandoned drain begins no more migrations", async () => {
   const [source] = [...machines.keys()] as [string];
   const ids = await instancesOn(source, DRAIN_MIGRATIONS_MAX + 1);

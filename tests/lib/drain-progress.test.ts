@@ -8,6 +8,7 @@ const move = (instance_id: string, change: Partial<Move> = {}): Move => ({
   instance_name: instance_id,
   target_cn_uuid: "to",
   is_here: true,
+  was_deleted: false,
   is_occupied: false,
   failure: null,
   ...change,

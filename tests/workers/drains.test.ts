@@ -14,6 +14,7 @@ const drain = (name: string): Drain => ({
     instance_name: name,
     target_cn_uuid: "target",
     is_here: true,
+    was_deleted: false,
     is_occupied: false,
     failure: null,
   }],

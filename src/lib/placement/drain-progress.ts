@@ -12,6 +12,8 @@ export type Move = {
   readonly target_cn_uuid: string | null;
   /** Whether the instance is on the drained node or arrives there, or its move has not ended. */
   readonly is_here: boolean;
+  /** Whether the instance was deleted before its move ended. */
+  readonly was_deleted: boolean;
   readonly is_occupied: boolean;
   /** Why the migration of the instance in this drain failed; null if no migration failed. */
   readonly failure: string | null;
@@ -65,7 +67,10 @@ export function nextOfDrain(
       remedy,
     })),
   ];
-  return { next: "end", result: { moved: moves.length - here.length, remaining } };
+  return {
+    next: "end",
+    result: { moved: moves.filter((move) => !move.is_here && !move.was_deleted).length, remaining },
+  };
 }
 
 /** Returns the error of the operation if instances are still on the node; null if the node is empty. */
