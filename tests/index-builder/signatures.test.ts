@@ -400,6 +400,14 @@ test("another size with the same digest is a wrong size of a mirror, and is publ
   const sizeIn = ({ tree }: typeof second) => tree.current.get("9")![0]!.artifacts[0]!.size;
   expect([sizeIn(first), sizeIn(second)]).toEqual([999, 1_000]);
   expect(second.notes.filter(({ level }) => level === "alarm")).toEqual([]);
+  // Without the list, nothing shows that the bytes are the same.
+  const unlisted = { ...bodies, SHA256SUMS: 404, "SHA256SUMS.asc": 404 };
+  const third = await run(subject, webOf(unlisted, 1_001), { previous: second.tree, trust: second.trust });
+  if (!third.ok) throw new Error(third.error);
+  expect(sizeIn(third)).toBe(1_000);
+  expect(third.notes.filter(({ level }) => level === "alarm").map(({ text }) => text).join()).toContain(
+    "the size changed",
+  );
 });
 
 test("an image whose bytes changed under the same build id raises an alarm, and the release stays as it was", async () => {
