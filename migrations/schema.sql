@@ -1315,7 +1315,9 @@ CREATE OR REPLACE FUNCTION public.berth_made_bytes(of_cn uuid)
  STABLE
 AS $function$
   select coalesce(sum(least(coalesce(d.applied_bytes, 0), d.size_bytes)), 0)::bigint
-    from instance i join disk d on d.instance_id = i.id where i.host_cn_uuid = of_cn $function$;
+    from instance i join disk d on d.instance_id = i.id
+   where i.host_cn_uuid = of_cn and not exists (
+     select from migration g where g.instance_id = i.id and g.target_cn = of_cn and not berth_migration_ended(g.state)) $function$;
 
 CREATE OR REPLACE FUNCTION public.berth_migration_ended(of_state text)
  RETURNS boolean
@@ -1455,9 +1457,11 @@ CREATE OR REPLACE FUNCTION public.berth_unmade_bytes(of_cn uuid)
  LANGUAGE sql
  STABLE
 AS $function$
-  select coalesce(sum(d.size_bytes - coalesce(d.applied_bytes, 0)), 0)::bigint
-    from instance i join disk d on d.instance_id = i.id
-   where i.host_cn_uuid = of_cn and (d.applied_bytes is null or d.applied_bytes < d.size_bytes) $function$;
+  select coalesce(sum(d.size_bytes - case when i.evacuates then 0 else least(coalesce(d.applied_bytes, 0), d.size_bytes)
+                                     end), 0)::bigint
+    from (select id, exists (select from migration g where g.instance_id = instance.id and g.target_cn = of_cn
+                                and not berth_migration_ended(g.state)) as evacuates
+            from instance where host_cn_uuid = of_cn) i join disk d on d.instance_id = i.id $function$;
 
 CREATE OR REPLACE FUNCTION public.berth_update(jsonb, integer[], text[], text, text[], text)
  RETURNS void
@@ -3548,11 +3552,17 @@ begin
       select u.server_uuid, json_object_agg(u.tenant_id, u.instances) as them from cn_tenant_usage u group by 1),
     -- Few disks are incomplete, but PostgreSQL expects a third of them to be. So the query looks up the instance of
     -- each incomplete disk separately.
+    -- An instance that is being evacuated is on its new node already, but its applied_bytes are from the dead node.
     unmade as (
       select each.host_cn_uuid, sum(each.bytes)::bigint as bytes
         from (select (select host_cn_uuid from instance where id = d.instance_id) as host_cn_uuid,
                      d.size_bytes - coalesce(d.applied_bytes, 0) as bytes
-                from disk d where d.applied_bytes is null or d.applied_bytes < d.size_bytes) each
+                from disk d where d.applied_bytes is null or d.applied_bytes < d.size_bytes
+               union all
+              select i.host_cn_uuid, least(coalesce(d.applied_bytes, 0), d.size_bytes)
+                from migration g join instance i on i.id = g.instance_id and i.host_cn_uuid = g.target_cn
+                join disk d on d.instance_id = i.id
+               where g.instance_id is not null and g.state <> all (array['completed', 'failed', 'aborted'])) each
        group by 1)
     select clock.now, c.server_uuid, c.hostname, c.state, c.role, s.last_seen, to_json(p), coalesce(p.traits, '{}'),
            k.report, coalesce(u.cpu_units, 0), coalesce(u.ram_mb, 0), coalesce(u.disk_bytes, 0),

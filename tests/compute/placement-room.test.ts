@@ -201,6 +201,33 @@ test("the guard counts disks whose rows the same commit call has not written yet
   expect(await roomOn(t, node.id, SLOT)).toBe(`${10 * GIB} bytes of disk left, ${20 * GIB} wanted`);
 });
 
+test("the disks of an instance that is being evacuated to a node are not created there yet", async () => {
+  const zpools = [{ name: "zones", total_bytes: 500 * GIB, free_bytes: 30 * GIB, tier: "hdd" }];
+  await t.db.query("update cn_capacity set report = report || $2::jsonb where server_uuid = $1", [
+    node.id,
+    JSON.stringify({ zpools }),
+  ]);
+  const disk_bytes = 20 * GIB;
+  const placed = await placeInstance(t, { on: node.id, of: tenant, disk_bytes });
+  await use({ disk_bytes });
+  const unmade = async () => {
+    const { nodes } = await placementSnapshot(t.db.kysely);
+    return nodes.find(({ server_uuid }) => server_uuid === node.id)!.unmade_bytes;
+  };
+  expect([await roomOn(t, node.id, SLOT), await unmade()]).toEqual(["true", 0]);
+  await t.db.query(
+    `insert into migration (id, state, instance_id, source_cn, target_cn, live, created_at)
+     values (gen_random_uuid(), 'running', $1, gen_random_uuid(), $2, false, berth_now())`,
+    [placed, node.id],
+  );
+  expect([await roomOn(t, node.id, SLOT), await unmade()]).toEqual([
+    `${10 * GIB} bytes of disk left, ${20 * GIB} wanted`,
+    disk_bytes,
+  ]);
+  await t.db.query("update migration set state = 'completed'");
+  expect([await roomOn(t, node.id, SLOT), await unmade()]).toEqual(["true", 0]);
+});
+
 test("the guard accepts a node if and only if the filters do", async () => {
   // The numbers are small, so that requests often reach the limit. One resource is scarce, and the others are
   // plentiful.
