@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { PlacementFilter } from "../../src/contract/enums.ts";
 import { PLACEMENT_FILTERS } from "../../src/contract/enums.ts";
 import { filterResults } from "../../src/lib/placement/filters.ts";
-import type { WantedGroup } from "../../src/lib/placement/group.ts";
+import { type GroupRules, type WantedGroup, wantedGroup } from "../../src/lib/placement/group.ts";
 import type { PlacementRequest } from "../../src/lib/placement/request.ts";
 import { capacity, GIB, node, type NodeFields, NOW, request, SILO, STRANGER, TENANT, uuid } from "./placement-nodes.ts";
 
@@ -203,6 +203,17 @@ const CASES: readonly Case[] = [
   ["cn-zfs-compatible", {}, moved({ zpool_props: {} }), "the properties of its pool are unknown"],
   ["cn-zfs-compatible", { capacity: capacity({ zpools: [] }) }, moved({}), "it has no pool zones"],
 ];
+
+test("with affinity, no node is beside an instance whose node lost its fault domain", () => {
+  const members = [{ instance_id: uuid(7), server_uuid: uuid(2), fault_domain: null }];
+  const said = (policy: GroupRules["policy"]) => {
+    const rules = { id: uuid(90), name: "web", policy, level: "fault_domain", strictness: "required" } as const;
+    const group = wantedGroup({ ...rules, members }, { instance_id: uuid(8) });
+    return filterResults(node(1, { rules: { fault_domain: "a3" } }), request({ group }), NOW)
+      .find(({ filter_name }) => filter_name === "cn-affinity-required")?.verdict;
+  };
+  expect([said("affinity"), said("anti_affinity")]).toEqual(["reject", "accept"]);
+});
 
 describe("the result of a filter", () => {
   test.each(CASES)("%s, case %#", (filter, fields, asked, said) => {

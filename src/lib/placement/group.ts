@@ -33,6 +33,9 @@ export type GroupMove = {
   readonly leaves?: string;
 };
 
+/** The place of an instance whose node has no fault domain. No node has this fault domain. */
+const NOWHERE = "";
+
 /** Returns the rules of the group that the node of one instance must fit. */
 export function wantedGroup(group: Group | null, { instance_id, leaves }: GroupMove): WantedGroup | null {
   if (group === null) return null;
@@ -41,8 +44,10 @@ export function wantedGroup(group: Group | null, { instance_id, leaves }: GroupM
   for (const member of members) {
     const place = rules.level === "node" ? member.server_uuid : member.fault_domain;
     const follows = rules.policy === "affinity" && member.server_uuid === leaves;
-    if (place === null || follows || member.instance_id === instance_id) continue;
-    others.set(place, (others.get(place) ?? 0) + 1);
+    // With affinity, no node is beside an instance without a place, as in guard_placement_group_allows.
+    const isIgnored = place === null && rules.policy !== "affinity";
+    if (isIgnored || follows || member.instance_id === instance_id) continue;
+    others.set(place ?? NOWHERE, (others.get(place ?? NOWHERE) ?? 0) + 1);
   }
   return { ...rules, others };
 }
