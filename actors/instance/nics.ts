@@ -10,7 +10,7 @@ import { canonicalMac } from "../../src/lib/net/mac.ts";
 import { subnetLock, subnetPool } from "../../src/lib/net/subnet-pool.ts";
 import { toRfc3339 } from "../../src/lib/text/instant.ts";
 import { labelsFault, relabeled } from "../../src/lib/text/labels.ts";
-import { nameFault } from "../../src/lib/text/resource-name.ts";
+import { nameFault, renameFault } from "../../src/lib/text/resource-name.ts";
 import { allocate, countedLock, go, guard, insert, lock, refuse, remove, reply, upsert } from "../engine/effects.ts";
 import type { Of } from "../engine/table.ts";
 import type { Condition, Out } from "../engine/types.ts";
@@ -81,7 +81,7 @@ export function updateNic(s: InstanceState, m: Msg<"update_nic">, now: Date): Ou
   if (row === undefined) return refuse(NOT_FOUND);
   const name = m.name ?? row.name;
   const labels = relabeled(row.labels, m.labels ?? null);
-  const misnamed = nameFault(name);
+  const misnamed = renameFault(row.name, name);
   if (misnamed !== null) return refuse(misnamed);
   // Clients identify the primary NIC by its name.
   if (row.ordinal === 0 && name !== row.name) {

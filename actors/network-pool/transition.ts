@@ -3,7 +3,7 @@ import { badRequest, conflict, fault } from "../../src/contract/fault.ts";
 import type { NetworkPool } from "../../src/contract/external-network.ts";
 import { toRfc3339 } from "../../src/lib/text/instant.ts";
 import { lockKey } from "../../src/lib/ids/lock-key.ts";
-import { type Named, nameFault } from "../../src/lib/text/resource-name.ts";
+import { type Named, renameFault } from "../../src/lib/text/resource-name.ts";
 import { audit, go, guard, insert, lock, refuse, remove } from "../engine/effects.ts";
 import type { Out, Part } from "../engine/types.ts";
 import { type Create, type Delete, record, type RecordState } from "../record/record.ts";
@@ -42,7 +42,7 @@ export const networkPool = record<NetworkPoolState, NetworkPoolMessage, NetworkP
 function replace(s: NetworkPoolState, { type: _type, ...content }: Replace): Out<NetworkPoolState> {
   const next = { ...s, ...content };
   const { id, name, networks, owner_silos } = next;
-  const wrong = nameFault(name);
+  const wrong = renameFault(s.name, name);
   if (wrong !== null) return refuse(wrong);
   return go(
     next,

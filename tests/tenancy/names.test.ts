@@ -121,6 +121,23 @@ describe("a misleading name is refused with 409, and nothing is written", () => 
   });
 });
 
+test("a stored name that an earlier version accepted stays, and does not prevent other changes", async () => {
+  const stored = "i\u2764\ufe0f";
+  const changes = [
+    ["silo", objects.silo, `/v1/silos/${objects.silo}`, { description: "the first" }],
+    ["nic", objects.nic, `/v1/nics/${objects.nic}`, { labels: { tier: "web" } }],
+  ] as const;
+  for (const [table, id, path, change] of changes) {
+    const { rows: [before] } = await t.db.query(`select name from ${table} where id = $1`, [id]);
+    await t.db.query(`update ${table} set name = $2 where id = $1`, [id, stored]);
+    for (const body of [change, { ...change, name: stored }]) {
+      expect(okOf(await t.call("PATCH", path, { body }))).toMatchObject({ ...change, name: stored });
+    }
+    expect((await t.call("PATCH", path, { body: { name: `${stored}2` } })).status).toBe(409);
+    await t.db.query(`update ${table} set name = $2 where id = $1`, [id, before!.name]);
+  }
+});
+
 test("letters of right-to-left scripts are accepted", async () => {
   for (const name of ["שרת", "خادم", "cafe\u0301", "名前"]) okOf(await t.call("POST", "/v1/silos", { body: { name } }));
 });

@@ -19,6 +19,15 @@ export function nameFault(name: string): Fault | null {
   return broken === null ? null : conflict(`name ${broken}`);
 }
 
+/**
+ * Returns the 409 for a new name that violates the rule, or null. A stored name stays, because earlier versions accepted
+ * more names.
+ * @param before the stored name
+ */
+export function renameFault(before: string, name: string): Fault | null {
+  return name === before ? null : nameFault(name);
+}
+
 function brokenRule(name: string): string | null {
   const bytes = new TextEncoder().encode(name).length;
   if (bytes < 1 || bytes > RESOURCE_NAME_BYTES_MAX) return `must be 1 to ${RESOURCE_NAME_BYTES_MAX} bytes long`;
@@ -59,8 +68,8 @@ export type Named = { readonly name: string; readonly description: string };
 /** A change of name and description. Null keeps the present value. */
 export type Renaming = { readonly [Field in keyof Named]: string | null };
 
-/** Returns the changed record, or the 409 for a name that violates the rule. */
+/** Returns the changed record, or the 409 for a new name that violates the rule. */
 export function renamed<R extends Named>(record: R, to: Renaming): R | Fault {
   const name = to.name ?? record.name;
-  return nameFault(name) ?? { ...record, name, description: to.description ?? record.description };
+  return renameFault(record.name, name) ?? { ...record, name, description: to.description ?? record.description };
 }
