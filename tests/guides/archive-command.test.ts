@@ -5,6 +5,7 @@ import { chmod, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { needs } from "../support/optional-programs.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 import { settingsIn } from "./guide.ts";
 import { ROOT } from "./run.ts";
@@ -14,7 +15,8 @@ const BYTES = randomBytes(100_000);
 
 let folder: TemporaryFolder;
 let command: string;
-beforeEach(async () => {
+beforeEach(async (context) => {
+  needs(context, "cmp");
   folder = await temporaryFolder("archive");
   for (const name of ["data", "archive", "bin"]) await mkdir(join(folder.path, name));
   await writeFile(join(folder.path, "data", SEGMENT), BYTES);
@@ -23,7 +25,7 @@ beforeEach(async () => {
   command = quoted.replaceAll("''", "'").replaceAll("/var/backups/berth", join(folder.path, "archive"))
     .replaceAll("%p", SEGMENT).replaceAll("%f", SEGMENT);
 });
-afterEach(() => folder.remove());
+afterEach(() => folder?.remove());
 
 function archive(path = process.env.PATH): number | null {
   return spawnSync("sh", ["-c", command], { cwd: join(folder.path, "data"), env: { PATH: path } }).status;

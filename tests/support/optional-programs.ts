@@ -94,6 +94,7 @@ const NOT_INSTALLED = {
   "gzip": program("gzip"),
   "iPXE for UEFI": { package: "ipxe", places: ["lib/ipxe/snponly.efi"] },
   "kea-dhcp4": program("kea-dhcp4", "kea-dhcp4-server"),
+  "cmp": program("cmp", "diffutils"),
   "cpio": program("cpio"),
   "depmod": program("depmod", "kmod"),
   "mke2fs": program("mke2fs", "e2fsprogs"),

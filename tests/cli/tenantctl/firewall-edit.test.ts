@@ -9,6 +9,7 @@ import { openTestControlPlane, type TestControlPlane } from "../../support/contr
 import { openTenant, type TestTenant } from "../../tenancy/tenant.ts";
 import { serverOf } from "../at-control-plane.ts";
 import { ENDPOINT, fakeEnvironment, type Server } from "../fake-environment.ts";
+import { needs } from "../../support/optional-programs.ts";
 import { tenantctl } from "./run.ts";
 
 let t: TestControlPlane;
@@ -99,7 +100,8 @@ test("if the editor fails, or the text is unreadable or names a rule of another 
   expect(await rules()).toBe(before);
 });
 
-test("if the user removes a condition, the plan names the change and the rule loses the condition", async () => {
+test("if the user removes a condition, the plan names the change and the rule loses the condition", async (context) => {
+  needs(context, "sed");
   const create = "firewall-rule create --vpc web --action allow --direction in --priority 7";
   await made(`${create} --name db --protocol tcp --source-cidr 10.0.0.0/8 --destination-ports 5432 --description data`);
   const shown = async () => JSON.parse((await run("firewall-rule show db --vpc web -o json")).out);
