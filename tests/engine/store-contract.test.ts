@@ -368,6 +368,23 @@ describe.each(
       expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
     });
 
+    test.each([[[]], [[{ type: "guarded", allow: true } as LampMessage]]])(
+      "a message for which the step function throws fails alone, after %j",
+      async (first) => {
+        const id = await newLamp();
+        const engine = engineOn(subject.store);
+        const good = (key: string): LampMessage => ({ type: "child", op: "insert", key, value: 1 });
+        const unknown = { type: "of a later release" } as unknown as LampMessage;
+        const messages = [...first, good("a"), good("b"), unknown, good("c")];
+        const outcomes = await Promise.allSettled(
+          messages.map((message) => engine.send({ kind: "lamp", id }, message)),
+        );
+        const rejected = messages.filter((_, at) => outcomes[at]!.status === "rejected");
+        expect(rejected).toEqual([unknown]);
+        expect((await subject.parts(id)).map(({ key }) => key)).toEqual(["a", "b", "c"]);
+      },
+    );
+
     test("if two kinds name a constraint, the refusal has the text of the kind that wrote the row", async () => {
       await newLamp("named twice");
       const other = {
