@@ -173,9 +173,9 @@ function setResults(results: UnitResult[], wave: readonly number[], answer: Wave
 }
 
 /**
- * Maps a database error. Class 23 is a constraint violation, and class 22 a value that PostgreSQL refuses, which is a bug
- * of one unit; the states in BUSY_STATES can succeed on a retry; after a broken connection the outcome is unknown. Any
- * other error is a bug and is returned unchanged.
+ * Maps a database error. Class 23 is a constraint violation, and the classes in UNIT_CLASSES are errors of the values of
+ * one unit. The states in BUSY_STATES can succeed on a retry. After a broken connection the outcome is unknown. Any other
+ * error is a bug and is returned unchanged.
  */
 function commitErrorOf(error: unknown): unknown {
   if (error instanceof CommitError) return error;
@@ -184,10 +184,16 @@ function commitErrorOf(error: unknown): unknown {
   if (state === undefined) return error;
   if (state.startsWith("23")) return new CommitError("constraint", sqlConstraint(error) ?? null, { cause: error });
   // The other units of the call must not fail with this unit.
-  if (state.startsWith("22")) return new CommitError("constraint", null, { cause: error });
+  if (UNIT_CLASSES.has(state.slice(0, 2))) return new CommitError("constraint", null, { cause: error });
   if (BUSY_STATES.has(state)) return new CommitError("busy", null, { cause: error });
   return error;
 }
+
+const UNIT_CLASSES: ReadonlySet<string> = new Set([
+  "21", // cardinality_violation: a statement would write a row twice
+  "22", // data_exception: a value that PostgreSQL refuses
+  "54", // program_limit_exceeded: for example a value that is too large for an index
+]);
 
 const BUSY_STATES: ReadonlySet<string> = new Set([
   "55P03", // lock_not_available

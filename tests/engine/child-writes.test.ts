@@ -1,6 +1,6 @@
 // Tests the child rows of a commit call. One statement writes rows of several units, and the writes of each unit keep
 // their order. The database also accepts the form that processes of the previous release send.
-import { randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createEngine, type Engine } from "../../actors/engine/engine.ts";
 import { type Db, openClient, openPool } from "../../src/db/pool.ts";
@@ -96,3 +96,13 @@ async function commit(call: object): Promise<void> {
   const places = ["", ...lists].map((_, n) => `$${n + 1}`);
   await db.query(`select commit_units_1(${places})`, [JSON.stringify(call), ...lists]);
 }
+
+test("a value that is too large for an index fails only its own message", async () => {
+  const ids = [randomUUID(), randomUUID(), randomUUID()];
+  const outcomes = await Promise.allSettled(ids.map((id, at) => {
+    // PostgreSQL cannot compress this label, and an entry of the unique index has at most 2,704 bytes.
+    const label = at === 1 ? randomBytes(4_000).toString("base64") : `small ${id}`;
+    return engine.send({ kind: "lamp", id }, { type: "make", id, label });
+  }));
+  expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+});
