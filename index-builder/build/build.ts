@@ -83,12 +83,7 @@ function changeIn(id: string, before: Build | undefined, artifact: Artifact): st
   const changed = digests.find(({ algorithm, value }) =>
     known.some((digest) => digest.algorithm === algorithm && digest.value !== value)
   );
-  // If the vendor still lists the same digest, the bytes are the same, and a mirror announced a wrong size while it
-  // copied the file. If the list could not be read, the digests are the objects of the previous tree.
-  const has_equal = digests.some((read) =>
-    known.some((digest) => digest !== read && digest.algorithm === read.algorithm && digest.value === read.value)
-  );
-  const resized = !has_equal && same.size !== null && artifact.size !== null && same.size !== artifact.size;
+  const resized = same.size !== null && artifact.size !== null && same.size !== artifact.size;
   if (changed === undefined && !resized) return null;
   return `build ${id} ${artifactKey(artifact)}: the ${changed?.algorithm ?? "size"} changed under the same build id`;
 }

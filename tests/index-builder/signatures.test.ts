@@ -386,30 +386,6 @@ test.each(VENDORS.map(({ id }) => id))("%s: no two documents of one run belong t
   for (const [series, urls] of addresses) expect([series, ...urls]).toHaveLength(2);
 });
 
-test("another size with the same digest is a wrong size of a mirror, and is published without an alarm", async () => {
-  const subject = signedVendor("pgp_detached", [vendor.fingerprint]);
-  const bodies = {
-    key: vendor.publicKey.armor(),
-    SHA256SUMS: GOOD,
-    "SHA256SUMS.asc": await detachedOf(GOOD, vendor),
-  };
-  const first = await run(subject, webOf(bodies, 999));
-  if (!first.ok) throw new Error(first.error);
-  const second = await run(subject, webOf(bodies, 1_000), { previous: first.tree, trust: first.trust });
-  if (!second.ok) throw new Error(second.error);
-  const sizeIn = ({ tree }: typeof second) => tree.current.get("9")![0]!.artifacts[0]!.size;
-  expect([sizeIn(first), sizeIn(second)]).toEqual([999, 1_000]);
-  expect(second.notes.filter(({ level }) => level === "alarm")).toEqual([]);
-  // Without the list, nothing shows that the bytes are the same.
-  const unlisted = { ...bodies, SHA256SUMS: 404, "SHA256SUMS.asc": 404 };
-  const third = await run(subject, webOf(unlisted, 1_001), { previous: second.tree, trust: second.trust });
-  if (!third.ok) throw new Error(third.error);
-  expect(sizeIn(third)).toBe(1_000);
-  expect(third.notes.filter(({ level }) => level === "alarm").map(({ text }) => text).join()).toContain(
-    "the size changed",
-  );
-});
-
 test("an image whose bytes changed under the same build id raises an alarm, and the release stays as it was", async () => {
   const subject = signedVendor("pgp_detached", [vendor.fingerprint]);
   const web = async (text: string) =>

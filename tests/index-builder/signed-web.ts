@@ -136,8 +136,7 @@ export type Bodies = Readonly<Record<string, string | Uint8Array | number>>;
  * Answers with `bodies` by file name below ROOT; the name of the key is "key". A number is a status. The image has a
  * length and an empty body.
  */
-/** @param image_bytes the size of the image in its headers */
-export function webOf(bodies: Bodies, image_bytes = 1_000): Exchange {
+export function webOf(bodies: Bodies): Exchange {
   return ({ method, url }) => {
     const name = url === KEY_URL ? "key" : url.slice(ROOT.length);
     const image = name === "image-9.qcow2";
@@ -146,7 +145,7 @@ export function webOf(bodies: Bodies, image_bytes = 1_000): Exchange {
     const answer: Answer = {
       status: typeof body === "number" ? body : 200,
       url,
-      headers: new Map(image ? [["content-length", String(image_bytes)]] : []),
+      headers: new Map(image ? [["content-length", "1000"]] : []),
       body: typeof body === "string"
         ? new TextEncoder().encode(body)
         : typeof body === "number"
