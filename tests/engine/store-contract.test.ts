@@ -374,6 +374,7 @@ describe.each(
         const id = await newLamp();
         const engine = engineOn(subject.store);
         const good = (key: string): LampMessage => ({ type: "child", op: "insert", key, value: 1 });
+        // The type forbids the message, for which the step function throws.
         const unknown = { type: "of a later release" } as unknown as LampMessage;
         const messages = [...first, good("a"), good("b"), unknown, good("c")];
         const outcomes = await Promise.allSettled(

@@ -122,6 +122,7 @@ async function worker(journal: Journal, jobs: readonly Job[]) {
         const body: ClaimView = { job: left.shift() ?? null, tombstones: [] };
         return Promise.resolve({
           kind: "answer" as const,
+          // The worker reads only these parts of an answer.
           answer: { status: 200, body, retry_after_s: null } as never,
         });
       },

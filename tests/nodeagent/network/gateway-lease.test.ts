@@ -106,6 +106,7 @@ test("an answer that arrives 60 s after the last answered poll was sent renews n
 
 test.each([
   ["that cannot be applied", WITHOUT, "nft is not installed"],
+  // The types forbid these two documents, which a server of another release could send.
   ["of an unknown format", { ...WITHOUT, format: 2 } as unknown as typeof WITHOUT, null],
   ["that is malformed", { ...WITHOUT, nat_gateways: "none" } as unknown as typeof WITHOUT, null],
 ])("a document %s, without the gateways, ends their renewal", async (_, document, problem) => {
