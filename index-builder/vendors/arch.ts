@@ -1,8 +1,9 @@
 // Arch Linux: a mirror has one folder for each build of the rolling release, with the image, a signed hash and a
 // signature. The folder "latest" is a copy of one of these folders.
 import { unreadable } from "../fault.ts";
+import { latestChannel } from "../latest-channel.ts";
 import { newest } from "../natural-order.ts";
-import type { BuildDraft, Candidate, SigningKey, Vendor, Visit } from "../vendor.ts";
+import type { BuildDraft, SigningKey, Vendor, Visit } from "../vendor.ts";
 
 const ROOT = "https://geo.mirror.pkgbuild.com/images/";
 /** The only release of the index for Arch Linux, which has no releases. The channel points to it. */
@@ -22,22 +23,9 @@ export const arch: Vendor = {
   os_family: "linux",
   hosts: ["geo.mirror.pkgbuild.com", "gitlab.archlinux.org"],
   end_of_life_product: null,
-  list: (visit) => Promise.resolve([latest(visit)]),
+  list: (visit) =>
+    Promise.resolve([latestChannel(async () => ({ release: RELEASE, builds: [await newestBuild(visit)] }))]),
 };
-
-function latest(visit: Visit): Candidate {
-  return {
-    token: "latest",
-    version: null,
-    title: null,
-    supported: true,
-    eol_date: null,
-    lts: false,
-    dev: null,
-    channel: true,
-    resolve: async () => ({ release: RELEASE, builds: [await newestBuild(visit)] }),
-  };
-}
 
 async function newestBuild(visit: Visit): Promise<BuildDraft> {
   const builds = (await visit.listing(ROOT)).flatMap((name) => /^v(\d{8}\.\d+)\/$/.exec(name)?.[1] ?? []);

@@ -2,7 +2,8 @@
 // release has the version of OpenBSD and the time of the build.
 import { z } from "zod";
 import { unreadable } from "../fault.ts";
-import type { ArtifactDraft, Candidate, Resolved, Vendor, Visit } from "../vendor.ts";
+import { latestChannel } from "../latest-channel.ts";
+import type { ArtifactDraft, Resolved, Vendor, Visit } from "../vendor.ts";
 
 const PROJECT = "hcartiaux/openbsd-cloud-image";
 const LATEST = `https://api.github.com/repos/${PROJECT}/releases/latest`;
@@ -18,7 +19,7 @@ export const openbsd: Vendor = {
   os_family: "bsd",
   hosts: ["api.github.com", "github.com"],
   end_of_life_product: "openbsd",
-  list: (visit) => Promise.resolve([latest(visit)]),
+  list: (visit) => Promise.resolve([latestChannel(() => resolve(visit))]),
 };
 
 const Asset = z.object({
@@ -36,20 +37,6 @@ const Release = z.object({
   published_at: z.iso.datetime(),
   assets: z.array(Asset),
 });
-
-function latest(visit: Visit): Candidate {
-  return {
-    token: "latest",
-    version: null,
-    title: null,
-    supported: true,
-    eol_date: null,
-    lts: false,
-    dev: null,
-    channel: true,
-    resolve: () => resolve(visit),
-  };
-}
 
 async function resolve(visit: Visit): Promise<Resolved> {
   const { tag_name, published_at, assets } = await visit.json(LATEST, Release, {

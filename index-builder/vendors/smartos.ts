@@ -1,7 +1,8 @@
 // SmartOS: a one-line document names the folder of the newest platform image, which has a USB image and a list of
 // hashes. The folders of older platform images remain.
 import { unreadable } from "../fault.ts";
-import type { BuildDraft, Candidate, Vendor, Visit } from "../vendor.ts";
+import { latestChannel } from "../latest-channel.ts";
+import type { BuildDraft, Vendor, Visit } from "../vendor.ts";
 
 const HOST = "https://us-central.manta.mnx.io";
 const FOLDER = "/Joyent_Dev/public/SmartOS/";
@@ -15,22 +16,9 @@ export const smartos: Vendor = {
   os_family: "illumos",
   hosts: ["us-central.manta.mnx.io"],
   end_of_life_product: null,
-  list: (visit) => Promise.resolve([latest(visit)]),
+  list: (visit) =>
+    Promise.resolve([latestChannel(async () => ({ release: RELEASE, builds: [await newestBuild(visit)] }))]),
 };
-
-function latest(visit: Visit): Candidate {
-  return {
-    token: "latest",
-    version: null,
-    title: null,
-    supported: true,
-    eol_date: null,
-    lts: false,
-    dev: null,
-    channel: true,
-    resolve: async () => ({ release: RELEASE, builds: [await newestBuild(visit)] }),
-  };
-}
 
 async function newestBuild(visit: Visit): Promise<BuildDraft> {
   const pointer = `${HOST}${FOLDER}latest`;

@@ -4,7 +4,8 @@
 import { z } from "zod";
 import { osinfoArch } from "../arch.ts";
 import { isFault, unreadable } from "../fault.ts";
-import type { ArtifactDraft, Candidate, Resolved, Vendor, Visit } from "../vendor.ts";
+import { latestChannel } from "../latest-channel.ts";
+import type { ArtifactDraft, Resolved, Vendor, Visit } from "../vendor.ts";
 
 const LATEST = "https://api.github.com/repos/siderolabs/talos/releases/latest";
 /** The URL of images. Its last part is the id of the image configuration without extensions. */
@@ -19,7 +20,7 @@ export const talos: Vendor = {
   os_family: "linux",
   hosts: ["api.github.com", "factory.talos.dev"],
   end_of_life_product: null,
-  list: (visit) => Promise.resolve([latest(visit)]),
+  list: (visit) => Promise.resolve([latestChannel(() => resolve(visit))]),
 };
 
 const Release = z.object({
@@ -28,20 +29,6 @@ const Release = z.object({
   prerelease: z.literal(false),
   published_at: z.iso.datetime(),
 });
-
-function latest(visit: Visit): Candidate {
-  return {
-    token: "latest",
-    version: null,
-    title: null,
-    supported: true,
-    eol_date: null,
-    lts: false,
-    dev: null,
-    channel: true,
-    resolve: () => resolve(visit),
-  };
-}
 
 async function resolve(visit: Visit): Promise<Resolved> {
   const { tag_name, published_at } = await visit.json(LATEST, Release, { accept: "application/vnd.github+json" });

@@ -1,0 +1,17 @@
+// The channel of a vendor that publishes only its newest release.
+import type { Candidate } from "./vendor.ts";
+
+/** Returns the channel "latest". `resolve` finds the release to which it points. */
+export function latestChannel(resolve: Candidate["resolve"]): Candidate {
+  return {
+    token: "latest",
+    version: null,
+    title: null,
+    supported: true,
+    eol_date: null,
+    lts: false,
+    dev: null,
+    channel: true,
+    resolve,
+  };
+}
