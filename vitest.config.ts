@@ -10,7 +10,8 @@ export default defineConfig({
     exclude: [...LONG, ...MACHINES, ...NETWORKS, ...NIGHTLY],
     globalSetup: ["tests/support/global-setup.ts"],
     pool: "forks",
-    // On two cores. Many tests wait: for a process that starts, or for a time limit that passes. Meanwhile the third works.
+    // On two cores. Many tests wait: for a process that starts, or for a time limit that passes. Meanwhile the third
+    // works.
     maxWorkers: 3,
     // A worker runs one file after the other, so a file ends what it began: a process for each, which reads all sources
     // anew, took a quarter of the processor time of a sample.

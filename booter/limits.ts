@@ -72,8 +72,8 @@ export const AMQP_HEARTBEAT_S = 30;
 export const AMQP_LOGIN_MS = 10_000;
 export const AMQP_CONNECTIONS_MAX = 4_096;
 /**
- * The largest numbers of queues, bindings, channels and consumers of one AMQP connection. A machine's agent uses 2, 7, 3
- * and 2.
+ * The largest numbers of queues, bindings, channels and consumers of one AMQP connection. A machine's agent uses 2, 7,
+ * 3 and 2.
  */
 export const AMQP_QUEUES_MAX = 16;
 export const AMQP_BINDINGS_MAX = 64;

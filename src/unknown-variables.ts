@@ -40,7 +40,9 @@ export const SERVER_VARIABLES = [
   "BERTH_TRUSTED_PROXIES",
 ] as const;
 
-/** The variables of other programs: the node agent's service, the release, the Compose file, the guides and the tests. */
+/**
+ * The variables of other programs: the node agent's service, the release, the Compose file, the guides and the tests.
+ */
 export const OTHER_VARIABLES = [
   "BERTH_DATABASE_PASSWORD",
   "BERTH_DRIVER",

@@ -4,10 +4,10 @@ import { defineConfig } from "vitest/config";
 
 /**
  * The slow tests. They boot an emulated PC, compile a generated client, use the web console in a browser, run whole
- * scenarios with compiled programs, open consoles through two servers, upload images, or send load while servers and the
- * database are killed. Others run many simulator seeds, cause every fault at every step of an instance's operations, end
- * agents at every step of a job or a migration, or wait for time limits. `deno task trial` runs the PC, the seeds, the
- * kills and the mutants again, in larger numbers.
+ * scenarios with compiled programs, open consoles through two servers, upload images, or send load while servers and
+ * the database are killed. Others run many simulator seeds, cause every fault at every step of an instance's
+ * operations, end agents at every step of a job or a migration, or wait for time limits. `deno task trial` runs the PC,
+ * the seeds, the kills and the mutants again, in larger numbers.
  */
 export const LONG = [
   "tests/booter/firmware.test.ts",

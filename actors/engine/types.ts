@@ -124,7 +124,7 @@ export type Behavior<S extends ActorState = ActorState, M extends Message = Mess
 };
 
 /** A behavior without its types, as the engine's registry stores it. */
-// deno-lint-ignore no-explicit-any -- a registry holds behaviors of different states; each is type-checked where it is defined
+// deno-lint-ignore no-explicit-any -- a registry holds behaviors of different states
 export type AnyBehavior = Behavior<any, any>;
 
 /** Returns the text form of a ref, which serves as map key and lock name. */

@@ -5,7 +5,9 @@ import { firewallOf, firstPacket, type PacketQuery } from "../../src/lib/net/fir
 /** The first packet of a connection in one direction. */
 export type Packet = PacketQuery & { readonly direction: FirewallRule["direction"] };
 
-/** The order of evaluation in each direction: higher priority first, then deny before allow, as the nodes order them. */
+/**
+ * The order of evaluation in each direction: higher priority first, then deny before allow, as the nodes order them.
+ */
 export function evaluationOrder(rules: readonly FirewallRule[]): FirewallRule[] {
   return rules.toSorted((a, b) =>
     a.direction.localeCompare(b.direction) || b.priority - a.priority || b.action.localeCompare(a.action)

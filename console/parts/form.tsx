@@ -209,7 +209,9 @@ function initialValues(fields: readonly Field[]): Values {
   return Object.fromEntries(fields.map(({ name, initial }) => [name, initial ?? ""]));
 }
 
-/** Returns the field that a refusal names at its start, as in "body.cpu: must be above 0"; null if it names no field. */
+/**
+ * Returns the field that a refusal names at its start, as in "body.cpu: must be above 0"; null if it names no field.
+ */
 export function blamedField(refusal: Refusal | null, fields: readonly Field[]): string | null {
   const name = /^(?:body\.)?([a-z_0-9]+)(?:[.[][^:\s]*)?(?::| must | is )/.exec(refusal?.message ?? "")?.[1];
   return fields.some((field) => field.name === name) ? name ?? null : null;

@@ -17,7 +17,9 @@ import { useQuery } from "../parts/use-query.ts";
 import { inProject } from "./place.ts";
 import { eventsText, webhookActions } from "./webhooks.tsx";
 
-/** The change feed does not report attempts, so the page reads the deliveries again after this time, in milliseconds. */
+/**
+ * The change feed does not report attempts, so the page reads the deliveries again after this time, in milliseconds.
+ */
 const FRESH_MS = 5_000;
 /** The number of newest deliveries that the page shows. */
 const DELIVERIES = 200;

@@ -1,6 +1,6 @@
-// Decides how long this node may run its NAT gateways (docs/networking.md, "Where NAT gateways run"). Each answered poll
-// renews the lease. The kernel removes the public addresses of the gateways at the end of the lease, so the gateways also
-// stop if the agent does not run.
+// Decides how long this node may run its NAT gateways (docs/networking.md, "Where NAT gateways run"). Each answered
+// poll renews the lease. The kernel removes the public addresses of the gateways at the end of the lease, so the
+// gateways also stop if the agent does not run.
 import { NAT_GATEWAY_SILENCE_S } from "../../src/contract/limits.ts";
 import type { NetworkDocument } from "../../src/contract/network-document.ts";
 

@@ -4,9 +4,9 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 /**
- * The numbers of neighbours from which the kernel removes unused ones: none below the first, after 5 s above the second,
- * and no new neighbour above the third. A guest has at most 8 with link-local addresses (LINK_LOCALS_MAX). 32,768
- * neighbours take about 16 MB.
+ * The numbers of neighbours from which the kernel removes unused ones: none below the first, after 5 s above the
+ * second, and no new neighbour above the third. A guest has at most 8 with link-local addresses (LINK_LOCALS_MAX).
+ * 32,768 neighbours take about 16 MB.
  */
 const LIMITS = { gc_thresh1: 8_192, gc_thresh2: 16_384, gc_thresh3: 32_768 } as const;
 

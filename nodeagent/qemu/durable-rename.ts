@@ -1,5 +1,5 @@
-// Gives a complete file its name. A loss of power must not leave a part of the file under that name, because an existing
-// file counts as complete.
+// Gives a complete file its name. A loss of power must not leave a part of the file under that name, because an
+// existing file counts as complete.
 import { open, rename } from "node:fs/promises";
 import { dirname } from "node:path";
 

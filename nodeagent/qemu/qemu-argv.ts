@@ -119,7 +119,9 @@ function seedArgv(file: string): string[] {
   ];
 }
 
-/** Returns the NICs. If they are too many for the root bus, the last ones are on a bridge, which takes a slot itself. */
+/**
+ * Returns the NICs. If they are too many for the root bus, the last ones are on a bridge, which takes a slot itself.
+ */
 function nicsArgv(nics: readonly VmNic[]): string[] {
   const on_root = nics.length <= ROOT_BUS_NICS_MAX ? nics.length : ROOT_BUS_NICS_MAX - 1;
   return nics.flatMap(({ mac }, index) => [

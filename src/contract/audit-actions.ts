@@ -1,5 +1,5 @@
-// The actions of audit entries. A function that writes an entry takes only these names, so the compiler finds a name that
-// is missing here.
+// The actions of audit entries. A function that writes an entry takes only these names, so the compiler finds a name
+// that is missing here.
 
 /** The actions of a project and its objects. */
 export const PROJECT_ACTIONS = [

@@ -587,8 +587,8 @@ export const UNDERLAY_MTU_DEFAULT = 1_500;
 export const NAT_GATEWAY_SILENCE_S = 60;
 /**
  * A node whose last heartbeat is this many seconds old certainly runs no NAT gateway. The value is
- * NAT_GATEWAY_SILENCE_S plus the time limit of the command that changes the kernel (COMMAND_LIMIT_MS, 30 s). Each poll is
- * a heartbeat, which the server stores after the node has sent the poll.
+ * NAT_GATEWAY_SILENCE_S plus the time limit of the command that changes the kernel (COMMAND_LIMIT_MS, 30 s). Each poll
+ * is a heartbeat, which the server stores after the node has sent the poll.
  */
 export const NAT_GATEWAY_FENCE_S = 90;
 /** The longest wait for `Prefer: wait`, in seconds. */

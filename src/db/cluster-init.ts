@@ -165,8 +165,8 @@ export async function copyBinaries(binaries: PostgresBinaries, place: string): P
 
 /**
  * Copies a folder whose symbolic links name files beside them. The copy has hard links instead, because Deno creates
- * symbolic links only with all permissions. `cp` of Node would read the parents of the folder, which the starter may not
- * read (src/permissions.ts).
+ * symbolic links only with all permissions. `cp` of Node would read the parents of the folder, which the starter may
+ * not read (src/permissions.ts).
  */
 async function copyFolder(from: string, to: string): Promise<void> {
   await mkdir(to, { mode: 0o755 });

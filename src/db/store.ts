@@ -173,9 +173,9 @@ function setResults(results: UnitResult[], wave: readonly number[], answer: Wave
 }
 
 /**
- * Maps a database error. Class 23 is a constraint violation, and the classes in UNIT_CLASSES are errors of the values of
- * one unit. The states in BUSY_STATES can succeed on a retry. After a broken connection the outcome is unknown. Any other
- * error is a bug and is returned unchanged.
+ * Maps a database error. Class 23 is a constraint violation, and the classes in UNIT_CLASSES are errors of the values
+ * of one unit. The states in BUSY_STATES can succeed on a retry. After a broken connection the outcome is unknown. Any
+ * other error is a bug and is returned unchanged.
  */
 function commitErrorOf(error: unknown): unknown {
   if (error instanceof CommitError) return error;

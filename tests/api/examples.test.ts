@@ -202,8 +202,8 @@ const STAGES: Readonly<Record<string, () => Stage | Promise<Stage>>> = {
   "POST /v1/system/network-pools": () => ({ fields: { networks: [ids.external_subnet_id] } }),
   "PUT /v1/system/network-pools/{network_pool_id}": () => ({ fields: { networks: [ids.external_subnet_id] } }),
   "POST /v1/instances/{instance_id}/migrate": async () => {
-    // This route gets an instance that no other example uses, because a migration occupies the instance. The target node,
-    // `spare`, was cordoned until now, so that it hosts no other instance.
+    // This route gets an instance that no other example uses, because a migration occupies the instance. The target
+    // node, `spare`, was cordoned until now, so that it hosts no other instance.
     const body = {
       name: "moves",
       image_id: ids.image_id,

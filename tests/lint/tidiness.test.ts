@@ -47,6 +47,16 @@ describe("sizes", () => {
   });
 });
 
+test("no line of a comment is longer than the lines of code", () => {
+  const { fmt } = JSON.parse(readText("deno.json"));
+  const long = sources([...FOLDERS, "docs"]).flatMap(({ path, text }) =>
+    text.split("\n").flatMap((line, index) =>
+      line.length > fmt.lineWidth && /^\s*(?:\/\/|\/?\*)/.test(line) ? [`${path}:${index + 1}`] : []
+    )
+  );
+  expect(long).toEqual([]);
+});
+
 test("only the schema Uuid uses z.guid(), because it also changes an id to lower case", () => {
   const bare = sources(["src/contract"]).filter(({ path, text }) =>
     path !== "src/contract/common.ts" && code(text).includes("z.guid(")

@@ -22,7 +22,8 @@ export type NetworkSite = Awaited<ReturnType<typeof openNetworkSite>>;
 
 /**
  * Opens the site. The caller closes it, which ends every process and namespace in it.
- * @param as_root true: without a user namespace, so root must run the test. Only root gets the socket buffer from the kernel that nft needs for rulesets of some 100 kB
+ * @param as_root true: without a user namespace, so root must run the test. Only root gets the socket buffer from the
+ * kernel that nft needs for rulesets of some 100 kB
  */
 export async function openNetworkSite({ as_root = false } = {}) {
   const holder = await startHolder(as_root ? [] : ["--user", "--map-root-user"]);
@@ -72,7 +73,9 @@ export async function openNetworkSite({ as_root = false } = {}) {
     run,
     attempt,
     startServer,
-    /** The kernel driver of a node. After each application the NAT gateways run for `lease_s`; null changes no lease. */
+    /**
+     * The kernel driver of a node. After each application the NAT gateways run for `lease_s`; null changes no lease.
+     */
     driver(node: NodeName, lease_s: number | null = 3_600): KernelNetwork {
       const driver = kernelNetwork({ host_namespace: node, prefix: `${node}-`, underlay_address: NODES[node] }, run);
       return {

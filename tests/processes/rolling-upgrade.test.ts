@@ -1,6 +1,6 @@
 // Three servers behind HAProxy are replaced one after the other by servers of another version, while clients and node
-// agents send requests. First an older version is replaced by this one, which migrates the database; then this version is
-// replaced by the older one. No request may fail, except changes during the migrations from release 0.1.0
+// agents send requests. First an older version is replaced by this one, which migrates the database; then this version
+// is replaced by the older one. No request may fail, except changes during the migrations from release 0.1.0
 // (docs/guides/upgrade.md).
 import { type ChildProcess, spawn } from "node:child_process";
 import { createWriteStream } from "node:fs";

@@ -26,7 +26,8 @@ export const GIB = 2 ** 30;
 export const LIMIT_MS = 600_000;
 
 /**
- * Matches every saga of instances, disks, images and floating IPs, so that a new saga fails the suite until it has scenarios.
+ * Matches every saga of instances, disks, images and floating IPs, so that a new saga fails the suite until it has
+ * scenarios.
  */
 const IN_SUITE = /^(?:instance-|disk-|image-|floating-ip-(?!allocate$))/;
 export const SAGAS = (all as readonly SagaDefinition<never>[]).filter(({ name }) => IN_SUITE.test(name));

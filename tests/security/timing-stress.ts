@@ -1,7 +1,7 @@
 // Checks that response time does not reveal whether a code is expired, used or unknown, or whether a key's id exists
-// (docs/reliability.md S-08 and S-09). The program sends pairs of requests in turn, drops the slowest tenth of each kind
-// and computes Welch's t: below 4.5 there is no detectable difference. statements.test.ts checks the cause (equal work);
-// this program checks the effect, which only a quiet machine shows.
+// (docs/reliability.md S-08 and S-09). The program sends pairs of requests in turn, drops the slowest tenth of each
+// kind and computes Welch's t: below 4.5 there is no detectable difference. statements.test.ts checks the cause (equal
+// work); this program checks the effect, which only a quiet machine shows.
 //
 //   deno run -A tests/security/timing-stress.ts [--pairs 2000] [--only expired]
 import { randomBytes, randomUUID } from "node:crypto";

@@ -1,5 +1,5 @@
-// Tests that a console ends when its session was recorded as ended, for example by another server after an outage of the
-// database. Everything is real except the two sockets and the time that passes.
+// Tests that a console ends when its session was recorded as ended, for example by another server after an outage of
+// the database. Everything is real except the two sockets and the time that passes.
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { CONSOLE_CHECK_MS, CONSOLE_LEASE_S, CONSOLE_RENEW_MS } from "../../src/contract/limits.ts";
 import { CONSOLE_PROTOCOL, consoleProtocols } from "../../src/lib/console/frames.ts";

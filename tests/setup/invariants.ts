@@ -1,5 +1,5 @@
-// The invariants of nodes and boot records, checked after every test. docs/reliability.md INV-2, INV-7 to INV-9, INV-13,
-// INV-14.
+// The invariants of nodes and boot records, checked after every test. docs/reliability.md INV-2, INV-7 to INV-9,
+// INV-13, INV-14.
 import { expect } from "vitest";
 import type { DbClient } from "../../src/db/pool.ts";
 import { ADDRESS_CHECKS } from "../../src/doctor/addresses.ts";

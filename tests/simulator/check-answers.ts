@@ -53,8 +53,8 @@ function problemOf(evidence: Evidence, operation: Operation, effects: readonly S
 }
 
 /**
- * Messages that may succeed without a change, because they are idempotent. check-refusals.ts and check-lamps.ts check each
- * such case.
+ * Messages that may succeed without a change, because they are idempotent. check-refusals.ts and check-lamps.ts check
+ * each such case.
  */
 const MAY_CHANGE_NOTHING: ReadonlySet<string> = new Set(["remove", "close_window", "key_used", "switch_off"]);
 

@@ -74,7 +74,9 @@ function mayRefuse({ type, ...given }: Message, fault: Fault | null, states: Rea
   }
 }
 
-/** Returns the states of a lamp during an operation. Reads the log, because a unit writes one row for all its messages. */
+/**
+ * Returns the states of a lamp during an operation. Reads the log, because a unit writes one row for all its messages.
+ */
 function statesDuring(evidence: Evidence, operation: Operation): ReadonlySet<string> {
   const end = operation.answered?.stamp ?? Infinity;
   const steps = evidence.byActor.get(refKey(operation.to)) ?? [];

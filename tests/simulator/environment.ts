@@ -159,7 +159,10 @@ const SITE_JOINED = {
   }),
 };
 
-/** Draws a number in [0, 1), which depends only on the seed, the purpose and the number of earlier draws for this purpose. */
+/**
+ * Draws a number in [0, 1), which depends only on the seed, the purpose and the number of earlier draws for this
+ * purpose.
+ */
 export function draw(environment: Environment, purpose: string): number {
   const count = (environment.tries.get(purpose) ?? 0) + 1;
   environment.tries.set(purpose, count);

@@ -14,7 +14,10 @@ export function createScheduler(start_ms: number) {
   let now_ms = start_ms;
   let arranged = 0;
 
-  /** Schedules `run` after this many virtual milliseconds, rounded to a whole number: the virtual clock has no fractions. */
+  /**
+   * Schedules `run` after this many virtual milliseconds, rounded to a whole number: the virtual clock has no
+   * fractions.
+   */
   function after(ms: number, run: () => void): void {
     const entry = { at_ms: now_ms + Math.round(ms), order: arranged++, run };
     heap.push(entry);
@@ -51,7 +54,10 @@ export function createScheduler(start_ms: number) {
     }
   }
 
-  /** Runs entries until none is left. Throws after `entries_max`, because entries then probably schedule each other forever. */
+  /**
+   * Runs entries until none is left. Throws after `entries_max`, because entries then probably schedule each other
+   * forever.
+   */
   async function run(entries_max: number): Promise<void> {
     for (let done = 0; done < entries_max; done += 1) {
       const entry = next();

@@ -16,7 +16,10 @@ export type Failure = { readonly shrunk: Plan; readonly text: string };
 /** The number of failures after which a trial stops, because further ones usually have the same cause. */
 const FAILURES_MAX = 3;
 
-/** Runs the seeds from `first_seed` on. Calls `onProgress` with the number of finished histories, every 10,000 histories. */
+/**
+ * Runs the seeds from `first_seed` on. Calls `onProgress` with the number of finished histories, every 10,000
+ * histories.
+ */
 export async function trial(
   first_seed: number,
   histories: number,

@@ -14,8 +14,8 @@ export async function findInstances(db: DbClient): Promise<Found[]> {
 }
 
 /**
- * Lists violations. Each acknowledged instance must exist once, with the acknowledged id. No instance may exist that was
- * refused for lack of room or that no client requested. No create may fail for another reason, or have an unknown
+ * Lists violations. Each acknowledged instance must exist once, with the acknowledged id. No instance may exist that
+ * was refused for lack of room or that no client requested. No create may fail for another reason, or have an unknown
  * outcome.
  */
 export function clientViolations(all: readonly Created[], instances: readonly Found[]): string[] {

@@ -20,8 +20,8 @@ export function nameFault(name: string): Fault | null {
 }
 
 /**
- * Returns the 409 for a new name that violates the rule, or null. A stored name stays, because earlier versions accepted
- * more names.
+ * Returns the 409 for a new name that violates the rule, or null. A stored name stays, because earlier versions
+ * accepted more names.
  * @param before the stored name
  */
 export function renameFault(before: string, name: string): Fault | null {

@@ -1,4 +1,5 @@
-// Tests that the agent raises the kernel's limits on neighbours, and never lowers one, in a folder in place of /proc/sys/net.
+// Tests that the agent raises the kernel's limits on neighbours, and never lowers one, in a folder in place of
+// /proc/sys/net.
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";

@@ -60,7 +60,9 @@ export type TextRule = {
 };
 export type Chains = ReadonlyMap<string, readonly TextRule[]>;
 
-/** Reads the chains of a ruleset whose rules only match and decide. Throws an Error for a match that it does not know. */
+/**
+ * Reads the chains of a ruleset whose rules only match and decide. Throws an Error for a match that it does not know.
+ */
 export function chainsOf(ruleset: string): Chains {
   const chains = new Map<string, TextRule[]>();
   for (const name of ["rules_in", "rules_out"]) {
