@@ -1,9 +1,12 @@
 // Checks the URLs of token issuers: https, or http on a loopback address.
+import { ISSUER_URL_CHARS_MAX } from "../contract/limits.ts";
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
 /** The rule for issuer URLs, as error texts quote it. */
-export const ISSUER_URL_RULE = "must be https, or http on a loopback address, without user, query or fragment";
+export const ISSUER_URL_RULE =
+  `must be https, or http on a loopback address, without user, query or fragment, in at most ${ISSUER_URL_CHARS_MAX} ` +
+  "printable ASCII characters";
 
 /**
  * Returns whether the URL may name an issuer: TLS or the loopback address proves which server answers (OpenID Connect
@@ -11,7 +14,8 @@ export const ISSUER_URL_RULE = "must be https, or http on a loopback address, wi
  */
 export function isIssuerUrl(text: string): boolean {
   const url = URL.parse(text);
-  if (url === null || /[?#\s]/.test(text) || url.username !== "" || url.password !== "") return false;
+  const plain = /^[!-~]+$/.test(text) && !/[?#]/.test(text) && text.length <= ISSUER_URL_CHARS_MAX;
+  if (url === null || !plain || url.username !== "" || url.password !== "") return false;
   return url.protocol === "https:" || isLoopback(url);
 }
 

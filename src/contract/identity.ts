@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { GivenTimestamp, Timestamp, Uuid } from "./common.ts";
 import { CAPABILITIES, SESSION_KINDS, TENANT_KEY_SCOPES } from "./enums.ts";
-import { PASSWORD_CHARS_MAX, PASSWORD_CHARS_MIN, USERNAME_CHARS_MAX } from "./limits.ts";
+import { ISSUER_URL_CHARS_MAX, PASSWORD_CHARS_MAX, PASSWORD_CHARS_MIN, USERNAME_CHARS_MAX } from "./limits.ts";
 
 /** A password. The limits count characters; only the hash is stored. */
 export const Password = z.string().min(PASSWORD_CHARS_MIN).max(PASSWORD_CHARS_MAX);
@@ -89,7 +89,9 @@ export type Tokens = z.infer<typeof Tokens>;
 
 /** The body that sets the OpenID Connect issuer of a tenant. */
 export const IdpBody = z.strictObject({
-  issuer_url: z.string().max(2_048).describe("https, or http on a loopback address; must serve OpenID discovery"),
+  issuer_url: z.string().max(ISSUER_URL_CHARS_MAX).describe(
+    "https, or http on a loopback address, in printable ASCII; must serve OpenID discovery",
+  ),
   client_id: z.string().min(1).max(255),
   client_secret: z.string().min(1).max(1_024).describe("Stored sealed; never returned"),
   audience: z.string().min(1).max(255).nullish().describe(

@@ -299,6 +299,11 @@ export const NIC_BYTES_PER_SECOND_MIN = 16_384;
 export const NIC_CONNECTIONS_MAX = 4_294_967_295;
 export const NIC_PACKETS_PER_SECOND_MAX = 1_000_000_000;
 export const NIC_BYTES_PER_SECOND_MAX = 10_000_000_000;
+/**
+ * Characters of an issuer's URL, each one byte. PostgreSQL limits an index row to about 2,700 bytes, and one index has
+ * the URL and a token's subject.
+ */
+export const ISSUER_URL_CHARS_MAX = 2_048;
 /** Limits of a request to an issuer: its duration, the bytes of the answer, and the pause after a failure. */
 export const ISSUER_ANSWER_MS = 5_000;
 export const ISSUER_BYTES_MAX = 262_144;

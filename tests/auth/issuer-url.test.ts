@@ -16,12 +16,20 @@ test.each([
   ["https://id.example?x=1", false],
   ["https://id.example#x", false],
   ["https://id.example ", false],
+  ["https://id.example/é", false],
+  ["https://id.example/\u00a0", false],
+  ["https://\u00efd.example", false],
   ["ftp://id.example", false],
   ["file:///etc/passwd", false],
   ["id.example", false],
   ["", false],
 ])("S-25: isIssuerUrl(%j) is %j", (url, good) => {
   expect(isIssuerUrl(url)).toBe(good);
+});
+
+test("S-25: isIssuerUrl accepts at most 2,048 characters", () => {
+  const longest = "https://id.example/".padEnd(2_048, "x");
+  expect([isIssuerUrl(longest), isIssuerUrl(`${longest}x`)]).toEqual([true, false]);
 });
 
 test.each([

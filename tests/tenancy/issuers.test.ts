@@ -1,7 +1,8 @@
 // Tests the identity and the rights of tokens of other issuers (docs/tenancy.md, "Credentials"; docs/reliability.md
 // S-03, S-04, S-11).
-import { randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ISSUER_URL_RULE } from "../../src/auth/issuer-url.ts";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { LOOPBACK_ALLOWED } from "../support/loopback.ts";
 import { dumpTables, tablesWith } from "../support/dump.ts";
@@ -44,6 +45,19 @@ const setIdp = (tenant: TestTenant, issuer_url: string, fields: Record<string, u
 const whoami = (key: string, on = t) => on.call("GET", "/v1/auth/whoami", { key });
 const projects = (tenant: TestTenant, key: string, on = t) =>
   on.call("GET", `/v1/tenants/${tenant.tenant_id}/projects`, { key });
+
+test("an issuer's URL of 2,048 ASCII characters is accepted; one with other characters gets 400, which states the rule", async () => {
+  const { tenant_id } = await openTenant(t);
+  // An index cannot hold 6 kB that do not compress.
+  const others = Array.from(randomBytes(2_000), (byte, at) => String.fromCharCode(0x4e00 + byte + 256 * (at % 64)));
+  for (const text of [others.join(""), "é", "\u00a0"]) {
+    const { status, body } = await setIdp({ ...acme, tenant_id }, `https://id.example/${text}`);
+    expect([status, body.message]).toEqual([400, `issuer_url: ${ISSUER_URL_RULE}`]);
+  }
+  const longest = `https://id.example/${randomBytes(1_100).toString("hex")}`.slice(0, 2_048);
+  expect((await setIdp({ ...acme, tenant_id }, `${longest}x`)).body.message).toMatch(/^body\.issuer_url: /);
+  expect(okOf(await setIdp({ ...acme, tenant_id }, longest)).issuer_url).toBe(longest);
+});
 
 describe("a token of the identity service", () => {
   const sign = (claims: Record<string, unknown>) => service.sign({ sub: randomUUID(), aud: AUDIENCE, ...claims });
