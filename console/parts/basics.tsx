@@ -157,13 +157,17 @@ export function Toasts() {
   );
 }
 
-/** A text that a button copies. */
+/** A text that a button copies. No line breaks after a hyphen of an option, such as `--dry-run`. */
 export function Copyable({ text, label }: { readonly text: string; readonly label: string }) {
   const copy = () =>
     void navigator.clipboard.writeText(text).then(() => say("Copied"), () => say("Copying is refused"));
   return (
     <span class="copyable">
-      <code>{text}</code>
+      <code>
+        {text.split(/(?<= )(--\S+)/).map((part, index) =>
+          part.startsWith("--") ? <span key={index} class="option">{part}</span> : part
+        )}
+      </code>
       <button type="button" class="quiet" aria-label={`Copy ${label}`} onClick={copy}>Copy</button>
     </span>
   );
