@@ -2,7 +2,7 @@
 // user with more rights. A new password ends every session of the user in the same commit.
 import type { AuditAction } from "../../src/contract/audit-actions.ts";
 import type { Capability } from "../../src/contract/enums.ts";
-import { conflict, fault } from "../../src/contract/fault.ts";
+import { conflict, fault, NOT_FOUND } from "../../src/contract/fault.ts";
 import type { User } from "../../src/contract/identity.ts";
 import { toRfc3339 } from "../../src/lib/text/instant.ts";
 import { lockKey } from "../../src/lib/ids/lock-key.ts";
@@ -47,6 +47,8 @@ function createRoot(_s: null, { id, username }: Msg<"create_root">, now: Date): 
 
 function create(_s: null, m: Msg<"create">, now: Date): Out<UserState> {
   const { type: _type, by, ...given } = m;
+  // The route does not refuse this, because a repeated request gets its first answer after its tenant was deleted.
+  if (given.tenant_id !== null && given.silo_id === null) return refuse(NOT_FOUND);
   if (exceeds(given, by)) return refuse(BEYOND_CALLER);
   return made({ ...LOCAL, ...given, capabilities: sorted(given.capabilities), created_at: now });
 }

@@ -63,13 +63,12 @@ export function userRoutes(app: App, deps: Deps): void {
     const { username, password, tenant_id, capabilities } = c.req.valid("json");
     const outliving = outlivesCaller(callerOf(c), "create a user");
     if (outliving !== null) return faultResponse(c, outliving);
+    const idempotency = await deps.idempotency(c);
+    if (isFault(idempotency)) return faultResponse(c, idempotency);
     const by = giver(c);
     // A caller gets 404 for a tenant of which it is not a member.
     const foreign = tenant_id && !by.is_root && tenant_id !== by.tenant_id;
     const tenant = tenant_id && !foreign ? await findTenant(deps.kysely, tenant_id) : undefined;
-    if (tenant_id && tenant === undefined) return faultResponse(c, NOT_FOUND);
-    const idempotency = await deps.idempotency(c);
-    if (isFault(idempotency)) return faultResponse(c, idempotency);
     const password_hash = await deps.passwords.hash(password);
     if (typeof password_hash !== "string") return faultResponse(c, password_hash);
     const outcome = await deps.send(c, { kind: "user", id: idempotency.id }, {
@@ -77,7 +76,7 @@ export function userRoutes(app: App, deps: Deps): void {
       id: idempotency.id,
       username,
       password_hash,
-      tenant_id: tenant?.id ?? null,
+      tenant_id: tenant_id ?? null,
       silo_id: tenant?.silo_id ?? null,
       capabilities: capabilities ?? [],
       by,

@@ -69,6 +69,21 @@ test("a repeated create request in a VPC gets the same answer after the created 
   }
 });
 
+test("a repeated create request for a user gets the same answer after the user and its tenant were deleted", async () => {
+  const tenants = `/v1/silos/${await make("/v1/silos", { name: randomUUID() })}/tenants`;
+  const tenant_id = await make(tenants, { name: randomUUID() });
+  const request = { method: "POST", path: "/v1/system/users", key: randomUUID() };
+  const body = { username: `user-${randomUUID()}`, password: "a long enough password", tenant_id };
+  const first = await ask(request, { body });
+  for (const made of [`/v1/system/users/${okOf(first).id}`, `${tenants}/${tenant_id}`]) {
+    okOf(await t.call("DELETE", made));
+  }
+  expect(said(await ask(request, { body }))).toBe(said(first));
+  const refused = { ...request, key: randomUUID() };
+  expect((await ask(refused, { body })).status).toBe(404);
+  expect((await ask(refused, { body })).status).toBe(404);
+});
+
 test("repeated changes of a disk and of NICs get the same answers after the NIC, its subnet and the instance were deleted", async () => {
   const { id } = await a.stopped();
   const [disk] = await a.disksOf(id);
