@@ -20,8 +20,8 @@ export async function loadCache(path: string, secret: Uint8Array): Promise<reado
   const text = await readOwn(path);
   if (text === null) return [];
   const [given = "", body = ""] = text.split("\n");
-  const made = Buffer.from(seal(secret, body));
-  if (given.length !== made.length || !timingSafeEqual(Buffer.from(given), made)) return null;
+  const [stored, made] = [Buffer.from(given), Buffer.from(seal(secret, body))];
+  if (stored.length !== made.length || !timingSafeEqual(stored, made)) return null;
   try {
     const records = JSON.parse(body) as { facts: unknown; verified_at: number }[];
     return records.map(({ facts, verified_at }) => ({ facts: bootFacts(facts), verified_at: Number(verified_at) }));

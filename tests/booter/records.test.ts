@@ -1,6 +1,7 @@
 // Tests the booter's cache of boot records while the control plane is reachable, slow, unreachable, and reachable
 // again.
-import { writeFile } from "node:fs/promises";
+import { Buffer } from "node:buffer";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { LOOKUP_LATE_MS, LOOKUP_MS, PENDING_MAX, RECORD_FRESH_MS } from "../../booter/limits.ts";
@@ -270,12 +271,16 @@ describe("cached records on disk", () => {
       await saveCache(path, SECRET, cached);
       expect(await loadCache(path, SECRET)).toEqual(cached);
       expect(await loadCache(path, new Uint8Array(32))).toBeNull();
-      const text = await import("node:fs/promises").then(({ readFile }) => readFile(path, "utf8"));
+      const text = await readFile(path, "utf8");
       for (const at of [0, 40, 70, 90, text.length - 3]) {
         await writeFile(path, text.slice(0, at) + (text[at] === "0" ? "1" : "0") + text.slice(at + 1));
         expect(await loadCache(path, SECRET)).toBeNull();
       }
       await writeFile(path, text.slice(0, 100));
+      expect(await loadCache(path, SECRET)).toBeNull();
+      const bytes = Buffer.from(text);
+      bytes[0]! |= 0x80; // no longer UTF-8: the seal then has as many characters as before, but more bytes
+      await writeFile(path, bytes);
       expect(await loadCache(path, SECRET)).toBeNull();
     } finally {
       await folder.remove();
