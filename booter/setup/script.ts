@@ -240,8 +240,10 @@ if [ "$system" = smartos ]; then
   smartos_boot_loader
 fi
 
-# 8. Restart only after the control plane has accepted the end.
+# 8. Restart only after the control plane has accepted the end. Then only this machine has the agent's key, so the files
+# must be on the disk before.
 at=complete
+sync || stop "the files could not be written to the disk"
 insist 60 report complete complete 100 "" || stop "the end of this run could not be reported"
 exit 113
 `;

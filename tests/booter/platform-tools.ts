@@ -18,6 +18,7 @@ const TOOLS = [
   "ntpdate",
   "digest",
   "mount",
+  "sync",
 ];
 
 const PROGRAM = String.raw`#!/usr/bin/env bash
@@ -42,7 +43,8 @@ unknown() {
   exit 99
 }
 dataset() { printf '%s/datasets/%s' "$STATE" "@{1//\//+}"; }
-case "$name $1" in
+case "$name @{1-}" in
+"sync ") [ $# -eq 0 ] || unknown ;;
 "zpool list")
   [ "$*" = "list -H -o name zones" ] || unknown
   [ -f "$STATE/pool" ] || { echo "cannot open 'zones': no such pool" >&2; exit 1; }
