@@ -1,16 +1,18 @@
 // Fetches an install channel from `channel_url`, stores its files by their SHA-256, and serves verified files. A new
 // channel replaces the old channel only after all files of the new channel are stored. A channel is refused if it was
 // signed earlier than the newest channel that was ever accepted. The booter remembers that signing time across
-// restarts, even if a stored tarball is lost. To return to an older channel, remove the mirror's folder.
+// restarts, even if a stored tarball is lost or the clock is wrong at the start. To return to an older channel, remove
+// the mirror's folder.
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { fileReason } from "../../cli/internal/file-problem.ts";
 import { fileAnswer, type HttpAnswer, type HttpAsked, NOT_FOUND } from "../http/answer.ts";
 import { CALL_MS } from "../limits.ts";
 import type { Log } from "../log.ts";
-import { writeDurably } from "../private-file.ts";
+import { readOwn, writeDurably } from "../private-file.ts";
 import { type Channel, ChannelFault, type ChannelFile, verifiedChannel } from "./channel.ts";
 
 export type MirrorOptions = {
@@ -36,7 +38,7 @@ export type Mirror = {
 
 const DOCUMENT = "channel.json";
 const SIGNATURE = "channel.json.asc";
-/** The file with the accepted document and its signature: one file, so that a crash cannot separate them. */
+/** The file with the accepted document, its signature and its time: one file, so that a crash cannot separate them. */
 const KEPT = "taken.json";
 const DOCUMENT_BYTES_MAX = 1_048_576;
 /** The time limit for fetching one file, enough for a whole tarball over a slow line. */
@@ -45,8 +47,8 @@ const FILE_MS = 1_800_000;
 export function openMirror(options: MirrorOptions): Mirror {
   const { channel_url, key, folder, now, log, fetch: ask = fetch } = options;
   let served: Channel | null = null;
-  /** When the newest channel ever accepted was signed. */
-  let floor: Date | null = null;
+  /** When the newest channel ever accepted was signed; undefined until this was read from the disk. */
+  let floor: Date | null | undefined;
   const kept = (file: ChannelFile) => join(folder, file.sha256);
 
   async function fetchFile(file: ChannelFile): Promise<void> {
@@ -78,9 +80,20 @@ export function openMirror(options: MirrorOptions): Mirror {
     await rename(draft, kept(file));
   }
 
+  /** Reads the stored channel and `floor`. Nothing is verified yet, because this must not depend on the clock. */
+  async function readStored(): Promise<Stored | null> {
+    const text = await readOwn(join(folder, KEPT)).catch((error) => {
+      throw new ChannelFault(`${join(folder, KEPT)}: cannot be read: ${fileReason(error)}`);
+    });
+    const stored = text === null ? null : storedOf(text);
+    floor = stored?.signed_at ?? null;
+    return stored;
+  }
+
   async function take(document: Uint8Array, signature: Uint8Array): Promise<Channel> {
+    if (floor === undefined) await readStored();
     const channel = await verifiedChannel({ document, signature, key, now: now() });
-    if (floor !== null && channel.signed_at < floor) {
+    if (floor != null && channel.signed_at < floor) {
       throw new ChannelFault(`channel.json: is older than the accepted one, which was signed ${floor.toISOString()}`);
     }
     return channel;
@@ -113,13 +126,14 @@ export function openMirror(options: MirrorOptions): Mirror {
     },
     async restore() {
       try {
-        const { document, signature } = readKept(await readFile(join(folder, KEPT), "utf8"));
-        const channel = await take(document, signature);
+        const stored = await readStored();
+        if (stored === null) return;
+        const channel = await take(stored.document, stored.signature);
         floor = channel.signed_at;
         for (const file of channel.files) if (!await holds(kept(file), file)) return;
         served = channel;
       } catch {
-        // There is no stored channel, or it cannot be verified. The next refresh fetches it again.
+        // The stored channel cannot be read or verified. The next refresh reports the reason, or fetches it again.
       }
     },
     handle({ method, path }) {
@@ -166,14 +180,24 @@ export async function fetchSmall(ask: typeof fetch, url: string): Promise<Uint8A
   return Buffer.concat(parts);
 }
 
-function keptText({ document, signature }: Channel): string {
+/** A stored channel, not verified. Earlier releases stored no signing time: null. */
+type Stored = Pick<Channel, "document" | "signature"> & { readonly signed_at: Date | null };
+
+function keptText({ document, signature, signed_at }: Channel): string {
   const text = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64");
-  return `${JSON.stringify({ document: text(document), signature: text(signature) })}\n`;
+  return `${JSON.stringify({ document: text(document), signature: text(signature), signed_at })}\n`;
 }
 
-function readKept(text: string): { document: Uint8Array; signature: Uint8Array } {
-  const { document, signature } = JSON.parse(text) as Record<string, string>;
-  return { document: Buffer.from(document ?? "", "base64"), signature: Buffer.from(signature ?? "", "base64") };
+function storedOf(text: string): Stored {
+  const bytes = (value: unknown) => Buffer.from(String(value ?? ""), "base64");
+  try {
+    const { document, signature, signed_at = null } = JSON.parse(text) as Record<string, unknown>;
+    const time = signed_at === null ? null : new Date(String(signed_at));
+    if (time !== null && Number.isNaN(time.getTime())) throw new Error("the signing time is no time");
+    return { document: bytes(document), signature: bytes(signature), signed_at: time };
+  } catch {
+    throw new ChannelFault(`${KEPT}: is damaged; remove the mirror's folder to accept any signed channel`);
+  }
 }
 
 async function holdsSize(path: string, file: ChannelFile): Promise<boolean> {

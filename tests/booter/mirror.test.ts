@@ -1,6 +1,6 @@
 // The mirror of the install channel serves only verified files, and continues to serve them if the upstream is broken.
 import { createHash } from "node:crypto";
-import { readdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as openpgp from "openpgp";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -64,13 +64,13 @@ async function publish(
   for (const [name, text] of Object.entries(files)) upstream.web.set(name, new TextEncoder().encode(text));
 }
 
-function open(upstream: Upstream): { mirror: Mirror; log: string[] } {
+function open(upstream: Upstream, now = () => new Date(NOW)): { mirror: Mirror; log: string[] } {
   const log: string[] = [];
   const mirror = openMirror({
     channel_url: `${BASE}channel.json`,
     key: new TextEncoder().encode(ours.toPublic().armor()),
     folder: folder.path,
-    now: () => new Date(NOW),
+    now,
     log: (event, fields = {}) => void log.push(`${event} ${Object.values(fields).join(" ")}`),
     fetch: ((url: string) => {
       upstream.asked.push(url.slice(BASE.length));
@@ -204,6 +204,42 @@ test("the mirror also refuses an older channel after a restart, even if it lost 
   expect(await again.mirror.refresh()).toBe(false);
   expect(again.log.at(-1)).toContain("older");
   await publish(upstream);
+  expect(await again.mirror.refresh()).toBe(true);
+});
+
+test("the mirror also refuses an older channel after a start with a wrong clock", async () => {
+  const upstream = upstreamOf();
+  await publish(upstream);
+  await open(upstream).mirror.refresh();
+  let at = NOW - 3 * DAY_MS;
+  const again = open(upstream, () => new Date(at));
+  await again.mirror.restore();
+  at = NOW;
+  await publish(upstream, { at: NOW - 2 * DAY_MS, files: { "install.sh": "an older one" } });
+  expect(await again.mirror.refresh()).toBe(false);
+  expect(again.log.at(-1)).toContain("older");
+  await publish(upstream);
+  expect(await again.mirror.refresh()).toBe(true);
+});
+
+test.each([
+  ["cannot be read", (path: string) => mkdir(path), "taken.json: cannot be read"],
+  [
+    "is damaged",
+    (path: string) => writeFile(path, '{"document":'),
+    "taken.json: is damaged; remove the mirror's folder",
+  ],
+])("the mirror accepts no channel while its stored channel %s", async (_name, damage, reason) => {
+  const upstream = upstreamOf();
+  await publish(upstream);
+  await open(upstream).mirror.refresh();
+  await rm(join(folder.path, "taken.json"));
+  await damage(join(folder.path, "taken.json"));
+  const again = open(upstream);
+  await again.mirror.restore();
+  expect(await again.mirror.refresh()).toBe(false);
+  expect(again.log.at(-1)).toContain(reason);
+  await rm(join(folder.path, "taken.json"), { recursive: true });
   expect(await again.mirror.refresh()).toBe(true);
 });
 
