@@ -5,7 +5,7 @@ import { USAGE_RANGE_DAYS_MAX } from "../../src/contract/limits.ts";
 import type { Project, Usage } from "../../src/contract/tenancy.ts";
 import type { ProjectTotal, ProjectUsage, SiteUsage } from "../../src/contract/usage.ts";
 import type { Database } from "../../src/db/tables.ts";
-import { type LabeledRows, reader } from "../record/reads.ts";
+import { exactNumber, type LabeledRows, reader } from "../record/reads.ts";
 import { project } from "./transition.ts";
 
 type Db = Kysely<Database>;
@@ -20,7 +20,8 @@ export function listProjects(db: Db, tenant_id: string, at: LabeledRows): Promis
 }
 
 export async function findUsage(db: Db, project_id: string): Promise<Usage | undefined> {
-  return await db.selectFrom("project_usage").select(["cpu", "memory_bytes", "disk_bytes", "instances"])
+  return await db.selectFrom("project_usage").select(["cpu", "instances"])
+    .select([exactNumber("memory_bytes").as("memory_bytes"), exactNumber("disk_bytes").as("disk_bytes")])
     .where("project_id", "=", project_id).executeTakeFirst();
 }
 

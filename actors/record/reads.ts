@@ -74,6 +74,11 @@ export function reader<T extends TableName, C extends keyof Database[T] & string
   };
 }
 
+/** Returns an expression for a bigint. A value above the greatest exact JSON number becomes that number. */
+export function exactNumber(column: string) {
+  return sql<number>`least(${sql.ref(column)}, ${sql.lit(Number.MAX_SAFE_INTEGER)})`;
+}
+
 /** Returns the condition that the labels in a column or expression match a filter. */
 export function hasLabels(labels: string | RawBuilder<unknown>, filter: LabelFilter) {
   const column = typeof labels === "string" ? sql.ref(labels) : labels;

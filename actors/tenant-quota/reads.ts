@@ -3,6 +3,7 @@ import { type Kysely, sql } from "kysely";
 import type { Limits, TenantQuota, Usage, UsageView } from "../../src/contract/tenancy.ts";
 import type { Database } from "../../src/db/tables.ts";
 import { toRfc3339 } from "../../src/lib/text/instant.ts";
+import { exactNumber } from "../record/reads.ts";
 
 type Db = Kysely<Database>;
 
@@ -19,7 +20,8 @@ export async function findTenantQuota(db: Db, tenant_id: string): Promise<Tenant
 
 /** Returns the usage of all projects of the tenant together. */
 export async function findTenantUsage(db: Db, tenant_id: string): Promise<Usage> {
-  const used = await db.selectFrom("tenant_usage").select(["cpu", "memory_bytes", "disk_bytes", "instances"])
+  const used = await db.selectFrom("tenant_usage").select(["cpu", "instances"])
+    .select([exactNumber("memory_bytes").as("memory_bytes"), exactNumber("disk_bytes").as("disk_bytes")])
     .where("tenant_id", "=", tenant_id).executeTakeFirst();
   return used ?? { cpu: 0, memory_bytes: 0, disk_bytes: 0, instances: 0 };
 }

@@ -79,11 +79,13 @@ export type Limits = { readonly [Limit in keyof QuotaBody]: number | null };
  */
 export type QuotaDefaults = { readonly tenant: Limits; readonly project: Limits };
 
+const usedBytes = z.number().int().describe(`${Number.MAX_SAFE_INTEGER} if it is that number or more`);
+
 /** The resources in use. */
 export const Usage = z.object({
   cpu: z.number().int(),
-  memory_bytes: z.number().int(),
-  disk_bytes: z.number().int(),
+  memory_bytes: usedBytes,
+  disk_bytes: usedBytes,
   instances: z.number().int(),
 });
 export type Usage = z.infer<typeof Usage>;

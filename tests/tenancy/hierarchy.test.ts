@@ -244,6 +244,20 @@ test("a path below a tenant or silo that does not exist gets 404", async () => {
   expect((await t.call("POST", `/v1/tenants/${UNKNOWN}/projects`, { body })).status).toBe(404);
 });
 
+test("a usage above the greatest exact JSON number is shown as that number", async () => {
+  const { tenant, project, path } = await makeProject();
+  const tenantPath = `/v1/tenants/${tenant.id}`;
+  const most = { cpu: 3, memory_bytes: Number.MAX_SAFE_INTEGER, disk_bytes: Number.MAX_SAFE_INTEGER, instances: 2 };
+  const limits = { cpu_limit: 1, memory_bytes: 1, disk_bytes: 1, instance_limit: 1 };
+  const used = { project_id: project.id, cpu: 3, memory_bytes: String(2n ** 53n), disk_bytes: String(2n ** 62n) };
+  await t.db.query("select effect_quota_use($1)", [JSON.stringify({ ...used, instances: 2 })]);
+  for (const at of [path, tenantPath]) {
+    expect(okOf(await t.call("GET", `${at}/usage`))).toMatchObject(most);
+    expect(okOf(await t.call("PUT", `${at}/quota`, { body: limits })).used).toEqual(most);
+    expect(okOf(await t.call("GET", `${at}/quota`))).toMatchObject({ ...limits, used: most });
+  }
+});
+
 test("each kind of object in a project prevents the delete of the project", async () => {
   // Rows of these tables are deleted with the project, or refuse the delete with their own parent.
   const guard =
