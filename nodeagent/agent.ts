@@ -47,7 +47,7 @@ export const REQUEST_LIMIT_MS = 15_000;
 export class KeyRefused extends Error {}
 
 /** Writes a line to stderr; the supervisor adds the time. Do not pass secrets. */
-export function log(agent: Agent, line: string): void {
+export function log(agent: Pick<Agent, "environment">, line: string): void {
   agent.environment.stderr.write(`${plainText(line)}\n`);
 }
 
@@ -57,11 +57,13 @@ export type Reply = { readonly kind: "answer"; readonly answer: Answer } | {
   readonly pause_ms: number;
 };
 
+type Talking = Pick<Agent, "environment" | "link" | "timers">;
+
 /**
  * Sends a call. Returns the answer, or a reason and a pause before a retry. Throws a Failure when the agent stops, and
  * if the answer is a redirect or a 2xx whose body is not JSON.
  */
-export async function talk(agent: Agent, token: string | null, call: Call): Promise<Reply> {
+export async function talk(agent: Talking, token: string | null, call: Call): Promise<Reply> {
   try {
     const answer = await exchange(agent.environment, { ...agent.link, token }, call);
     if (answer.status !== 429 && answer.status < 500) return { kind: "answer", answer };
@@ -77,12 +79,12 @@ export async function talk(agent: Agent, token: string | null, call: Call): Prom
   }
 }
 
-function later({ environment }: Agent, why: string, base_ms: number): Reply {
+function later({ environment }: Talking, why: string, base_ms: number): Reply {
   return { kind: "later", why, pause_ms: atLeastMs(base_ms, environment.random()) };
 }
 
 /** Sleeps. Throws when the agent stops. */
-export async function rest(agent: Agent, duration_ms: number): Promise<void> {
+export async function rest(agent: Pick<Agent, "environment">, duration_ms: number): Promise<void> {
   await pause(agent.environment, duration_ms);
 }
 

@@ -31,7 +31,7 @@ export type DriverOptions = {
   /** The node's IPv4 address on the underlay; null if it has none. */
   readonly underlay_address: string | null;
   readonly environment: Environment;
-  /** Returns the instances of this node; null if they are not known. */
+  /** Asks the control plane which VMs may start after a boot. */
   readonly ownInstances: OwnInstances;
   log(line: string): void;
 };

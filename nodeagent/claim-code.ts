@@ -6,7 +6,9 @@ import { plainText } from "../cli/internal/plain-text.ts";
 import { writeFileDurably } from "../cli/internal/private-file.ts";
 import { type Agent, log } from "./agent.ts";
 
-export async function showClaimCode(agent: Agent, code: string, expires_at: string | null): Promise<void> {
+type Place = Pick<Agent, "environment" | "state_dir">;
+
+export async function showClaimCode(agent: Place, code: string, expires_at: string | null): Promise<void> {
   const expiry = expires_at === null ? "" : `  (expires ${plainText(expires_at)})`;
   agent.environment.stdout.write(`\nClaim code: ${plainText(code)}${expiry}\n\n`);
   try {
@@ -16,7 +18,7 @@ export async function showClaimCode(agent: Agent, code: string, expires_at: stri
   }
 }
 
-export async function hideClaimCode(agent: Agent): Promise<void> {
+export async function hideClaimCode(agent: Place): Promise<void> {
   try {
     await rm(claimCodePath(agent), { force: true });
   } catch (error) {
@@ -24,6 +26,6 @@ export async function hideClaimCode(agent: Agent): Promise<void> {
   }
 }
 
-function claimCodePath({ state_dir }: Agent): string {
+function claimCodePath({ state_dir }: Place): string {
   return join(state_dir, "claim-code");
 }

@@ -15,9 +15,6 @@ export type Credentials = {
 };
 
 const FIX = "remove it and restart the agent to register again";
-/** Without a key the agent cannot ask which VMs it may start (docs/reliability.md, "Evacuation of instances"). */
-const CAUTION = "Without the file the agent starts every VM after a boot: " +
-  "if instances of this node were evacuated, first remove the folders of their VMs";
 
 export function credentialsPath(state_dir: string): string {
   return join(state_dir, "credentials.json");
@@ -37,7 +34,7 @@ export async function readCredentials(state_dir: string, server_uuid: string): P
 
 /**
  * Reads the API key, before the machine's UUID is known; null before the approval. Throws a Failure if the file is
- * damaged: a null would let the node start VMs that were evacuated.
+ * damaged.
  */
 export async function readSavedKey(state_dir: string): Promise<string | null> {
   const path = credentialsPath(state_dir);
@@ -48,7 +45,7 @@ export async function readSavedKey(state_dir: string): Promise<string | null> {
 function parseCredentials(path: string, text: string): Credentials {
   const saved = credentialsOf(text);
   if (saved !== null) return saved;
-  throw new Failure(`${path} is damaged; ${FIX}. ${CAUTION}`, EXIT.auth);
+  throw new Failure(`${path} is damaged; ${FIX}`, EXIT.auth);
 }
 
 function credentialsOf(text: string): Credentials | null {

@@ -7,13 +7,19 @@ import { Failure } from "../cli/internal/failure.ts";
 import { type Agent, log, refusalText, REQUEST_LIMIT_MS, rest, talk } from "./agent.ts";
 import { hideClaimCode, showClaimCode } from "./claim-code.ts";
 import { type Credentials, saveCredentials } from "./credentials.ts";
+import type { Driver } from "./driver.ts";
 import { forgetPollToken, readPollToken, savePollToken } from "./poll-token.ts";
+
+/** The parts of the agent that an enrolment uses. */
+export type Enrolling = Pick<Agent, "environment" | "link" | "state_dir" | "timers" | "adminIp"> & {
+  readonly driver: Pick<Driver, "hardware">;
+};
 
 /**
  * Enrols the node and returns its credentials once they are on disk. Throws a Failure if the wait for the approval
  * times out or cannot succeed.
  */
-export async function enrol(agent: Agent): Promise<Credentials> {
+export async function enrol(agent: Enrolling): Promise<Credentials> {
   const end_ms = agent.environment.monotonicMs() + agent.timers.approval_wait_s * 1_000;
   try {
     for (;;) {
@@ -31,7 +37,7 @@ export async function enrol(agent: Agent): Promise<Credentials> {
   }
 }
 
-async function register(agent: Agent, end_ms: number): Promise<RegistrationView> {
+async function register(agent: Enrolling, end_ms: number): Promise<RegistrationView> {
   const body = await registrationOf(agent);
   // With its saved poll token, the machine renews its claim instead of creating a second one.
   const token = await readPollToken(agent.state_dir);
@@ -53,14 +59,18 @@ async function register(agent: Agent, end_ms: number): Promise<RegistrationView>
 }
 
 /** Returns the node's registration. */
-export async function registrationOf(agent: Agent): Promise<Registration> {
+export async function registrationOf(agent: Enrolling): Promise<Registration> {
   const hardware = await agent.driver.hardware();
   return { ...hardware, admin_ip: hardware.admin_ip ?? await agent.adminIp() };
 }
 
 type Given = Omit<Credentials, "server_uuid">;
 
-async function waitForKey(agent: Agent, ticket: RegistrationView, end_ms: number): Promise<Given | "register_again"> {
+async function waitForKey(
+  agent: Enrolling,
+  ticket: RegistrationView,
+  end_ms: number,
+): Promise<Given | "register_again"> {
   const code_end_ms = agent.environment.monotonicMs() + codeLifeMs(ticket);
   const call: Call = {
     method: "GET",
@@ -96,7 +106,7 @@ async function waitForKey(agent: Agent, ticket: RegistrationView, end_ms: number
   }
 }
 
-async function keyOf(agent: Agent, status: RegisterStatusView, server_uuid: string): Promise<Given> {
+async function keyOf(agent: Enrolling, status: RegisterStatusView, server_uuid: string): Promise<Given> {
   const { api_key, console_ticket_key_hex, imds_token_key_hex, migrate_ticket_key_hex } = status;
   if (api_key !== null) return { api_key, console_ticket_key_hex, imds_token_key_hex, migrate_ticket_key_hex };
   await forgetPollToken(agent.state_dir);
@@ -118,7 +128,7 @@ function codeLifeMs({ claim_code_expires_at }: RegistrationView): number {
 }
 
 /** Sends a call and returns the body of a 200, or null on 404. Retries while the server is unavailable. */
-async function ask<T>(agent: Agent, call: Call, end_ms: number): Promise<T | null> {
+async function ask<T>(agent: Enrolling, call: Call, end_ms: number): Promise<T | null> {
   let logged = false;
   for (;;) {
     const reply = await talk(agent, null, call);
@@ -133,7 +143,7 @@ async function ask<T>(agent: Agent, call: Call, end_ms: number): Promise<T | nul
   }
 }
 
-async function restWithin(agent: Agent, duration_ms: number, end_ms: number): Promise<void> {
+async function restWithin(agent: Enrolling, duration_ms: number, end_ms: number): Promise<void> {
   const left_ms = end_ms - agent.environment.monotonicMs();
   if (left_ms <= 0) {
     const waited = `not approved within ${agent.timers.approval_wait_s} s`;

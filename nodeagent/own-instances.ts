@@ -5,26 +5,30 @@ import { atLeastMs } from "../cli/internal/backoff.ts";
 import type { Environment } from "../cli/internal/environment.ts";
 import { type Answer, exchange, type Link, Unreachable } from "../cli/internal/exchange.ts";
 import { refusalText, REQUEST_LIMIT_MS } from "./agent.ts";
-import { readSavedKey } from "./credentials.ts";
+import { type Credentials, readSavedKey } from "./credentials.ts";
 
 export type Asking = {
   readonly environment: Environment;
   readonly link: Omit<Link, "token">;
   readonly state_dir: string;
   readonly error_retry_ms: number;
+  /** Enrols a node that has no key. */
+  readonly enrol: () => Promise<Pick<Credentials, "api_key">>;
   readonly log: (line: string) => void;
 };
 
 /**
- * Returns the ids of this node's instances; null if the node has no key yet, or the server is too old to answer. Waits
- * for an answer without limit: a VM that was evacuated must not start a second time. Returns no ids if the key is not
- * valid any more: the node was removed or reset, which is possible only without instances. Throws a Failure if the
- * saved key cannot be read: the instances are then not known, so no VM may start.
+ * Returns the ids of this node's instances; null if the server is too old to answer. Waits for an answer without limit:
+ * a VM that was evacuated must not start a second time. A node without a saved key has lost it, and is first enrolled
+ * again. Returns no ids if the key is not valid any more: the node was removed or reset, which is possible only without
+ * instances. Throws a Failure if the saved key cannot be read or the enrolment ends without a key: the instances are
+ * then not known, so no VM may start.
  */
 export async function ownInstances(asking: Asking): Promise<ReadonlySet<string> | null> {
   const { environment, link, state_dir, error_retry_ms, log } = asking;
-  const token = await readSavedKey(state_dir);
-  if (token === null) return null;
+  const saved = await readSavedKey(state_dir);
+  if (saved === null) log("the VMs wait for the approval of this node, because it has no saved key");
+  const token = saved ?? (await asking.enrol()).api_key;
   let told = false;
   for (;;) {
     const answer = await ask({ environment, link: { ...link, token } });

@@ -135,51 +135,13 @@ export function run(): AnyCommand {
       await removeDrafts(options.stateDir);
       const link = { endpoint, user_agent: `nodeagent/${VERSION}` };
       const logLine = (line: string) => void environment.stderr.write(`${plainText(line)}\n`);
-      const driver = await chooseDriver({
-        name: options.driver,
-        state_dir: options.stateDir,
-        folders: { machine_dir: options.machineDir, run_dir: options.runDir },
-        server_uuid: options.serverUuid,
-        hostname: options.hostname,
-        disk_reserve: Math.min(100, options.diskReservePercent) / 100,
-        nic_tags: nic_tags.map(({ name }) => name),
-        underlay_address: options.driver === "simulated" ? given_underlay : await underlayAddress({
-          given: given_underlay,
-          local: given_underlay ?? await localAddressTo(endpoint),
-          state_dir: options.stateDir,
-        }),
-        environment,
-        ownInstances: () =>
-          ownInstances({
-            environment,
-            link,
-            state_dir: options.stateDir,
-            error_retry_ms: options.errorRetryMs,
-            log: logLine,
-          }),
-        log: logLine,
-      });
       const in_environment = environment.env.ADMIN_IP ?? "";
       const given = options.adminIp ?? (in_environment === "" ? null : givenAddress(in_environment, "ADMIN_IP"));
-      const listener = createListener({
-        state_dir: options.stateDir,
-        address: options.migrationAddress ?? given_underlay ?? await localAddressTo(endpoint) ?? LOOPBACK,
-        port: options.migrationPort ?? (options.driver === "simulated" ? ANY_PORT : MIGRATION_PORT),
-        migrations: driver.migrations,
-        signal: environment.signal,
-        log: logLine,
-      });
-      // After a restart, the source of a VM that is arriving may be waiting to connect again.
-      if (driver.migrations.awaits()) await listener.start();
-      const agent: Agent = {
+      const enrolling = {
         environment,
-        listener,
-        driver,
-        nic_tags,
         link,
         adminIp: async () => adminAddress({ given, local: given ?? await localAddressTo(endpoint) }),
         state_dir: options.stateDir,
-        image_bytes_max: options.imageCacheBytes,
         timers: {
           heartbeat_ms: options.heartbeatMs,
           status_check_ms: options.statusCheckMs,
@@ -195,6 +157,42 @@ export function run(): AnyCommand {
           approval_wait_s: Math.min(options.approvalWaitS, AGENT_APPROVAL_WAIT_S),
         },
       };
+      const driver = await chooseDriver({
+        name: options.driver,
+        state_dir: options.stateDir,
+        folders: { machine_dir: options.machineDir, run_dir: options.runDir },
+        server_uuid: options.serverUuid,
+        hostname: options.hostname,
+        disk_reserve: Math.min(100, options.diskReservePercent) / 100,
+        nic_tags: nic_tags.map(({ name }) => name),
+        underlay_address: options.driver === "simulated" ? given_underlay : await underlayAddress({
+          given: given_underlay,
+          local: given_underlay ?? await localAddressTo(endpoint),
+          state_dir: options.stateDir,
+        }),
+        environment,
+        ownInstances: (hardware) =>
+          ownInstances({
+            environment,
+            link,
+            state_dir: options.stateDir,
+            error_retry_ms: options.errorRetryMs,
+            log: logLine,
+            enrol: () => enrol({ ...enrolling, driver: { hardware } }),
+          }),
+        log: logLine,
+      });
+      const listener = createListener({
+        state_dir: options.stateDir,
+        address: options.migrationAddress ?? given_underlay ?? await localAddressTo(endpoint) ?? LOOPBACK,
+        port: options.migrationPort ?? (options.driver === "simulated" ? ANY_PORT : MIGRATION_PORT),
+        migrations: driver.migrations,
+        signal: environment.signal,
+        log: logLine,
+      });
+      // After a restart, the source of a VM that is arriving may be waiting to connect again.
+      if (driver.migrations.awaits()) await listener.start();
+      const agent: Agent = { ...enrolling, listener, driver, nic_tags, image_bytes_max: options.imageCacheBytes };
       await serve(agent, options.reRegister === true);
     }) as AnyCommand;
 }

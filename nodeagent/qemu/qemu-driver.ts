@@ -98,8 +98,17 @@ export async function qemuDriver(options: QemuOptions): Promise<Driver> {
   const { boot_id } = host;
   const admit = (vm: VmRecord) => admitMemory(vm, { all: store.all(), budget_bytes: budget(), boot_id });
   const power = createVmPower({ host, store, network, admit });
-  if (options.ownInstances !== undefined) {
-    await holdForeignVms({ store, boot_id, ownInstances: options.ownInstances, log });
+  const hostname = options.hostname ?? ownHostname();
+  const hardware = async () => ({
+    server_uuid,
+    hostname,
+    admin_ip: null,
+    sysinfo: await readSysinfo(server_uuid, hostname),
+    ...await underlayRegistration(options.underlay_address ?? null),
+  });
+  const { ownInstances } = options;
+  if (ownInstances !== undefined) {
+    await holdForeignVms({ store, boot_id, ownInstances: () => ownInstances(hardware), log });
   }
   await power.recover();
   const readMetrics = createVmMetrics({ vms: store.all, monitor: power.monitor, tapBytes: network.tapBytes });
@@ -115,7 +124,6 @@ export async function qemuDriver(options: QemuOptions): Promise<Driver> {
     bindings: { read: () => machine.read().addresses, write: (addresses) => machine.change({ addresses }) },
   });
   const moves = { host, store, power, vms };
-  const hostname = options.hostname ?? ownHostname();
   const boot = {
     boot_time: bootTime(await readFile("/proc/stat", "utf8")),
     boot_id,
@@ -124,13 +132,7 @@ export async function qemuDriver(options: QemuOptions): Promise<Driver> {
   let ticks = ticksOf(await readFile("/proc/stat", "utf8"));
 
   return {
-    hardware: async () => ({
-      server_uuid,
-      hostname,
-      admin_ip: null,
-      sysinfo: await readSysinfo(server_uuid, hostname),
-      ...await underlayRegistration(options.underlay_address ?? null),
-    }),
+    hardware,
     status: async () => {
       const { addresses, reservoir } = machine.read();
       const vms = Object.fromEntries(

@@ -1,16 +1,20 @@
 // Prevents a node that boots from starting VMs that it has lost. While a node is off, its instances may be evacuated to
 // other nodes. A VM that ran before the boot therefore waits for the control plane. The VM starts only if the control
 // plane still lists it on this node, or is too old to list instances (see OwnInstances).
+import type { Driver } from "../driver.ts";
 import type { VmStore } from "./vm-store.ts";
 
-/** Returns the instances of this node; null if the node has no key, or the server is too old to list instances. */
-export type OwnInstances = () => Promise<ReadonlySet<string> | null>;
+/**
+ * Returns the instances of this node; null if the server is too old to list instances. A node that has lost its key
+ * registers its hardware first.
+ */
+export type OwnInstances = (hardware: Driver["hardware"]) => Promise<ReadonlySet<string> | null>;
 
 export type StartFence = {
   readonly store: Pick<VmStore, "all" | "change">;
   /** The present boot of the node. */
   readonly boot_id: string;
-  readonly ownInstances: OwnInstances;
+  readonly ownInstances: () => ReturnType<OwnInstances>;
   readonly log: (line: string) => void;
 };
 

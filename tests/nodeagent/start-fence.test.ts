@@ -1,16 +1,20 @@
 // Tests the fence of a node that boots: the node starts only the VMs whose instances the control plane still has on the
 // node.
 import { randomUUID } from "node:crypto";
-import { chmod, mkdir, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { processEnvironment } from "../../cli/internal/environment.ts";
+import { EXIT } from "../../cli/internal/exit-code.ts";
+import { Failure } from "../../cli/internal/failure.ts";
+import { readSavedKey } from "../../nodeagent/credentials.ts";
+import { enrol, type Enrolling } from "../../nodeagent/enrolment.ts";
 import { type Asking, ownInstances } from "../../nodeagent/own-instances.ts";
 import { holdForeignVms } from "../../nodeagent/qemu/start-fence.ts";
 import type { Power, VmRecord } from "../../nodeagent/qemu/vm-record.ts";
 import { openVmStore, type VmStore } from "../../nodeagent/qemu/vm-store.ts";
 import { openNode, placeInstance } from "../compute/placed.ts";
-import { ADDRESS, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
+import { ADDRESS, okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 import { openTenant } from "../tenancy/tenant.ts";
 
@@ -32,8 +36,7 @@ beforeEach(async () => {
   return () => folder.remove();
 });
 
-async function vm(power: Power, fields: Partial<VmRecord> = {}): Promise<string> {
-  const id = randomUUID();
+async function vm(power: Power, { id = randomUUID(), ...fields }: Partial<VmRecord> = {}): Promise<string> {
   await mkdir(join(folder.path, "machine", "vm", id), { recursive: true });
   await store.put({
     id,
@@ -72,7 +75,7 @@ test("after a boot, a VM whose instance is on another node does not start, and t
   );
 });
 
-test("if only the agent restarts, it does not ask; if the instances are not known, every VM starts", async () => {
+test("if only the agent restarts, it does not ask; if the server is too old to list the instances, every VM starts", async () => {
   const running = await vm("on", { boot_id: NOW });
   await hold(() => Promise.reject(new Error("asked")));
   const other = await vm("on");
@@ -81,10 +84,10 @@ test("if only the agent restarts, it does not ask; if the instances are not know
 });
 
 /** Returns the environment of a node with this key. Its first `failures` requests fail. */
-async function asking(key: string | null, failures = 0): Promise<Asking> {
+async function asking(key: string | null, { failures = 0, server_uuid = String(randomUUID()) } = {}): Promise<Asking> {
   const state_dir = join(folder.path, "state");
   await mkdir(state_dir, { recursive: true });
-  const credentials = JSON.stringify({ server_uuid: randomUUID(), api_key: key });
+  const credentials = JSON.stringify({ server_uuid, api_key: key });
   if (key !== null) await writeFile(join(state_dir, "credentials.json"), credentials, { mode: 0o600 });
   let left = failures;
   const environment = {
@@ -95,7 +98,17 @@ async function asking(key: string | null, failures = 0): Promise<Asking> {
     },
   };
   const link = { endpoint: "http://127.0.0.1:9", user_agent: "nodeagent/test" };
-  return { environment, link, state_dir, error_retry_ms: 10, log: (line) => void log.push(line) };
+  const hardware = () => Promise.resolve({ server_uuid, hostname: "again", admin_ip: null, sysinfo: {} });
+  const timers = { pending_retry_ms: 10, error_retry_ms: 10, approval_wait_s: 60 } as Enrolling["timers"];
+  const adminIp = () => Promise.resolve(null);
+  return {
+    environment,
+    link,
+    state_dir,
+    error_retry_ms: 10,
+    enrol: () => enrol({ environment, link, state_dir, timers, adminIp, driver: { hardware } }),
+    log: (line) => void log.push(line),
+  };
 }
 
 test("the control plane names the instances of the calling node only", async () => {
@@ -109,12 +122,35 @@ test("the control plane names the instances of the calling node only", async () 
 
 test("the agent waits for the control plane, and logs the wait once", async () => {
   const { key } = await openNode(t);
-  expect(await ownInstances(await asking(key, 3))).toEqual(new Set());
+  expect(await ownInstances(await asking(key, { failures: 3 }))).toEqual(new Set());
   expect(log).toEqual([expect.stringMatching(/^the VMs wait for the control plane, /)]);
 });
 
-test("a node without a key starts every VM, and a node whose key was deleted starts none", async () => {
-  expect(await ownInstances(await asking(null))).toBeNull();
+test("a node whose saved key was removed starts no VM until it is approved again, and then only its own VMs", async () => {
+  const { id: server_uuid } = await openNode(t);
+  const own = await placeInstance(t, { on: server_uuid, of: await openTenant(t) });
+  const foreign = await vm("on");
+  await vm("on", { id: own });
+  const node = await asking(null, { server_uuid });
+  let held = false;
+  const ended = hold(() => ownInstances(node)).then(() => held = true);
+  const code = () => readFile(join(node.state_dir, "claim-code"), "utf8").catch(() => "");
+  await expect.poll(code, { timeout: 10_000 }).not.toBe("");
+  expect(held).toBe(false);
+  okOf(await t.approve((await code()).trim()));
+  await ended;
+  expect([own, foreign].map(powerOf)).toEqual(["on", "off"]);
+  expect(log[0]).toBe("the VMs wait for the approval of this node, because it has no saved key");
+  expect(await readSavedKey(node.state_dir)).not.toBeNull();
+});
+
+test("a node whose enrolment ends without an approval starts no VM", async () => {
+  const node = { ...await asking(null), enrol: () => Promise.reject(new Failure("not approved", EXIT.wait_timeout)) };
+  await vm("on");
+  await expect(hold(() => ownInstances(node))).rejects.toThrow("not approved");
+});
+
+test("a node whose key was deleted starts no VM", async () => {
   const { id, key } = await openNode(t);
   await t.call("POST", `/v1/cns/${id}/disable`);
   await t.call("DELETE", `/v1/cns/${id}`);
