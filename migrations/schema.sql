@@ -3844,6 +3844,7 @@ declare
   head_seq bigint;
   to_seq   bigint;
   filled   uuid[];
+  switched uuid[];
 begin
   if not pg_try_advisory_xact_lock(hashtextextended('webhook-follow', 0)) then return 0; end if;
   select c.seq, h.seq into from_seq, head_seq from webhook_cursor c, audit_head h;
@@ -3861,15 +3862,21 @@ begin
                                 substring(audit->>'resource' from '^Project::"([0-9a-f-]{36})"$'))::uuid as project_id
       from event
      where audit->>'decision' = 'allow' and audit->>'action' not in ('webhook_test', 'webhook_redeliver')),
+  setting as (
+    select substring(audit->>'resource' from '^Webhook::"([0-9a-f-]{36})"$')::uuid as webhook_id, seq,
+           (audit->'payload'->>'enabled')::boolean as enabled, audit->>'action' = 'webhook_create' as creates
+      from of_project where audit->>'action' in ('webhook_create', 'webhook_update')),
   wanted as (
     select o.seq, o.audit, w.id as webhook_id, w.tenant_id, w.project_id,
            row_number() over (partition by w.id order by o.seq) as place
-      from of_project o join webhook w on w.project_id = o.project_id
-      cross join lateral (select (o.audit->>'ts')::timestamptz as ts,
-                                 coalesce(w.enabled_at, w.created_at) as on_since) x
-      -- An enabled webhook was enabled until disabled_at, and again from on_since.
-     where case when w.enabled then ts >= on_since or ts between w.created_at and w.disabled_at
-                else ts between on_since and w.disabled_at end
+      from of_project o join webhook w on w.project_id = o.project_id join webhook_queue q on q.webhook_id = w.id
+      left join setting s on s.webhook_id = w.id and s.seq = o.seq
+      cross join lateral (
+        select coalesce((select b.enabled from setting b where b.webhook_id = w.id and b.seq < o.seq
+                          order by b.seq desc limit 1), q.enabled) as was_enabled) b
+     where (o.audit->>'ts')::timestamptz >= w.created_at
+       -- The event that disables a webhook is sent, and so is the one that enables it.
+       and (coalesce(s.enabled, false) or was_enabled and s.creates is not true)
        and (w.events = '{}' or exists (
          select from unnest(w.events) p(pattern)
           where case when p.pattern like '%*' then starts_with(o.audit->>'action', left(p.pattern, -1))
@@ -3891,11 +3898,16 @@ begin
         from wanted w join waiting using (webhook_id), lateral (select deliveries + place > pending_max as is_full) f
        order by w.seq
     returning webhook_id, state)
-  select array_agg(distinct webhook_id) into filled from made where state = 'pending';
+  select (select array_agg(distinct webhook_id) from made where state = 'pending'),
+         (select array_agg(webhook_id)
+            from (select distinct on (webhook_id) webhook_id, enabled from setting order by webhook_id, seq desc) l
+            join webhook_queue q using (webhook_id) where q.enabled <> l.enabled)
+    into filled, switched;
   -- The rows are locked before due_at is read. A process that records an attempt also holds the lock of the
   -- row. It may not see these deliveries and then sets due_at to null. This function waits until that has committed.
-  perform from webhook_queue where webhook_id = any(filled) order by webhook_id for update;
+  perform from webhook_queue where webhook_id = any(filled || switched) order by webhook_id for update;
   update webhook_queue set due_at = berth_now() where webhook_id = any(filled) and due_at is null;
+  update webhook_queue set enabled = not enabled where webhook_id = any(switched);
   update webhook_cursor set seq = to_seq;
   return (to_seq - from_seq)::int;
 end $function$;
@@ -5679,6 +5691,7 @@ create table webhook_queue (
   tenant_id uuid not null,
   due_at timestamp with time zone,
   claim uuid,
+  enabled boolean default true not null,
   constraint webhook_queue_pkey PRIMARY KEY (webhook_id)
 ) with (fillfactor=50);
 

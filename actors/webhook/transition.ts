@@ -18,10 +18,6 @@ type Columns = Named & {
   readonly url: string;
   readonly events: readonly string[];
   readonly enabled: boolean;
-  /** When the webhook was last enabled again. Missing or null if it was never disabled. */
-  readonly enabled_at?: Date | null;
-  /** When the webhook was last disabled. Missing or null if it was never disabled. */
-  readonly disabled_at?: Date | null;
   readonly sealed_secret: string;
 };
 
@@ -65,11 +61,8 @@ export const webhook = record<WebhookState, WebhookMessage, Webhook>({
   update: {
     action: "webhook_update",
     note: noted,
-    row: (named, { url, events, enabled }, { before, now }) => ({
+    row: (named, { url, events, enabled }) => ({
       ...named,
-      // Events from the time while the webhook was disabled are never sent.
-      ...enabled === true && !before.enabled && { enabled_at: now },
-      ...enabled === false && before.enabled && { disabled_at: now },
       url: url ?? named.url,
       events: events ?? named.events,
       enabled: enabled ?? named.enabled,

@@ -233,6 +233,44 @@ describe("if the worker reads the events only afterwards", () => {
     await drop(webhook);
   });
 
+  test("a webhook that is disabled and enabled twice gets the events of all times when it was enabled, and no others", async () => {
+    const webhook = await newWebhook({ events: ["vpc_create", "webhook_update"] });
+    const names = ["on-1", "off-1", "on-2", "off-2", "on-3"];
+    const all = ["on-1", webhook.name, webhook.name, "on-2", webhook.name, webhook.name, "on-3"];
+    await unread(async () => {
+      for (const name of names) {
+        if (name !== "on-1") await enable(webhook, name.startsWith("on"));
+        await newVpc(name);
+      }
+    });
+    await hook.until(({ event }) => event.data.name === "on-3");
+    expect(received([...names, webhook.name])).toEqual(all);
+    // The next pass begins with the state at the end of this one.
+    await enable(webhook, false);
+    await until(() => deliveriesOf(webhook.id), (each) => each.length === all.length + 1);
+    await unread(async () => {
+      await newVpc("off-3");
+      await enable(webhook, true);
+      await newVpc("on-4");
+    });
+    await hook.until(({ event }) => event.data.name === "on-4");
+    expect(received([...names, "off-3", "on-4"])).toEqual(["on-1", "on-2", "on-3", "on-4"]);
+    await drop(webhook);
+  });
+
+  test("a webhook that was created disabled gets the events from the time when it was enabled", async () => {
+    let webhook!: Awaited<ReturnType<typeof newWebhook>>;
+    await unread(async () => {
+      webhook = await newWebhook({ events: ["vpc_create", "webhook_*"], enabled: false });
+      await newVpc("closed");
+      await enable(webhook, true);
+      await newVpc("opened");
+    });
+    await hook.until(({ event }) => event.data.name === "opened");
+    expect(received([webhook.name, "closed", "opened"])).toEqual([webhook.name, "opened"]);
+    await drop(webhook);
+  });
+
   test("an event from before a webhook was disabled is sent when the webhook is enabled again", async () => {
     const webhook = await newWebhook({ events: ["vpc_create"] });
     await enable(webhook, false);
