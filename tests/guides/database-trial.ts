@@ -18,26 +18,35 @@ const guide = await readFile(join(ROOT, "docs/guides/backup.md"), "utf8");
 const [archiving = expect.fail("the backup guide has no settings")] = settingsIn(guide, "ini");
 
 /**
- * Starts a server that archives its log. The server does not flush data to the disk, because no data is needed after
- * the test.
+ * Starts a server that archives its log, after running the commands `configured`. The server does not flush data to the
+ * disk, because no data is needed after the test.
  */
-const PRIMARY = `
+const primary = (configured = "") => `
 initdb -D primary -U berth --auth=trust --encoding=UTF8 --no-sync > /dev/null
 mkdir archive
 cat >> primary/postgresql.conf <<END
+max_connections = 120
 port = 5432
 listen_addresses = '127.0.0.1'
 unix_socket_directories = ''
 fsync = off
 ${archiving.replaceAll("$", "\\$").replaceAll(ARCHIVE, "$PWD/archive")}
 END
-pg_ctl -D primary -w -l primary.log start
+options=
+${configured}
+pg_ctl -D primary -w -l primary.log -o "$options" start
 psql -X postgres://berth@127.0.0.1:5432/postgres -c "create database berth"
 export DATABASE_URL=postgres://berth@127.0.0.1:5432/berth
 PORT=8081 deno run -A "$BERTH/src/serve.ts" > api.log 2>&1 &
 api=$!
 curl -fsS --retry 60 --retry-delay 1 --retry-connrefused http://127.0.0.1:8081/readyz
 export OPSCTL_ENDPOINT=http://127.0.0.1:8081
+`;
+/** Moves the configuration out of the data's folder, as Debian has it. A base backup then does not contain it. */
+const AS_DEBIAN = `
+mkdir conf
+mv primary/postgresql.conf primary/pg_hba.conf primary/pg_ident.conf conf
+options="-c config_file=$PWD/conf/postgresql.conf -c hba_file=$PWD/conf/pg_hba.conf -c ident_file=$PWD/conf/pg_ident.conf"
 `;
 /**
  * Writes the setting of a site with a synchronous standby to postgresql.auto.conf, which a base backup copies. The
@@ -79,13 +88,13 @@ async function sessionOf(context: TestContext, before: string): Promise<Session>
 
 test(
   "the commands of the guide to backup, restore and point-in-time recovery work at a site with a synchronous standby",
-  async (context) => runGuides(["backup"], await sessionOf(context, PRIMARY + SYNCHRONOUS)),
+  async (context) => runGuides(["backup"], await sessionOf(context, primary(AS_DEBIAN) + SYNCHRONOUS)),
   300_000,
 );
 
 test(
   "the commands of the guide to failover work, and the standby has every acknowledged change",
-  async (context) => runGuides(["failover"], await sessionOf(context, PRIMARY)),
+  async (context) => runGuides(["failover"], await sessionOf(context, primary())),
   300_000,
 );
 
