@@ -45,6 +45,13 @@ test.each(DOCUMENTS)("%s names only existing tasks and options", (document) => {
   }
 });
 
+test("in the guide to failover without an operator, the control planes listen where HAProxy connects", () => {
+  const guide = textOf("docs/guides/automatic-failover.md");
+  const [, host] = /^HOST="(.*)"$/m.exec(guide) ?? [];
+  expect(guide).toContain(`  server cp1 ${host}:8080\n`);
+  expect(guide).toContain(`BERTH_RELAY_URL="http://${host}:8080"\n`);
+});
+
 test.each(DOCUMENTS)("%s runs only existing files, with existing options", (document) => {
   for (const { line, text } of codeOf(document)) {
     for (

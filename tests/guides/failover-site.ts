@@ -1,12 +1,12 @@
 // Starts the site of the guide to failover without an operator, on one machine. It has three members of etcd, two
 // PostgreSQL servers with Patroni, three control planes and HAProxy. It uses the settings of the guide with other
 // addresses, ports, paths and passwords. HAProxy accepts plain HTTP.
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { createWriteStream } from "node:fs";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
-import { openClient } from "../../src/db/pool.ts";
+import { promisify } from "node:util";
 import { present } from "../support/optional-programs.ts";
 import { type ServerProcess, startServer } from "../support/server-process.ts";
 import { sleep, until } from "../stress/waiting.ts";
@@ -15,6 +15,8 @@ import { type Haproxy, startHaproxy } from "./haproxy.ts";
 import type { Postgres } from "./postgres.ts";
 import { guidePort } from "./ports.ts";
 import { replaced, ROOT } from "./run.ts";
+
+const execFileAsync = promisify(execFile);
 
 /** The machines of the guide. */
 const MEMBERS = ["cp1", "cp2", "cp3"] as const;
@@ -132,11 +134,14 @@ export async function openFailoverSite(folder: string, postgres: Postgres): Prom
     });
     startMachine("db2");
     await site.redundant();
-    await createDatabase(plan.admin_url, plan.password);
+    await createDatabase(plan.password, {
+      argv: postgres.wrap([join(postgres.folder, "psql"), "-h", folder, "-p", plan.ports.db1, "-U", "postgres"]),
+      cwd: folder,
+    });
     // The first control plane applies the migrations.
     for (const [index] of MEMBERS.entries()) {
       const env = { PORT: String(plan.api[index]), DATABASE_URL: plan.url, BERTH_OWNER_DATABASE_URL: plan.owner_url };
-      servers.push(await startServer({ env: { ...env, ...plan.proxied }, as_task: true }));
+      servers.push(await startServer({ env: { ...env, ...plan.settings(index) }, as_task: true }));
     }
     haproxy = await startHaproxy({ folder, port: plan.haproxy, api: plan.api });
     return site;
@@ -185,12 +190,13 @@ async function makePlan(folder: string, postgres: Postgres) {
   const variables = Object.fromEntries(
     [...block("toml").matchAll(/^(\w+)="(.*)"$/gm)].map(([, name, value]) => [name!, value!]),
   );
-  const { DATABASE_URL = "", ...proxied } = variables;
+  const { DATABASE_URL = "", ...others } = variables;
   const url = replaced(DATABASE_URL, { ...databases, "change-this": password });
   const of = (user: string, secret: string, path: string) =>
     url.replace(/\/\/[^@]*@/, `//${user}:${secret}@`).replace("/berth?", `/${path}?`);
   return {
     patroni: patroni as [number, number],
+    ports: { db1: String(database[0]) },
     api,
     haproxy: haproxy!,
     password,
@@ -198,7 +204,8 @@ async function makePlan(folder: string, postgres: Postgres) {
     owner_url: of("berth_owner", password, "berth"),
     admin_url: of("postgres", passwords["change-this-1"]!, "postgres"),
     database_url: of("postgres", passwords["change-this-1"]!, "berth"),
-    proxied: replaceValues(proxied, { "10.0.0.1": "127.0.0.1" }),
+    settings: (index: number) =>
+      replaceValues(others, { "10.0.0.1:8080": `127.0.0.1:${api[index]}`, "10.0.0.1": "127.0.0.1" }),
     etcd(member: (typeof MEMBERS)[number]): Record<string, string> {
       const index = MEMBERS.indexOf(member);
       const own = Object.fromEntries(
@@ -219,6 +226,8 @@ async function makePlan(folder: string, postgres: Postgres) {
         "10.0.0.11:8008": `127.0.0.1:${patroni[index]}`,
         "10.0.0.11:5432": `127.0.0.1:${database[index]}`,
         "10.0.0.0/24": "127.0.0.0/8",
+        // The user who runs PostgreSQL here may have no name.
+        "local all postgres peer": "local all postgres trust",
         "/var/lib/postgresql/15/berth": join(folder, name),
         "/var/lib/postgresql/patroni.pgpass": join(folder, `${name}.pgpass`),
         // The default folder for the socket belongs to another user.
@@ -234,17 +243,20 @@ function replaceValues(values: Readonly<Record<string, string>>, instead: Readon
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, replaced(value, instead)]));
 }
 
-/** Runs the statements of the guide to the installation. */
-async function createDatabase(admin_url: string, password: string): Promise<void> {
+/** Runs the statements of the guide to the installation with psql over the socket, as that guide does. */
+async function createDatabase(
+  password: string,
+  { argv: [program, ...argv], cwd }: { readonly argv: readonly [string, ...string[]]; readonly cwd: string },
+): Promise<void> {
   const install = await readFile(join(ROOT, "docs/guides/install.md"), "utf8");
   const [statements = ""] = settingsIn(install, "sql");
-  const client = await openClient({ url: admin_url });
-  try {
-    const own = replaced(statements, { "'change-this'": `'${password}'`, "'change-this-owner'": `'${password}'` });
-    for (const statement of own.split(";").filter((each) => each.trim() !== "")) await client.query(statement);
-  } finally {
-    await client.end();
-  }
+  const own = replaced(statements, { "'change-this'": `'${password}'`, "'change-this-owner'": `'${password}'` });
+  const psql = execFileAsync(program, [...argv, "--no-psqlrc", "--quiet", "--set", "ON_ERROR_STOP=1"], {
+    cwd,
+    env: bare(),
+  });
+  psql.child.stdin!.end(own);
+  await psql;
 }
 
 async function postmaster(data: string): Promise<number | null> {
