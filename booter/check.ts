@@ -4,7 +4,9 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { readFile } from "node:fs/promises";
+import process from "node:process";
 import { fail, type Finding, ok, warn } from "./check-finding.ts";
+import { ownerFindings } from "./check-owner.ts";
 import { peerFindings } from "./check-peers.ts";
 import { portFindings } from "./check-ports.ts";
 import { tlsFindings } from "./check-tls.ts";
@@ -47,6 +49,7 @@ export async function check(options: CheckOptions): Promise<Finding[]> {
   );
   for (const [stamp, reason] of files.refused()) findings.push(fail(`os/${stamp}: ${reason}`));
   findings.push(...await portFindings(config));
+  findings.push(...await ownerFindings(config, process.getuid?.() ?? 0));
   findings.push(...await peerFindings(config));
   findings.push(...await setupFindings(config, files));
   findings.push(...await channelFindings(config));

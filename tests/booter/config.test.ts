@@ -1,12 +1,14 @@
 // Tests the configuration file. The message about a wrong value names its key. An unknown key is an error.
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { chmod, readFile, writeFile } from "node:fs/promises";
+import { chmod, chown, mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
+import process from "node:process";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { check } from "../../booter/check.ts";
+import { ownerFindings } from "../../booter/check-owner.ts";
 import { portFindings } from "../../booter/check-ports.ts";
 import { newCounters } from "../../booter/counters.ts";
 import { openMetrics } from "../../booter/metrics.ts";
@@ -260,6 +262,28 @@ describe("booter check", () => {
       ]);
       await metrics.close();
     });
+  });
+
+  test("names a file with a key that another user than the service's owns", async () => {
+    const folder = await temporaryFolder("check-owner");
+    const state = join(folder.path, "state");
+    await mkdir(state);
+    if (process.getuid?.() === 0) await chown(state, 12_345, 12_345);
+    const mine = join(folder.path, "booter.key");
+    await writeFile(mine, "a key\n");
+    const { uid, gid } = await stat(state);
+    if (process.getuid?.() === 0) await chown(mine, uid, gid);
+    const found = async (key_file: string, runs_as = 0) => {
+      const text = BASE.replace("/var/lib/booter", state).replace("/etc/berth/booter.key", key_file);
+      return await ownerFindings(readBooterConfig(text, "booter.toml"), runs_as);
+    };
+    expect(await found(mine)).toEqual([]);
+    const [finding, ...others] = await found("/etc/passwd");
+    expect([finding?.level, others]).toEqual(["fail", []]);
+    expect(finding?.text).toContain("control_plane.key_file: the service cannot read /etc/passwd");
+    expect(await found("/etc/passwd", uid)).toEqual([]);
+    expect(await found(join(folder.path, "none"))).toEqual([]);
+    await folder.remove();
   });
 
   test("shows why a machine gets no answer", async () => {

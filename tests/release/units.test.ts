@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { serverPermissions } from "../../src/permissions.ts";
 import { PACKAGES } from "../../cli/release/packages.ts";
+import { DOCUMENTS, textOf } from "../guides/documents.ts";
 import { needs, present } from "../support/optional-programs.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 import { readDeb } from "./read-deb.ts";
@@ -50,6 +51,16 @@ test("a unit runs a program of its package and reads existing settings", () => {
     const settings = unit.all("EnvironmentFile").map((path) => path.slice(1));
     expect(settings.filter((path) => path !== MADE_AT_INSTALLATION && !files.has(path)), name).toEqual([]);
   }
+});
+
+test("the documents name only units of the packages", () => {
+  const named = DOCUMENTS.flatMap((document) =>
+    [...textOf(document).matchAll(/systemctl (?:enable --now|start|stop|restart) ([\w.-]+)/g)].map(([, unit = ""]) =>
+      [document, unit.includes(".") ? unit : `${unit}.service`] as const
+    )
+  );
+  expect(named.length).toBeGreaterThan(5);
+  expect(named.filter(([, unit]) => !units.has(unit))).toEqual([]);
 });
 
 test("only root can read settings that may contain secrets", () => {
