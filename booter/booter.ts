@@ -189,7 +189,7 @@ export async function openBooter({ config, log, api: given }: BooterOptions): Pr
       closers.push(broker.close);
     }
     const tftp = await openTftp({
-      addresses: config.segment.map(({ address }) => address),
+      segments: config.segment,
       port: config.tftp.port,
       file: async (name, address) => await mayBootFrom(address) ? files.program(name) : null,
       counters,

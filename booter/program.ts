@@ -12,7 +12,8 @@ import { CONFIG_PATH, readBooterConfig } from "./config.ts";
 import { CLIENT_KINDS } from "./decision.ts";
 import { type Fields, lineOf } from "./log.ts";
 import { redfishCommand } from "./redfish/command.ts";
-import { broadcastOf, wake } from "./wake.ts";
+import { wake } from "./wake.ts";
+import { broadcastOf } from "./ipv4.ts";
 
 const CONFIG_OPTION = ["--config <file>", "the configuration file", CONFIG_PATH] as const;
 

@@ -4,7 +4,7 @@ import { createSocket } from "node:dgram";
 import { Failure } from "../cli/internal/failure.ts";
 import { EXIT } from "../cli/internal/exit-code.ts";
 import type { BooterConfig } from "./config.ts";
-import { ipv4Number, ipv4Text, maskOf } from "./ipv4.ts";
+import { broadcastOf } from "./ipv4.ts";
 
 /** The port of the discard service. Cards look at the content of a packet and ignore the port. */
 export const WAKE_PORT = 9;
@@ -21,11 +21,6 @@ export function wakePacket(mac: string): Uint8Array {
 }
 
 type Segment = BooterConfig["segment"][number];
-
-/** Returns the broadcast address of a network. */
-export function broadcastOf({ address, prefix_len }: Segment): string {
-  return ipv4Text(((ipv4Number(address) ?? 0) | ~maskOf(prefix_len)) >>> 0);
-}
 
 /**
  * Sends the packets of the machines to each network, from the booter's own address there. Throws if a packet was not

@@ -2,6 +2,7 @@
 // error and does not affect the transfer. A machine gets a file only if the decision lets it boot.
 import type { RemoteInfo } from "node:dgram";
 import type { Counters } from "../counters.ts";
+import { broadcastOf } from "../ipv4.ts";
 import { TFTP_RESEND_MS, TFTP_TRANSFERS_MAX, TFTP_TRANSFERS_PER_CLIENT_MAX } from "../limits.ts";
 import type { Log } from "../log.ts";
 import { openUdp, type UdpSocket } from "../udp-socket.ts";
@@ -9,8 +10,8 @@ import { ACK, ERROR, errorPacket, opcodeOf, readRequest, RRQ, WRQ } from "./pack
 import { agree, newTransfer } from "./transfer.ts";
 
 export type TftpOptions = {
-  /** The IP addresses to listen on. */
-  readonly addresses: readonly string[];
+  /** The networks to serve, with the booter's own address on each. */
+  readonly segments: readonly { readonly address: string; readonly prefix_len: number }[];
   readonly port: number;
   /** Returns the content of a file for the machine at an IP address, or null if this machine may not get it. */
   readonly file: (name: string, address: string) => Promise<Uint8Array | null>;
@@ -38,7 +39,14 @@ export async function openTftp(options: TftpOptions): Promise<TftpServer> {
   const listeners: UdpSocket[] = [];
   let port = options.port;
 
-  for (const address of options.addresses) {
+  // A network with a prefix of 31 or 32 bits has no broadcast address.
+  const broadcasts = new Set(options.segments.filter(({ prefix_len }) => prefix_len < 31).map(broadcastOf));
+  const isOneMachine = (address: string) => {
+    const first = Number(address.split(".", 1)[0]);
+    return first > 0 && first < 224 && !broadcasts.has(address);
+  };
+
+  for (const { address } of options.segments) {
     const listener: UdpSocket = await openUdp({
       address,
       port,
@@ -61,8 +69,10 @@ export async function openTftp(options: TftpOptions): Promise<TftpServer> {
       counters.count("tftp_refused_total", { code: String(code) });
       listener.send(errorPacket(code, message), from.port, from.address);
     };
-    // An answer to an error or to a multicast address could cause an endless loop.
-    if (opcode === ERROR || from.port === 0 || !isOneMachine(from.address)) return;
+    // An answer to an error, a broadcast address or a multicast address could cause an endless loop.
+    if (opcode === ERROR || from.port === 0 || !isOneMachine(from.address)) {
+      return void counters.count("tftp_ignored_total");
+    }
     if (opcode === WRQ) return refuse(ACCESS_VIOLATION, "files are read-only");
     if (opcode !== RRQ) return void counters.count("tftp_ignored_total");
     const asked = readRequest(bytes);
@@ -171,8 +181,3 @@ type Started = {
   readonly file: Uint8Array;
   readonly options: ReadonlyMap<string, string>;
 };
-
-function isOneMachine(address: string): boolean {
-  const first = Number(address.split(".", 1)[0]);
-  return first > 0 && first < 224 && !address.endsWith(".255");
-}

@@ -7,11 +7,9 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { newCounters } from "../../booter/counters.ts";
 import { openTftp, type TftpServer } from "../../booter/tftp/server.ts";
-import { agree, newTransfer } from "../../booter/tftp/transfer.ts";
 import { needs, present } from "../support/optional-programs.ts";
 import { programBytes } from "./site.ts";
 import { mutatedTftp } from "./mutations.ts";
@@ -24,14 +22,17 @@ let hasty: TftpServer;
 const asked: string[] = [];
 const counters = newCounters();
 beforeAll(async () => {
-  const open = (resend_ms?: number) =>
-    openTftp({ addresses: ["127.0.0.1"], port: 0, resend_ms, file: fileOf, counters, log: () => {} });
-  [server, hasty] = [await open(), await open(5)];
+  [server, hasty] = [await open({}), await open({ resend_ms: 5 })];
 });
 afterAll(async () => {
   await server.close();
   await hasty.close();
 });
+
+function open({ resend_ms, prefix_len = 8 }: { resend_ms?: number; prefix_len?: number }): Promise<TftpServer> {
+  const segments = [{ address: "127.0.0.1", prefix_len }];
+  return openTftp({ segments, port: 0, resend_ms, file: fileOf, counters, log: () => {} });
+}
 
 function fileOf(name: string, address: string): Promise<Uint8Array | null> {
   asked.push(`${name} ${address}`);
@@ -184,6 +185,31 @@ describe("an error packet is the answer to", () => {
   });
 });
 
+test.each([
+  ["127.0.0.255", 22],
+  ["127.0.0.1", 31],
+  ["127.0.0.1", 32],
+])("the address %s in the network 127.0.0.1/%i gets a file", async (address, prefix_len) => {
+  const [other, me] = [await open({ prefix_len }), await client(address)];
+  me.send(rrq("empty"), other.port);
+  const { bytes, from } = await me.next();
+  expect([...bytes]).toEqual([0, 3, 0, 1]);
+  me.send(ack(1), from.port);
+  await expect.poll(() => other.transfers()).toBe(0);
+  me.close();
+  await other.close();
+});
+
+test("the broadcast address of a network gets nothing", async () => {
+  const [other, me] = [await open({ prefix_len: 24 }), await client("127.0.0.255")];
+  const before = counters.valueOf("tftp_ignored_total");
+  me.send(rrq("even"), other.port);
+  await expect.poll(() => counters.valueOf("tftp_ignored_total"), { timeout: 20_000 }).toBe(before + 1);
+  expect(asked).not.toContain("even 127.0.0.255");
+  me.close();
+  await other.close();
+});
+
 test("a packet from another port gets an error and does not affect the transfer", async () => {
   const [me, stranger] = [await client(), await client()];
   me.send(rrq("undionly.kpxe", "blksize", "1468"));
@@ -217,59 +243,6 @@ test("the number of transfers per client is limited, and an error packet of a cl
   for (const each of answered()) each.send(packet(5, "\0\x08no\0"), (await each.next()).from.port);
   await expect.poll(() => server.transfers(), { timeout: 20_000 }).toBe(0);
   for (const each of clients) each.close();
-});
-
-describe("a transfer", () => {
-  test("ignores a repeated acknowledgement, so no block is sent twice", () => {
-    const transfer = newTransfer(FILE, agree(new Map(), FILE.length));
-    expect(transfer.start()).toHaveLength(1);
-    expect(transfer.acknowledged(1)).toHaveLength(1);
-    expect(transfer.acknowledged(1)).toHaveLength(0);
-    expect(transfer.acknowledged(7)).toHaveLength(0);
-    expect(transfer.acknowledged(2)).toHaveLength(1);
-  });
-
-  test("sends at most 16 blocks at once, sends every byte and ends, whatever the client acknowledges", () => {
-    fc.assert(fc.property(
-      fc.uint8Array({ maxLength: 3_000 }),
-      fc.integer({ min: 8, max: 600 }),
-      fc.integer({ min: 1, max: 20 }),
-      fc.array(fc.nat(70_000), { maxLength: 30 }),
-      (file, block_bytes, window, noise) => {
-        const options = new Map([["blksize", String(block_bytes)], ["windowsize", String(window)]]);
-        const transfer = newTransfer(file, agree(options, file.length));
-        const got = new Map<number, Uint8Array>();
-        let next = 1;
-        let packets = (transfer.start(), transfer.acknowledged(0));
-        while (!transfer.isDone()) {
-          expect(packets.length).toBeLessThanOrEqual(16);
-          for (const each of packets) got.set(each[2]! * 256 + each[3]!, each.subarray(4));
-          while (got.has(next)) next++;
-          // Acknowledgements of blocks that were not sent must have no effect.
-          for (const each of noise) {
-            if (!got.has(each & 65_535)) expect(transfer.acknowledged(each & 65_535)).toEqual([]);
-          }
-          packets = transfer.acknowledged(next - 1);
-        }
-        const whole = Array.from({ length: next - 1 }, (_, at) => [...got.get(at + 1)!]).flat();
-        expect(whole).toEqual([...file]);
-      },
-    ));
-  });
-
-  test("counts blocks past 65,535", () => {
-    const file = new Uint8Array(8 * 65_540);
-    const transfer = newTransfer(file, agree(new Map([["blksize", "8"]]), file.length));
-    transfer.start();
-    let packets = transfer.acknowledged(0);
-    let blocks = 0;
-    while (!transfer.isDone()) {
-      blocks += 1;
-      expect(packets[0]![2]! * 256 + packets[0]![3]!).toBe(blocks % 65_536);
-      packets = transfer.acknowledged(blocks % 65_536);
-    }
-    expect(blocks).toBe(65_541);
-  });
 });
 
 test("S-24: reading 100,000 mutated requests throws nothing and returns no name that begins with a slash", () => {

@@ -6,7 +6,8 @@ import { join } from "node:path";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { runBooter } from "../../booter/program.ts";
-import { broadcastOf, wake, wakePacket } from "../../booter/wake.ts";
+import { broadcastOf } from "../../booter/ipv4.ts";
+import { wake, wakePacket } from "../../booter/wake.ts";
 import { fakeEnvironment } from "../cli/fake-environment.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
