@@ -1,5 +1,6 @@
 // Runs the worker of an enrolled node. The worker claims jobs and runs them in parallel, but one at a time per instance
-// and per floating IP. Tombstones (withdrawn jobs to undo) come first. docs/instances.md, "Jobs".
+// and per floating IP. The undo of a tombstone (a withdrawn job) belongs to its job: later jobs on the same object wait
+// for it, and other jobs do not. docs/instances.md, "Jobs".
 import type { JobKind } from "../src/contract/enums.ts";
 import type { ClaimBody, ClaimView, Job } from "../src/contract/job.ts";
 import { type Agent, KeyRefused, log, refusalText, REQUEST_LIMIT_MS, rest, talk, untilStopped } from "./agent.ts";
@@ -9,13 +10,17 @@ import { subjectsOf } from "./job-steps.ts";
 /** The largest number of parallel jobs. The agent still claims further jobs, because the answers contain tombstones. */
 const JOBS_AT_ONCE_MAX = 8;
 
+/** The largest number of tombstones that are undone in parallel. They do not count as jobs. */
+const UNDOS_AT_ONCE_MAX = 8;
+
 /**
  * Jobs that start even if the journal cannot be written, because they make room. They need no journal: after a crash
  * the server sends them again, and it does no harm if they run twice or do not finish.
  */
 const REMOVALS: ReadonlySet<string> = new Set<JobKind>(["delete", "delete_disk", "delete_snapshot"]);
 
-type Running = { readonly stop: AbortController; readonly over: Promise<void> };
+/** A job in progress. Its tombstone aborts `withdrawn`. `over` resolves after the undo, if there is one. */
+type Running = { readonly withdrawn: AbortController; readonly over: Promise<void> };
 
 export type Worker = {
   /** Works forever. Throws when the key is rejected, the machine loses power, or the agent stops. */
@@ -35,21 +40,26 @@ export function createWorker(work: WorkContext, active: Set<string>): Worker {
   /** The last job of each instance and each floating IP, by the object's id. */
   const last = new Map<string, Promise<void>>();
   const slots = createSlots(JOBS_AT_ONCE_MAX);
+  const undo_slots = createSlots(UNDOS_AT_ONCE_MAX);
   let broken: unknown;
 
-  function begin(job: Job): void {
+  /** Runs a job, or only undoes it if it was withdrawn before it began here. */
+  function begin(job: Job, withdrawn = new AbortController()): void {
     if (running.has(job.id)) return;
-    const stop_one = new AbortController();
     const own = {
       ...agent,
-      environment: { ...environment, signal: AbortSignal.any([environment.signal, stop_one.signal]) },
+      environment: { ...environment, signal: AbortSignal.any([environment.signal, withdrawn.signal]) },
     };
+    const isWithdrawn = () => withdrawn.signal.aborted;
     const subjects = subjectsOf(job);
     const earlier = Promise.all(subjects.map((subject) => last.get(subject)));
-    const over = earlier.then(() => slots.run(() => runJob({ ...work, agent: own }, job)))
+    const ended = earlier.then(() => isWithdrawn() ? undefined : slots.run(() => runJob({ ...work, agent: own }, job)))
       .catch((error) => {
         // A tombstone stopped this job only.
-        if (stop_one.signal.aborted) return;
+        if (!isWithdrawn()) throw error;
+      });
+    const over = ended.then(() => isWithdrawn() ? undo_slots.run(() => applyTombstone(job)) : undefined)
+      .catch((error) => {
         broken ??= error;
         stop.abort();
       })
@@ -59,23 +69,28 @@ export function createWorker(work: WorkContext, active: Set<string>): Worker {
         for (const subject of subjects) if (last.get(subject) === over) last.delete(subject);
       });
     active.add(job.id);
-    running.set(job.id, { stop: stop_one, over });
+    running.set(job.id, { withdrawn, over });
     for (const subject of subjects) last.set(subject, over);
   }
 
+  /** Stops a job, if it runs, and lets it be undone. */
+  function withdraw(job: Job): void {
+    const withdrawn = running.get(job.id)?.withdrawn ?? new AbortController();
+    withdrawn.abort();
+    begin(job, withdrawn);
+  }
+
   async function applyTombstone(job: Job): Promise<void> {
-    const begun = running.get(job.id);
-    begun?.stop.abort();
-    await begun?.over;
     await untilUndone(agent, job);
     await journal.drop(job.id);
-    active.delete(job.id);
     await bury({ ...work, agent }, job);
     log(agent, `job ${job.id} (${job.kind.kind}): taken from this node and undone`);
   }
 
   /** Claims jobs once. Returns true if the answer contained work. */
   async function round(wait: number, trouble: (why: string | null) => void): Promise<boolean> {
+    // An answer may still name a tombstone that was confirmed while the answer was on its way.
+    const undoing = new Set([...running].flatMap(([id, { withdrawn }]) => withdrawn.signal.aborted ? [id] : []));
     const body: ClaimBody = {
       claimed_by: (await agent.driver.hardware()).server_uuid,
       wait,
@@ -94,7 +109,8 @@ export function createWorker(work: WorkContext, active: Set<string>): Worker {
     trouble(null);
     const { job, tombstones, consoles = [] } = reply.answer.body as ClaimView;
     work.consoles.answer(consoles);
-    for (const each of tombstones) await applyTombstone(each);
+    const new_tombstones = tombstones.filter(({ id }) => !undoing.has(id));
+    for (const each of new_tombstones) withdraw(each);
     if (job !== null && journal.get(job.id) === undefined) await journal.put({ job, end: null });
     else await journal.retry();
     // The journal also contains jobs from before a restart.
@@ -103,7 +119,10 @@ export function createWorker(work: WorkContext, active: Set<string>): Worker {
       active.add(job.id);
       if (journal.isSaved(job.id) || REMOVALS.has(job.kind.kind)) begin(job);
     }
-    return job !== null || tombstones.length > 0 || consoles.length > 0;
+    const has_news = job !== null || new_tombstones.length > 0 || consoles.length > 0;
+    // The server does not wait with its answer while a tombstone is not confirmed.
+    if (!has_news && tombstones.length > 0) await rest(agent, agent.timers.job_poll_ms);
+    return has_news || tombstones.length > 0;
   }
 
   async function loop(): Promise<never> {

@@ -7,16 +7,12 @@ import { join } from "node:path";
 import process from "node:process";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test, type TestContext } from "vitest";
-import { processEnvironment } from "../../cli/internal/environment.ts";
-import type { Agent, Timers } from "../../nodeagent/agent.ts";
-import type { ImageCache } from "../../nodeagent/image-cache.ts";
 import { type Journal, openJournal } from "../../nodeagent/journal.ts";
 import { openMachineFile } from "../../nodeagent/qemu/machine-file.ts";
-import { simulatedDriver } from "../../nodeagent/simulated-driver.ts";
-import { createWorker } from "../../nodeagent/work.ts";
-import type { ClaimView, Job } from "../../src/contract/job.ts";
+import type { Job } from "../../src/contract/job.ts";
 import { lacking, present } from "../support/optional-programs.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
+import { jobOf, startWorker } from "./worker.ts";
 
 const run = promisify(execFile);
 const lacks = lacking("mount", "umount") ?? (process.getuid?.() === 0 ? null : "a mount needs root");
@@ -38,9 +34,6 @@ const needsMount = ({ skip }: TestContext) => skip(lacks !== null, lacks ?? "");
 const fill = () => writeFile(join(small, "fill"), new Uint8Array(65_536)).catch(() => {});
 const free = () => rm(join(small, "fill"), { force: true });
 const newUuid = () => Promise.resolve("3f2a9c1e-0000-4000-8000-00000000c0de");
-const jobOf = (kind: string): Job =>
-  // The worker reads only these parts of a job.
-  ({ id: randomUUID(), kind: { kind, instance_id: randomUUID() } }) as unknown as Job;
 
 test("the file of an unchanged machine is not written at the start", async () => {
   const state_dir = join(folder.path, "machine");
@@ -89,53 +82,10 @@ test("a journal on a full disk continues in memory, and is written when the disk
 
 /** Runs a worker that claims these jobs, and returns the requests that its jobs sent. */
 async function worker(journal: Journal, jobs: readonly Job[]) {
-  const stop = new AbortController();
-  const asked: string[] = [];
+  const left = [...jobs];
   const state_dir = join(folder.path, randomUUID());
   await mkdir(state_dir);
-  const environment = {
-    ...processEnvironment(stop.signal),
-    fetch: (url: string) => {
-      asked.push(new URL(url).pathname.split("/").slice(-2).join(" "));
-      // The answer 409 ends a job, because the control plane no longer waits for it.
-      return Promise.resolve(Response.json({}, { status: url.endsWith("/complete") ? 200 : 409 }));
-    },
-  };
-  const agent: Agent = {
-    adminIp: () => Promise.resolve(null),
-    environment,
-    driver: await simulatedDriver({ state_dir, server_uuid: undefined, hostname: undefined, environment }),
-    link: { endpoint: "http://127.0.0.1:9", user_agent: "test" },
-    nic_tags: [],
-    listener: { start: () => Promise.reject(new Error("this agent receives no VMs")) },
-    state_dir,
-    timers: { job_poll_ms: 20, claim_wait_s: 1, error_retry_ms: 20 } as Timers,
-    image_bytes_max: 0,
-  };
-  const left = [...jobs];
-  const active = new Set<string>();
-  const made = createWorker({
-    agent,
-    api_key: "key",
-    polls: {
-      claim: () => {
-        const body: ClaimView = { job: left.shift() ?? null, tombstones: [] };
-        return Promise.resolve({
-          kind: "answer" as const,
-          // The worker reads only these parts of an answer.
-          answer: { status: 200, body, retry_after_s: null } as never,
-        });
-      },
-      isUsed: () => false,
-    },
-    journal,
-    // The jobs of these tests fetch no image.
-    images: { release: () => Promise.resolve() } as unknown as ImageCache,
-    consoles: { answer: () => {}, known: () => [] },
-    statusSettled: () => Promise.resolve(),
-  }, active);
-  const ended = made.run().catch((error) => error as Error);
-  return { asked, active, ended, stop: () => stop.abort() };
+  return await startWorker({ journal, state_dir, claim: () => ({ job: left.shift() ?? null, tombstones: [] }) });
 }
 
 test("a job that is not on disk waits, a removal does not, and the job begins when the disk has room", async () => {

@@ -1,0 +1,102 @@
+// Tests the undo of withdrawn jobs: it delays the later jobs of its instance, and no other work of the node
+// (docs/instances.md, "Jobs").
+import { randomUUID } from "node:crypto";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openJournal } from "../../nodeagent/journal.ts";
+import type { Job } from "../../src/contract/job.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
+import { jobOf, startWorker, type WorkerOptions } from "./worker.ts";
+
+let folder: TemporaryFolder;
+beforeAll(async () => {
+  folder = await temporaryFolder("withdrawn-jobs");
+});
+afterAll(() => folder.remove());
+
+/** Starts a worker whose guests turn off only after `open`, with a journal that already has `jobs`. */
+async function slowGuests(claim: WorkerOptions["claim"], jobs: readonly Job[] = []) {
+  const state_dir = join(folder.path, randomUUID());
+  await mkdir(state_dir);
+  const journal = await openJournal(state_dir, () => {});
+  for (const job of jobs) await journal.put({ job, end: null });
+  const gate = Promise.withResolvers<void>();
+  const halted: string[] = [];
+  const worker = await startWorker({
+    journal,
+    state_dir,
+    claim,
+    changed: (driver) => ({
+      ...driver,
+      vms: {
+        ...driver.vms,
+        halt: async (id) => {
+          halted.push(id);
+          await gate.promise;
+        },
+      },
+    }),
+  });
+  return { ...worker, journal, halted, open: () => gate.resolve() };
+}
+
+test("while a withdrawn job waits for its guest, the node works for other instances", async () => {
+  const withdrawn = jobOf("start");
+  const instance_id = String(withdrawn.kind["instance_id"]);
+  const [next, other] = [jobOf("delete", instance_id), jobOf("delete")];
+  const left = [next, other];
+  let claims = 0;
+  const bury = `${withdrawn.id} bury`;
+  const claim = (asked: readonly string[]) => {
+    claims += 1;
+    return { job: left.shift() ?? null, tombstones: asked.includes(bury) ? [] : [withdrawn] };
+  };
+  const { asked, halted, ended, open, stop } = await slowGuests(claim);
+  await expect.poll(() => asked).toContain(`${other.id} complete`);
+  expect(asked.filter((each) => each.startsWith(next.id)), "a later job of the same instance waits").toEqual([]);
+  expect([halted, asked.includes(bury)]).toEqual([[instance_id], false]);
+  const before = claims;
+  await new Promise((later) => setTimeout(later, 200));
+  // The server of this test answers at once, as a server does while a tombstone is not confirmed.
+  expect(claims - before, "claims of 200 ms with a period of 20 ms").toBeLessThan(15);
+  open();
+  await expect.poll(() => asked).toContain(`${next.id} complete`);
+  expect(asked.indexOf(bury)).toBeLessThan(asked.indexOf(`${next.id} complete`));
+  expect(halted, "it was undone once").toEqual([instance_id]);
+  stop();
+  await ended;
+});
+
+test("a job of the journal that was withdrawn is undone and does not run", async () => {
+  const withdrawn = jobOf("start");
+  const { asked, active, halted, journal, ended, open, stop } = await slowGuests(
+    (asked) => ({ job: null, tombstones: asked.includes(`${withdrawn.id} bury`) ? [] : [withdrawn] }),
+    [withdrawn],
+  );
+  await expect.poll(() => halted).toEqual([withdrawn.kind["instance_id"]]);
+  open();
+  await expect.poll(() => [journal.entries().length, active.size]).toEqual([0, 0]);
+  expect(asked).toEqual([`${withdrawn.id} bury`]);
+  stop();
+  await ended;
+});
+
+test("a tombstone is not undone again if its confirmation overtakes the answer to a claim", async () => {
+  const withdrawn = jobOf("start");
+  let claims = 0;
+  const claim = async (asked: readonly string[]) => {
+    claims += 1;
+    if (claims === 2) {
+      open();
+      await expect.poll(() => asked).toContain(`${withdrawn.id} bury`);
+      await new Promise((later) => setTimeout(later, 50));
+    }
+    return { job: null, tombstones: claims <= 2 ? [withdrawn] : [] };
+  };
+  const { halted, ended, open, stop } = await slowGuests(claim);
+  await expect.poll(() => claims).toBeGreaterThan(3);
+  expect(halted).toHaveLength(1);
+  stop();
+  await ended;
+});
