@@ -60,6 +60,9 @@ class NoRoom extends DetailedFailure {
   }
 }
 
+/** The free bytes that one running fetch claims: the bytes that it may still write. */
+type Claim = { bytes: () => number };
+
 /** A cached image file, or an interrupted download. */
 type Kept = {
   readonly name: string;
@@ -78,6 +81,7 @@ export function createImageCache(
   const last = new Map<string, Promise<unknown>>();
   /** Images of running jobs, by job id. */
   const used = new Map<string, Set<string>>();
+  const claims = new Set<Claim>();
 
   function serialized<T>(sha256: string, work: () => Promise<T>): Promise<T> {
     const done = (last.get(sha256) ?? Promise.resolve()).catch(() => {}).then(work);
@@ -97,8 +101,10 @@ export function createImageCache(
   async function download(agent: Agent, image: Image, { path, use }: Target): Promise<void> {
     const url = addressOf(image);
     const part = await openPart(path, { identity: `sha256 ${image.sha256}`, has_digest: true });
+    const claim: Claim = { bytes: () => 0 };
+    claims.add(claim);
     try {
-      await makeRoom(agent, image.size_bytes - part.bytes());
+      await makeRoom(agent, claim, () => image.size_bytes - part.bytes());
       const uploaded = uploadedId(url);
       if (uploaded === null) await fill(agent, image, { part, url, use });
       else await readUploaded(agent, image, { id: uploaded, part, api_key, onProgress: use.onProgress });
@@ -106,7 +112,8 @@ export function createImageCache(
       if (images === null) return await part.finish();
       await images.prepare(part.path, path, {
         bytes_max: image.content_bytes,
-        makeRoom: (bytes) => makeRoom(agent, bytes),
+        // The whole room stays claimed until the end, because the cache does not know how much of it is written.
+        makeRoom: (bytes) => makeRoom(agent, claim, () => bytes),
         signal: agent.environment.signal,
       }).catch((error: Error) => {
         throw NO_SPACE.test(error.message) ? new NoRoom(error.message) : error;
@@ -120,17 +127,32 @@ export function createImageCache(
       // The free space decides, because the error could reveal whether bytes arrived from the address.
       const free = await freeBytes(folder).catch(() => Infinity);
       throw free < missing ? new NoRoom((error as Error).message) : error;
+    } finally {
+      claims.delete(claim);
     }
   }
 
-  /** Removes unused images until so many bytes are free. Throws a NoRoom if there are too few images to remove. */
-  async function makeRoom(agent: Agent, bytes: number): Promise<void> {
+  /**
+   * Removes unused images until so many bytes are free beside the claims of other fetches, and claims them. Throws a
+   * NoRoom if there are too few images to remove.
+   */
+  async function makeRoom(agent: Agent, claim: Claim, bytes: () => number): Promise<void> {
+    claim.bytes = () => 0;
     for (const each of await unused(agent)) {
-      if (await freeBytes(folder) >= bytes) return;
+      if (await tryClaim(claim, bytes) >= bytes()) return;
       await evict(agent, each);
     }
+    const left = await tryClaim(claim, bytes);
+    if (left < bytes()) throw new NoRoom(`${folder} has ${left} bytes free, and the image needs ${bytes()}`);
+  }
+
+  /** Returns the free bytes that no other fetch claims. Claims `bytes` of them, if there are enough. */
+  async function tryClaim(claim: Claim, bytes: () => number): Promise<number> {
     const free = await freeBytes(folder);
-    if (free < bytes) throw new NoRoom(`${folder} has ${free} bytes free, and the image needs ${bytes}`);
+    // Nothing waits between this sum and the claim, so two fetches never claim the same bytes.
+    const left = [...claims].reduce((sum, each) => sum - (each === claim ? 0 : each.bytes()), free);
+    if (left >= bytes()) claim.bytes = bytes;
+    return left;
   }
 
   function isUsed({ driver }: Agent, { name, sha256 }: Kept): boolean {

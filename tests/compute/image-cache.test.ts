@@ -2,7 +2,7 @@
 // deletes the least recently used images.
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { mkdir, readdir, utimes } from "node:fs/promises";
+import { mkdir, readdir, statfs, utimes } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import type { Image } from "../../src/contract/image.ts";
 import { processEnvironment } from "../../cli/internal/environment.ts";
 import type { Agent, Timers } from "../../nodeagent/agent.ts";
-import { createImageCache, type ImageCache, NO_ROOM } from "../../nodeagent/image-cache.ts";
+import { createImageCache, type ImageCache, NO_ROOM, NOT_FETCHED } from "../../nodeagent/image-cache.ts";
 import type { ImageStorage } from "../../nodeagent/driver.ts";
 import { simulatedDriver } from "../../nodeagent/simulated-driver.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
@@ -28,6 +28,9 @@ const served = new Map<string, Served>();
  * byte of the image.
  */
 const gates = new Map<string, Promise<void>>();
+/** As `gates`, but the server awaits the promise before it answers. */
+const holds = new Map<string, Promise<void>>();
+const asked: string[] = [];
 let agent: Agent;
 
 beforeAll(async () => {
@@ -35,6 +38,8 @@ beforeAll(async () => {
   server = createServer(async (request, response) => {
     const sha256 = request.url!.slice(1);
     const { bytes } = served.get(sha256)!;
+    asked.push(sha256);
+    await holds.get(sha256);
     response.writeHead(200, { "content-length": bytes.length });
     response.write(bytes.subarray(0, bytes.length - 1));
     await gates.get(sha256);
@@ -204,6 +209,22 @@ describe("a node reports that it has no room for an image", () => {
     const { message, detail } = await failed({ ...newImage(), size_bytes: HUGE }) ?? {};
     expect(message).toBe(NO_ROOM);
     expect(detail).toContain(`the image needs ${HUGE}`);
+  });
+
+  test("if running downloads need the free space", async () => {
+    const { bavail, bsize } = await statfs(agent.state_dir);
+    const size_bytes = Math.floor(bavail * bsize * 0.6);
+    const [first, second] = [{ ...newImage(), size_bytes }, { ...newImage(), size_bytes }];
+    const gate = Promise.withResolvers<void>();
+    holds.set(first.sha256, gate.promise);
+    const cache = keeping(0);
+    const running = fetchFor(cache, "first", first).catch((error) => error as Error);
+    await expect.poll(() => asked).toContain(first.sha256);
+    await expect(fetchFor(cache, "second", second)).rejects.toThrow(NO_ROOM);
+    gate.resolve();
+    // The server has fewer bytes than the image should have.
+    expect((await running as Error).message).toBe(NOT_FETCHED);
+    await expect(fetchFor(cache, "second", second), "the first download has ended").rejects.toThrow(NOT_FETCHED);
   });
 
   test("if only the prepared image is too large, after unused images were removed", async () => {
