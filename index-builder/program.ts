@@ -135,7 +135,7 @@ async function assemble(
     }
   }
   if (parts.size === 0) throw new TreeProblem("no fragment could be used, so nothing was written");
-  const setting = { now: new Date(), signing_key: await signingKeyOf(options) };
+  const setting = { now: new Date(), signing_key: await signingKeyOf(options), terminal };
   const writing = await withSite(site, (before, published) => writeSite(site, published, { before, parts, setting }));
   const ended = finish({ outcomes: [], writing: writing ?? { kind: "busy" }, json: options.json === true }, terminal);
   return ended === EXIT.ok && unreadable.length > 0 ? EXIT.failure : ended;

@@ -123,13 +123,17 @@ export async function withSite<T>(
 export async function writeSite(
   site: Site,
   published: Published,
-  input: { before: Before; parts: ReadonlyMap<string, Part>; setting: Pick<RunSetting, "now" | "signing_key"> },
+  input: {
+    before: Before;
+    parts: ReadonlyMap<string, Part>;
+    setting: Pick<RunSetting, "now" | "signing_key" | "terminal">;
+  },
 ): Promise<Writing> {
   const { before, parts, setting } = input;
   const plain = siteFiles(assembleTree(before.tree, parts));
   const problems = checkFiles(plain, EXPECTED);
   if (problems.length > 0) return { kind: "refused", problems };
-  const { signing_key, now } = setting;
+  const { signing_key, now, terminal } = setting;
   const files = signing_key === null ? plain : await signed(plain, before.files, { key: signing_key, now });
   const trust = assembleTrust(before.trust, parts);
   if (
@@ -137,7 +141,7 @@ export async function writeSite(
   ) {
     return { kind: "unchanged", generation: published.number };
   }
-  return { kind: "published", generation: await publish(site, { files, trust }).catch(asProblem) };
+  return { kind: "published", generation: await publish(site, { files, trust }, terminal.line).catch(asProblem) };
 }
 
 function sameFiles(a: Files, b: Files | null): boolean {

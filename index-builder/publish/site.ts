@@ -60,10 +60,16 @@ async function currentNumber(site: Site): Promise<number> {
 
 /**
  * Writes a generation, switches the link to it and returns its number. The caller must hold the lock. After an error
- * before the switch, the previous generation is still published.
+ * before the switch, the previous generation is still published. `report` gets a line for each old folder that could
+ * not be removed.
  */
-export async function publish(site: Site, next: { files: Files; trust: TrustState }): Promise<number> {
-  await tidy(site);
+export async function publish(
+  site: Site,
+  next: { files: Files; trust: TrustState },
+  report: (line: string) => void,
+): Promise<number> {
+  // The second call reports what neither call could remove.
+  await tidy(site, () => {});
   const number = Math.max(0, ...await generationNumbers(site)) + 1;
   const draft = join(site.generations, `${number}.draft`);
   await writeFolder(join(draft, TREE_FOLDER), next.files);
@@ -72,7 +78,7 @@ export async function publish(site: Site, next: { files: Files; trust: TrustStat
   await rename(draft, join(site.generations, `${number}`));
   await syncFolder(site.generations);
   await switchTo(site, number);
-  await tidy(site);
+  await tidy(site, report);
   return number;
 }
 
@@ -109,13 +115,17 @@ export async function recover(site: Site): Promise<void> {
  * Removes drafts, generations that were never published, and old generations. A folder that cannot be removed, for
  * example because another user published it, does not stop the publication. The next run tries again.
  */
-async function tidy(site: Site): Promise<void> {
+async function tidy(site: Site, report: (line: string) => void): Promise<void> {
   const current = await currentNumber(site);
   const keep = [current, ...(await generationNumbers(site)).filter((number) => number < current).sort((a, b) => b - a)]
     .slice(0, KEPT);
   for (const name of await readdir(site.generations)) {
     const stale = /^\d+\.draft$/.test(name) || (/^\d+$/.test(name) && current > 0 && !keep.includes(Number(name)));
-    if (stale) await rm(join(site.generations, name), { recursive: true, force: true }).catch(() => {});
+    if (!stale) continue;
+    const folder = join(site.generations, name);
+    await rm(folder, { recursive: true, force: true }).catch((error) =>
+      report(`${folder} could not be removed: ${messageOf(error)}; the next publication tries again`)
+    );
   }
 }
 

@@ -174,7 +174,7 @@ test("readers see the old or the new generation during a publication, never a mi
   await mkdir(site.generations);
   const files = (mark: number) => new Map(Array.from({ length: 20 }, (_, i) => [`v1/${i}.json`, `${mark}`]));
   const trust = { vendors: {} };
-  await publish(site, { files: files(0), trust });
+  await publish(site, { files: files(0), trust }, () => {});
   const read = async () => {
     const root = await realpath(site.link);
     const seen = await Promise.all(
@@ -185,7 +185,7 @@ test("readers see the old or the new generation during a publication, never a mi
   for (let mark = 1; mark <= 30; mark++) {
     const found: Set<string>[] = [];
     let done = false;
-    const published = publish(site, { files: files(mark), trust }).finally(() => void (done = true));
+    const published = publish(site, { files: files(mark), trust }, () => {}).finally(() => void (done = true));
     // A generation that a reader has opened stays until the next publication.
     do found.push(await read()); while (!done);
     await published;
@@ -194,22 +194,27 @@ test("readers see the old or the new generation during a publication, never a mi
   expect((await readdir(site.generations)).sort()).toEqual(["30", "31"]);
 });
 
-test("an old generation that cannot be removed does not stop a publication", async (context) => {
+test("an old generation that cannot be removed is reported and does not stop a publication", async (context) => {
   if (process.getuid!() === 0) needs(context, "mount", "umount");
   const site = siteAt(join(folder, "stuck"));
   await mkdir(site.generations);
   const next = (mark: string) => ({ files: new Map([["v1/a.json", mark]]), trust: { vendors: {} } });
-  const first = join(site.generations, String(await publish(site, next("1"))));
+  const lines: string[] = [];
+  const publishNext = (mark: string) => publish(site, next(mark), (line) => void lines.push(line));
+  const first = join(site.generations, String(await publishNext("1")));
   const release = await makeStuck(first);
   try {
-    for (const mark of ["2", "3", "4"]) await publish(site, next(mark));
+    for (const mark of ["2", "3", "4"]) await publishNext(mark);
     expect(await readFile(join(site.link, "v1/a.json"), "utf8")).toBe("4");
     expect((await readdir(site.generations)).sort()).toEqual(["1", "3", "4"]);
+    const report = expect.stringContaining(`${first} could not be removed: `);
+    expect(lines, "once for each publication in which it was too old").toEqual([report, report]);
   } finally {
     await release();
   }
-  await publish(site, next("5"));
+  await publishNext("5");
   expect((await readdir(site.generations)).sort()).toEqual(["4", "5"]);
+  expect(lines).toHaveLength(2);
 });
 
 /** Prevents the removal of a folder, also by root. Returns the function that permits it again. */
