@@ -1,5 +1,6 @@
 // Runs the commands of the guide that leads from a Linux machine to its first virtual machine. The test replaces the
 // guide's system folders by its own, and the guide's image by a guest of one sector. The node has its own network.
+// Its agent has the capabilities of the packaged service.
 import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "vitest";
@@ -8,6 +9,7 @@ import { type ImageServer, serveImage } from "../compute/image-server.ts";
 import { TEST_NETWORKS } from "../compute/instance-fixture.ts";
 import { runGuides, SESSION } from "../guides/run.ts";
 import { openSite, type Site } from "../guides/site.ts";
+import { AS_AGENT_SERVICE } from "../release/agent-unit.ts";
 import { needs, present } from "../support/optional-programs.ts";
 import { TENANT } from "./guide-tenant.ts";
 import { withMachine } from "./machine.ts";
@@ -48,7 +50,8 @@ test("a Linux machine becomes a node with a virtual machine", async (context) =>
       "apt-get install --yes --no-install-recommends ./nodeagent_*.deb": "dpkg --status",
       "/var/lib/berth-nodeagent": join(folder, "state"),
       "/var/lib/berth/vm": join(folder, "lib/vm"),
-      "--driver qemu": `--driver qemu --machine-dir ${join(folder, "lib")} --run-dir ${join(folder, "r")} ` +
+      "nodeagent run --driver qemu": `${AS_AGENT_SERVICE.join(" ")} nodeagent run --driver qemu ` +
+        `--machine-dir ${join(folder, "lib")} --run-dir ${join(folder, "r")} ` +
         "--server-uuid 3f2a9c1e-0000-4000-8000-00000000c0de",
     },
   });

@@ -28,7 +28,7 @@ import {
 } from "./guest-clients.ts";
 import { BUILD_LIMIT_MS, type NetworkSite, openNetworkSite } from "./site.ts";
 
-const missing = lacking("ip", "nft", "unshare", "nsenter", "conntrack", "python3", "curl");
+const missing = lacking("ip", "nft", "unshare", "nsenter", "conntrack", "python3", "curl", "setpriv");
 
 const A1_ID = "01a20545-d1d3-77c5-b014-7bac72ce0350";
 const a1 = { ...machine("a1", "n1", { net: 1, host: 5, vpc: "a" }), instance_id: A1_ID };

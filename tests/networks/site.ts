@@ -8,6 +8,7 @@ import type { LocalNic, NetworkDocument } from "../../src/contract/network-docum
 import { type KernelNetwork, kernelNetwork } from "../../nodeagent/network/kernel.ts";
 import type { Run } from "../../nodeagent/network/run.ts";
 import { tapName } from "../../nodeagent/network/names.ts";
+import { AS_AGENT_SERVICE } from "../release/agent-unit.ts";
 import { executable } from "../processes/executables.ts";
 import { present } from "../support/optional-programs.ts";
 import { EXTERNAL_GATEWAY, INTERNET_HOST, NODE_NAMES, type NodeName, NODES } from "./documents.ts";
@@ -118,10 +119,14 @@ export async function openNetworkSite({ as_root = false } = {}) {
     },
     /** Runs a program in a machine. */
     inMachine: (name: string, ...argv: readonly string[]) => attempt(["ip", "netns", "exec", machineOf(name), ...argv]),
-    /** Starts the compiled agent's process that serves guests. The caller writes orders to the process. */
+    /**
+     * Starts the compiled agent's process that serves guests, with the capabilities of the packaged service. The caller
+     * writes orders to the process.
+     */
     serveGuests(machine_dir: string): ChildProcessWithoutNullStreams {
       const [program = "", ...words] = [
         ...enterAs,
+        ...AS_AGENT_SERVICE,
         executable("nodeagent"),
         "serve-guests",
         "--machine-dir",

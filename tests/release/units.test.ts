@@ -91,6 +91,8 @@ test("only the booter, for ports 67, 69 and 80, and the node agent, for VMs, hav
     "CAP_FOWNER",
     "CAP_KILL",
     "CAP_NET_ADMIN",
+    "CAP_NET_BIND_SERVICE",
+    "CAP_NET_RAW",
     "CAP_SETGID",
     "CAP_SETPCAP",
     "CAP_SETUID",
@@ -115,6 +117,11 @@ test("the node agent stays in the machine's mount namespace, so that the service
   expect(mounting.flatMap((key) => unit.all(key))).toEqual([]);
   expect([unit.one("NoNewPrivileges"), unit.one("SystemCallArchitectures"), unit.one("KillMode")])
     .toEqual(["yes", "native", "mixed"]);
+});
+
+// tests/networks/guests.test.ts runs the agent's child process with the capabilities of this unit.
+test("the node agent's child processes may send ARP packets", () => {
+  expect(units.get(AGENT)!.one("RestrictAddressFamilies").split(" ")).toContain("AF_PACKET");
 });
 
 test("every other unit has a read-only system and cannot gain privileges", () => {
