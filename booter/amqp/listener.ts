@@ -67,6 +67,11 @@ export async function openAmqp(options: AmqpOptions): Promise<AmqpBroker> {
     const self: Connection = { peer: null, claimed: null };
     const login_limit = setTimeout(() => socket.destroy(), options.login_ms ?? AMQP_LOGIN_MS);
     let beat: ReturnType<typeof setInterval> | undefined;
+    /**
+     * The number of half heartbeat intervals since the peer sent something. The timeout of a socket does not measure
+     * this: the broker's own heartbeats restart it.
+     */
+    let silent = 0;
     const withPeer = (report: (peer: AmqpPeer) => void) => {
       const mac = session.mac();
       if (mac === null) return;
@@ -105,9 +110,12 @@ export async function openAmqp(options: AmqpOptions): Promise<AmqpBroker> {
       },
       opened() {
         clearTimeout(login_limit);
-        const half_ms = session.heartbeat_s() * 500;
-        socket.setTimeout(half_ms * 4, () => socket.destroy());
-        beat = setInterval(() => socket.write(HEARTBEAT_FRAME), half_ms);
+        beat = setInterval(() => {
+          silent += 1;
+          if (silent <= 4) return void socket.write(HEARTBEAT_FRAME);
+          log("bus.silent", { address, mac: session.mac() });
+          socket.destroy();
+        }, session.heartbeat_s() * 500);
       },
       consuming: (server_uuid, is) =>
         withPeer((peer) => is ? listener.ready(server_uuid, peer) : listener.gone(server_uuid, peer)),
@@ -118,6 +126,7 @@ export async function openAmqp(options: AmqpOptions): Promise<AmqpBroker> {
       },
     });
     socket.on("data", (bytes) => {
+      silent = 0;
       try {
         session.receive(bytes as Buffer);
       } catch (error) {

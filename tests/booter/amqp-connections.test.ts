@@ -1,0 +1,63 @@
+// Tests which connections of machines the AMQP broker ends.
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { type AmqpBroker, openAmqp } from "../../booter/amqp/listener.ts";
+import { amqpLogin, macOfLogin } from "../../booter/amqp/rights.ts";
+import { newCounters } from "../../booter/counters.ts";
+import { type AmqpClient, openChannel, openClient } from "../../cli/internal/amqp/client.ts";
+import { HEARTBEAT_FRAME, PROTOCOL_HEADER } from "../../cli/internal/amqp/frame.ts";
+import { AMQP_FRAME_BYTES_MAX } from "../../cli/internal/amqp/limits.ts";
+import { longText, shortText, u16, u32, u8 } from "../../cli/internal/amqp/wire.ts";
+
+const SECRET = new Uint8Array(32).fill(7);
+const LOGIN = amqpLogin(SECRET, "52:54:00:aa:00:01");
+const logged: Record<string, unknown>[] = [];
+let broker: AmqpBroker;
+beforeAll(async () => {
+  broker = await openAmqp({
+    addresses: ["127.0.0.1"],
+    port: 0,
+    login: (user, password) => macOfLogin(SECRET, user, password),
+    listener: { ready: () => {}, gone: () => {}, published: () => {} },
+    counters: newCounters(),
+    log: (event, fields) => void logged.push({ event, ...fields }),
+  });
+});
+afterAll(() => broker.close());
+
+const clients: AmqpClient[] = [];
+afterEach(async () => {
+  for (const each of clients.splice(0)) each.close();
+  await expect.poll(() => broker.connections()).toBe(0);
+});
+async function client(from: string): Promise<AmqpClient> {
+  const made = await openClient(broker.port, from);
+  clients.push(made);
+  return made;
+}
+/** Logs in with a heartbeat interval of one second. The client itself sends its first heartbeat after 15 seconds. */
+async function loginWithFastHeartbeats(made: AmqpClient): Promise<void> {
+  made.socket.write(PROTOCOL_HEADER);
+  await made.expect("10.10");
+  const response = longText(`\0${LOGIN.user}\0${LOGIN.password}`);
+  made.send(0, 10, 11, u32(0), shortText("PLAIN"), response, shortText("en_US"));
+  await made.expect("10.30");
+  made.send(0, 10, 31, u16(0), u32(AMQP_FRAME_BYTES_MAX), u16(1));
+  made.send(0, 10, 40, shortText("/"), shortText(""), u8(1));
+  await made.expect("10.41");
+}
+
+test("the broker ends the connection of a peer that sends nothing for two heartbeats, but not the connection of another peer", async () => {
+  const [silent, alive] = [await client("127.0.0.11"), await client("127.0.0.12")];
+  await loginWithFastHeartbeats(alive);
+  const beat = setInterval(() => alive.socket.write(HEARTBEAT_FRAME), 300);
+  try {
+    await loginWithFastHeartbeats(silent);
+    const begun = performance.now();
+    await silent.ended();
+    expect(performance.now() - begun).toBeGreaterThan(1_900);
+    await openChannel(alive, 1);
+  } finally {
+    clearInterval(beat);
+  }
+  expect(logged.filter(({ event }) => event === "bus.silent").map(({ address }) => address)).toEqual(["127.0.0.11"]);
+});
