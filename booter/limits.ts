@@ -68,9 +68,14 @@ export const AMQP_BODY_BYTES_MAX = 8_388_608;
 export const AMQP_HELD_BYTES_MAX = 67_108_864;
 /** The interval of AMQP heartbeats. A peer that is silent for two intervals is disconnected. */
 export const AMQP_HEARTBEAT_S = 30;
-/** The longest time from accepting an AMQP connection to its login, and the largest number of AMQP connections. */
+/** The longest time from accepting an AMQP connection to its login. */
 export const AMQP_LOGIN_MS = 10_000;
+/**
+ * The largest number of AMQP connections, of all machines together and from one IP address. A machine has one
+ * connection, and for a short time several while its agent connects again.
+ */
 export const AMQP_CONNECTIONS_MAX = 4_096;
+export const AMQP_CONNECTIONS_PER_CLIENT_MAX = 4;
 /**
  * The largest numbers of queues, bindings, channels and consumers of one AMQP connection. A machine's agent uses 2, 7,
  * 3 and 2.

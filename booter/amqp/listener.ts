@@ -1,5 +1,6 @@
 // Serves the AMQP broker on TCP, on one port of all the booter's addresses. The limits and the identities of machines
-// cover all addresses. A login closes the older connection from the same IP address. The broker closes a
+// cover all addresses. One IP address has only a few connections, so it cannot take the connections of other
+// machines. A login closes the connection that logged in before it from the same IP address. The broker closes a
 // connection that has not finished the login and connection.open within ten seconds. The broker also disconnects a peer
 // that is silent for two heartbeats: otherwise a dead connection would keep the identity of its machine, and no other
 // connection could use this identity.
@@ -7,8 +8,14 @@ import type { Buffer } from "node:buffer";
 import { createServer, type Server, type Socket } from "node:net";
 import type { Counters } from "../counters.ts";
 import { peerText } from "../ipv4.ts";
-import { AMQP_CONNECTIONS_MAX, AMQP_HELD_BYTES_MAX, AMQP_LOGIN_MS, AMQP_UNSENT_BYTES_MAX } from "../limits.ts";
-import type { Log } from "../log.ts";
+import {
+  AMQP_CONNECTIONS_MAX,
+  AMQP_CONNECTIONS_PER_CLIENT_MAX,
+  AMQP_HELD_BYTES_MAX,
+  AMQP_LOGIN_MS,
+  AMQP_UNSENT_BYTES_MAX,
+} from "../limits.ts";
+import { type Log, rateLimited } from "../log.ts";
 import { listenOn } from "../tcp-port.ts";
 import { HEARTBEAT_FRAME } from "../../cli/internal/amqp/frame.ts";
 import { newSession, type Session } from "./session.ts";
@@ -52,18 +59,25 @@ type Connection = { peer: AmqpPeer | null; claimed: string | null };
 export async function openAmqp(options: AmqpOptions): Promise<AmqpBroker> {
   const { log, counters, listener } = options;
   const owners = new Map<string, object>();
+  /** The connection that logged in last, by IP address. */
   const byAddress = new Map<string, Socket>();
+  /** The number of open connections by IP address, with and without a login. */
+  const openOf = new Map<string, number>();
+  const quiet = rateLimited(log, { every_ms: 60_000, subjects_max: AMQP_CONNECTIONS_MAX });
   let connections = 0;
   let held = 0;
 
   function accept(socket: Socket): void {
     const address = peerText(socket.remoteAddress);
-    if (connections >= AMQP_CONNECTIONS_MAX) return void socket.destroy();
+    const own = openOf.get(address) ?? 0;
+    if (connections >= AMQP_CONNECTIONS_MAX || own >= AMQP_CONNECTIONS_PER_CLIENT_MAX) {
+      counters.count("bus_too_many_total");
+      quiet("bus.too_many", { address });
+      return void socket.destroy();
+    }
     connections += 1;
+    openOf.set(address, own + 1);
     socket.setNoDelay(true);
-    // If a connection from this address is still open, the machine restarted. A successful login closes the old
-    // connection.
-    const stale = byAddress.get(address);
     const self: Connection = { peer: null, claimed: null };
     const login_limit = setTimeout(() => socket.destroy(), options.login_ms ?? AMQP_LOGIN_MS);
     let beat: ReturnType<typeof setInterval> | undefined;
@@ -91,7 +105,8 @@ export async function openAmqp(options: AmqpOptions): Promise<AmqpBroker> {
         counters.count("bus_logins_total", { outcome: mac === null ? "refused" : "accepted" });
         log(mac === null ? "bus.login_refused" : "bus.login", { address, mac });
         if (mac !== null) {
-          if (stale !== undefined && byAddress.get(address) === stale) stale.destroy();
+          // If another connection from this address is still logged in, the machine restarted.
+          byAddress.get(address)?.destroy();
           byAddress.set(address, socket);
         }
         return mac;
@@ -138,6 +153,9 @@ export async function openAmqp(options: AmqpOptions): Promise<AmqpBroker> {
     socket.on("error", () => {}); // the "close" event that follows cleans up
     socket.once("close", () => {
       connections -= 1;
+      const rest = openOf.get(address)! - 1;
+      if (rest > 0) openOf.set(address, rest);
+      else openOf.delete(address);
       clearTimeout(login_limit);
       clearInterval(beat);
       session.ended();

@@ -3,7 +3,8 @@ import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { type AmqpBroker, openAmqp } from "../../booter/amqp/listener.ts";
 import { amqpLogin, macOfLogin } from "../../booter/amqp/rights.ts";
 import { newCounters } from "../../booter/counters.ts";
-import { type AmqpClient, openChannel, openClient } from "../../cli/internal/amqp/client.ts";
+import { AMQP_CONNECTIONS_PER_CLIENT_MAX } from "../../booter/limits.ts";
+import { type AmqpClient, login, openChannel, openClient } from "../../cli/internal/amqp/client.ts";
 import { HEARTBEAT_FRAME, PROTOCOL_HEADER } from "../../cli/internal/amqp/frame.ts";
 import { AMQP_FRAME_BYTES_MAX } from "../../cli/internal/amqp/limits.ts";
 import { longText, shortText, u16, u32, u8 } from "../../cli/internal/amqp/wire.ts";
@@ -11,6 +12,7 @@ import { longText, shortText, u16, u32, u8 } from "../../cli/internal/amqp/wire.
 const SECRET = new Uint8Array(32).fill(7);
 const LOGIN = amqpLogin(SECRET, "52:54:00:aa:00:01");
 const logged: Record<string, unknown>[] = [];
+const counters = newCounters();
 let broker: AmqpBroker;
 beforeAll(async () => {
   broker = await openAmqp({
@@ -18,7 +20,7 @@ beforeAll(async () => {
     port: 0,
     login: (user, password) => macOfLogin(SECRET, user, password),
     listener: { ready: () => {}, gone: () => {}, published: () => {} },
-    counters: newCounters(),
+    counters,
     log: (event, fields) => void logged.push({ event, ...fields }),
   });
 });
@@ -60,4 +62,27 @@ test("the broker ends the connection of a peer that sends nothing for two heartb
     clearInterval(beat);
   }
   expect(logged.filter(({ event }) => event === "bus.silent").map(({ address }) => address)).toEqual(["127.0.0.11"]);
+});
+
+test("S-50: an address has at most one connection that is logged in, also if all connected before the first login", async () => {
+  const [first, second] = [await client("127.0.0.13"), await client("127.0.0.13")];
+  await login(first, LOGIN);
+  await login(second, LOGIN);
+  await first.ended();
+  await openChannel(second, 1);
+  expect(broker.connections()).toBe(1);
+});
+
+test("S-50: an address has a limited number of connections, and other addresses can still connect", async () => {
+  const own: AmqpClient[] = [];
+  for (let count = 0; count < AMQP_CONNECTIONS_PER_CLIENT_MAX; count++) own.push(await client("127.0.0.14"));
+  await (await client("127.0.0.14")).ended();
+  expect(broker.connections()).toBe(AMQP_CONNECTIONS_PER_CLIENT_MAX);
+  expect(counters.valueOf("bus_too_many_total")).toBe(1);
+  expect(logged).toContainEqual({ event: "bus.too_many", address: "127.0.0.14" });
+  await login(await client("127.0.0.15"), LOGIN);
+
+  own[0]!.close();
+  await expect.poll(() => broker.connections()).toBe(AMQP_CONNECTIONS_PER_CLIENT_MAX);
+  await login(await client("127.0.0.14"), LOGIN);
 });
