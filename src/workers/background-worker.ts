@@ -27,8 +27,12 @@ export type BackgroundWorkerOptions = {
 
 export type BackgroundWorker = ReturnType<typeof createBackgroundWorker>;
 
-/** Rows per batch, and the pause between two passes. After a full batch, another follows in this pass or the next. */
+/**
+ * Rows per batch. After a full batch, another follows in this pass or the next. If nothing in a full batch moved, the
+ * next batch has twice as many rows, because rows that cannot move must not stop the ones behind them.
+ */
 const BATCH_ROWS = 200;
+/** The pause between two passes. */
 const EVERY_MS = 500;
 /** The shortest pause between two passes, and the time between two passes of maintenance. */
 const GAP_MS = 25;
@@ -71,10 +75,14 @@ export function createBackgroundWorker(options: BackgroundWorkerOptions) {
 
   /** Delivers the tells in the outbox, except those that this process is delivering. */
   async function deliver(): Promise<void> {
-    for (;;) {
-      const batch = await store.outbox(BATCH_ROWS);
-      const done = await send(batch.filter(({ id }) => !delivering.has(id)), store.delivered);
-      if (done < BATCH_ROWS) return;
+    const tried = new Set<string>();
+    for (let limit = BATCH_ROWS;;) {
+      const batch = await store.outbox(limit);
+      const tells = batch.filter(({ id }) => !delivering.has(id) && !tried.has(id));
+      for (const { id } of tells) tried.add(id);
+      const done = await send(tells, store.delivered);
+      if (batch.length < limit) return;
+      if (done === 0) limit *= 2;
     }
   }
 
@@ -105,23 +113,32 @@ export function createBackgroundWorker(options: BackgroundWorkerOptions) {
   }
 
   async function tick(kind: string): Promise<void> {
-    const due = await store.due(kind, BATCH_ROWS);
-    if (due.length === 0) return;
-    if (kind === "saga") await Promise.all(due.map((ref) => advance(ref)));
-    else await Promise.all(due.map(ticked));
-    if (due.length === BATCH_ROWS) wanted = true;
+    const run = kind === "saga" ? advance : async (ref: ActorRef) => (await ticked(ref)).ok;
+    const tried = new Set<string>();
+    for (let limit = BATCH_ROWS;; limit *= 2) {
+      const due = await store.due(kind, limit);
+      const next = due.filter((ref) => !tried.has(refKey(ref)));
+      for (const ref of next) tried.add(refKey(ref));
+      const moved = await Promise.all(next.map(run));
+      if (due.length < limit) return;
+      if (moved.includes(true)) return void (wanted = true);
+    }
   }
 
-  /** Runs a saga until it ends or waits. If a step is rejected, sends the reason to the saga, which then rolls back. */
-  async function advance(ref: ActorRef): Promise<void> {
+  /**
+   * Runs a saga until it ends or waits. If a step is rejected, sends the reason to the saga, which then rolls back.
+   * Returns whether the saga moved.
+   */
+  async function advance(ref: ActorRef): Promise<boolean> {
     for (let before: LoadedActor["state"] = null;;) {
       const { actors, now } = await store.load([ref]);
       const state = actors.get(refKey(ref))?.state ?? null;
-      if (state === null || !isDue(state, now) || !options.knowsSaga(String(state["saga"]))) return;
-      if (state["step"] === before?.["step"] && state["state"] === before?.["state"]) return;
+      const has_moved = before !== null;
+      if (state === null || !isDue(state, now) || !options.knowsSaga(String(state["saga"]))) return has_moved;
+      if (state["step"] === before?.["step"] && state["state"] === before?.["state"]) return has_moved;
       const outcome = await ticked(ref);
       // A full queue does not reject the step; the next pass retries it.
-      if (!outcome.ok && outcome.fault.kind === "unavailable") return;
+      if (!outcome.ok && outcome.fault.kind === "unavailable") return has_moved;
       if (!outcome.ok) {
         await engine.send(ref, { type: "step_refused", step: String(state["step"]), reason: outcome.fault.message });
       }
@@ -171,22 +188,19 @@ export function createBackgroundWorker(options: BackgroundWorkerOptions) {
   }
 
   async function loop(): Promise<void> {
-    let maintained = false;
-    let since_maintenance_ms = 0;
+    let maintained_ms = -Infinity;
     while (!stopped) {
       wanted = false;
       passing = pass();
       await passing;
-      if (!maintained || since_maintenance_ms >= (options.maintenance_every_ms ?? MAINTENANCE_EVERY_MS)) {
+      if (performance.now() - maintained_ms >= (options.maintenance_every_ms ?? MAINTENANCE_EVERY_MS)) {
         await guarded("maintenance", options.maintain);
-        maintained = true;
-        since_maintenance_ms = 0;
+        maintained_ms = performance.now();
       }
       await ports.sleep(GAP_MS);
       if (wanted || stopped) continue;
       await Promise.race([ports.sleep(every_ms), new Promise<void>((resolve) => (wake = resolve))]);
       wake = null;
-      since_maintenance_ms += every_ms;
     }
   }
 

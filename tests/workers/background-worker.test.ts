@@ -3,41 +3,52 @@ import { expect, test, vi } from "vitest";
 import type { Engine } from "../../actors/engine/engine.ts";
 import type { Committed } from "../../actors/engine/options.ts";
 import type { LoadedActor, OutboxRow, Store } from "../../actors/engine/store.ts";
-import type { ActorRef, Message, Outcome } from "../../actors/engine/types.ts";
+import { type ActorRef, type Message, type Outcome, refKey } from "../../actors/engine/types.ts";
 import { OVERLOADED } from "../../actors/engine/engine.ts";
-import { createBackgroundWorker } from "../../src/workers/background-worker.ts";
+import { type BackgroundWorkerOptions, createBackgroundWorker } from "../../src/workers/background-worker.ts";
 import { productionPorts } from "../../src/workers/ports.ts";
 
 const NOW = new Date("2026-01-01T00:00:00Z");
 const SAGA = { kind: "saga", id: "s" };
+const OF_A_LATER_RELEASE = { saga: "of a later release", state: "running", step: "first", due_at: NOW };
 const JOB = { kind: "job", id: "j" };
 const NOTHING: Committed = { refs: [], rows: [], tells: [], due: [] };
+/** More rows than one batch of the worker has. */
+const MANY = 450;
 const tell = (id: string): OutboxRow => ({ id, to: SAGA, message: { type: "job_ended" } });
 
 /** Opens a worker with an outbox and one saga. `answer` returns the engine's answer to each message. */
-function openWorker(answer: (message: Message) => Promise<Outcome> = () => Promise.resolve({ ok: true, reply: null })) {
+function openWorker(
+  answer: (message: Message, id: string | undefined) => Promise<Outcome> = () =>
+    Promise.resolve({ ok: true, reply: null }),
+  more: Partial<BackgroundWorkerOptions> = {},
+) {
   const sent: [string | undefined, ActorRef, Message][] = [];
   const outbox: OutboxRow[] = [];
+  const due: ActorRef[] = [];
   const deleted: string[][] = [];
+  let maintained = 0;
   let saga: Record<string, unknown> | null = null;
   let slow: Promise<unknown> = Promise.resolve();
   const nothing = () => Promise.resolve();
   const store: Pick<Store, "load" | "due" | "outbox" | "delivered"> = {
-    load: async () => {
-      const loaded: LoadedActor = { state: saga, incarnation: "", version: 1 };
+    load: async (refs) => {
+      const states = refs.map((ref) => [refKey(ref), ref.id === SAGA.id ? saga : OF_A_LATER_RELEASE] as const);
       await slow;
-      return { now: NOW, actors: new Map([["saga:s", loaded]]) };
+      const loaded = states.map(([key, state]): [string, LoadedActor] => [key, { state, incarnation: "", version: 1 }]);
+      return { now: NOW, actors: new Map(loaded) };
     },
-    due: () => Promise.resolve([]),
-    outbox: () => Promise.resolve([...outbox]),
+    due: (_kind, limit) => Promise.resolve(due.slice(0, limit)),
+    outbox: (limit) => Promise.resolve(outbox.slice(0, limit)),
     delivered: (ids) => {
       deleted.push([...ids]);
+      for (const id of ids) outbox.splice(outbox.findIndex((row) => row.id === id) >>> 0, 1);
       return Promise.resolve();
     },
   };
   const send: Engine["send"] = (to, message, how) => {
     sent.push([how?.id, to, message]);
-    return answer(message);
+    return answer(message, how?.id);
   };
   const worker = createBackgroundWorker({
     store: store as Store,
@@ -48,13 +59,16 @@ function openWorker(answer: (message: Message) => Promise<Outcome> = () => Promi
     timed: [],
     knowsSaga: () => true,
     chain: nothing,
-    maintain: nothing,
+    maintain: () => Promise.resolve(maintained += 1),
+    ...more,
   });
   return {
     worker,
     sent,
     outbox,
+    due,
     deleted,
+    maintained: () => maintained,
     standAt: (state: Record<string, unknown>) => saga = state,
     /** Loads that begin from now on return when `until` resolves, with the state at their start. */
     slowLoads: (until: Promise<unknown>) => slow = until,
@@ -83,6 +97,39 @@ test("a tell that a full queue refused stays in the outbox, and a later pass del
     expect(deleted).toEqual([["a"]]);
   });
   expect(sent.map(([id]) => id)).toEqual(["a", "a"]);
+});
+
+test("a pass delivers the tell behind many that a full queue refuses, and tries each of them once", async () => {
+  const { worker, sent, outbox, deleted } = openWorker((_message, id) =>
+    Promise.resolve(id === "last" ? { ok: true, reply: null } : { ok: false, fault: OVERLOADED })
+  );
+  for (let count = 0; count < MANY; count++) outbox.push(tell(`t${count}`));
+  outbox.push(tell("last"));
+  await worker.pass();
+  expect(deleted).toEqual([["last"]]);
+  expect(sent).toHaveLength(MANY + 1);
+});
+
+test("a pass runs the due saga behind many that this build does not know", async () => {
+  const known = { saga: "known", state: "running", step: "first", due_at: NOW };
+  const { worker, sent, due, standAt } = openWorker((message) => {
+    if (message.type === "tick") standAt({ ...known, state: "done" });
+    return Promise.resolve({ ok: true, reply: null });
+  }, { timed: ["saga"], knowsSaga: (name) => name === "known" });
+  for (let count = 0; count < MANY; count++) due.push({ kind: "saga", id: `unknown${count}` });
+  due.push(SAGA);
+  standAt(known);
+  await worker.pass();
+  expect(sent.map(([, to, { type }]) => [to, type])).toEqual([[SAGA, "tick"]]);
+});
+
+test("maintenance runs although every pass finds more work", async () => {
+  const { worker, due, maintained } = openWorker(undefined, { timed: ["job"], maintenance_every_ms: 30 });
+  for (let count = 0; count < MANY; count++) due.push({ kind: "job", id: `j${count}` });
+  worker.start();
+  await vi.waitFor(() => expect(maintained()).toBeGreaterThan(2));
+  due.length = 0;
+  await worker.stop();
 });
 
 test("a pass omits a tell that is being delivered", async () => {

@@ -186,8 +186,8 @@ export const ENGINE_MUTANTS: readonly Mutant<Invariant>[] = [
     caughtBy: "10 operations come to rest",
     edits: [{
       file: WORKER,
-      find: "const batch = await store.outbox(BATCH_ROWS);",
-      replace: "const batch = await store.outbox(BATCH_ROWS);\n      await store.delivered(batch.map(({ id }) => id));",
+      find: "const batch = await store.outbox(limit);",
+      replace: "const batch = await store.outbox(limit);\n      await store.delivered(batch.map(({ id }) => id));",
     }],
   },
   {
