@@ -73,10 +73,7 @@ export function createKeyReads({ connect, idle_ms, prepares }: KeyReadsOptions):
   function closeWhenIdle(pipeline: Pipeline): ReturnType<typeof setInterval> {
     let sent = pipeline.sent();
     return setInterval(() => {
-      if (pipeline.running() === 0 && pipeline.sent() === sent) {
-        drop(pipeline);
-        void pipeline.close();
-      }
+      if (pipeline.running() === 0 && pipeline.sent() === sent) retire(pipeline);
       sent = pipeline.sent();
     }, idle_ms);
   }
@@ -84,6 +81,12 @@ export function createKeyReads({ connect, idle_ms, prepares }: KeyReadsOptions):
   function drop(pipeline: Pipeline): void {
     const at = lines.findIndex((line) => line?.ready === pipeline);
     if (at >= 0) lines[at] = undefined;
+  }
+
+  /** Sends no more reads to a connection, and closes it after its running reads. */
+  function retire(pipeline: Pipeline): void {
+    drop(pipeline);
+    void pipeline.close();
   }
 
   /**
@@ -109,10 +112,11 @@ export function createKeyReads({ connect, idle_ms, prepares }: KeyReadsOptions):
     try {
       return await pipeline.query<R>(sql, params);
     } catch (error) {
-      const isBroken = isConnectionError(error);
-      if (!isBroken && !isStale(error)) throw error;
-      drop(pipeline);
-      pipeline.close();
+      const is_stale = isStale(error);
+      if (!is_stale && !isConnectionError(error)) throw error;
+      retire(pipeline);
+      // A migration makes the plans of all connections stale, and a read is repeated only once.
+      if (is_stale) { for (const line of lines) if (line?.ready != null) retire(line.ready); }
       // A read has no effect, so it can be repeated. It is not repeated after a timeout, because the caller has waited
       // long enough.
       if (isRepeated || isSilence(error)) throw error;

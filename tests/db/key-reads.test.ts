@@ -131,6 +131,19 @@ test("a statement is prepared again when a column was added or its type changed"
     expect(rows).toEqual([[{ id: 1, note: "note 1", size: 7 }], [{ id: 2, note: "note 2", size: 7 }]]);
   }));
 
+test("no read fails when a migration makes the plans of both connections stale", () =>
+  withReads(async ({ byKey }) => {
+    const all = "select *, pg_backend_pid() as pid from mark where id = $1";
+    const many = () =>
+      Promise.all(Array.from({ length: 400 }, async () => (await byKey.query<{ pid: number }>(all, [1])).rows[0]!));
+    // The first reads open the second connection, and the next ones prepare the statement on both.
+    await many();
+    expect(new Set((await many()).map(({ pid }) => pid)).size).toBe(2);
+    await owner.query("alter table mark add column weight int default 7");
+    const rows = await many().finally(() => owner.query("alter table mark drop column weight"));
+    expect(rows[0]).toMatchObject({ note: "note 1", weight: 7 });
+  }));
+
 test("a read uses the role of the pool", async () => {
   const db = openPool({ url: database.url, role: "berth_app" });
   expect((await db.byKey.query("select current_user as role")).rows).toEqual([{ role: "berth_app" }]);
