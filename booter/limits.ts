@@ -64,8 +64,14 @@ export const TFTP_TRIES_MAX = 5;
 export const TFTP_FILE_BYTES_MAX = 16_777_216;
 /** The largest AMQP message. An inventory has about 100 kB; the setup script has less. */
 export const AMQP_BODY_BYTES_MAX = 8_388_608;
-/** The largest total size of the machines' messages that the AMQP broker keeps, incomplete and complete ones. */
+/**
+ * The largest total size of the messages that the AMQP broker keeps, incomplete and complete ones, of all machines
+ * together and of one connection. A connection with more than AMQP_HELD_BYTES_SMALL gets memory only from the first
+ * half: the other half stays free for the inventories of other machines.
+ */
 export const AMQP_HELD_BYTES_MAX = 67_108_864;
+export const AMQP_HELD_BYTES_PER_CLIENT_MAX = 2 * AMQP_BODY_BYTES_MAX;
+export const AMQP_HELD_BYTES_SMALL = 1_048_576;
 /** The interval of AMQP heartbeats. A peer that is silent for two intervals is disconnected. */
 export const AMQP_HEARTBEAT_S = 30;
 /** The longest time from accepting an AMQP connection to its login. */

@@ -12,6 +12,8 @@ import {
   AMQP_CONNECTIONS_MAX,
   AMQP_CONNECTIONS_PER_CLIENT_MAX,
   AMQP_HELD_BYTES_MAX,
+  AMQP_HELD_BYTES_PER_CLIENT_MAX,
+  AMQP_HELD_BYTES_SMALL,
   AMQP_LOGIN_MS,
   AMQP_UNSENT_BYTES_MAX,
 } from "../limits.ts";
@@ -54,7 +56,13 @@ export type AmqpOptions = {
 
 export type AmqpBroker = { readonly port: number; connections(): number; close(): Promise<void> };
 
-type Connection = { peer: AmqpPeer | null; claimed: string | null };
+type Connection = { peer: AmqpPeer | null; claimed: string | null; held: number };
+
+/** Whether messages of one connection may take `own` bytes of memory when all messages take `all` bytes. */
+function mayHold(own: number, all: number): boolean {
+  if (own > AMQP_HELD_BYTES_PER_CLIENT_MAX) return false;
+  return all <= (own <= AMQP_HELD_BYTES_SMALL ? AMQP_HELD_BYTES_MAX : AMQP_HELD_BYTES_MAX / 2);
+}
 
 export async function openAmqp(options: AmqpOptions): Promise<AmqpBroker> {
   const { log, counters, listener } = options;
@@ -78,7 +86,7 @@ export async function openAmqp(options: AmqpOptions): Promise<AmqpBroker> {
     connections += 1;
     openOf.set(address, own + 1);
     socket.setNoDelay(true);
-    const self: Connection = { peer: null, claimed: null };
+    const self: Connection = { peer: null, claimed: null, held: 0 };
     const login_limit = setTimeout(() => socket.destroy(), options.login_ms ?? AMQP_LOGIN_MS);
     let beat: ReturnType<typeof setInterval> | undefined;
     /**
@@ -119,7 +127,8 @@ export async function openAmqp(options: AmqpOptions): Promise<AmqpBroker> {
         return true;
       },
       hold(bytes) {
-        if (bytes > 0 && held + bytes > AMQP_HELD_BYTES_MAX) return false;
+        if (bytes > 0 && !mayHold(self.held + bytes, held + bytes)) return false;
+        self.held += bytes;
         held += bytes;
         return true;
       },

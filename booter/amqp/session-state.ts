@@ -12,7 +12,7 @@ export type SessionPort = {
   claim(server_uuid: string): boolean;
   /**
    * Reserves memory for the machine's messages; a negative number releases memory. Returns false if the broker has no
-   * memory left.
+   * memory left for this connection.
    */
   hold(bytes: number): boolean;
   opened(): void;

@@ -1,6 +1,6 @@
 // Accounts for the memory of a machine's messages, from their first byte until they are in no queue and in no channel.
-// The limit applies to all connections of the broker together (SessionPort.hold). The booter's own messages to a
-// machine do not count: their number and size do not depend on the machine.
+// All connections of the broker share the memory, and each has a limit of its own (SessionPort.hold). The booter's own
+// messages to a machine do not count: their number and size do not depend on the machine.
 import type { Buffer } from "node:buffer";
 import { AmqpFault, RESOURCE_ERROR } from "../../cli/internal/amqp/wire.ts";
 import type { Sending } from "./channel.ts";
@@ -9,7 +9,7 @@ import type { SessionState } from "./session-state.ts";
 export type Store = {
   /**
    * Reserves memory for a part of the message that is being sent.
-   * @throws AmqpFault of scope "channel" if the broker has no memory left
+   * @throws AmqpFault of scope "channel" if the broker has no memory left for this connection
    */
   reserve(sending: Sending, bytes: number): void;
   /** Releases the memory of a message that is never completed. */

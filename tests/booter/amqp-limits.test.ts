@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { type AmqpBroker, openAmqp } from "../../booter/amqp/listener.ts";
 import { amqpLogin, macOfLogin } from "../../booter/amqp/rights.ts";
 import { newCounters } from "../../booter/counters.ts";
-import { AMQP_BINDINGS_MAX, AMQP_CONSUMERS_MAX, AMQP_UNACKED_MAX } from "../../booter/limits.ts";
+import { AMQP_BINDINGS_MAX, AMQP_CONSUMERS_MAX, AMQP_HELD_BYTES_MAX, AMQP_UNACKED_MAX } from "../../booter/limits.ts";
 import {
   type AmqpClient,
   bind,
@@ -22,6 +22,8 @@ const RESOURCE_ERROR = 506;
 const RESOURCE_LOCKED = 405;
 /** The broker's address on another segment. */
 const OTHER_SEGMENT = "127.0.0.2";
+/** The lengths of the messages to the booter, by their keys. */
+const published = new Map<string, number>();
 const logged: Record<string, unknown>[] = [];
 let broker: AmqpBroker;
 beforeAll(async () => {
@@ -29,7 +31,7 @@ beforeAll(async () => {
     addresses: ["127.0.0.1", OTHER_SEGMENT],
     port: 0,
     login: (user, password) => macOfLogin(SECRET, user, password),
-    listener: { ready: () => {}, gone: () => {}, published: () => {} },
+    listener: { ready: () => {}, gone: () => {}, published: (key, body) => void published.set(key, body.length) },
     counters: newCounters(),
     log: (event, fields) => void logged.push({ event, ...fields }),
   });
@@ -90,9 +92,15 @@ test("the limit of bindings covers all queues and channels of a connection, and 
   }
 });
 
-/** Eight of these bodies fit into AMQP_HELD_BYTES_MAX, nine do not. */
+/** Two of these bodies fit into AMQP_HELD_BYTES_PER_CLIENT_MAX, three do not. */
 const LARGE = "x".repeat(8_000_000);
-const FITTING = 8;
+const FITTING = 2;
+/** Waits until a machine has as many messages in its queue as it may have. */
+async function full(host?: string): Promise<void> {
+  const { made, queue } = await machine(host);
+  for (let number = 0; number < FITTING; number++) made.publish(1, queue, LARGE, "");
+  await expect.poll(() => waiting(made, 1, queue), { timeout: 20_000 }).toBe(FITTING);
+}
 
 test.each(["waiting", "unacknowledged"])(
   "the broker refuses a message when the %s messages have reached the size limit, and accepts one after their removal",
@@ -112,13 +120,31 @@ test.each(["waiting", "unacknowledged"])(
   },
 );
 
-test("the size limit covers the messages of machines on all segments together", async () => {
+test("S-50: machines that hold as many messages as they can leave memory for the inventories of others", async () => {
+  await full();
+  await full(OTHER_SEGMENT);
   const { made, queue } = await machine();
-  for (let number = 0; number < FITTING; number++) made.publish(1, queue, LARGE, "");
-  await expect.poll(() => waiting(made, 1, queue), { timeout: 20_000 }).toBe(FITTING);
-  const other = await machine(OTHER_SEGMENT);
-  other.made.publish(1, other.queue, LARGE, "");
-  expect(await closedBy(other.made)).toBe(RESOURCE_ERROR);
+  made.publish(1, queue, LARGE, "");
+  expect(await closedBy(made)).toBe(RESOURCE_ERROR);
+
+  const other = await machine();
+  const server_uuid = randomUUID();
+  await declare(other.made, 1, `ur.ping.${server_uuid}`);
+  other.made.publish(1, `ur.sysinfo.${server_uuid}.a1`, "x".repeat(100_000));
+  await expect.poll(() => published.get(`ur.sysinfo.${server_uuid}.a1`), { timeout: 20_000 }).toBe(100_000);
+});
+
+test("the size limit covers the messages of machines on all segments together", async () => {
+  const small = "x".repeat(1_000_000);
+  const fitting = Math.floor(AMQP_HELD_BYTES_MAX / 1_000_100);
+  for (let number = 0; number < fitting; number++) {
+    const { made, queue } = await machine(number % 2 === 0 ? OTHER_SEGMENT : undefined);
+    made.publish(1, queue, small, "");
+    await expect.poll(() => waiting(made, 1, queue), { timeout: 20_000 }).toBe(1);
+  }
+  const { made, queue } = await machine();
+  made.publish(1, queue, small, "");
+  expect(await closedBy(made)).toBe(RESOURCE_ERROR);
 });
 
 test("a machine on another segment cannot use the identity of a connected machine", async () => {
@@ -131,11 +157,10 @@ test("a machine on another segment cannot use the identity of a connected machin
 });
 
 test("the messages of a connection that ended do not count towards the size limit", async () => {
-  for (let round = 0; round < 2; round++) {
-    const { made, queue } = await machine();
-    for (let number = 0; number < FITTING; number++) made.publish(1, queue, LARGE, "");
-    await expect.poll(() => waiting(made, 1, queue), { timeout: 20_000 }).toBe(FITTING);
-    made.close();
+  for (let round = 0; round < 3; round++) {
+    await full();
+    await full();
+    for (const each of clients.splice(0)) each.close();
     await expect.poll(() => broker.connections()).toBe(0);
   }
 });

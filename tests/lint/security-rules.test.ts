@@ -62,7 +62,7 @@ const FILES: Readonly<Record<string, readonly string[]>> = {
   "S-47": ["security/fetches-by-nodes", "security/fetches-by-server", "security/fetches-by-import"],
   "S-48": ["tenancy/limits", "compute/tenant-quota"],
   "S-49": ["security/growth"],
-  "S-50": ["booter/amqp-connections", "security/edge-shares"],
+  "S-50": ["booter/amqp-connections", "booter/amqp-limits", "security/edge-shares"],
 };
 
 const ALL = Array.from({ length: 50 }, (_, index) => `S-${String(index + 1).padStart(2, "0")}`);
