@@ -82,19 +82,22 @@ function hiddenOf({ description, source_ports, icmp_type_code }: FirewallRule): 
 }
 
 /**
- * Returns the body of the PUT. Fields that the table does not show keep their values. The server checks the body. It
- * keeps the labels of a rule by the rule's name, so the body contains the labels of a renamed rule.
+ * Returns the body of the PUT. `rules` are the rules from the start of the edit, and `now` are the server's rules.
+ * Fields that the table does not edit keep their values. The server checks the body. It keeps the labels of a rule by
+ * the rule's name, so the body contains the labels of a renamed rule. These are the server's labels now, because the
+ * table shows them and they can change during the edit.
  */
-export function bodyOf(rules: readonly FirewallRule[], rows: readonly DraftRow[]) {
+export function bodyOf(rules: readonly FirewallRule[], now: readonly FirewallRule[], rows: readonly DraftRow[]) {
   return {
     items: rows.map(({ key, priority, source_cidr, destination_cidr, destination_ports, ...row }) => {
       const before = rules.find(({ id }) => id === key);
+      const labels = (now.find(({ id }) => id === key) ?? before)?.labels;
       const [low = "", high = low] = destination_ports.split("-");
       const ported = row.protocol === "tcp" || row.protocol === "udp";
       const icmp = row.protocol === "icmp4" || row.protocol === "icmp6";
       return {
         ...row,
-        ...(before !== undefined && before.name !== row.name && { labels: before.labels }),
+        ...(before !== undefined && before.name !== row.name && { labels }),
         description: before?.description ?? "",
         priority: Number(priority),
         source_cidr: source_cidr || null,

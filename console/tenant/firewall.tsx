@@ -138,7 +138,7 @@ function Changes({ vpc, draft: { base, rows }, now, set }: {
     refusal.value = null;
     try {
       const path = `/v1/vpcs/${vpc.id}/firewall-rules`;
-      await send("PUT", path, { body: bodyOf(base.rules, rows), ifMatch, key: crypto.randomUUID() });
+      await send("PUT", path, { body: bodyOf(base.rules, now.rules, rows), ifMatch, key: crypto.randomUUID() });
       set(null);
       say("The firewall is applied");
     } catch (error) {

@@ -35,7 +35,7 @@ const ROWS = RULES.map(draftOf);
 
 test("rows without an edit result in no change, and in a body with every field of the rules", () => {
   expect(changesOf(RULES, ROWS)).toEqual([]);
-  expect(bodyOf(RULES, ROWS).items[1]).toEqual({
+  expect(bodyOf(RULES, RULES, ROWS).items[1]).toEqual({
     name: "web",
     description: "kept",
     priority: 50,
@@ -72,13 +72,27 @@ test("a change of a field that the table does not show is named, because the bod
 
 test("a renamed rule keeps its labels", () => {
   const labeled = rule("ssh", { labels: { team: "web" } });
-  const [renamed] = bodyOf([labeled], [{ ...draftOf(labeled), name: "login" }]).items;
+  const [renamed] = bodyOf([labeled], [labeled], [{ ...draftOf(labeled), name: "login" }]).items;
+  expect(renamed).toMatchObject({ name: "login", labels: { team: "web" } });
+});
+
+test("a renamed rule keeps labels that were set after the edit began", () => {
+  const base = rule("ssh");
+  const now = { ...base, labels: { owner: "ops" } };
+  const rows = [{ ...draftOf(base), name: "login" }];
+  expect(bodyOf([base], [now], rows).items[0]).toMatchObject({ name: "login", labels: { owner: "ops" } });
+  expect(bodyOf([now], [base], rows).items[0]).toMatchObject({ name: "login", labels: {} });
+});
+
+test("a renamed rule that someone else deleted meanwhile gets the labels from the start of the edit", () => {
+  const labeled = rule("ssh", { labels: { team: "web" } });
+  const [renamed] = bodyOf([labeled], [], [{ ...draftOf(labeled), name: "login" }]).items;
   expect(renamed).toMatchObject({ name: "login", labels: { team: "web" } });
 });
 
 test("a change to a protocol without ports also removes the source ports, which the table does not show", () => {
   const [ssh] = ROWS;
-  const [body] = bodyOf(RULES, [{ ...ssh!, protocol: "any", destination_ports: "" }]).items;
+  const [body] = bodyOf(RULES, RULES, [{ ...ssh!, protocol: "any", destination_ports: "" }]).items;
   expect(body).toMatchObject({ source_ports: null, destination_ports: null });
 });
 
