@@ -50,9 +50,14 @@ test("a Linux machine becomes a node with a virtual machine", async (context) =>
       "apt-get install --yes --no-install-recommends ./nodeagent_*.deb": "dpkg --status",
       "/var/lib/berth-nodeagent": join(folder, "state"),
       "/var/lib/berth/vm": join(folder, "lib/vm"),
-      "nodeagent run --driver qemu": `${AS_AGENT_SERVICE.join(" ")} nodeagent run --driver qemu ` +
+      "nodeagent run --driver qemu": `${quoted(AS_AGENT_SERVICE)} nodeagent run --driver qemu ` +
         `--machine-dir ${join(folder, "lib")} --run-dir ${join(folder, "r")} ` +
         "--server-uuid 3f2a9c1e-0000-4000-8000-00000000c0de",
     },
   });
 });
+
+/** Returns a command line for bash. The words contain no single quotes. */
+function quoted(words: readonly string[]): string {
+  return words.map((word) => `'${word}'`).join(" ");
+}

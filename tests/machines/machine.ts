@@ -25,7 +25,16 @@ const run = promisify(execFile);
 
 /** Returns what this machine lacks for VMs and these programs, or null if it lacks nothing. */
 export function lacksMachine(...programs: readonly Optional[]): string | null {
-  const lacks = lacking("qemu-system-x86_64", "ip", "nsenter", "setpriv", "unshare", ...GUEST_BUILD, ...programs);
+  const lacks = lacking(
+    "qemu-system-x86_64",
+    "ip",
+    "nsenter",
+    "setpriv",
+    "unshare",
+    "python3",
+    ...GUEST_BUILD,
+    ...programs,
+  );
   return lacks ?? (process.getuid?.() === 0 ? null : "VMs need root");
 }
 

@@ -1,5 +1,6 @@
 // Starts a whole site with real VMs: a server as `task start` starts it, compiled agents with QEMU, each on its own
-// node, and the compiled opsctl and tenantctl. Instances run the test guest.
+// node and with the limits of the packaged service, and the compiled opsctl and tenantctl. Instances run the test
+// guest.
 import { randomUUID } from "node:crypto";
 import { chmod, mkdir, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -11,6 +12,7 @@ import { serveImage } from "../compute/image-server.ts";
 import { builtGuest } from "../guest/guest.ts";
 import { call, until } from "../processes/console-fixture.ts";
 import { buildExecutables, type Ended, run, type Running, start } from "../processes/executables.ts";
+import { AS_AGENT_SERVICE } from "../release/agent-unit.ts";
 import { type Answer, type CallOptions, okOf } from "../support/control-plane.ts";
 import { type FreshDatabase, freshDatabase } from "../support/database.ts";
 import { ROOT_KEY, type ServerProcess, startServer } from "../support/server-process.ts";
@@ -89,7 +91,7 @@ async function openAll(options: SiteOptions, stack: AsyncDisposableStack) {
       ...[`--server-uuid=${uuids[index]}`, `--hostname=node${index}`],
       ...["--heartbeat-ms=200", "--status-check-ms=100", "--metrics-ms=1000", "--config-ms=1000"],
       ...["--error-retry-ms=50", "--job-poll-ms=50", "--pending-retry-ms=100", ...agent_argv],
-    ], { env, prefix: place.nodes[index]!.enter });
+    ], { env, prefix: [...place.nodes[index]!.enter, ...AS_AGENT_SERVICE] });
     agents.set(index, agent);
     return agent;
   }
