@@ -4,8 +4,10 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { serverPermissions } from "../../src/permissions.ts";
+import { run } from "../../nodeagent/run.ts";
 import { PACKAGES } from "../../cli/release/packages.ts";
 import { DOCUMENTS, textOf } from "../guides/documents.ts";
+import { settingsIn } from "../guides/guide.ts";
 import { needs, present } from "../support/optional-programs.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 import { readDeb } from "./read-deb.ts";
@@ -62,6 +64,50 @@ test("the documents name only units of the packages", () => {
   expect(named.length).toBeGreaterThan(5);
   expect(named.filter(([, unit]) => !units.has(unit))).toEqual([]);
 });
+
+test("the node agent's unit passes the options in NODEAGENT_OPTIONS, such as the example's", () => {
+  const [example = ""] = settingsOf("etc/berth/nodeagent.env", "#NODEAGENT_OPTIONS");
+  expect(parsedAgent(example)).toMatchObject({
+    endpoint: "https://berth.example",
+    driver: "auto",
+    nicTags: "admin,external:ext",
+    underlayAddress: "10.78.0.11",
+  });
+  expect(parsedAgent("")).toMatchObject({ nicTags: "admin,external" });
+});
+
+test("the guides name the bridge of the external network, and the option to register again", () => {
+  const [bridge = "", options = ""] = settingsIn(textOf("docs/guides/networks.md"), "ini");
+  const [, name] = /^auto (\S+)$/m.exec(bridge)!;
+  expect(parsedAgent(options.replace("NODEAGENT_OPTIONS=", "").trim())).toMatchObject({
+    nicTags: `admin,external:${name}`,
+  });
+  const [, again = ""] = /`NODEAGENT_OPTIONS=([^`]+)`/.exec(textOf("docs/guides/rotating-keys.md"))!;
+  expect(parsedAgent(again)).toMatchObject({ reRegister: true });
+});
+
+/** Returns the values of a setting in a file of the packages. */
+function settingsOf(path: string, name: string): readonly string[] {
+  return files.get(path)!.text.split("\n").filter((line) => line.startsWith(`${name}=`))
+    .map((line) => line.slice(name.length + 1));
+}
+
+/** Parses the agent's command line as its unit starts it with these NODEAGENT_OPTIONS. Returns the agent's options. */
+function parsedAgent(given: string): unknown {
+  const unit = units.get(AGENT)!;
+  const set = unit.one("Environment").split(" ").map((each) => each.split(/=(.*)/s) as [string, string]);
+  const values = new Map([...set, ["BERTH_ENDPOINT", settingsOf("etc/berth/nodeagent.env", "BERTH_ENDPOINT")[0]!]]);
+  values.set("NODEAGENT_OPTIONS", given);
+  // systemd splits the value of $NAME at spaces, and omits an empty value. ${NAME} is one word.
+  const words = unit.one("ExecStart").split(" ").flatMap((word) => {
+    if (/^\$\w+$/.test(word)) return values.get(word.slice(1))!.split(" ").filter((each) => each !== "");
+    return [word.replace(/\$\{(\w+)\}/, (_, name) => values.get(name)!)];
+  });
+  expect(words[1]).toBe("run");
+  const command = run();
+  expect(command.parseOptions(words.slice(2))).toMatchObject({ operands: [], unknown: [] });
+  return command.opts();
+}
 
 test("only root can read settings that may contain secrets", () => {
   const open = services().flatMap(([, unit]) => unit.all("EnvironmentFile").map((path) => path.slice(1)))
