@@ -1,6 +1,7 @@
 // Finds objects by a part of their name, by the beginning of their id, or by an address.
 import type { SearchHit } from "../contract/search.ts";
 import { isAddressPart } from "../lib/net/address-part.ts";
+import { parseIp } from "../lib/net/ip-address.ts";
 import type { DbClient } from "./pool.ts";
 
 export type SearchQuery = {
@@ -11,50 +12,62 @@ export type SearchQuery = {
 };
 
 /**
+ * The rank of a hit: 0 if the text is its whole name, address or serial number, 1 if its name begins with the text,
+ * otherwise 2.
+ */
+const rankOf = (name: string, or_exact = "") =>
+  `case when lower(${name}) = $8 ${or_exact} then 0 when lower(${name}) like $2 then 1 else 2 end as rank`;
+/** Each kind keeps its best hits, so that many other hits cannot hide them. */
+const best = (name: string) => `order by rank, length(${name}), ${name} limit $4`;
+
+const OF_TENANT = "($3::uuid is null or tenant_id = $3)";
+const HAS_ADDRESS = `$9::inet is not null and id in (
+      select instance_id from nic where $9 in (primary_ipv4, primary_ipv6) or $9 = any(additional_ips))`;
+
+/** The search for the objects of a kind by name or id. */
+const named = (kind: string, is_visible: string) => `
+    (select '${kind}', id::text, name, null, ${rankOf("name")} from ${kind}
+      where ${is_visible} and (lower(name) like $1 or id between $5 and $6) ${best("name")})`;
+
+/**
  * $1: the text as a pattern; $2: the beginning of a name as a pattern; $3: the tenant or null; $4: rows; $5 and $6: the
- * first and the last id that begin with the text, or null; $7: whether the text can be a part of an address.
+ * first and the last id that begin with the text, or null; $7: whether the text can be a part of an address; $8: the
+ * text; $9: the text as an address, or null.
  */
 const SEARCH = `
   select kind, id, name, hint from (
-    (select 'cn' as kind, server_uuid::text as id, hostname as name, coalesce(host(admin_ip), serial, state) as hint
+    (select 'cn' as kind, server_uuid::text as id, hostname as name, coalesce(host(admin_ip), serial, state) as hint,
+            ${rankOf("hostname", "or lower(serial) = $8 or admin_ip = $9::inet")}
        from cn where $3::uuid is null and (lower(hostname) like $1 or server_uuid between $5 and $6 or lower(serial) like $1
-        or $7 and (host(admin_ip) like $1 or array_to_string(macs, ' ') like $1)) order by hostname limit $4)
+        or $7 and (host(admin_ip) like $1 or array_to_string(macs, ' ') like $1)) ${best("hostname")})
     union all
-    (select 'cn', c.server_uuid::text, c.hostname, 'claim code ' || left(k.claim_code, 3) || '-' || right(k.claim_code, 3)
+    (select 'cn', c.server_uuid::text, c.hostname, 'claim code ' || left(k.claim_code, 3) || '-' || right(k.claim_code, 3),
+            1
        from enrolment_claim k join cn c using (server_uuid)
       where $3::uuid is null and lower(k.claim_code) like replace($2, '-', '') and k.expires_at > berth_now() limit $4)
     union all
-    (select 'instance', id::text, name, state from instance
-      where ($3::uuid is null or tenant_id = $3) and (lower(name) like $1 or id between $5 and $6
+    (select 'instance', id::text, name, state, ${rankOf("name", `or ${HAS_ADDRESS}`)} from instance
+      where ${OF_TENANT} and (lower(name) like $1 or id between $5 and $6
         or $7 and id in (
           select instance_id from nic
-           where ($3::uuid is null or tenant_id = $3) and (host(primary_ipv4) like $1 or host(primary_ipv6) like $1
+           where ${OF_TENANT} and (host(primary_ipv4) like $1 or host(primary_ipv6) like $1
               or exists (select from unnest(additional_ips) a where host(a) like $1))))
-      order by name limit $4)
+      ${best("name")})
     union all
-    (select 'floating_ip', id::text, name, host(address) from floating_ip
-      where ($3::uuid is null or tenant_id = $3)
-        and (lower(name) like $1 or id between $5 and $6 or $7 and host(address) like $1) order by name limit $4)
+    (select 'floating_ip', id::text, name, host(address), ${rankOf("name", "or address = $9::inet")} from floating_ip
+      where ${OF_TENANT}
+        and (lower(name) like $1 or id between $5 and $6 or $7 and host(address) like $1) ${best("name")})
+    union all ${named("vpc", OF_TENANT)}
+    union all ${named("project", OF_TENANT)}
+    union all ${named("tenant", "$3::uuid is null")}
+    union all ${named("silo", "$3::uuid is null")}
     union all
-    (select 'vpc', id::text, name, null from vpc
-      where ($3::uuid is null or tenant_id = $3) and (lower(name) like $1 or id between $5 and $6) order by name limit $4)
-    union all
-    (select 'project', id::text, name, null from project
-      where ($3::uuid is null or tenant_id = $3) and (lower(name) like $1 or id between $5 and $6) order by name limit $4)
-    union all
-    (select 'tenant', id::text, name, null from tenant
-      where $3::uuid is null and (lower(name) like $1 or id between $5 and $6) order by name limit $4)
-    union all
-    (select 'silo', id::text, name, null from silo
-      where $3::uuid is null and (lower(name) like $1 or id between $5 and $6) order by name limit $4)
-    union all
-    (select 'operation', id::text, saga, state from saga where id between $5 and $6
+    (select 'operation', id::text, saga, state, 1 from saga where id between $5 and $6
       and ($3::uuid is null or refs @> jsonb_build_array(jsonb_build_object('scope', 'tenant', 'id', $3::text))) limit $4)
     union all
-    (select 'job', id::text, kind, state from job where $3::uuid is null and id between $5 and $6 limit $4)
+    (select 'job', id::text, kind, state, 1 from job where $3::uuid is null and id between $5 and $6 limit $4)
   ) found
-  -- Names that begin with the text are better than names that contain it.
-  order by lower(name) not like $2, length(name), name, kind limit $4`;
+  order by rank, length(name), name, kind limit $4`;
 
 const FIRST_ID = "00000000-0000-0000-0000-000000000000";
 const LAST_ID = "ffffffff-ffff-ffff-ffff-ffffffffffff";
@@ -63,7 +76,9 @@ export function createSearch(db: Pick<DbClient, "query">) {
   return async function search({ q, limit, tenant_id }: SearchQuery): Promise<SearchHit[]> {
     const text = q.toLowerCase();
     const literal = text.replace(/[\\%_]/g, "\\$&");
-    const values = [`%${literal}%`, `${literal}%`, tenant_id, limit, ...idsFrom(text), isAddressPart(text)];
+    const address = parseIp(text) === null ? null : text;
+    const patterns = [`%${literal}%`, `${literal}%`];
+    const values = [...patterns, tenant_id, limit, ...idsFrom(text), isAddressPart(text), text, address];
     const { rows } = await db.query<SearchHit>(SEARCH, values);
     return [...rows];
   };

@@ -46,6 +46,19 @@ test("an operator finds silos, tenants and projects; names that begin with the t
   expect((await kinds("orange")).at(-1)).toBe("silo an-orange");
 });
 
+test("the exact hit and the beginnings come first, although more hits than the limit are earlier in the alphabet", async () => {
+  for (const name of ["a-depth", "b-depth", "c-depth", "depth-1", "depth"]) {
+    okOf(await t.call("POST", `/v1/vpcs${ours.selectors}`, { body: { name, ipv4_block: "10.0.0.0/16" } }));
+  }
+  expect((await search("depth", ROOT_KEY, "&limit=2")).map(({ name }) => name)).toEqual(["depth", "depth-1"]);
+  for (
+    const [hostname, admin_ip] of [["a", "192.0.2.10"], ["b", "192.0.2.11"], ["c", "192.0.2.12"], ["z", "192.0.2.1"]]
+  ) {
+    await t.register({ hostname: `exact-${hostname}`, admin_ip });
+  }
+  expect((await search("192.0.2.1", ROOT_KEY, "&limit=2"))[0]?.name).toBe("exact-z");
+});
+
 test("S-02: a tenant finds only its own objects, even if it searches for the id of another tenant's object", async () => {
   expect(await search("front", ours.key)).toEqual([{ kind: "vpc", id: vpc, name: "front", hint: null }]);
   expect(await search(vpc, theirs.key)).toEqual([]);
