@@ -16,7 +16,7 @@ export type Link = "live" | "polling" | "lost" | "paused";
 const WAIT_S = 20;
 /** The pause between two polls in milliseconds, so that a burst of changes becomes one read. */
 export const REST_MS = 200;
-/** The longest pause between two attempts while the server does not answer, in milliseconds. */
+/** The longest pause between two polls after failures or resets, in milliseconds. */
 const RETRY_MAX_MS = 10_000;
 const RETRY_FIRST_MS = 500;
 const NOT_FOUND = 404;
@@ -33,6 +33,7 @@ type Ports = {
 export async function follow({ read, changed, pause, show }: Ports, ended: AbortSignal): Promise<void> {
   let after: string | undefined;
   let failures = 0;
+  let resets = 0;
   while (!ended.aborted) {
     try {
       const { cursor, refs, reset } = await read(after === undefined ? {} : { after, wait: WAIT_S }, ended);
@@ -41,16 +42,22 @@ export async function follow({ read, changed, pause, show }: Ports, ended: Abort
       if (failures > 0 || reset) changed("all");
       else if (refs.length > 0) changed(new Set(refs.map(({ kind }) => kind)));
       failures = 0;
+      resets = reset ? resets + 1 : 0;
       after = cursor;
       show("live");
-      await pause(REST_MS);
+      // If a proxy sends each poll to another process, every answer can be a reset.
+      await pause(reset ? retryPause(resets - 1) : REST_MS);
     } catch (error) {
       if (ended.aborted) return;
       if (error instanceof Refusal && error.status === NOT_FOUND) return show("polling");
       if (error instanceof Refusal && error.status === UNAUTHENTICATED) return show("paused");
       show("lost");
-      await pause(Math.min(RETRY_MAX_MS, RETRY_FIRST_MS * 2 ** failures));
+      await pause(retryPause(failures));
       failures++;
     }
   }
+}
+
+function retryPause(earlier: number): number {
+  return Math.min(RETRY_MAX_MS, RETRY_FIRST_MS * 2 ** earlier);
 }

@@ -78,6 +78,12 @@ test("the pause grows with each failure up to 10 s and starts again after an ans
   expect(shown).toEqual([...failures.map(() => "lost"), "live", "lost"]);
 });
 
+test("the pause grows with each reset in a row up to 10 s and starts again after an answer without a reset", async () => {
+  const reset = { kinds: [], reset: true };
+  const { pauses } = await run([...Array.from({ length: 7 }, () => reset), { kinds: [], reset: false }, reset]);
+  expect(pauses).toEqual([500, 1_000, 2_000, 4_000, 8_000, 10_000, 10_000, 200, 500]);
+});
+
 test.each([[404, "polling"], [401, "paused"]])(
   "after a %i the feed ends and shows the state %s",
   async (status, link) => {
