@@ -50,11 +50,8 @@ export function createVmMetrics(
         file("net/dev"),
         followed.qmp.execute("query-blockstats", {}, ANSWER_LIMIT_MS),
       ]);
-      return [[vm.id, {
-        ...processUse(stat),
-        ...diskUse(blocks),
-        ...networkUse(devices, vm.nics.flatMap(({ mac }) => routed.get(mac.toLowerCase()) ?? [])),
-      }]];
+      const network = networkUse(vm.nics, devices, routed);
+      return network === null ? [] : [[vm.id, { ...processUse(stat), ...diskUse(blocks), ...network }]];
     } catch {
       return []; // It ended while it was read.
     }
@@ -86,20 +83,27 @@ export function diskUse(
 }
 
 /**
- * Sums the bytes of the taps in /proc/PID/net/dev and in routers. A tap is in one of them. The guest sent the bytes
- * that a tap received.
+ * Sums the bytes of the VM's taps, which are in /proc/PID/net/dev or in routers. The guest sent the bytes that a tap
+ * received. Returns null if a tap is missing, because a router was not read or the tap moved meanwhile. The server
+ * would take a smaller sum for a restart of the VM, and count all bytes again with the next sample.
+ * @param devices the text of /proc/PID/net/dev
+ * @param routed the bytes of the taps in routers, by MAC
  */
 export function networkUse(
+  nics: readonly { readonly mac: string }[],
   devices: string,
-  routed: readonly TapBytes[] = [],
-): Pick<MachineMetrics, "network_received_bytes" | "network_sent_bytes"> {
-  const taps = [...devices.matchAll(/^ *t[0-9a-f]{12}:(.*)$/gm)].map(([, line = ""]) =>
-    line.trim().split(/\s+/).map(Number)
-  );
-  return {
-    network_sent_bytes: sum([...taps.map(([received = 0]) => received), ...routed.map(({ received }) => received)]),
+  routed: ReadonlyMap<string, TapBytes>,
+): Pick<MachineMetrics, "network_received_bytes" | "network_sent_bytes"> | null {
+  const own = [...devices.matchAll(/^ *t[0-9a-f]{12}:(.*)$/gm)].map(([, line = ""]): TapBytes => {
+    const columns = line.trim().split(/\s+/).map(Number);
     // Eight columns of received packets come first.
-    network_received_bytes: sum([...taps.map((columns) => columns[8] ?? 0), ...routed.map(({ sent }) => sent)]),
+    return { received: columns[0] ?? 0, sent: columns[8] ?? 0 };
+  });
+  const taps = [...own, ...nics.flatMap(({ mac }) => routed.get(mac.toLowerCase()) ?? [])];
+  if (taps.length < nics.length) return null;
+  return {
+    network_sent_bytes: sum(taps.map(({ received }) => received)),
+    network_received_bytes: sum(taps.map(({ sent }) => sent)),
   };
 }
 

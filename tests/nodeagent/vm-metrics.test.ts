@@ -30,7 +30,17 @@ test("the taps count from the guest's side, and other devices do not count", () 
 t020000abcd01: 1000   8    0    0    0     0          0         0     2000       9    0    0    0     0       0          0
 t020000abcd02:  1   1    0    0    0     0          0         0     2       1    0    0    0     0       0          0
 `;
-  expect(networkUse(devices)).toEqual({ network_sent_bytes: 1_001, network_received_bytes: 2_002 });
+  const nics = ["02:00:00:ab:cd:01", "02:00:00:ab:cd:02"].map((mac) => ({ mac }));
+  expect(networkUse(nics, devices, new Map())).toEqual({ network_sent_bytes: 1_001, network_received_bytes: 2_002 });
+});
+
+test("a VM has no sample while one of its taps cannot be read, so that its bytes are not counted twice", () => {
+  const nics = ["02:00:00:AB:CD:01", "02:00:00:ab:cd:02"].map((mac) => ({ mac }));
+  const tap = (mac: string) => [mac, { received: 5_000, sent: 7_000 }] as const;
+  const both = new Map([tap("02:00:00:ab:cd:01"), tap("02:00:00:ab:cd:02")]);
+  expect(networkUse(nics, "", both)).toEqual({ network_sent_bytes: 10_000, network_received_bytes: 14_000 });
+  expect(networkUse(nics, "", new Map([tap("02:00:00:ab:cd:01")]))).toBeNull();
+  expect(networkUse([], "", new Map())).toEqual({ network_sent_bytes: 0, network_received_bytes: 0 });
 });
 
 test("a sample is taken once in each period, and repeated until it was sent", async () => {
