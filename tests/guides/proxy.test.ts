@@ -1,9 +1,7 @@
 // Tests the guide to several processes behind a proxy, with real processes and with nginx. On a machine without nginx,
 // a small proxy replaces nginx.
 import { execFile } from "node:child_process";
-import { once } from "node:events";
 import { readFile } from "node:fs/promises";
-import { createServer, type Server } from "node:http";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -13,6 +11,7 @@ import { ROOT_KEY } from "../support/server-process.ts";
 import { lacking, needs, present } from "../support/optional-programs.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 import { buildExecutables } from "../processes/executables.ts";
+import { answering, away, SESSIONS } from "./answering.ts";
 import { blocksOf, settingsIn } from "./guide.ts";
 import { startNginx } from "./nginx.ts";
 import { guidePort } from "./ports.ts";
@@ -29,10 +28,11 @@ describe("the block for nginx", () => {
     expect(block.split("{").length).toBe(block.split("}").length);
   });
 
-  test("names exactly the processes that the guide starts", () => {
+  test.each(["berth", "berth_changes"])("names in %s exactly the processes that the guide starts", (upstream) => {
     const scripts = blocksOf(guide).map(({ script }) => script).join("\n");
     const started = [...scripts.matchAll(/^PORT=(\d+) /gm)].map(([, port]) => port);
-    expect([...block.matchAll(/^ *server [\d.]+:(\d+) /gm)].map(([, port]) => port)).toEqual(started);
+    const [, servers = ""] = new RegExp(`upstream ${upstream} {([^}]*)}`).exec(block) ?? [];
+    expect([...servers.matchAll(/^ *server [\d.]+:(\d+) /gm)].map(([, port]) => port)).toEqual(started);
   });
 
   test("has a timeout longer than a long poll", () => {
@@ -58,18 +58,6 @@ async function startGuideNginx(folder: string, ports: readonly number[]) {
   };
   for (const argv of Object.keys(instead)) expect(block).toContain(argv);
   return { port, ...await startNginx(folder, replaced(block, instead)) };
-}
-
-/** Starts a server in place of a process. The server answers each request with 200. */
-async function answering(port: number): Promise<Server> {
-  const server = createServer((_, response) => response.end("ok"));
-  await once(server.listen(port, "127.0.0.1"), "listening");
-  return server;
-}
-
-async function away(server: Server): Promise<void> {
-  server.closeAllConnections();
-  await new Promise((closed) => server.close(closed));
 }
 
 describe("a rolling restart behind the guide's nginx", () => {
@@ -103,6 +91,30 @@ describe("a rolling restart behind the guide's nginx", () => {
       await folder.remove();
     }
   });
+});
+
+test("the guide's nginx sends all polls of a session for changes to one process that answers", async (context) => {
+  needs(context, "nginx", "openssl", "curl");
+  const folder = await temporaryFolder("guide-proxy-changes");
+  const ports = [await guidePort(), await guidePort()] as const;
+  const servers = await Promise.all(ports.map(answering));
+  const proxy = await startGuideNginx(folder.path, ports);
+  const poll = async (session: number) => {
+    const argv = ["-s", "-k", "-H", `Cookie: __Host-berth=${session}`];
+    const url = `https://localhost:${proxy.port}/v1/changes?wait=20`;
+    return (await promisify(execFile)(present("curl"), [...argv, url])).stdout;
+  };
+  try {
+    const answers = await Promise.all(SESSIONS.map(poll));
+    expect(new Set(answers)).toEqual(new Set(ports.map(String)));
+    for (const session of [...SESSIONS, ...SESSIONS]) expect(await poll(session)).toBe(answers[session]);
+    await away(servers[0]!);
+    for (const session of SESSIONS) expect(await poll(session)).toBe(String(ports[1]));
+  } finally {
+    await Promise.all(servers.map(away));
+    await proxy.close();
+    await folder.remove();
+  }
 });
 
 describe("the guide", () => {

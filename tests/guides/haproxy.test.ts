@@ -1,0 +1,30 @@
+// Tests the HAProxy block of the guide to failover without an operator.
+import { expect, test } from "vitest";
+import { needs } from "../support/optional-programs.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { answering, away, SESSIONS } from "./answering.ts";
+import { startHaproxy } from "./haproxy.ts";
+import { guidePort } from "./ports.ts";
+
+test("the guide's HAProxy sends all polls of a session for changes to one process that answers", async (context) => {
+  needs(context, "haproxy");
+  const folder = await temporaryFolder("guide-haproxy-changes");
+  const api = [await guidePort(), await guidePort(), await guidePort()] as const;
+  const servers = await Promise.all(api.map(answering));
+  const proxy = await startHaproxy({ folder: folder.path, port: await guidePort(), api });
+  const poll = (session: number) =>
+    fetch(`${proxy.url}/v1/changes?wait=20`, { headers: { cookie: `__Host-berth=${session}` } }).then((response) =>
+      response.text()
+    );
+  try {
+    const answers = await Promise.all(SESSIONS.map(poll));
+    expect(new Set(answers)).toEqual(new Set(api.map(String)));
+    for (const session of [...SESSIONS, ...SESSIONS]) expect(await poll(session)).toBe(answers[session]);
+    await away(servers[0]!);
+    for (const session of SESSIONS) expect(api.slice(1).map(String)).toContain(await poll(session));
+  } finally {
+    await Promise.all(servers.map(away));
+    await proxy.close();
+    await folder.remove();
+  }
+});
