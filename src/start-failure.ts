@@ -1,6 +1,8 @@
 // Builds the texts of errors of the operating system that end a start of the server. Each text says what to do. All
 // other errors keep their own text.
 
+import { isSilence } from "./db/sql-error.ts";
+
 type SystemError = {
   readonly code?: string;
   readonly syscall?: string;
@@ -36,6 +38,9 @@ export function startFailure(error: unknown, named = "DATABASE_URL"): string {
   // At its start the server connects only to PostgreSQL.
   if (syscall === "connect" && UNREACHABLE[code] !== undefined) {
     return `cannot reach PostgreSQL at ${place}: ${UNREACHABLE[code]}; check ${variable}, and that PostgreSQL runs`;
+  }
+  if (isSilence(error)) {
+    return `PostgreSQL does not answer; check ${variable}, the network between the machines, and the database's load`;
   }
   if (syscall === "getaddrinfo") return `the host name ${hostname} of PostgreSQL is not known; check ${variable}`;
   return error.message;

@@ -43,6 +43,20 @@ test("a start without its PostgreSQL names the address and the variable", async 
   }
 });
 
+test("a start with a PostgreSQL that accepts the connection and does not answer names the variable", async () => {
+  const silent = createServer().listen(0, "127.0.0.1");
+  await once(silent, "listening");
+  const { port } = silent.address() as { port: number };
+  try {
+    const env = { DATABASE_URL: `postgres://berth:secret@127.0.0.1:${port}/berth` };
+    await expect(startServer({ env })).rejects.toThrow(
+      "berth: PostgreSQL does not answer; check DATABASE_URL, the network",
+    );
+  } finally {
+    silent.close();
+  }
+});
+
 test("an unknown host and a forbidden port get their own message, and other errors keep their text", () => {
   const unknown = Object.assign(new Error("getaddrinfo ENOTFOUND db1"), {
     code: "ENOTFOUND",
