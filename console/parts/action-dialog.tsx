@@ -1,6 +1,7 @@
 // Shows the dialog of an action. It shows the effect of the action, its fields, its command line and one button.
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { running } from "../core/action.ts";
+import { type Action, type Done, running, type Values } from "../core/action.ts";
+import { refusalOf } from "../core/client.ts";
 import { go } from "../core/router.ts";
 import { store } from "../core/store.ts";
 import { say } from "../core/toast.ts";
@@ -21,30 +22,47 @@ export function ActionDialog() {
   };
   return (
     <dialog class="dialog" ref={box} aria-labelledby="action-title" onClose={() => (running.value = null)}>
-      {action !== null && (
-        <>
-          <h2 id="action-title">{action.title}</h2>
-          <Form
-            key={action.title}
-            fields={action.fields ?? []}
-            button={action.button ?? action.title}
-            isDangerous={action.isDangerous}
-            cli={action.cli}
-            send={action.send}
-            cancel={close}
-            done={({ said, to }) => {
-              close();
-              say(said ?? `${action.title}: done`);
-              store.changed("all");
-              if (to !== undefined) go(to);
-            }}
-          >
-            {action.notice !== undefined && (
-              <p class={action.isDangerous ? "notice danger" : "notice"}>{action.notice}</p>
-            )}
-          </Form>
-        </>
-      )}
+      {action !== null && <OpenAction key={action.title} action={action} close={close} />}
     </dialog>
+  );
+}
+
+/**
+ * The user may close the dialog while the request runs. Then the result is only shown as a message, because another
+ * dialog may be open, or another page.
+ */
+function OpenAction({ action, close }: { readonly action: Action; readonly close: () => void }) {
+  const isOpen = useRef(true);
+  useLayoutEffect(() => () => void (isOpen.current = false), []);
+  const send = async (values: Values, key: string) => {
+    try {
+      return await action.send(values, key);
+    } catch (error) {
+      if (!isOpen.current) say(`${action.title}: ${refusalOf(error).message}`);
+      throw error;
+    }
+  };
+  const done = ({ said, to }: Done) => {
+    say(said ?? `${action.title}: done`);
+    store.changed("all");
+    if (!isOpen.current) return;
+    close();
+    if (to !== undefined) go(to);
+  };
+  return (
+    <>
+      <h2 id="action-title">{action.title}</h2>
+      <Form
+        fields={action.fields ?? []}
+        button={action.button ?? action.title}
+        isDangerous={action.isDangerous}
+        cli={action.cli}
+        send={send}
+        cancel={close}
+        done={done}
+      >
+        {action.notice !== undefined && <p class={action.isDangerous ? "notice danger" : "notice"}>{action.notice}</p>}
+      </Form>
+    </>
   );
 }

@@ -1,5 +1,6 @@
 // Uses the web console as users do, with the built files, a server process and Chromium.
 import { randomUUID } from "node:crypto";
+import type { Route } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { buildConsole, FIRST_LOAD_BYTES_MAX } from "../../console/bundle.ts";
 import { openClient } from "../../src/db/pool.ts";
@@ -202,4 +203,48 @@ test("after the end of the session, a dialog over the page asks for a sign-in, a
   await signInWithKey(own, ROOT_KEY);
   await own.page.getByRole("heading", { name: "The session has ended" }).waitFor({ state: "hidden" });
   expect(await own.page.getByLabel("Name").last().inputValue()).toBe("kept");
+});
+
+describe("if the user closes the dialog of a running action and opens another one,", () => {
+  /** Cordons a node and closes the dialog before the server answers. Returns the function that gives the answer. */
+  async function cordonAndClose(hostname: string): Promise<(answer: (route: Route) => Promise<void>) => Promise<void>> {
+    const { server_uuid, code } = await register(hostname);
+    await call("POST", "/v1/cn-approvals", { code });
+    const { page, show } = f.ui();
+    const asked = Promise.withResolvers<Route>();
+    await page.route(
+      `**/v1/cns/${server_uuid}/placement`,
+      (route) => route.request().method() === "PATCH" ? asked.resolve(route) : route.continue(),
+    );
+    await show(`/nodes/${server_uuid}`);
+    await page.getByRole("button", { name: "Cordon t" }).press("t");
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Working…" }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Working…" }).waitFor({ state: "detached" });
+    await page.keyboard.press("e");
+    await page.getByLabel("Fault domain").fill("rack-7");
+    return async (answer) => answer(await asked.promise);
+  }
+
+  async function expectOtherDialog(): Promise<void> {
+    const { page } = f.ui();
+    expect(await page.getByRole("dialog").getByRole("heading").textContent()).toBe("Edit the placement rules");
+    expect(await page.getByLabel("Fault domain").inputValue()).toBe("rack-7");
+    await page.keyboard.press("Escape");
+  }
+
+  test("the success of the first action is shown, and the other dialog stays", async () => {
+    const answer = await cordonAndClose("r1-u4");
+    await answer((route) => route.continue());
+    await f.ui().page.getByRole("status").getByText("Cordon: done").waitFor();
+    await expectOtherDialog();
+  });
+
+  test("the refusal of the first action is shown with its title, and the other dialog stays", async () => {
+    const answer = await cordonAndClose("r1-u5");
+    await answer((route) => route.fulfill({ status: 409, json: { message: "the node is being removed" } }));
+    await f.ui().page.getByRole("status").getByText("Cordon: the node is being removed").waitFor();
+    await expectOtherDialog();
+  });
 });
