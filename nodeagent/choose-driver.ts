@@ -11,11 +11,15 @@ import { guestServices } from "./network/guests/guest-process.ts";
 import { unavailableNetwork } from "./network/unavailable.ts";
 import { checkMachine } from "./qemu/check-machine.ts";
 import type { Folders } from "./qemu/folders.ts";
+import { hasMachineFile } from "./qemu/machine-file.ts";
 import type { OwnInstances } from "./qemu/start-fence.ts";
 import { qemuDriver } from "./qemu/qemu-driver.ts";
 import { simulatedDriver } from "./simulated-driver.ts";
 
-/** `auto` is QEMU where the machine can run it, and simulated elsewhere. */
+/**
+ * `auto` is QEMU where the machine can run it, and simulated elsewhere. A node that ran with QEMU is never simulated by
+ * itself: it would report instances as running that do not run.
+ */
 export const DRIVERS = ["auto", "qemu", "simulated"] as const;
 export type DriverName = (typeof DRIVERS)[number];
 
@@ -36,7 +40,7 @@ export type DriverOptions = {
   log(line: string): void;
 };
 
-/** Opens the driver. Throws a Failure if QEMU was chosen by name and the machine lacks something for it. */
+/** Opens the driver. Throws a Failure if the machine lacks something for QEMU, and QEMU was chosen or ran before. */
 export async function chooseDriver(options: DriverOptions): Promise<Driver> {
   if (options.name === "simulated") return await simulatedDriver(options);
   const lacking = (await checkMachine(options.folders)).filter(({ severity }) => severity === "missing");
@@ -51,7 +55,7 @@ export async function chooseDriver(options: DriverOptions): Promise<Driver> {
     return await qemuDriver({ ...options, network_driver: networkDriverOf(options), guest_services });
   }
   const reasons = lacking.map(({ subject }) => subject).join(", ");
-  if (options.name === "qemu") {
+  if (options.name === "qemu" || hasMachineFile(options.state_dir)) {
     throw new Failure(`this machine cannot run VMs: ${reasons}; run nodeagent check`, EXIT.failure);
   }
   options.log(`driver: simulated, because this machine cannot run VMs: ${reasons}`);

@@ -79,9 +79,10 @@ async function spaceFinding({ machine_dir, run_dir }: Folders): Promise<Finding>
     const present = firstExisting(machine_dir);
     const { bavail, bsize } = await statfs(present);
     const gib = Math.floor(bavail * bsize / 2 ** 30);
-    if (bavail * bsize < SPACE_BYTES_MIN) return missing(machine_dir, `only ${bavail * bsize} bytes are free`);
     const closed = await closedFolder(present) ?? await closedFolder(firstExisting(run_dir));
     if (closed !== null) return missing(machine_dir, `QEMU's users cannot enter ${closed}: chmod o+x ${closed}`);
+    // The agent must also start on a full disk, because it deletes VMs.
+    if (bavail * bsize < SPACE_BYTES_MIN) return limited(machine_dir, `only ${bavail * bsize} bytes are free`);
     if (!await takesDirectWrites(present)) {
       return missing(machine_dir, "its file system has no direct I/O; use ext4 or XFS");
     }

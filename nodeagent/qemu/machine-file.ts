@@ -1,4 +1,5 @@
 // Stores what the driver must remember about the machine itself: the identity, the reservoir and the bound addresses.
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { RESERVOIR_ENABLED_DEFAULT, RESERVOIR_PERCENT_DEFAULT } from "../../src/contract/limits.ts";
@@ -22,6 +23,11 @@ export type MachineFile = {
 
 const FILE = "machine.json";
 const RESERVOIR: Reservoir = { enabled: RESERVOIR_ENABLED_DEFAULT, percent: RESERVOIR_PERCENT_DEFAULT };
+
+/** Returns whether a QEMU driver has run with this state folder. */
+export function hasMachineFile(state_dir: string): boolean {
+  return existsSync(join(state_dir, FILE));
+}
 
 /** Opens the file, or creates it with a new machine's state. Throws a Failure if it is damaged. */
 export async function openMachineFile(state_dir: string, newUuid: () => Promise<string>): Promise<MachineFile> {

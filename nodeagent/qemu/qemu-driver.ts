@@ -1,5 +1,5 @@
 // Implements the driver of a Linux machine that runs VMs with QEMU. docs/nodes.md, "Machines with QEMU".
-import { mkdir, readFile } from "node:fs/promises";
+import { chmod, mkdir, readFile } from "node:fs/promises";
 import { EXIT } from "../../cli/internal/exit-code.ts";
 import { Failure, usageFailure } from "../../cli/internal/failure.ts";
 import type { Environment } from "../../cli/internal/environment.ts";
@@ -79,7 +79,9 @@ export async function qemuDriver(options: QemuOptions): Promise<Driver> {
     throw usageFailure(`--server-uuid differs from ${server_uuid} in ${options.state_dir}; use another --state-dir`);
   }
   for (const folder of [folders.machine_dir, folders.run_dir]) {
-    await mkdir(folder, { recursive: true, mode: OPEN_FOLDER });
+    const is_new = await mkdir(folder, { recursive: true, mode: OPEN_FOLDER }) !== undefined;
+    // The umask of the agent's unit removes the mode of a new folder, and QEMU's users could not enter it.
+    if (is_new) await chmod(folder, OPEN_FOLDER);
   }
   await mkdir(imageFolder(folders), { recursive: true, mode: 0o700 });
   await removeUnfinishedBases(imageFolder(folders));

@@ -1,6 +1,6 @@
 // Tests the choice of the driver on a machine that cannot run VMs, because QEMU's users cannot enter a folder above the
 // one for VMs.
-import { chmod, mkdir } from "node:fs/promises";
+import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { processEnvironment } from "../../cli/internal/environment.ts";
@@ -53,4 +53,9 @@ test("with auto, the driver is the simulated one, and the log contains the reaso
   const driver = await choose("auto");
   expect(driver.images).toBeNull();
   expect(log).toEqual([expect.stringMatching(/^driver: simulated, because this machine cannot run VMs: .*lib/)]);
+});
+
+test("with auto, a node that ran with QEMU is not simulated", async () => {
+  await writeFile(join(folder.path, "machine.json"), "{}\n", { mode: 0o600 });
+  await expect(choose("auto")).rejects.toThrow(/this machine cannot run VMs: .*; run nodeagent check/);
 });

@@ -1,4 +1,4 @@
-// Limits a program as the service of the packaged node agent does: capabilities and address families.
+// Limits a program as the service of the packaged node agent does: capabilities, address families and umask.
 import { constants } from "node:os";
 import { readText } from "../lint/sources.ts";
 import { parseUnit } from "./unit.ts";
@@ -45,8 +45,9 @@ const FAMILIES = UNIT.one("RestrictAddressFamilies").split(" ").map((name) => {
   return number;
 });
 
-/** The command that runs a program with only the capabilities and the address families of the service. */
+/** The command that runs a program with the umask of the service and only its capabilities and address families. */
 export const AS_AGENT_SERVICE: readonly string[] = [
+  ...["sh", "-c", `umask ${UNIT.one("UMask")}; exec "$0" "$@"`],
   "setpriv",
   "--no-new-privs",
   `--bounding-set=-all,${CAPABILITIES.join()}`,
