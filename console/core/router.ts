@@ -6,26 +6,47 @@ import { narrowed } from "./path.ts";
 export const BASE = "/console";
 
 const location_ = signal(location.pathname + location.search);
-addEventListener("popstate", () => (location_.value = location.pathname + location.search));
 
-export const path = computed(() => {
-  const [whole = ""] = location_.value.split("?");
-  return whole.slice(BASE.length).split("/").filter((part) => part !== "").map((part) => `/${part}`).join("") || "/";
-});
+export const path = computed(() => pathOf(location_.value));
 export const query = computed(() => new URLSearchParams(location_.value.split("?")[1] ?? ""));
 
-/** The question before the user leaves a page with unsaved input; null while there is no such input. */
-let leaveQuestion: string | null = null;
-
-export function askBeforeLeaving(question: string | null): void {
-  leaveQuestion = question;
+/** Returns the path below /console of an address, without the query. */
+function pathOf(address: string): string {
+  const [whole = ""] = address.split("?");
+  return whole.slice(BASE.length).split("/").filter((part) => part !== "").map((part) => `/${part}`).join("") || "/";
 }
+
+/** The questions before the user leaves the page, by the owner of the unsaved input. */
+const leaveQuestions = new Map<string, string>();
+
+/** Sets the question of an owner of unsaved input, such as a form; null if the owner no longer has such input. */
+export function askBeforeLeaving(owner: string, question: string | null): void {
+  if (question === null) leaveQuestions.delete(owner);
+  else leaveQuestions.set(owner, question);
+}
+
+/** Asks the user if the address is of another page and this page has unsaved input. */
+function mayShow(address: string): boolean {
+  if (pathOf(address) === path.peek()) return true;
+  const [question] = leaveQuestions.values();
+  if (question !== undefined && !confirm(question)) return false;
+  leaveQuestions.clear();
+  return true;
+}
+
+addEventListener("popstate", () => {
+  const address = location.pathname + location.search;
+  if (mayShow(address)) location_.value = address;
+  // The browser has already changed the address.
+  else history.pushState(null, "", location_.peek());
+});
+addEventListener("beforeunload", (event) => {
+  if (leaveQuestions.size > 0) event.preventDefault();
+});
 
 /** Shows another page. `to` is a path below /console, with its query. */
 export function go(to: string, how: "push" | "replace" = "push"): void {
-  const isOtherPage = to.split("?")[0] !== path.value;
-  if (isOtherPage && leaveQuestion !== null && !confirm(leaveQuestion)) return;
-  if (isOtherPage) leaveQuestion = null;
+  if (!mayShow(BASE + to)) return;
   history[how === "push" ? "pushState" : "replaceState"](null, "", BASE + to);
   location_.value = BASE + to;
 }

@@ -38,7 +38,7 @@ export function Form({ fields, button, isDangerous, cli, send, done, cancel, chi
   /** The text that the user must confirm; null before the first submit and after a change of a value. */
   const asked = useSignal<string | null>(null);
   const blamed = blamedField(refusal.value, fields);
-  useEffect(() => () => askBeforeLeaving(null), []);
+  useEffect(() => () => askBeforeLeaving(id, null), []);
   useEffect(() => {
     if (asked.value !== null) form.current?.lastElementChild?.scrollIntoView({ block: "nearest" });
   }, [asked.value]);
@@ -46,7 +46,7 @@ export function Form({ fields, button, isDangerous, cli, send, done, cancel, chi
   const set = (name: string, value: string) => {
     values.value = { ...values.value, [name]: value };
     asked.value = null;
-    askBeforeLeaving(fields.length > 1 ? "The form is not sent. Leave the page?" : null);
+    askBeforeLeaving(id, fields.length > 1 ? "The form is not sent. Leave the page?" : null);
     onValues?.(values.value);
   };
   /** Called after the server has answered: the next attempt is a new request. */
@@ -63,7 +63,7 @@ export function Form({ fields, button, isDangerous, cli, send, done, cancel, chi
       }
       const result = await send(values.value, key.value);
       renewKey();
-      askBeforeLeaving(null);
+      askBeforeLeaving(id, null);
       asked.value = null;
       done(result ?? {});
     } catch (error) {

@@ -11,7 +11,7 @@ import {
 } from "../../src/contract/enums.ts";
 import type { Action, Values } from "../core/action.ts";
 import { ask, type Refusal, refusalOf, send } from "../core/client.ts";
-import { useEffect } from "preact/hooks";
+import { useEffect, useId } from "preact/hooks";
 import { tenantctl } from "../core/command.ts";
 import { decidingRule, evaluationOrder, type Packet } from "../core/firewall.ts";
 import { bodyOf, changesOf, draftOf, type DraftRow, hiddenChangesOf } from "../core/firewall-draft.ts";
@@ -121,6 +121,7 @@ function Changes({ vpc, draft: { base, rows }, now, set }: {
   readonly now: Read;
   readonly set: (draft: Draft | null) => void;
 }) {
+  const id = useId();
   const refusal = useSignal<Refusal | null>(null);
   const busy = useSignal(false);
   const mine = changesOf(base.rules, rows);
@@ -128,8 +129,8 @@ function Changes({ vpc, draft: { base, rows }, now, set }: {
     ? []
     : [...changesOf(base.rules, now.rules.map(draftOf)), ...hiddenChangesOf(base.rules, now.rules)];
   useEffect(() => {
-    askBeforeLeaving(mine.length > 0 ? "The firewall is not applied. Leave the page?" : null);
-    return () => askBeforeLeaving(null);
+    askBeforeLeaving(id, mine.length > 0 ? "The firewall is not applied. Leave the page?" : null);
+    return () => askBeforeLeaving(id, null);
   }, [mine.length]);
   if (mine.length === 0) return null;
   const apply = async (ifMatch: string) => {

@@ -1,5 +1,6 @@
 // Tests more flows of the console with the keyboard alone, such as a migration, an evacuation, or a drain by label.
 // Where a flow needs a node's work, the test does the node's jobs in place of its agent.
+import type { Dialog } from "playwright-core";
 import { expect, test } from "vitest";
 import { addNode, type Node } from "../compute/compute-fixture.ts";
 import { sendImage } from "../compute/send-image.ts";
@@ -178,6 +179,47 @@ test("set the labels of a firewall rule, which an edit of the firewall keeps", a
   await page().getByText("The firewall is applied").waitFor();
   expect(await rule()).toEqual([["ssh", 200, { owner: "ops" }]]);
 }, LIMIT_MS);
+
+test(
+  "an edit of the firewall is not lost without a question, also after a dialog, by Back and by a reload",
+  async () => {
+    const [vpc] = await list(`/v1/vpcs${g.selectors}`);
+    await keyboard.open("/nodes", "Nodes");
+    await keyboard.open(`/vpcs/${vpc.id}`, vpc.name);
+    await keyboard.focusButton("Add a rule");
+    await keyboard.press("Enter");
+    await keyboard.fill({ "Name of the new rule": "web" });
+    await page().getByText("1 change, not applied yet").waitFor();
+    await keyboard.focusButton("Discard");
+    await keyboard.act("Create a firewall rule");
+    await keyboard.fill({ Name: "dns" });
+    await keyboard.press("Escape");
+    await page().getByRole("dialog").waitFor({ state: "detached" });
+
+    const asked: string[] = [];
+    const refuse = (dialog: Dialog) => {
+      asked.push(dialog.type());
+      return dialog.dismiss();
+    };
+    page().on("dialog", refuse);
+    await keyboard.focusLink("Nodes");
+    await keyboard.press("Enter");
+    await expect.poll(() => asked).toEqual(["confirm"]);
+    await page().evaluate("history.back()");
+    await expect.poll(() => asked).toEqual(["confirm", "confirm"]);
+    await page().evaluate("location.reload()");
+    await expect.poll(() => asked).toEqual(["confirm", "confirm", "beforeunload"]);
+    page().off("dialog", refuse);
+    expect(new URL(page().url()).pathname).toBe(`/console/vpcs/${vpc.id}`);
+    expect(await page().getByLabel("Name of web").inputValue()).toBe("web");
+
+    await keyboard.focusButton("Discard");
+    await keyboard.press("Enter");
+    await page().evaluate("history.back()");
+    await keyboard.waitForHeading("Nodes");
+  },
+  LIMIT_MS,
+);
 
 test("add a NIC to a stopped instance, change its addresses, remove it", async () => {
   const [vpc] = await list(`/v1/vpcs${g.selectors}`);

@@ -1,6 +1,7 @@
 // Uses a page of the console with the keyboard alone. It reaches a control with Tab, so a test fails if the keyboard
 // cannot reach the control.
 import type { Locator, Page } from "playwright-core";
+import { showPath } from "../support/browser.ts";
 
 /** This is more than the number of controls on any page. */
 const TABS_MAX = 120;
@@ -33,8 +34,7 @@ export function useKeyboard(page: () => Page) {
     focusButton: (name: string) => focusOn(page().getByRole("button", { name, exact: true }).last()),
     /** Opens a page and waits for its heading. */
     open: async (path: string, heading: string) => {
-      const address = JSON.stringify(`/console${path}`);
-      await page().evaluate(`history.pushState(null, "", ${address}); dispatchEvent(new PopStateEvent("popstate"))`);
+      await showPath(page(), path);
       await waitForHeading(heading);
     },
     /** Types a text into the palette and opens the first object that the server finds. */

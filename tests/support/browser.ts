@@ -54,8 +54,7 @@ export async function openConsole(browser: Browser, url: string, width = 1280, h
     page,
     faults,
     show: async (path) => {
-      const address = JSON.stringify(`/console${path}`);
-      await page.evaluate(`history.pushState(null, "", ${address}); dispatchEvent(new PopStateEvent("popstate"))`);
+      await showPath(page, path);
       await page.locator("h1").first().waitFor();
     },
     settled: async () => {
@@ -67,6 +66,17 @@ export async function openConsole(browser: Browser, url: string, width = 1280, h
     },
     axe: () => axeOf(page),
   };
+}
+
+/** Shows a path of the console without loading the document again. Unsaved input is lost, without a question. */
+export async function showPath(page: Page, path: string): Promise<void> {
+  await page.evaluate(`{
+    const { confirm } = window;
+    window.confirm = () => true;
+    history.pushState(null, "", ${JSON.stringify(`/console${path}`)});
+    dispatchEvent(new PopStateEvent("popstate"));
+    window.confirm = confirm;
+  }`);
 }
 
 /** Signs in with an API key, by keyboard alone. */
