@@ -1,18 +1,16 @@
 // Shows one instance: its state with the reason, its network, its disks and its activity.
-import type { Instance, Nic } from "../../src/contract/instance.ts";
-import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import type { Instance } from "../../src/contract/instance.ts";
 import { useActions } from "../core/action.ts";
-import { get, type Refusal, refusalOf, send } from "../core/client.ts";
+import type { Refusal } from "../core/client.ts";
 import { tenantctl } from "../core/command.ts";
 import { labelTexts } from "../core/labels.ts";
-import { narrow, query as urlQuery } from "../core/router.ts";
 import { isOperator } from "../core/session.ts";
 import { bytes } from "../core/text.ts";
 import { operationsOfQuery } from "../operator/node-queries.ts";
-import { AsCommand, Copyable, Facts, Link, Problem, Section, State, When } from "../parts/basics.tsx";
+import { AsCommand, Copyable, Facts, Link, Section, State, When } from "../parts/basics.tsx";
 import { Named } from "../parts/named.tsx";
 import { useQuery } from "../parts/use-query.ts";
+import { AttachWhenRunning } from "./attach-when-running.tsx";
 import { diskActions, Disks } from "./disks.tsx";
 import { inProject } from "./place.ts";
 import { instanceActions } from "./instance-actions.ts";
@@ -69,28 +67,6 @@ function Details({ instance, refusal }: { readonly instance: Instance; readonly 
       <AsCommand line={tenantctl("instance show", [instance.name])} />
     </>
   );
-}
-
-/**
- * Attaches the floating IP in `?attach=` when the instance runs, because the server refuses an earlier attach. The form
- * that creates an instance opens this page with the query.
- */
-function AttachWhenRunning({ instance: { id, lifecycle } }: { readonly instance: Instance }) {
-  const floating_ip = urlQuery.value.get("attach");
-  const refusal = useSignal<Refusal | null>(null);
-  const isRunning = lifecycle.state === "running";
-  useEffect(() => {
-    if (floating_ip === null || !isRunning) return;
-    const attach = async () => {
-      const { items: [nic] } = await get<{ items: Nic[] }>("/v1/nics", { instance: id });
-      const body = { nic_id: nic?.id };
-      await send("POST", `/v1/floating-ips/${floating_ip}/attach`, { body, key: `${id}-attach`, respondAsync: true });
-      narrow({ attach: undefined });
-    };
-    attach().catch((error: unknown) => (refusal.value = refusalOf(error)));
-  }, [floating_ip, isRunning]);
-  if (refusal.value !== null) return <Problem refusal={refusal.value} />;
-  return floating_ip === null ? null : <p class="sentence warn">Its floating IP is attached when it runs.</p>;
 }
 
 function InstanceFacts({ instance }: { readonly instance: Instance }) {

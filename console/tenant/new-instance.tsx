@@ -15,6 +15,7 @@ import { say } from "../core/toast.ts";
 import { Form } from "../parts/form.tsx";
 import { UsageBars } from "../parts/usage.tsx";
 import { useQuery } from "../parts/use-query.ts";
+import { attachLater } from "./attach-when-running.tsx";
 import { inProject, type Place } from "./place.ts";
 import { usageQuery } from "./project-queries.ts";
 import { useKept } from "./projects.tsx";
@@ -102,7 +103,7 @@ export function NewInstance({ place }: { readonly place: Place }) {
               label: "Floating IP",
               type: "choice",
               isOptional: true,
-              hint: "Attached when the instance runs, if its page is still open. Only for one instance",
+              hint: "Attached when the instance runs, if its page is open and was not reloaded. Only for one instance",
               choices: (addresses.data ?? []).filter(({ attached_to }) => attached_to === null).map((each) => ({
                 value: each.id,
                 label: `${each.name} ${each.address}`,
@@ -129,7 +130,8 @@ export function NewInstance({ place }: { readonly place: Place }) {
             const created = await createAll(place, given, key, made.current);
             const [only] = created;
             if (only === undefined || created.length > 1) return { to: inProject(place, "instances") };
-            return { to: `/instances/${only}${queryText({ attach: given["floating_ip"] })}` };
+            if (given["floating_ip"]) attachLater(only, given["floating_ip"]);
+            return { to: `/instances/${only}` };
           }}
           done={({ to }) => {
             say(made.current.size > 1 ? "The instances are being created" : "The instance is being created");

@@ -85,6 +85,22 @@ test("move a floating IP from the list: the dialog names the old and the new ins
   expect(address.attached_instance_id).toBe(app.id);
 }, LIMIT_MS);
 
+test("a link to a running instance does not move a floating IP of another instance to it", async () => {
+  const [before] = okOf(await g.call("GET", `/v1/floating-ips${g.selectors}`)).items;
+  const web = (await instances()).find(({ name }: { name: string }) => name === "web1");
+  expect(before.attached_instance_id).not.toBe(web.id);
+  const writes: string[] = [];
+  own.page.on("request", (request) => {
+    if (request.method() !== "GET") writes.push(request.url());
+  });
+  await keyboard.open(`/instances/${web.id}?attach=${before.id}`, "web1");
+  await own.page.locator(".heading .state").getByText("running").waitFor();
+  await own.settled();
+  expect(writes).toEqual([]);
+  const [after] = okOf(await g.call("GET", `/v1/floating-ips${g.selectors}`)).items;
+  expect(after.attached_instance_id).toBe(before.attached_instance_id);
+}, LIMIT_MS);
+
 test(
   "edit the firewall in its table, apply all edits at once, see a concurrent change, and check a packet",
   async () => {
