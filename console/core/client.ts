@@ -15,7 +15,19 @@ export class Refusal extends Error {
   ) {
     super(message);
   }
+
+  /**
+   * Whether the request may have taken effect, or may still run. A repetition must then have the same Idempotency-Key
+   * (docs/wire.md, "Repeating a request").
+   */
+  get is_unknown(): boolean {
+    return this.status === 0 || this.status >= SERVER_ERRORS || this.status === CONFLICT && this.retry_after_s !== null;
+  }
 }
+
+/** The smallest status of an error of the server, or of a proxy in front of it. */
+const SERVER_ERRORS = 500;
+const CONFLICT = 409;
 
 /** The server's message for an object that does not exist, or that the caller may not see. */
 export const NOT_FOUND = "Not Found";

@@ -9,7 +9,8 @@ import { say } from "./toast.ts";
 
 /**
  * "checking": before the first answer. "out": no session. "in": a session. "ended": the session ended while the page
- * was in use, so the page stays visible under the sign-in form. "unreachable": the server did not answer.
+ * was in use, so the page stays visible under the sign-in form. "unreachable": the server did not answer,
+ * or cannot say now who the caller is.
  */
 export type SessionState = "checking" | "out" | "in" | "ended" | "unreachable";
 export const session = signal<SessionState>("checking");
@@ -20,6 +21,8 @@ export type Credential = { readonly username: string; readonly password: string 
 
 const SESSION_PATH = "/v1/console/session";
 const UNAUTHENTICATED = 401;
+const FORBIDDEN = 403;
+const SIGNED_OUT: readonly number[] = [UNAUTHENTICATED, FORBIDDEN];
 
 whenUnauthenticated(() => {
   if (session.peek() === "in") session.value = "ended";
@@ -31,7 +34,7 @@ export async function findSession(): Promise<void> {
     me.value = await get<Whoami>("/v1/auth/whoami");
     session.value = "in";
   } catch (error) {
-    session.value = refusalOf(error).status === 0 ? "unreachable" : "out";
+    session.value = SIGNED_OUT.includes(refusalOf(error).status) ? "out" : "unreachable";
   }
 }
 

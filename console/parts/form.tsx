@@ -69,7 +69,7 @@ export function Form({ fields, button, isDangerous, cli, send, done, cancel, chi
     } catch (error) {
       asked.value = null;
       refusal.value = refusalOf(error);
-      if (refusal.value.status !== 0) renewKey();
+      if (!refusal.value.is_unknown) renewKey();
       queueMicrotask(() => form.current?.querySelector<HTMLElement>("[aria-invalid]")?.focus());
     } finally {
       busy.value = false;

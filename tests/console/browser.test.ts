@@ -205,6 +205,41 @@ test("after the end of the session, a dialog over the page asks for a sign-in, a
   expect(await own.page.getByLabel("Name").last().inputValue()).toBe("kept");
 });
 
+test("a form keeps its Idempotency-Key after a 503, because the request may have taken effect, and renews it after a 400", async () => {
+  okOf(await f.site().call("POST", "/v1/silos", { body: { name: "with-keys" } }));
+  const own = await f.site().open();
+  await own.show("/tenants");
+  await own.page.getByRole("link", { name: "default" }).first().waitFor();
+  const keys: (string | undefined)[] = [];
+  const answers = [503, 400, 409];
+  await own.page.route(/\/v1\/silos/, async (route) => {
+    if (route.request().method() !== "POST") return await route.continue();
+    const status = answers[keys.length];
+    keys.push(route.request().headers()["idempotency-key"]);
+    const body = JSON.stringify({ message: `refused with ${status}`, request_id: randomUUID() });
+    await route.fulfill({ status, contentType: "application/json", body });
+  });
+  await own.page.keyboard.press("c");
+  await own.page.getByLabel("Name").last().fill("kept-key");
+  for (const status of answers) {
+    await own.page.getByLabel("Name").last().press("Enter");
+    await own.page.getByText(`refused with ${status}`).waitFor();
+  }
+  const [first, second, third] = keys;
+  expect([keys.length, second === first, third === first]).toEqual([3, true, false]);
+  await own.page.context().close();
+});
+
+test("a page that is loaded during a failover waits for the server, and the user stays signed in", async () => {
+  const own = await f.site().open();
+  await own.page.route("**/v1/auth/whoami", (route) => route.fulfill({ status: 503, body: "{}" }));
+  await own.page.goto(`${f.site().url}/console/nodes`);
+  await own.page.getByText("The server does not answer").first().waitFor();
+  await own.page.unroute("**/v1/auth/whoami");
+  await own.page.getByRole("navigation", { name: "Main" }).waitFor();
+  await own.page.context().close();
+});
+
 describe("if the user closes the dialog of a running action and opens another one,", () => {
   /** Cordons a node and closes the dialog before the server answers. Returns the function that gives the answer. */
   async function cordonAndClose(hostname: string): Promise<(answer: (route: Route) => Promise<void>) => Promise<void>> {
