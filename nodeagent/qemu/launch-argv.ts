@@ -10,7 +10,7 @@ export type Confinement = {
 
 const MIB = 2 ** 20;
 /** Memory of QEMU beside the guest's: about 250 MB were measured. */
-const OVERHEAD_BYTES = 512 * MIB;
+export const OVERHEAD_BYTES = 512 * MIB;
 /** Threads of QEMU: vCPUs, and up to 64 for disk operations. */
 const TASKS_MAX = 256;
 

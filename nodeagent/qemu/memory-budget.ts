@@ -1,10 +1,14 @@
 // Limits the memory that the VMs of this node may use together: the reservoir. The driver does not start a VM that
-// exceeds this limit. With systemd, the slice of all VMs has the same limit.
+// exceeds this limit. With systemd, the slice of all VMs has a limit, too. It is never below what the running VMs may
+// use, because the kernel would kill guests that keep within their size.
 import { readFile } from "node:fs/promises";
 import { EXIT } from "../../cli/internal/exit-code.ts";
 import { Failure } from "../../cli/internal/failure.ts";
 import type { Reservoir } from "../driver.ts";
+import { createOneAtATime } from "../one-at-a-time.ts";
 import { memoryOf } from "./hardware.ts";
+import { OVERHEAD_BYTES } from "./launch-argv.ts";
+import type { Supervisor } from "./supervisor.ts";
 import type { VmRecord } from "./vm-record.ts";
 
 /** Returns the memory in bytes that VMs may use. */
@@ -33,6 +37,34 @@ export function admitMemory(vm: VmRecord, { all, budget_bytes, boot_id }: Admiss
   const used_bytes = memoryInUse(all.filter((each) => each.id !== vm.id && each.boot_id === boot_id));
   if (used_bytes + vm.memory_bytes <= budget_bytes) return null;
   return new Failure("the node's memory for virtual machines is in use; retry, or stop another one", EXIT.failure);
+}
+
+/** Returns the limit of the slice in bytes: the budget or the guests' sizes, and the memory of each QEMU itself. */
+export function sliceLimit(vms: readonly VmRecord[], budget_bytes: number): number {
+  // A VM that arrives by migration has a QEMU while its record says `off`.
+  const used = vms.filter(({ power, move }) => power !== "off" || move?.role === "arriving");
+  const guests_bytes = used.reduce((sum, { memory_bytes }) => sum + memory_bytes, 0);
+  return Math.max(budget_bytes, guests_bytes) + used.length * OVERHEAD_BYTES;
+}
+
+export type LimitedSupervisor = Supervisor & {
+  /** Sets the limit of all VMs together, for the VMs that have a QEMU now. */
+  applyLimit(): Promise<void>;
+};
+
+/** Returns a supervisor that sets the limit of all VMs together before each start. */
+export function limitedSupervisor(supervisor: Supervisor, limit: () => number | null): LimitedSupervisor {
+  // An earlier and lower limit must not replace a later one.
+  const serialized = createOneAtATime();
+  const applyLimit = () => serialized("limit", () => supervisor.limitMemory(limit()));
+  return {
+    ...supervisor,
+    applyLimit,
+    start: async (...start) => {
+      await applyLimit();
+      await supervisor.start(...start);
+    },
+  };
 }
 
 export async function physicalMemory(): Promise<number> {

@@ -27,7 +27,14 @@ import {
 } from "./hardware.ts";
 import { detectHost, type Host } from "./host.ts";
 import { openMachineFile } from "./machine-file.ts";
-import { admitMemory, memoryBudget, memoryInUse, physicalMemory } from "./memory-budget.ts";
+import {
+  admitMemory,
+  limitedSupervisor,
+  memoryBudget,
+  memoryInUse,
+  physicalMemory,
+  sliceLimit,
+} from "./memory-budget.ts";
 import { bootedImage, reboot } from "./reboot.ts";
 import { writeRootKeys } from "./root-keys.ts";
 import { holdForeignVms, type OwnInstances } from "./start-fence.ts";
@@ -72,7 +79,7 @@ const OPEN_FOLDER = 0o711;
 export async function qemuDriver(options: QemuOptions): Promise<Driver> {
   const { folders, environment, log } = options;
   checkRunFolder(folders);
-  const host: Host = { ...await detectHost({ folders, signal: environment.signal, log }), ...options.host };
+  const found: Host = { ...await detectHost({ folders, signal: environment.signal, log }), ...options.host };
   const machine = await openMachineFile(options.state_dir, () => identityOf(options));
   const { server_uuid } = machine.read();
   if (options.server_uuid !== undefined && options.server_uuid.toLowerCase() !== server_uuid) {
@@ -88,6 +95,11 @@ export async function qemuDriver(options: QemuOptions): Promise<Driver> {
   const physical_bytes = await physicalMemory();
   const budget = () => memoryBudget(physical_bytes, machine.read().reservoir);
   const store = await openVmStore(folders, log);
+  const supervisor = limitedSupervisor(
+    found.supervisor,
+    () => machine.read().reservoir.enabled ? sliceLimit(store.all(), budget()) : null,
+  );
+  const host: Host = { ...found, supervisor };
   const network = createNodeNetwork({
     driver: options.network_driver ?? simulatedNetwork(),
     store: await openDocumentStore(documentsFolder(options.state_dir), log),
@@ -172,7 +184,7 @@ export async function qemuDriver(options: QemuOptions): Promise<Driver> {
     },
     applyReservoir: async (reservoir) => {
       await machine.change({ reservoir });
-      await host.supervisor.limitMemory(reservoir.enabled ? budget() : null);
+      await supervisor.applyLimit();
     },
     applyRootKeys: (keys) => writeRootKeys(keys, environment.home_dir),
     vms,

@@ -2,7 +2,13 @@
 import { describe, expect, test } from "vitest";
 import { memoryOf, processorsOf, ticksOf, utilization } from "../../nodeagent/qemu/hardware.ts";
 import { hasVirtualization } from "../../nodeagent/qemu/host.ts";
-import { admitMemory, memoryBudget, memoryInUse } from "../../nodeagent/qemu/memory-budget.ts";
+import {
+  admitMemory,
+  limitedSupervisor,
+  memoryBudget,
+  memoryInUse,
+  sliceLimit,
+} from "../../nodeagent/qemu/memory-budget.ts";
 import { endOfRun } from "../../nodeagent/qemu/run-end.ts";
 import { systemdSupervisor, unitEnding } from "../../nodeagent/qemu/supervisor.ts";
 import { sandboxArgv } from "../../nodeagent/qemu/unprivileged.ts";
@@ -108,6 +114,22 @@ describe("systemd", () => {
       ["--runtime", "berth.slice", `MemoryMax=${5 * GIB}`],
       ["--runtime", "berth.slice", "MemoryMax=infinity"],
     ]);
+  });
+
+  test("the limit never is below what the running VMs may use, and rises before another VM starts", async () => {
+    const { calls, supervisor } = fake();
+    const all = [vm("a"), vm("b"), vm("c", { power: "off" })];
+    const limited = limitedSupervisor(supervisor, () => sliceLimit(all, 2 * GIB));
+    const limits = () => calls.map((argv) => argv.find((word) => /^MemoryMax=/.test(word))).filter(Boolean);
+    await limited.applyLimit();
+    expect(limits()).toEqual([`MemoryMax=${9 * GIB}`]);
+    all[2] = vm("c", { power: "starting" });
+    await limited.start(all[2], confinement, ["qemu"]);
+    expect(calls[1]).toContain(`MemoryMax=${13.5 * GIB}`);
+    expect(calls.at(-1)![0]).toBe("systemd-run");
+    expect(sliceLimit(all, 100 * GIB)).toBe(101.5 * GIB);
+    const arriving = { role: "arriving", migration_id: "m", ticket_sha256: "t" } as const;
+    expect(sliceLimit([vm("d", { power: "off", move: arriving })], 2 * GIB)).toBe(4.5 * GIB);
   });
 
   test("reads how a unit's process ended", async () => {
