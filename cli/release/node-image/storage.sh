@@ -23,6 +23,7 @@ mountpoint -q /var/lib/berth || mount --bind /zones/vm /var/lib/berth || exit 1
 [ -f /zones/ssh/ssh_host_ed25519_key ] || ssh-keygen -q -t ed25519 -N '' -f /zones/ssh/ssh_host_ed25519_key || exit 1
 cp -p /zones/ssh/ssh_host_ed25519_key /zones/ssh/ssh_host_ed25519_key.pub /run/berth/ || exit 1
 mkdir -p -m 700 /root/.ssh
-if [ -f /zones/config/authorized_keys ]; then cp /zones/config/authorized_keys /root/.ssh/authorized_keys; fi
+# The agent replaces both files, so a key that an operator removes is in neither.
+if [ -f /zones/config/authorized_keys ]; then cp /zones/config/authorized_keys /root/.ssh/authorized_keys2; fi
 # The fingerprint is on the console, so that an operator can compare it before the first login.
 ssh-keygen -lf /zones/ssh/ssh_host_ed25519_key
