@@ -248,7 +248,7 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
     devClockRoutes(app, deps, advanceClock);
     devSignInRoutes(app, deps);
   }
-  doctorRoutes(app, { ...deps, examine: createDoctor(db, behaviors) });
+  doctorRoutes(app, { ...deps, examine: createDoctor(db, { kinds: behaviors, release: VERSION }) });
   const webConsole = createWebConsoleFiles(options.webConsoleFolder ?? WEB_CONSOLE_FOLDER);
   webConsoleRoutes(app, { ...deps, webConsole, identity_service: (config.identity?.client ?? null) !== null });
   systemRoutes(app, { ...deps, metrics, ready: createReady(db, report), schemas: namedSchemas });

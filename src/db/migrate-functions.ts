@@ -66,8 +66,8 @@ const CHECK_BODIES = `
     from pg_proc p join pg_language l on l.oid = p.prolang
    where p.pronamespace = current_schema()::regnamespace and p.proname = any($1) and l.lanname in ('plpgsql', 'sql')`;
 
-/** Compares releases such as 0.10.0 and 0.9.1 by their numbers. */
-function isLater(left: string, right: string): boolean {
+/** Compares releases such as 0.10.0 and 0.9.1 by their numbers. Returns whether `left` is later. */
+export function isLater(left: string, right: string): boolean {
   const [a, b] = [left, right].map((release) => release.split(".").map(Number));
   for (const [index, number] of a!.entries()) {
     if (number !== (b![index] ?? 0)) return number > (b![index] ?? 0);

@@ -1,5 +1,6 @@
 // Checks of the environment: the database server, the migrations, the clocks, the head of the audit chain.
 import type { CheckResult } from "../contract/doctor.ts";
+import { isLater, type RecordedFunction } from "../db/migrate-functions.ts";
 import type { Migration, SqlFile } from "../db/migration-files.ts";
 import type { DbClient } from "../db/pool.ts";
 
@@ -42,22 +43,32 @@ export async function databaseVersion(client: DbClient): Promise<CheckResult> {
   });
 }
 
-/** The files of this build that must have been applied to a database. */
-export type SchemaFiles = { readonly migrations: readonly Migration[]; readonly functions: readonly SqlFile[] };
+/** The files of this build that must have been applied to a database, and its release, such as 0.2.0. */
+export type SchemaFiles = {
+  readonly migrations: readonly Migration[];
+  readonly functions: readonly SqlFile[];
+  readonly release: string;
+};
 
 /** Compares the records of applied migrations and functions with the files of this build. */
 export async function migrationsWhole(
   client: DbClient,
-  { migrations, functions }: SchemaFiles,
+  { migrations, functions, release }: SchemaFiles,
 ): Promise<CheckResult> {
   const title = "every migration and function of this build has run, with its present text";
   const { rows } = await client.query<{ number: number; name: string; sha256: string }>(
     "select number, name, sha256 from schema_migration order by number",
   );
   const newest = migrations.at(-1);
-  const later = rows.filter(({ number }) => number > (newest?.number ?? 0));
+  const { rows: record } = await client.query<RecordedFunction>("select name, sha256, release from schema_function");
+  const releases = new Set(record.map((row) => row.release).filter((other) => isLater(other, release)));
+  const later = [
+    ...rows.filter(({ number }) => number > (newest?.number ?? 0)).map(({ name }) => `${name} is from a newer build`),
+    ...[...releases].map((other) => `functions are from release ${other}; this server is release ${release}`),
+  ];
   // If a newer build has migrated the database, the database's functions may differ.
-  const found = [...unlike(migrations, rows), ...later.length > 0 ? [] : await changedFunctions(client, functions)];
+  const changed = later.length > 0 ? [] : unlike(functions, record).map((text) => `function ${text}`);
+  const found = [...unlike(migrations, rows), ...changed];
   if (found.length > 0) {
     return result("migrations", title, {
       status: "fail",
@@ -70,14 +81,9 @@ export async function migrationsWhole(
   return result("migrations", title, {
     status: "warn",
     facts: [],
-    found: later.map(({ name }) => `${name} is from a newer build`),
+    found: later,
     mend: "replace this server by the newer build",
   });
-}
-
-async function changedFunctions(client: DbClient, functions: readonly SqlFile[]): Promise<string[]> {
-  const { rows } = await client.query<{ name: string; sha256: string }>("select name, sha256 from schema_function");
-  return unlike(functions, rows).map((text) => `function ${text}`);
 }
 
 type Recorded = { readonly number?: number; readonly name: string; readonly sha256: string };

@@ -15,6 +15,8 @@ import { auditHead, clocks, databaseVersion, migrationsWhole } from "./environme
 
 export type ExamineOptions = {
   readonly kinds: readonly ActorTable[];
+  /** The release of this build, such as 0.2.0. */
+  readonly release: string;
   readonly now_ms: () => number;
   /** `all` checks the whole transition log, which takes longer the older the system is. */
   readonly scope: Scope;
@@ -37,12 +39,18 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
 const BROKEN = "this must never happen: keep a copy of the database and report a bug";
 
 /** Returns the doctor of a process, which runs at most once at a time in each scope. */
-export function createDoctor(db: Db, kinds: readonly ActorTable[]): (scope: Scope) => Promise<DoctorReport> {
-  return oneAtATime((scope: Scope) => examine(db, { kinds, now_ms: Date.now, scope }));
+export function createDoctor(
+  db: Db,
+  build: Pick<ExamineOptions, "kinds" | "release">,
+): (scope: Scope) => Promise<DoctorReport> {
+  return oneAtATime((scope: Scope) => examine(db, { ...build, now_ms: Date.now, scope }));
 }
 
-export async function examine(db: Db, { kinds, now_ms, scope: wanted }: ExamineOptions): Promise<DoctorReport> {
-  const files = { migrations: await readMigrations(), functions: await readFunctions() };
+export async function examine(
+  db: Db,
+  { kinds, release, now_ms, scope: wanted }: ExamineOptions,
+): Promise<DoctorReport> {
+  const files = { migrations: await readMigrations(), functions: await readFunctions(), release };
   return await db.withClient(async (client) => {
     const started_ms = now_ms();
     await begin(client);

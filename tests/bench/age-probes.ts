@@ -14,6 +14,7 @@ import { createStore } from "../../src/db/store.ts";
 import { CONDITIONS } from "../../src/doctor/conditions.ts";
 import { examine } from "../../src/doctor/examine.ts";
 import { invariants } from "../../src/doctor/invariants.ts";
+import { VERSION } from "../../src/version.ts";
 import type { AgeSite } from "./age-site.ts";
 
 export type Probe = {
@@ -185,7 +186,7 @@ function sweeps({ plane }: AgeSite, db: Db): Probe[] {
 function checks(db: Db): Probe[] {
   const doctor = (name: string, run: () => Promise<unknown>): Probe => ({ group: "doctor", name, run });
   return [
-    doctor("all checks", () => examine(db, { kinds: behaviors, now_ms: Date.now, scope: "recent" })),
+    doctor("all checks", () => examine(db, { kinds: behaviors, release: VERSION, now_ms: Date.now, scope: "recent" })),
     ...[...CONDITIONS, ...invariants(behaviors, "recent")].map(({ id, title, query }) =>
       doctor(`${id}: ${title}`, async () => {
         const { rows } = await db.query(`select what from (${query}) found limit 21`);

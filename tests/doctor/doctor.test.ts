@@ -8,6 +8,7 @@ import type { Db, DbClient } from "../../src/db/pool.ts";
 import { databaseVersion } from "../../src/doctor/environment.ts";
 import { examine } from "../../src/doctor/examine.ts";
 import { invariants, OUTSIDE } from "../../src/doctor/invariants.ts";
+import { VERSION } from "../../src/version.ts";
 import { makeObjects } from "../api/objects.ts";
 import { enqueue, type JobNode, nodeCalls, takeAway } from "../compute/jobs.ts";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
@@ -168,7 +169,7 @@ test("the checks of both connections see one snapshot, and one connection is eno
       );
     },
   });
-  const options = { kinds: behaviors, now_ms: Date.now, scope: "recent" } as const;
+  const options = { kinds: behaviors, release: VERSION, now_ms: Date.now, scope: "recent" } as const;
   const both = await examine(watched(true), options);
   const checksOn = (number: number) => log.filter((line) => line.startsWith(`${number} select what from`)).length;
   expect(checksOn(1) + checksOn(2)).toBe(CHECKS.length);
@@ -194,6 +195,18 @@ test("the doctor reports a migration or function that did not run, ran with anot
   expect(await migrations()).toMatchObject({ status: "fail", found: [expect.stringContaining("with another text")] });
   await t.db.query("update schema_migration set sha256 = $1 where number = 1", [first!.sha256]);
   expect(await migrations()).toMatchObject({ status: "ok" });
+  const other = "update schema_function set sha256 = 'any', release = $1 where name = 'berth_now'";
+  await t.db.query(other, [VERSION]);
+  expect(await migrations()).toMatchObject({
+    status: "fail",
+    found: ["function berth_now ran with another text, as berth_now"],
+  });
+  await t.db.query(other, ["99.0.0"]);
+  expect(await migrations()).toMatchObject({
+    status: "warn",
+    found: [`functions are from release 99.0.0; this server is release ${VERSION}`],
+    mend: "replace this server by the newer build",
+  });
   await t.db.query("delete from schema_function where name = 'berth_now'");
   expect(await migrations()).toMatchObject({ status: "fail", found: ["function berth_now has not run"] });
 });
