@@ -135,6 +135,10 @@ else
   esac
   date -u "$(printf '%s' "$now" | awk -F '[-T:.Z]' '{ print $2 $3 $4 $5 $1 "." $6 }')" >&2 ||
     stop "the clock could not be set"
+  # The next boot begins with the time of the hardware clock. On SmartOS, date sets that clock, too.
+  if [ "$system" = linux ]; then
+    busybox hwclock -u -w >&2 || say "the hardware clock could not be set, so the next boot may have a wrong time"
+  fi
 fi
 
 # 2. Check the running image and fetch the images to install, before changing any disk.
