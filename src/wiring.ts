@@ -17,6 +17,7 @@ import { REGISTER_STATUS_HOLD_MS, REGISTER_STATUS_HOLD_SHORT_MS } from "./contra
 import { namedSchemas } from "./contract/named.ts";
 import { chainPending } from "./db/audit-chain.ts";
 import { closeDenials, recordDenial } from "./db/audit-denial.ts";
+import { openDatabaseTime } from "./db/database-time.ts";
 import { createHints, HINT_CHANNEL } from "./db/hints.ts";
 import { pruneIdempotency } from "./db/idempotency.ts";
 import { pruneLimits } from "./db/limits.ts";
@@ -118,7 +119,8 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
   });
   // If another server holds a lock that this needs, the partitions exist, and the maintenance does the rest later.
   await maintainReplies(db).catch((error) => report("background work failed: stored replies", error));
-  const ports = productionPorts(report);
+  const time = await openDatabaseTime(db);
+  const ports = productionPorts(report, time.now_ms);
   const secret = await serverSecret({ env: config.env, dataDir: config.dataDir, db });
   if (secret.warning !== null) logger.warning(secret.warning);
   const mint = createMint(secret.secret);
@@ -129,7 +131,7 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
 
   const imageStore = config.imageStore === null ? null : await openImageStore(config.imageStore);
   const prune: ((db: Db) => Promise<unknown>)[] = [pruneLimits, pruneIdempotency, closeDenials, ...NETWORK_MAINTENANCE];
-  prune.push((db) => pruneDeliveries(db, settings));
+  prune.push((db) => pruneDeliveries(db, settings), time.measure);
   if (imageStore !== null) prune.push((db) => pruneImages(db, imageStore, Date.now()));
   const hints = createHints({ db, report });
   const store = createStore(db, behaviors);

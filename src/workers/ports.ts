@@ -6,10 +6,11 @@ import { uuid7 } from "../lib/ids/uuid7.ts";
 /**
  * Returns the ports of a production process.
  * @param report receives failures that no caller waits for
+ * @param now_ms the time for new ids; a server passes the database's time
  */
-export function productionPorts(report: Ports["report"] = () => {}): Ports {
+export function productionPorts(report: Ports["report"] = () => {}, now_ms: () => number = Date.now): Ports {
   return {
-    newId: () => uuid7(Date.now(), getRandomValues(new Uint8Array(10))),
+    newId: () => uuid7(now_ms(), getRandomValues(new Uint8Array(10))),
     random: Math.random,
     sleep: (ms) => new Promise((wake) => setTimeout(wake, ms)),
     soon: (task) => void setImmediate(task),

@@ -1,8 +1,11 @@
 // Tests the partitions of stored replies: one for each day in UTC.
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { type Db, openPool } from "../../src/db/pool.ts";
-import { openTestControlPlane } from "../support/control-plane.ts";
+import { okOf, openTestControlPlane } from "../support/control-plane.ts";
 import { type FreshDatabase, freshDatabase } from "../support/database.ts";
+
+const DAY_MS = 86_400_000;
 
 let database: FreshDatabase;
 let db: Db;
@@ -59,4 +62,24 @@ test("a server that starts after days creates the partition of the day before it
   expect((await db.query("select from seen")).rows).not.toEqual([]);
   expect(await inDefault()).toEqual([]);
   await t.close();
+});
+
+test("a server whose clock is three days behind answers a repeated request with the first answer", async () => {
+  const now_ms = Date.now;
+  const clock = vi.spyOn(Date, "now").mockImplementation(() => now_ms() - 3 * DAY_MS);
+  const t = await openTestControlPlane({ databaseUrl: database.url });
+  try {
+    const { id } = okOf(await t.call("POST", "/v1/silos", { body: { name: "first" } }));
+    const rename = (name: string, key: string) =>
+      t.call("PATCH", `/v1/silos/${id}`, { body: { name }, headers: { "idempotency-key": key } });
+    const key = randomUUID();
+    const second = okOf(await rename("second", key));
+    okOf(await rename("third", randomUUID()));
+    await db.query("select seen_maintain(1)");
+    expect(okOf(await rename("second", key))).toEqual(second);
+    expect(okOf(await t.call("GET", `/v1/silos/${id}`)).name).toBe("third");
+  } finally {
+    clock.mockRestore();
+    await t.close();
+  }
 });
