@@ -177,7 +177,8 @@ async function platformOf({ proc }: SystemFolders): Promise<string> {
   return await readLine(join(proc, "sys/kernel/osrelease")) ?? "unknown";
 }
 
-async function readLine(path: string): Promise<string | null> {
+/** Returns the trimmed text of a file; null if it is empty or cannot be read. */
+export async function readLine(path: string): Promise<string | null> {
   const text = (await readFile(path, "utf8").catch(() => "")).trim();
   return text === "" ? null : text;
 }

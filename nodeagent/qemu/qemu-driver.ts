@@ -35,6 +35,7 @@ import {
   physicalMemory,
   sliceLimit,
 } from "./memory-budget.ts";
+import { readPools } from "./pools.ts";
 import { bootedImage, reboot } from "./reboot.ts";
 import { writeRootKeys } from "./root-keys.ts";
 import { holdForeignVms, type OwnInstances } from "./start-fence.ts";
@@ -159,7 +160,7 @@ export async function qemuDriver(options: QemuOptions): Promise<Driver> {
           }];
         }),
       );
-      const pools = { zones: { status: "ONLINE", health: "healthy" } };
+      const pools = await readPools();
       const disks = (await readDisks()).map(({ name, size_bytes }) => ({
         name,
         size_gb: Math.round(size_bytes / 1e9),

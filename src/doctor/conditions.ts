@@ -1,6 +1,7 @@
 // Checks conditions of a running system that are not invariants but need an operator: operations, jobs, messages and
 // nodes that are stuck, late or silent.
 import { CN_LIVE_S } from "../contract/limits.ts";
+import { REPLACE_DISK, WHOLE_POOL } from "../lib/node-doctor/pool-findings.ts";
 import type { Check } from "./check.ts";
 
 /** Background passes run twice a second. If work has been due for this long, no process does it. */
@@ -114,6 +115,19 @@ export const CONDITIONS: readonly Check[] = [
                and greatest(s.last_seen, c.approved_at) < berth_now() - interval '${CN_LIVE_S} seconds'
              order by s.last_seen nulls first, c.server_uuid`,
     fix: "opsctl cn doctor <node>",
+  },
+  {
+    id: "pools-whole",
+    title: "no approved node reports a damaged pool",
+    severity: "warn",
+    // The path is silent about a report of another form, because an agent may report any JSON.
+    query: `select format('%s (%s), pool %s: %s', c.hostname, c.server_uuid, pool->>'key',
+                          coalesce(pool #>> '{value,health}', pool #>> '{value,status}')) as what
+              from cn c join cn_signal s using (server_uuid),
+                   jsonb_path_query(s.last_status, '$.pools.keyvalue()', silent => true) pool
+             where c.state = 'approved' and pool #>> '{value,status}' <> '${WHOLE_POOL}'
+             order by c.hostname, c.server_uuid`,
+    fix: REPLACE_DISK,
   },
   {
     id: "audit-chained",

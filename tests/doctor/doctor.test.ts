@@ -135,6 +135,25 @@ test("the jobs that a node does not claim or undo are reported until the node is
   await t.db.query("delete from job where id = any($1)", [[lost, waiting]]);
 });
 
+test("a node's status report of another form does not stop the doctor", async () => {
+  const { rows } = await t.db.query<{ last_status: unknown }>("select last_status from cn_signal");
+  const others = [
+    "null",
+    "1",
+    '"x"',
+    "[]",
+    "[1]",
+    '{"pools": 1}',
+    '{"pools": [1]}',
+    '{"pools": {"zones": "DEGRADED"}}',
+  ];
+  for (const text of others) {
+    await t.db.query("update cn_signal set last_status = $1::jsonb", [text]);
+    expect(statusOf(await report(), "pools-whole"), text).toEqual(["ok"]);
+  }
+  await t.db.query("update cn_signal set last_status = $1", [rows[0]!.last_status]);
+});
+
 test("a check that cannot run now is skipped with a reason, and the other checks run", async () => {
   const held = t.db.withClient(async (client) => {
     await client.query("begin");

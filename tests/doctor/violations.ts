@@ -147,6 +147,8 @@ export const BROKEN: Readonly<Record<string, string>> = {
     "update job set state = 'failed', tombstone = true, completed_at = berth_now() - interval '11 minutes'",
   "every approved node reports": `update cn_signal set last_seen = berth_now() - interval '61 seconds';
     update cn set approved_at = berth_now() - interval '61 seconds' where state = 'approved'`,
+  "no approved node reports a damaged pool": `update cn_signal set last_status =
+    '{"pools": {"zones": {"status": "DEGRADED", "health": "degraded: md127 lacks 1 of 2 disks"}}}'`,
   "audited changes are chained within a minute": `insert into transition
       (actor_kind, actor_id, incarnation, seq, event, from_state, to_state, msg_id, at, audit)
     values ('vpc', 'any', gen_random_uuid(), 1, 'create', 'absent', 'live', gen_random_uuid(),

@@ -55,6 +55,16 @@ test.each<[Partial<CnView>, string]>([
   expect(findings({ ...HEALTHY, ...change })).toEqual([text]);
 });
 
+test("a node with a damaged pool is usable and is reported, and a pool in a report of another form is ignored", () => {
+  const pool = (zones: unknown) => findings({ ...HEALTHY, last_status: { pools: { zones } } });
+  expect(pool({ status: "ONLINE", health: "healthy" })).toEqual([]);
+  expect(pool({ status: "DEGRADED", health: "degraded: md127 lacks 1 of 2 disks" })).toEqual([
+    "warns its pool zones is degraded: md127 lacks 1 of 2 disks",
+  ]);
+  expect(pool({ status: "FAULTED" })).toEqual(["warns its pool zones is FAULTED"]);
+  for (const other of [null, "DEGRADED", [], { status: 1 }]) expect(pool(other)).toEqual([]);
+});
+
 const EXPIRED = "stops its claim code has expired; the record will be removed soon";
 
 test("a pending node is reported as waiting for approval, or as expired when its claim code has expired", () => {

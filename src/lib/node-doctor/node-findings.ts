@@ -5,6 +5,7 @@ import { enrolledFindings, enrollingFindings, enrolmentFindings } from "./boot-f
 import { strangePortFindings } from "./boot-request-findings.ts";
 import type { NodeFacts } from "./facts.ts";
 import { NO_ADMIN_IP, stops, warns } from "./finding.ts";
+import { poolFindings } from "./pool-findings.ts";
 
 /** The last_setup_error after a factory reset (docs/nodes.md, "Leaving"). It does not mean that a setup failed. */
 const RESET = "factory reset by operator";
@@ -109,6 +110,7 @@ function approvedFindings({ node, placement, records, site, now }: NodeFacts): F
   if (silent_s === null) found.push(stops("its agent has never sent a heartbeat", agent));
   else if (silent_s > CN_LIVE_S) found.push(stops(`its agent sent its last heartbeat ${agoText(silent_s)} ago`, agent));
   if (silent_s !== null && node.last_status === null) found.push(stops("its agent has never reported a status", agent));
+  found.push(...poolFindings(node.last_status));
   if (placement?.cordoned === true) {
     const why = placement.cordoned_reason === null ? "" : ` (${placement.cordoned_reason})`;
     const mend = `opsctl cn uncordon ${node.hostname}`;
