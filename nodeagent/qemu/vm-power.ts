@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { EXIT } from "../../cli/internal/exit-code.ts";
 import { Failure } from "../../cli/internal/failure.ts";
 import { DetailedFailure } from "../detailed-failure.ts";
-import { ignoreFullDisk } from "../full-disk.ts";
+import { ignoreFullDisk, untilRoom } from "../full-disk.ts";
 import { createOneAtATime } from "../one-at-a-time.ts";
 import { severalAtATime } from "../several-at-a-time.ts";
 import { placesOf } from "./folders.ts";
@@ -97,8 +97,11 @@ export function createVmPower({ host, store, network, admit }: PowerOptions): Vm
     consoles.set(vm.id, monitor.console);
     // QEMU has opened the taps, so they can move into the routers.
     await network.attach(confinementName(vm.id), vm.nics);
-    void monitor.ended.then((end) => serialized(vm.id, () => conclude(vm.id, end, monitor)))
-      .catch((error) => host.log(`VM ${vm.id}: ${error.message}`));
+    const report = (error: Error) => host.log(`VM ${vm.id}: ${error.message}`);
+    // The run ends once, so its end must not be lost because the disk is full. Meanwhile other work may make room.
+    const record = (end: RunEnd) => serialized(vm.id, () => conclude(vm.id, end, monitor));
+    void monitor.ended.then((end) => untilRoom(() => record(end), { signal: host.signal, onFull: report }))
+      .catch(report);
     return monitor;
   }
 
@@ -121,9 +124,8 @@ export function createVmPower({ host, store, network, admit }: PowerOptions): Vm
   async function conclude(id: string, end: RunEnd, monitor: VmMonitor): Promise<void> {
     const vm = store.get(id);
     // A halt, or a later start, already handled the end of this run.
-    if (vm === undefined || monitors.get(id) !== monitor || vm.move || vm.power === "off" || vm.power === "stopping") {
-      return;
-    }
+    if (vm === undefined || monitors.get(id) !== monitor || vm.move) return;
+    if (vm.power === "off" || vm.power === "stopping") return;
     if (end === "gone" && !await waitForEnd(vm, QUIT_LIMIT_MS)) {
       // Only the connection ended.
       detach(id);
@@ -131,8 +133,8 @@ export function createVmPower({ host, store, network, admit }: PowerOptions): Vm
     }
     const ending = end === "gone" ? await host.supervisor.ending(id).catch(() => null) : null;
     const { state, reason } = endOfRun(end, ending);
-    monitor.console.note(reason ?? "the guest turned itself off");
     await store.change(id, { power: "off", end: { state, reason } });
+    monitor.console.note(reason ?? "the guest turned itself off");
     host.log(`VM ${id}: ${state}${reason === null ? "" : `: ${reason}`}${ending === null ? "" : ` (${ending})`}`);
     await endProcess(vm);
   }
@@ -184,7 +186,6 @@ export function createVmPower({ host, store, network, admit }: PowerOptions): Vm
     }
   }
 
-  /** Starts QEMU with its guest paused. */
   async function launch(vm: VmRecord, more: readonly string[] = []): Promise<VmMonitor> {
     const { program, accelerator, uefi, kvm_gid } = host;
     await createRunFolder(places(vm.id), vm.uid);
@@ -196,7 +197,6 @@ export function createVmPower({ host, store, network, admit }: PowerOptions): Vm
     return await attach(vm);
   }
 
-  /** Lets the guest of a prepared QEMU run. */
   async function run(vm: VmRecord, { qmp }: VmMonitor): Promise<void> {
     await lockRunFolder(places(vm.id));
     await qmp.execute("cont");

@@ -8,7 +8,10 @@ import { readVmRecord, type VmRecord, writeVmRecord } from "./vm-record.ts";
 export type VmStore = {
   get(id: string): VmRecord | undefined;
   all(): readonly VmRecord[];
-  /** Creates or replaces a record. The record is on disk when the promise resolves. */
+  /**
+   * Creates or replaces a record. The record is on disk when the promise resolves. If the promise rejects, the earlier
+   * record is valid again.
+   */
   put(record: VmRecord): Promise<void>;
   /** Changes fields of a record, which must exist. */
   change(id: string, change: Partial<VmRecord>): Promise<VmRecord>;
@@ -44,8 +47,19 @@ export async function openVmStore(folders: Folders, onDamaged: (why: string) => 
 
   const put = async (record: VmRecord) => {
     const kept = { ...record, last_modified: new Date().toISOString() };
+    const earlier = records.get(record.id);
+    // The record is in memory at once, so that `freeUid` does not return its user again.
     records.set(record.id, kept);
-    await writeVmRecord(placesOf(folders, record.id).folder, kept);
+    try {
+      await writeVmRecord(placesOf(folders, record.id).folder, kept);
+    } catch (error) {
+      // The caller repeats a change that failed. The change must not look as if it was made.
+      if (records.get(record.id) === kept) {
+        if (earlier === undefined) records.delete(record.id);
+        else records.set(record.id, earlier);
+      }
+      throw error;
+    }
   };
 
   return {
