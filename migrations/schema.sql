@@ -3623,9 +3623,12 @@ CREATE OR REPLACE FUNCTION public.seen_maintain(keep_days integer DEFAULT 1)
  SET search_path TO 'public', 'pg_temp'
 AS $function$
 declare
-  today constant date := (now() at time zone 'UTC')::date;
-  day   date;
-  part  record;
+  today   constant date := (now() at time zone 'UTC')::date;
+  oldest  constant uuid := seen_bound(today - keep_days);
+  -- Old tells that are in the outbox. There are few or none, unless their delivery fails.
+  waiting uuid[];
+  day     date;
+  part    record;
 begin
   perform pg_advisory_xact_lock(hashtextextended('berth:seen_maintain', 0));
   for day in select generate_series(today - 1, today + 2, interval '1 day')::date loop
@@ -3640,14 +3643,19 @@ begin
       end;
     end if;
   end loop;
+  waiting := array(select id from outbox where id < oldest);
   for part in select c.relname from pg_inherits i join pg_class c on c.oid = i.inhrelid
               where i.inhparent = 'seen'::regclass and c.relname ~ '^seen_[0-9]{8}$'
                 and to_date(right(c.relname, 8), 'YYYYMMDD') < today - keep_days loop
+    -- The default partition takes the replies to the tells that are waiting.
+    execute format('alter table seen detach partition %I', part.relname);
+    execute format('insert into seen select * from %I where msg_id = any($1)', part.relname) using waiting;
     execute format('drop table %I', part.relname);
   end loop;
   -- No partition contains these ids. The limit keeps the statement short; the next pass deletes more.
   delete from seen_other where msg_id in (
-    select msg_id from seen_other where msg_id < seen_bound(today - keep_days) order by msg_id limit 20000);
+    select msg_id from seen_other s where msg_id < oldest and not exists (select from outbox o where o.id = s.msg_id)
+     order by msg_id limit 20000);
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.store_metrics(nodes uuid[], jsons text[], apart_s integer)

@@ -6,6 +6,9 @@ import { type Check, invariant } from "./check.ts";
 import { PUBLISHED_STEPS } from "./published.ts";
 import { logIn, type Scope } from "./scope.ts";
 
+/** The replies of this time are checked. None of them is deleted while the doctor runs. */
+const CHECKED = `${SEEN_RETENTION_HOURS / 2} hours`;
+
 /** Excludes denied requests. They have rows in the log, but belong to no actor and have no stored reply. */
 const OF_ACTORS = "actor_kind <> 'request'";
 
@@ -22,9 +25,11 @@ export function logChecks(scope: Scope): readonly Check[] {
     invariant(
       "INV-1",
       "every recent change has a stored reply",
-      // Checks only recent messages, because replies are deleted after the retention period.
+      // Checks only recent changes by recent messages, because replies are deleted when their message id is old. The
+      // id of a tell has the time at which the tell was written. Ids have the database's time, and not of berth_now().
       `select format('%s of %s %s: message %s', event, actor_kind, actor_id, msg_id) as what from ${log} t
-        where ${OF_ACTORS} and t.at > berth_now() - interval '${SEEN_RETENTION_HOURS / 2} hours'
+        where ${OF_ACTORS} and t.at > berth_now() - interval '${CHECKED}'
+          and t.msg_id >= seen_bound(((now() - interval '${CHECKED}') at time zone 'UTC')::date)
           and not exists (select from seen s where s.msg_id = t.msg_id)`,
     ),
     invariant(

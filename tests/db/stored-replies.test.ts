@@ -55,6 +55,42 @@ test("old replies in the default partition are deleted, and the others stay", as
   await db.query("delete from seen_other");
 });
 
+const replies = async () =>
+  (await db.query<{ reply: string }>("select reply from seen order by reply")).rows.map(({ reply }) => reply);
+
+/** Stores a reply with a message id of some days ago. Returns the id. */
+async function storeReply(days: number, reply: string): Promise<string> {
+  const { rows: [row] } = await db.query<{ msg_id: string }>(
+    `insert into seen (msg_id, reply)
+     select (left(seen_bound((now() at time zone 'UTC')::date - $1::int)::text, 24)
+             || right(gen_random_uuid()::text, 12))::uuid, $2 returning msg_id`,
+    [days, reply],
+  );
+  return row!.msg_id;
+}
+
+test("the replies of tells in the outbox are kept, because the tells may be delivered again", async () => {
+  await dropDays();
+  const { rows: [day] } = await db.query<{ name: string; low: string; high: string }>(
+    `select to_char(day, 'YYYYMMDD') as name, seen_bound(day) as low, seen_bound(day + 1) as high
+       from (select (now() at time zone 'UTC')::date - 2 as day) two_days_ago`,
+  );
+  const { name, low, high } = day!;
+  await db.query(`create table seen_${name} partition of seen for values from ('${low}') to ('${high}')`);
+  // The replies of two days ago are in the partition, and older replies are in the default partition.
+  for (const days of [2, 3]) {
+    await storeReply(days, `${days} days ago`);
+    const id = await storeReply(days, `${days} days ago, in the outbox`);
+    await db.query("insert into outbox (id, to_kind, to_id, message) values ($1, 'any', 'any', '{}')", [id]);
+  }
+  await db.query("select seen_maintain(1)");
+  expect(await replies()).toEqual(["2 days ago, in the outbox", "3 days ago, in the outbox"]);
+  expect(await partitions()).not.toContain(`seen_${name}`);
+  await db.query("delete from outbox");
+  await db.query("select seen_maintain(1)");
+  expect(await replies()).toEqual([]);
+});
+
 test("a server that starts after days creates the partition of the day before it stores a reply", async () => {
   await dropDays();
   // The start creates the root user, which stores a reply.

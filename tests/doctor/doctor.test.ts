@@ -88,6 +88,24 @@ test.each(CHECKS.map((check, place) => [`${check.id}: ${check.title}`, check, RE
   },
 );
 
+test("INV-1 needs no reply to a tell that was written more than a day before it was delivered", async () => {
+  const [{ query }] = CHECKS.filter(({ id }) => id === "INV-1") as [(typeof CHECKS)[number]];
+  await t.db.withClient(async (client) => {
+    await client.query("begin");
+    const age = (days: number) =>
+      client.query(
+        `update transition set msg_id = seen_bound(((now() - interval '12 hours') at time zone 'UTC')::date - $1::int)
+          where id = (select min(id) from transition where actor_kind = 'vpc')`,
+        [days],
+      );
+    await age(0);
+    expect((await client.query(query)).rows).toHaveLength(1);
+    await age(1);
+    expect((await client.query(query)).rows).toEqual([]);
+    await client.query("rollback");
+  });
+});
+
 test("a stuck operation is a warning and a violated invariant is a failure; each check shows at most twenty findings", async () => {
   const { rows: [saga] } = await t.db.query<{ id: string }>(
     `insert into saga (id, incarnation, version, state, saga, params, refs, outputs, steps, early, created_at,
