@@ -5232,6 +5232,15 @@ create table sealed_user_data (
   constraint sealed_user_data_once CHECK ((num_nonnulls(plain, sealed) = 1))
 );
 
+create table secret_check (
+  only_row boolean default true not null,
+  derived bytea not null,
+  created_at timestamp with time zone default berth_now() not null,
+  constraint secret_check_derived_check CHECK ((octet_length(derived) = 32)),
+  constraint secret_check_only_row_check CHECK (only_row),
+  constraint secret_check_pkey PRIMARY KEY (only_row)
+);
+
 create table seen (
   msg_id uuid not null,
   reply text not null,
@@ -6309,6 +6318,7 @@ grant select on table schema_migration to berth_app;
 grant select on table schema_migration to berth_reader;
 grant delete, insert, select, update on table sealed_user_data to berth_app;
 grant select on table sealed_user_data to berth_reader;
+grant insert, select on table secret_check to berth_app;
 grant delete, insert, select, update on table seen to berth_app;
 grant select on table seen to berth_reader;
 grant delete, insert, select, update on table seen_other to berth_app;

@@ -10,7 +10,7 @@ import { IssuerUnavailable } from "./auth/issuer-document.ts";
 import { createAuditSigner } from "./auth/audit-signature.ts";
 import { createMint } from "./auth/mint.ts";
 import { createPasswords } from "./auth/password.ts";
-import { serverSecret } from "./auth/secret.ts";
+import { sharedSecret } from "./auth/secret.ts";
 import { createSessionTokens } from "./auth/token.ts";
 import type { Config } from "./config.ts";
 import { REGISTER_STATUS_HOLD_MS, REGISTER_STATUS_HOLD_SHORT_MS } from "./contract/limits.ts";
@@ -121,7 +121,7 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
   await maintainReplies(db).catch((error) => report("background work failed: stored replies", error));
   const time = await openDatabaseTime(db);
   const ports = productionPorts(report, time.now_ms);
-  const secret = await serverSecret({ env: config.env, dataDir: config.dataDir, db });
+  const secret = await sharedSecret({ env: config.env, dataDir: config.dataDir, db });
   if (secret.warning !== null) logger.warning(secret.warning);
   const mint = createMint(secret.secret);
   await Promise.all([sealPlainUserData(db, mint), countVpcs(db)]);

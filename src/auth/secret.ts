@@ -5,6 +5,7 @@ import { randomBytes } from "node:crypto";
 import { link, mkdir, open, readFile, stat, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { DbClient } from "../db/pool.ts";
+import { refuseOtherSecret, USE_THE_SAME } from "./secret-check.ts";
 
 export type SecretSources = {
   readonly env: { readonly BERTH_SECRET_KEY?: string; readonly DATABASE_URL?: string };
@@ -27,6 +28,13 @@ const FORM = `at least ${SECRET_BYTES} random bytes as hex or base64url; ${CREAT
 const IN_DATABASE = "BERTH_SECRET_KEY is not set, so the server's secret is kept in the database: anyone who can " +
   "read the database or a backup can open the sealed values. To move it out, stop all servers, set BERTH_SECRET_KEY " +
   "to the result of `select encode(secret, 'hex') from server_secret`, and delete that row.";
+
+/** Returns the secret like `serverSecret`. Throws an Error if servers use this database with another secret. */
+export async function sharedSecret(sources: SecretSources): Promise<ServerSecret> {
+  const found = await serverSecret(sources);
+  await refuseOtherSecret(sources.db, found.secret);
+  return found;
+}
 
 /** Reads the secret, or creates it. Throws an Error that says what to do when the secret is unusable. */
 export async function serverSecret({ env, dataDir, db }: SecretSources): Promise<ServerSecret> {
@@ -104,11 +112,20 @@ async function mint(path: string, dataDir: string): Promise<void> {
   }
 }
 
-/** Reads the secret from the database, or creates it. All servers of one database get the same secret. */
+/**
+ * Reads the secret from the database, or creates it. All servers of one database get the same secret. Creates none if
+ * the database is used with a secret from elsewhere.
+ */
 async function fromDatabase(db: DbClient): Promise<Uint8Array> {
   const read = () => db.query<{ secret: Uint8Array }>("select secret from server_secret");
   const present = (await read()).rows[0];
   if (present !== undefined) return present.secret;
-  await db.query("insert into server_secret (secret) values ($1) on conflict do nothing", [randomBytes(SECRET_BYTES)]);
-  return (await read()).rows[0]!.secret;
+  await db.query(
+    `insert into server_secret (secret) select $1::bytea where not exists (select from secret_check)
+         on conflict do nothing`,
+    [randomBytes(SECRET_BYTES)],
+  );
+  const created = (await read()).rows[0];
+  if (created === undefined) throw new Error(`BERTH_SECRET_KEY is not set. ${USE_THE_SAME}`);
+  return created.secret;
 }

@@ -42,6 +42,7 @@ test(
         audit.map(() => ["ok", []]),
       );
       // A server with another secret cannot verify the archive's signature.
+      await first.db.query("delete from secret_check");
       const other = await openTestControlPlane({
         databaseUrl: first.databaseUrl,
         resident: false,

@@ -106,6 +106,8 @@ const FORBIDDEN = [
   "update log_retention set dropped_before = berth_now()",
   "update server_secret set secret = ''",
   "delete from server_secret",
+  "update secret_check set derived = ''",
+  "delete from secret_check",
   "update schema_migration set sha256 = ''",
   "delete from schema_migration",
   "set role berth_owner",
@@ -215,6 +217,7 @@ describe.each(DATABASES)("S-37: the application, started by `task start` on %s,"
       audit_event: "SELECT INSERT",
       audit_head: "SELECT UPDATE",
       schema_migration: "SELECT",
+      secret_check: "SELECT INSERT",
       server_secret: "SELECT INSERT",
       transition: "SELECT INSERT",
     });
