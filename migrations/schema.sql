@@ -5379,6 +5379,7 @@ create table staging (
 
 create table stored_upload (
   id uuid not null,
+  unneeded_at timestamp with time zone,
   constraint stored_upload_pkey PRIMARY KEY (id)
 );
 

@@ -1,19 +1,46 @@
 // Deletes stored bytes that no upload and no image needs any more: the bytes of expired and cancelled uploads, and of
 // deleted images. Bytes of an upload that this database never had stay: a server on an older copy of the database may
-// use the same store.
+// use the same store. The table stored_upload has the uploads of this database; a row stays until its bytes are
+// deleted.
 import { findUnneededUploads } from "../../actors/image-upload/reads.ts";
 import type { Db } from "../db/pool.ts";
 import type { ImageStore } from "./store.ts";
 
 /** Bytes that changed within this time stay, because a request may still be writing them. */
 const UNNEEDED_MS = 60 * 60 * 1_000;
+/** Rows without bytes that one pass marks, and that one pass deletes, so that a pass ends soon. */
+const ROWS_MAX = 10_000;
 
-/** Returns the number of stored images that were deleted. */
+/** Marks the rows that nothing needs any more. */
+const MARK = `
+  update stored_upload set unneeded_at = (select berth_now()) where id in (
+    select s.id from stored_upload s
+     where s.unneeded_at is null
+       and not exists (select from image_upload u where u.id = s.id)
+       and not exists (select from image m where m.source_url = 'berth:' || s.id)
+     limit $1)`;
+
+/** The rows for which no request can write any more. */
+const ENDED = `select id from stored_upload where unneeded_at < (select berth_now()) - $1 * interval '1 ms' limit $2`;
+
+/** Returns the number of stored images that were deleted. Throws after the pass if the store did not delete some. */
 export async function pruneImages(db: Db, store: ImageStore, now_ms: number): Promise<number> {
-  const old = (await store.list()).filter(({ changed_at_ms }) => now_ms - changed_at_ms >= UNNEEDED_MS);
-  if (old.length === 0) return 0;
-  const unneeded = await findUnneededUploads(db.kysely, old.map(({ id }) => id));
-  for (const id of unneeded) await store.remove(id);
-  await db.query("delete from stored_upload where id = any($1)", [unneeded]);
-  return unneeded.length;
+  await db.query(MARK, [ROWS_MAX]);
+  // The rows are read before the bytes are listed, so a row without bytes in the list never gets any.
+  const { rows: ended } = await db.query<{ id: string }>(ENDED, [UNNEEDED_MS, ROWS_MAX]);
+  const stored = await store.list();
+  const withBytes = new Set(stored.map(({ id }) => id));
+  const withoutBytes = ended.map(({ id }) => id).filter((id) => !withBytes.has(id));
+  const old = stored.filter(({ changed_at_ms }) => now_ms - changed_at_ms >= UNNEEDED_MS).map(({ id }) => id);
+  const unneeded = old.length === 0 ? [] : await findUnneededUploads(db.kysely, old);
+  const removed: string[] = [];
+  const failures: unknown[] = [];
+  for (const id of unneeded) {
+    await store.remove(id).then(() => removed.push(id), (error) => failures.push(error));
+  }
+  await db.query("delete from stored_upload where id = any($1)", [[...removed, ...withoutBytes]]);
+  if (failures.length > 0) {
+    throw new Error(`The store did not delete ${failures.length} images`, { cause: failures[0] });
+  }
+  return removed.length;
 }

@@ -5,6 +5,7 @@ import { utimes } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openFolderStore } from "../../src/image-store/folder.ts";
 import { pruneImages } from "../../src/image-store/prune.ts";
+import type { ImageStore } from "../../src/image-store/store.ts";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
@@ -29,6 +30,18 @@ const begin = async (): Promise<string> => {
   const body = { name: randomUUID(), os: "linux", version: "1", size_bytes: BYTES.length };
   return okOf(await tenant.call("POST", `/v1/tenants/${tenant.tenant_id}/image-uploads`, { body })).id;
 };
+
+const rowsOf = async (id: string) => {
+  return (await t.db.query("select from stored_upload where id = $1", [id])).rowCount;
+};
+
+/** Ends an upload without stored bytes two hours ago. */
+async function endedWithoutBytes(id: string): Promise<void> {
+  expect((await tenant.call("DELETE", `/v1/image-uploads/${id}`)).status).toBe(204);
+  await pruneImages(t.db, await openFolderStore(folder.path), Date.now());
+  expect(await rowsOf(id)).toBe(1);
+  await t.db.query("update stored_upload set unneeded_at = unneeded_at - interval '2 hours' where id = $1", [id]);
+}
 
 /** Stores bytes that changed two hours ago. */
 async function stored(id: string) {
@@ -55,5 +68,42 @@ test("the bytes of an ended upload are deleted, even after the transitions of th
   expect(await pruneImages(t.db, store, Date.now())).toBe(1);
   expect(await store.read(id, 0)).toBeNull();
   expect(await pruneImages(t.db, store, Date.now())).toBe(0);
-  expect((await t.db.query("select from stored_upload where id = $1", [id])).rowCount).toBe(0);
+  expect(await rowsOf(id)).toBe(0);
+});
+
+test("the row of an upload that ended without bytes is deleted after an hour", async () => {
+  const [open, ended] = [await begin(), await begin()];
+  await endedWithoutBytes(ended);
+  expect(await pruneImages(t.db, await openFolderStore(folder.path), Date.now())).toBe(0);
+  expect([await rowsOf(open), await rowsOf(ended)]).toEqual([1, 0]);
+});
+
+test("the row of an upload stays while a request that began before its end has stored bytes", async () => {
+  const id = await begin();
+  await endedWithoutBytes(id);
+  const store = await openFolderStore(folder.path);
+  await store.write(id, 0, BYTES);
+  expect(await pruneImages(t.db, store, Date.now())).toBe(0);
+  expect(await rowsOf(id)).toBe(1);
+  expect(await pruneImages(t.db, store, Date.now() + HOUR_MS)).toBe(1);
+  expect([await rowsOf(id), await store.read(id, 0)]).toEqual([0, null]);
+});
+
+test("the bytes of other uploads are deleted if the store cannot delete one upload", async () => {
+  const ids = [await begin(), await begin(), await begin()];
+  for (const id of ids) {
+    await stored(id);
+    expect((await tenant.call("DELETE", `/v1/image-uploads/${id}`)).status).toBe(204);
+  }
+  const folderStore = await openFolderStore(folder.path);
+  const listed = (await folderStore.list()).map(({ id }) => id).filter((id) => ids.includes(id));
+  const [stuck = ""] = listed;
+  const store: ImageStore = {
+    ...folderStore,
+    remove: (id) => id === stuck ? Promise.reject(new Error("the disk is read-only")) : folderStore.remove(id),
+  };
+  await expect(pruneImages(t.db, store, Date.now())).rejects.toThrow("The store did not delete 1 images");
+  for (const id of ids) expect([id, await rowsOf(id)]).toEqual([id, id === stuck ? 1 : 0]);
+  expect(await pruneImages(t.db, folderStore, Date.now())).toBe(1);
+  expect(await rowsOf(stuck)).toBe(0);
 });
