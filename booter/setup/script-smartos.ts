@@ -102,13 +102,16 @@ unpack() {
   [ -d "$made.part/$inner" ] || stop "$1 contains more than one folder"
   rm -rf "$made" && mv "$made.part/$inner" "$made" && rmdir "$made.part" || stop "$1 could not be moved to its place"
 }
+# link TARGET NAME: makes or replaces a link. If NAME is a link to a folder, illumos' ln, also with -n, makes the new link
+# inside of that folder.
+link() { rm -f "$2" && ln -s "$1" "$2" || stop "the boot tree could not be linked"; }
 smartos_boot_tree() {
   unpack "platform-$platform_stamp"
   unpack "boot-$boot_stamp"
-  ln -sfn "./platform-$platform_stamp" "$tree/platform" && ln -sfn "./boot-$boot_stamp" "$tree/boot" ||
-    stop "the boot tree could not be linked"
+  link "./platform-$platform_stamp" "$tree/platform"
+  link "./boot-$boot_stamp" "$tree/boot"
   mkdir -p "$tree/etc/version" "$tree/os/$platform_stamp" || stop "the boot tree could not be created"
-  ln -sfn "../../platform-$platform_stamp" "$tree/os/$platform_stamp/platform" || stop "the boot tree could not be linked"
+  link "../../platform-$platform_stamp" "$tree/os/$platform_stamp/platform"
   printf '%s\n' "$boot_stamp" >"$tree/etc/version/boot" || stop "the version could not be written"
   console=$(value console)
   {

@@ -123,6 +123,12 @@ case "$name @{1-}" in
 esac
 `.replaceAll("@{", "${");
 
+// On illumos, -n does not change how a link is made: a target that is a link to a folder is followed. Logs no call.
+const LN = String.raw`#!/usr/bin/env bash
+case $1 in -*) set -- "@{1//n/}" "@{@:2}" ;; esac
+PATH=/usr/bin:/bin exec ln "$@"
+`.replaceAll("@{", "${");
+
 /** The output of the layout tool for two mirrors of two disks each, a log, two cache disks and a spare. */
 export const LAYOUT = {
   spares: [{ name: "c1t4d0", vid: "V", pid: "P", size: 4_000_000_000_000, solid_state: false }],
@@ -147,6 +153,8 @@ export async function installTools(folder: string, stamp: string): Promise<Platf
   // The fake `sleep` returns at once and logs no call.
   await writeFile(join(bin, "sleep"), "#!/bin/sh\n");
   await chmod(join(bin, "sleep"), 0o755);
+  await writeFile(join(bin, "ln"), LN);
+  await chmod(join(bin, "ln"), 0o755);
   for (const name of TOOLS) await symlink("tool", join(bin, name));
   await writeFile(join(state, "running"), `joyent_${stamp}\n`);
   await writeFile(join(state, "layout.json"), `${JSON.stringify(LAYOUT, null, "\t")}\n`);

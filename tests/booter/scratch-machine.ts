@@ -16,6 +16,8 @@ import { installTools } from "./platform-tools.ts";
 const run = promisify(execFile);
 
 export const STAMP = "20260901T000000Z";
+/** The stamp of a later image. Its archives have the same content. */
+export const NEXT_STAMP = "20261015T000000Z";
 export const UUID = "6f1c2a52-0d5e-4c7e-9a3b-5a3d7f0b9c11";
 export const HASH = `$6$salt$${"h".repeat(85)}.`;
 export const KEY = "opsk_aaaaaaaaaaaa_0123456789abcdef0123456789abcdef";
@@ -82,8 +84,10 @@ export async function openScratchMachine(): Promise<ScratchMachineFixture> {
         case "/install.sh":
           return answer(200, INSTALL_SH);
         case `/setup/files/platform-${STAMP}.tgz`:
+        case `/setup/files/platform-${NEXT_STAMP}.tgz`:
           return answer(200, archives.platform);
         case `/setup/files/boot-${STAMP}.tgz`:
+        case `/setup/files/boot-${NEXT_STAMP}.tgz`:
           return answer(200, archives.boot);
       }
       const machine = machines.get(String(req.headers["x-setup-token"]));

@@ -1,6 +1,6 @@
 // Runs the complete setup script on scratch roots with fake platform tools and a fake booter. Some tests make a call of
 // the script fail once and run the script again. `deno task trial` does this for every kind of call.
-import { access } from "node:fs/promises";
+import { access, readlink } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { lacking, needs } from "../support/optional-programs.ts";
@@ -12,6 +12,7 @@ import {
   KEY,
   kindsOfCalls,
   NEEDED,
+  NEXT_STAMP,
   openScratchMachine,
   type ScratchMachine,
   type ScratchMachineFixture,
@@ -258,6 +259,22 @@ describe("a pool of this machine", () => {
       ).toBe(false);
     },
   );
+});
+
+test.concurrent("a machine that is set up again with later images boots these images", async ({ expect }) => {
+  const machine = await fixture.machine();
+  expect((await machine.start()).code).toBe(113);
+  await machine.put("running", `joyent_${NEXT_STAMP}\n`);
+  machine.values.set("platform_stamp", NEXT_STAMP).set("boot_image_stamp", NEXT_STAMP);
+  expect((await machine.start()).code).toBe(113);
+  const boot = join(machine.root, "disk/zones/boot");
+  expect([await readlink(join(boot, "platform")), await readlink(join(boot, "boot"))]).toEqual([
+    `./platform-${NEXT_STAMP}`,
+    `./boot-${NEXT_STAMP}`,
+  ]);
+  expect(await machine.disk(`zones/boot/boot-${NEXT_STAMP}/loader.conf`)).toContain("console=");
+  // The earlier images stay as they were.
+  await expect(readlink(join(boot, `platform-${STAMP}/platform-${NEXT_STAMP}`))).rejects.toThrow("ENOENT");
 });
 
 describe("after a failed call the failure is reported, the next run succeeds, and the pool was created once:", () => {
