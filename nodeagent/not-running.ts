@@ -9,6 +9,11 @@ export function notRunning(): Failure {
   return new Failure("the machine does not run on its node", EXIT.conflict);
 }
 
+/** The failure of work that needs the answer of a VM's process, which runs. */
+export function notAnswering(): Failure {
+  return new Failure("the machine's process on its node does not answer now; try again", EXIT.failure);
+}
+
 /** The failure of a restart of the node while VMs run on it. */
 export function vmsRun(count: number): Failure {
   return new Failure(`${count} virtual machines run on the node; drain it before it restarts`, EXIT.conflict);

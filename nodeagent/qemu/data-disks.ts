@@ -1,12 +1,21 @@
-// Attaches and removes the data disks of VMs. The agent first records which disks a guest has. Then it adds the disk to
-// a running QEMU, or removes it. A VM that is off gets its attached disks with its next boot.
+// Attaches and removes the data disks of VMs. The agent first adds the disk to a running QEMU, or removes it. Then it
+// records which disks the guest has. A VM that is off gets its attached disks with its next boot.
 import { sizeOfFile } from "../../cli/image/part.ts";
 import { EXIT } from "../../cli/internal/exit-code.ts";
 import { Failure } from "../../cli/internal/failure.ts";
 import type { DiskSource, NewDisk, Stoppable } from "../driver.ts";
 import { ignoreFullDisk } from "../full-disk.ts";
 import { noDisk } from "../no-disk.ts";
-import { blockNodes, closeNodes, DATA_CONTROLLER, dataDevice, dataNames, DEVICES } from "./block-nodes.ts";
+import { notAnswering } from "../not-running.ts";
+import {
+  blockNodes,
+  closeNodes,
+  DATA_CONTROLLER,
+  dataDevice,
+  dataNames,
+  DEVICES,
+  isAttachedData,
+} from "./block-nodes.ts";
 import type { VmPlaces } from "./folders.ts";
 import type { Qmp } from "./qmp.ts";
 import { copyDisk, copyImage, createDisk, removeDrafted } from "./vm-disks.ts";
@@ -18,12 +27,15 @@ export type DataDiskPorts = {
   readonly places: (vm_id: string) => VmPlaces;
   /** Returns the monitor of a running VM. */
   readonly qmp: (vm_id: string) => Qmp | undefined;
+  /** Returns whether the VM has a QEMU that does not answer. */
+  readonly isSilent: (vm: VmRecord) => Promise<boolean>;
 };
 
 type DiskCopy = Stoppable & { readonly source: DiskSource };
+type Wanted = { readonly disk_id: string; readonly attached: boolean };
 
 /** Returns the operations on data disks. The caller runs one at a time for each VM. */
-export function dataDisks({ store, places, qmp }: DataDiskPorts) {
+export function dataDisks({ store, places, qmp, isSilent }: DataDiskPorts) {
   function diskOf(vm: VmRecord, disk_id: string): VmDisk {
     const disk = vm.disks.find(({ id, kind }) => id === disk_id && kind === "data");
     if (disk === undefined) throw noDisk(vm.id, disk_id);
@@ -53,24 +65,28 @@ export function dataDisks({ store, places, qmp }: DataDiskPorts) {
     else await copyDisk({ from: fileOf(diskOf(vm, source.disk_id).id), to, uid: vm.uid, signal }, disk.size_bytes);
   }
 
-  async function attach(vm: VmRecord, disk_id: string): Promise<void> {
-    const disk = diskOf(vm, disk_id);
-    await record(vm, { ...disk, attached: true });
-    const monitor = qmp(vm.id);
-    if (monitor !== undefined) await plug(monitor, disk_id, places(vm.id).disk(disk_id));
-  }
+  const attach = (vm: VmRecord, disk_id: string) =>
+    change(vm, { disk_id, attached: true }, (qmp) => plug(qmp, disk_id, places(vm.id).disk(disk_id)));
 
-  async function detach(vm: VmRecord, disk_id: string): Promise<void> {
-    await record(vm, { ...diskOf(vm, disk_id), attached: false });
+  const detach = (vm: VmRecord, disk_id: string) =>
+    change(vm, { disk_id, attached: false }, (qmp) => unplug(qmp, disk_id));
+
+  /** Changes whether a guest has a disk. Throws a Failure if that needs a QEMU that does not answer. */
+  async function change(vm: VmRecord, { disk_id, attached }: Wanted, inQemu: (qmp: Qmp) => Promise<void>) {
+    const disk = diskOf(vm, disk_id);
+    if (await isSilent(vm)) {
+      // The guest has what is recorded. So the undo of a refused change ends at once: later jobs of the VM wait for it.
+      if (isAttachedData(disk) === attached) return;
+      throw notAnswering();
+    }
     const monitor = qmp(vm.id);
-    if (monitor !== undefined) await unplug(monitor, disk_id);
+    if (monitor !== undefined) await inQemu(monitor);
+    await record(vm, { ...disk, attached });
   }
 
   async function remove(vm: VmRecord, disk_id: string): Promise<void> {
     if (!vm.disks.some(({ id }) => id === disk_id)) return;
-    await record(vm, { ...diskOf(vm, disk_id), attached: false }).catch(ignoreFullDisk);
-    const monitor = qmp(vm.id);
-    if (monitor !== undefined) await unplug(monitor, disk_id);
+    await detach(vm, disk_id).catch(ignoreFullDisk);
     await removeDrafted(places(vm.id).disk(disk_id));
     await store.change(vm.id, { disks: vm.disks.filter(({ id }) => id !== disk_id) });
   }

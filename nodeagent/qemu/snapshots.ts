@@ -8,6 +8,7 @@ import { Failure } from "../../cli/internal/failure.ts";
 import type { SnapshotConsistency } from "../../src/contract/enums.ts";
 import type { NewDisk, Stoppable } from "../driver.ts";
 import { noDisk } from "../no-disk.ts";
+import { notAnswering } from "../not-running.ts";
 import { blockNode, blockNodes, closeNodes, dataNames, isAttachedData } from "./block-nodes.ts";
 import type { DataDiskPorts } from "./data-disks.ts";
 import { renameDurably } from "./durable-rename.ts";
@@ -29,7 +30,7 @@ type SnapshotPorts = DataDiskPorts & Pick<Host, "log" | "signal">;
 type Making = Stoppable & { readonly qmp: Qmp; readonly source: VmDisk; readonly snapshot: VmDisk };
 
 /** Returns the operations on snapshots. The caller runs one at a time for each VM. */
-export function snapshots({ store, places, qmp, log, signal: agent_signal }: SnapshotPorts) {
+export function snapshots({ store, places, qmp, isSilent, log, signal: agent_signal }: SnapshotPorts) {
   const agentOf = (vm: VmRecord) => guestAgentAt(places(vm.id).socket("qga"));
 
   async function create(
@@ -39,6 +40,7 @@ export function snapshots({ store, places, qmp, log, signal: agent_signal }: Sna
   ): Promise<SnapshotConsistency> {
     const source = vm.disks.find((disk) => disk.id === source_disk_id);
     if (source === undefined) throw noDisk(vm.id, source_disk_id);
+    if (isUsed(source) && await isSilent(vm)) throw notAnswering();
     const snapshot = { id, name, kind: "data", size_bytes, image_sha256: null, attached: false };
     const others = vm.disks.filter((disk) => disk.id !== id);
     // The record is written before the file, so that an interrupted copy can be repeated or removed.

@@ -7,13 +7,14 @@ import { ignoreFullDisk } from "../full-disk.ts";
 import type { NicsPlan, VmPlan, Vms } from "../driver.ts";
 import type { MoveRecord } from "../migration/migrations.ts";
 import { noDisk } from "../no-disk.ts";
-import { notRunning } from "../not-running.ts";
+import { notAnswering, notRunning } from "../not-running.ts";
 import { dataDisks } from "./data-disks.ts";
 import { snapshots } from "./snapshots.ts";
 import { placesOf } from "./folders.ts";
 import type { NodeNetwork } from "../network/node-network.ts";
 import type { Host } from "./host.ts";
 import { openDisks } from "./block-nodes.ts";
+import { processesOf } from "./processes.ts";
 import { rebuildVm } from "./rebuild.ts";
 import { fatVolume } from "./fat-volume.ts";
 import { LABEL as SEED_LABEL, networkConfig, seedFiles, seedVolume } from "./seed.ts";
@@ -44,7 +45,9 @@ export function qemuVms({ host, store, power, bindings, network }: VmsOptions): 
   const hasNic = (id: string) => store.all().some(({ nics }) => nics.some((nic) => nic.id === id));
   const addresses = addressBindings(bindings, (id) => hasNic(id) || isLocalNic(network.documents(), id));
 
-  const ports = { store, places, qmp: (id: string) => power.monitor(id)?.qmp };
+  const qmp = (id: string) => power.monitor(id)?.qmp;
+  const isSilent = async (vm: VmRecord) => qmp(vm.id) === undefined && (await processesOf(vm)).length > 0;
+  const ports = { store, places, qmp, isSilent };
   const data = dataDisks(ports);
   const copies = snapshots({ ...ports, log: host.log, signal: host.signal });
 
@@ -136,10 +139,11 @@ export function qemuVms({ host, store, power, bindings, network }: VmsOptions): 
     if (disk === undefined) throw noDisk(id, wanted.id);
     const size_bytes = Math.max(disk.size_bytes, wanted.size_bytes);
     const node = openDisks(vm.disks).find((open) => open.id === wanted.id)?.node;
-    const qmp = power.monitor(id)?.qmp;
+    if (node !== undefined && await isSilent(vm)) throw notAnswering();
+    const monitor = qmp(id);
     // Repeats the growth of an interrupted job: the file may be larger than the record already.
-    if (node !== undefined && qmp !== undefined) {
-      await qmp.execute("block_resize", { "node-name": node, size: size_bytes });
+    if (node !== undefined && monitor !== undefined) {
+      await monitor.execute("block_resize", { "node-name": node, size: size_bytes });
     } else if (size_bytes > disk.size_bytes) await growDisk(places(id).disk(disk.id), size_bytes, vm.uid);
     const disks = vm.disks.map((each) => each.id === disk.id ? { ...each, size_bytes } : each);
     if (size_bytes !== disk.size_bytes) await store.change(id, { disks });

@@ -4,6 +4,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { mkdir, symlink } from "node:fs/promises";
 import { join } from "node:path";
+import process from "node:process";
 import type { Vms } from "../../nodeagent/driver.ts";
 import { openDocumentStore } from "../../nodeagent/network/document-store.ts";
 import { createNodeNetwork } from "../../nodeagent/network/node-network.ts";
@@ -62,11 +63,11 @@ export async function openStandInVms(path: string): Promise<StandInVms> {
     log: lines,
     add: async (fields) => {
       const id = randomUUID();
-      await store.put({ ...vmRecord(id, store.freeUid()), ...fields });
+      await store.put({ ...vmRecord(id, process.getuid!()), ...fields });
       return id;
     },
     startProcess: (id) => {
-      // The agent knows a QEMU by the UUID among its arguments, and by its user.
+      // The agent knows a QEMU by the UUID among its arguments, and by its user: here the user of the test.
       processes.set(id, spawn("sh", ["-c", "read line", "sh", "-uuid", id]));
     },
     openMonitor: async (id, answer = () => ({ return: {} })) => {
