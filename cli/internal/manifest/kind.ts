@@ -21,7 +21,7 @@ export type FieldType =
 /**
  * How a field of an existing record changes. `patch`: by a request that changes the record. `replace`: the record is
  * deleted and created. `step`: by a separate request. `grow`: as `step`, and only to a larger number. `fixed`: not at
- * all. `hidden`: the server does not show it, so it is not compared.
+ * all. `hidden`: only used when the record is created, so it is not compared.
  */
 export type FieldChange = "patch" | "replace" | "step" | "grow" | "fixed" | "hidden";
 

@@ -66,18 +66,14 @@ export function planOf(
 ): Plan {
   const found = new Map(existing.map((each) => [idOf(each), each]));
   const wanted = new Map(manifest.entries.map((each) => [idOf(each), each]));
-  const problems = manifest.entries.flatMap((entry) =>
-    referencesOf(entry).filter((each) => !found.has(idOf(each)) && !wanted.has(idOf(each)) && !isKnown(each))
-      .map(({ list, key }) =>
-        `${entry.kind.singular} ${entry.key} refers to ${list} ${key}, which is neither in the manifest nor in ${place}`
-      )
-  );
+  const problems: string[] = [];
   const steps: Step[] = [];
   let unchanged = 0;
   for (const { list } of kinds) {
     for (const entry of manifest.entries.filter((each) => each.list === list)) {
       const there = found.get(idOf(entry));
       const step = there === undefined ? { kind: "create", entry } as const : stepFor(entry, there, problems);
+      if (step !== null) problems.push(...lostReferences(entry, step));
       if (step?.kind === "create" || step?.kind === "replace") problems.push(...problemsOf?.(entry) ?? []);
       if (step === null) unchanged++;
       else steps.push(step);
@@ -92,9 +88,27 @@ export function planOf(
     problems,
   };
 
+  function lostReferences(entry: Entry, step: Step): string[] {
+    const kept = new Set(step.kind === "change" ? referencesOf(unchangedOf(entry, step.diffs)).map(idOf) : []);
+    return referencesOf(entry)
+      .filter((each) => ![kept, found, wanted].some((ids) => ids.has(idOf(each))) && !isKnown(each))
+      .map(({ list, key }) =>
+        `${entry.kind.singular} ${entry.key} refers to ${list} ${key}, which is neither in the manifest nor in ${place}`
+      );
+  }
+
   function isSurplus(each: Existing): boolean {
     return each.removable && each.kind.foreign !== true && manifest.lists.has(each.list) && !wanted.has(idOf(each));
   }
+}
+
+/** Returns the entry without the values that a step changes. The run does not use the references in the others. */
+function unchangedOf(entry: Entry, diffs: readonly FieldDiff[]): Entry {
+  const changed = new Set(diffs.map(({ field }) => field));
+  return {
+    ...entry,
+    values: Object.fromEntries(Object.entries(entry.values).filter(([field]) => !changed.has(field))),
+  };
 }
 
 function stepFor(entry: Entry, existing: Existing, problems: string[]): Step | null {

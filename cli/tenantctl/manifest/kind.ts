@@ -129,7 +129,8 @@ export const KINDS = [
       cpu: required(fixed("number")),
       memory_bytes: required(fixed("bytes")),
       disk_bytes: { type: "bytes", change: "grow" },
-      ssh_keys: fixed("texts"),
+      // Another user's keys have no names here, and a key of an existing instance can be deleted.
+      ssh_keys: { type: "texts", change: "hidden" },
       placement_group: fixed("text"),
       deletion_protection: patched("boolean"),
       extra_nics: { type: "objects", change: "hidden" },

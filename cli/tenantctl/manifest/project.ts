@@ -55,7 +55,7 @@ export async function readProject(io: TenantIo): Promise<Project> {
     ({ id }) => io.all<Disk>("/v1/disks", { instance: id }),
   );
   const name_of = namesOf(
-    [vpcs, ips, groups, instances, keys, images, ...networks.map((each) => Object.values(each).flat())].flat(),
+    [vpcs, ips, groups, instances, images, ...networks.map((each) => Object.values(each).flat())].flat(),
   );
   const subnets = networks.flatMap((each) => each.subnets);
   const existing = [
@@ -193,7 +193,6 @@ function instanceRecord(instance: Instance, { disks, subnets, nics, name_of }: O
     cpu: instance.cpu,
     memory_bytes: instance.memory_bytes,
     disk_bytes: disks.find(({ kind }) => kind === BOOT_DISK_KIND)?.size_bytes ?? null,
-    ssh_keys: instance.ssh_key_ids.map((id) => name_of.get(id) ?? id),
     placement_group: instance.placement_group_id === null ? null : name_of.get(instance.placement_group_id),
     deletion_protection: instance.deletion_protection,
     extra_nics: extra.map(({ name, subnet_id }) => ({ subnet: name_of.get(subnet_id), name })),
