@@ -1,9 +1,9 @@
 // Opens two servers on one database, each with its own wall clock, which tests can set while the server runs. Tests can
 // also move the database's clock.
-import { randomUUID } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { DoctorReport } from "../../src/contract/doctor.ts";
 import type { Answer } from "../support/control-plane.ts";
 import { type ServerProcess, startServer } from "../support/server-process.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -82,12 +82,10 @@ export async function openClocksSite(database_url: string): Promise<ClocksSite> 
   };
 }
 
-/** Returns a server's clock offset in seconds, computed from a UUIDv7 that begins with the server's time. */
-export async function aheadOf(url: string): Promise<number> {
-  const { id } = await must<{ id: string }>(url, {
-    method: "POST",
-    path: "/v1/silos",
-    body: { name: `clock-${randomUUID()}` },
-  });
-  return (Number.parseInt(id.replaceAll("-", "").slice(0, 12), 16) - Date.now()) / 1_000;
+/** Returns the offset of a server's clock from the database's clock in seconds, as the server's doctor measures it. */
+async function aheadOf(url: string): Promise<number> {
+  const { checks } = await must<DoctorReport>(url, { method: "GET", path: "/v1/system/doctor" });
+  const { facts, found } = checks.find(({ id }) => id === "clocks")!;
+  const [, ms, way] = /^the database is (\d+) ms (ahead|behind)$/.exec([...facts, ...found].join())!;
+  return Number(ms) / (way === "behind" ? 1_000 : -1_000);
 }
