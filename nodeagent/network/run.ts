@@ -17,7 +17,8 @@ export const runProgram: Run = (argv, input = "") => {
       // Its type is number, but the code of a missing program is the text ENOENT.
       const is_missing = error.code as unknown === "ENOENT";
       fail(
-        new Error(is_missing ? `${program} is not installed` : `${argv.join(" ")}: ${said.trim() || error.message}`),
+        // The reason comes first: the command may be long, and reports cut long texts.
+        new Error(is_missing ? `${program} is not installed` : `${said.trim() || error.message} (${argv.join(" ")})`),
       );
     });
     // If a program ends before it has read its input, the write fails. The program's exit code reports the failure.
