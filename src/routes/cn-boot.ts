@@ -54,8 +54,7 @@ export function cnBootRoutes(app: App, deps: Deps): void {
   });
   app.openapi(listRoute, async (c) => {
     const { state, limit, page_token } = c.req.valid("query");
-    const cursor = page_token === undefined ? undefined : z.object({ mac: z.string() })
-      .safeParse(decodePageToken(page_token));
+    const cursor = page_token === undefined ? undefined : MacParam.safeParse(decodePageToken(page_token));
     if (cursor?.success === false) return faultResponse(c, FOREIGN_PAGE_TOKEN);
     const rows = await listBootRecords(deps.kysely, { state, after: cursor?.data.mac, rows: rowsToFetch(limit) });
     const [clients, argumentsOf] = await Promise.all([

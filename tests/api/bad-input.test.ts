@@ -11,6 +11,7 @@ import {
   type TestControlPlane,
 } from "../support/control-plane.ts";
 import { changedRows, type Dump, dumpTables } from "../support/dump.ts";
+import { encodePageToken } from "../../src/lib/ids/page-token.ts";
 import { addUpload } from "../compute/upload.ts";
 import { badBodies, type BadCase, badParameters } from "./bad-cases.ts";
 import { acceptedBodies } from "./bodies.ts";
@@ -144,6 +145,20 @@ test("no route accepts an invalid path or query parameter", async () => {
   expect(tried).toBeGreaterThan(80);
   expect(undescribed()).toEqual([]);
   await unchanged(before);
+});
+
+test("no list accepts a page token whose values no list has given", async () => {
+  const values = ["id", "mac", "seq", "server_uuid", "created_at", "registered_at"].map((name) => [name, "\0"]);
+  const page_token = encodePageToken(Object.fromEntries(values));
+  const lists = routes.filter(({ parameters }) => parameters.some(({ name }) => name === "page_token"));
+  const statuses = await Promise.all(lists.map(async (route) => {
+    const { status } = await ask(route, targetOf(route, {}, `?page_token=${page_token}`), { key: keyOf(route) });
+    return [route.name, status];
+  }));
+  // The list of an instance's disks has no pages.
+  const expected = lists.map(({ name }) => [name, name === "GET /v1/disks" ? 200 : 400]);
+  expect(statuses).toEqual(expected);
+  expect(lists.length).toBeGreaterThan(20);
 });
 
 test("the API description allows null in every optional field", () => {

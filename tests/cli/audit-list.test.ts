@@ -61,7 +61,7 @@ test("a table of `audit list` has the newest events first; data begins with the 
   };
   expect(await seqs()).toEqual([
     "9,8",
-    "Earlier events may exist; raise --limit to see them, or list from the oldest with --after-seq 0\n",
+    "Earlier events may exist; raise --limit to see them, or list from the oldest with -o json\n",
   ]);
   expect(await seqs("--after-seq", "0")).toEqual(["1,2", "More events follow; continue with --after-seq 2\n"]);
   for (const words of [["-o", "csv"], ["-o", "jsonpath=.items[*].seq"], ["-q"]]) {

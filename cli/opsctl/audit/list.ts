@@ -8,7 +8,7 @@ import { withIo } from "../../internal/run.ts";
 import { resolveUser } from "../user/user.ts";
 
 const PATH = "/v1/audit/events";
-const EARLIER_NOTE = "Earlier events may exist; raise --limit to see them, or list from the oldest with --after-seq 0";
+const EARLIER_NOTE = "Earlier events may exist; raise --limit to see them, or list from the oldest with -o json";
 
 export function list(): AnyCommand {
   const actor_help = "list only events of this user (UUID or username) or API key (UUID)";
