@@ -90,11 +90,15 @@ async function jumpUnderLoad(site: ClocksSite, { db, load_s }: Jumping) {
   return { jumps, operations: load.operations.length, violations };
 }
 
-/** Lists transitions whose time is before `start` or in the future, by the database's clock. */
+/**
+ * Lists transitions whose time is before `start` or in the future, by the database's clock, or whose message has an id
+ * of an earlier day. The reply to such a message would be deleted too early.
+ */
 async function writtenAtOtherTimes(db: Db, start: Date): Promise<string[]> {
   const { rows } = await db.query<{ event: string; at: Date }>(
-    "select event, at from transition where at < $1 or at > berth_now() limit 20",
+    `select event, at from transition where at < $1 or at > berth_now()
+        or msg_id < seen_bound(($1::timestamptz at time zone 'UTC')::date) limit 20`,
     [start],
   );
-  return rows.map(({ event, at }) => `${event} has the impossible time ${at.toISOString()}`);
+  return rows.map(({ event, at }) => `${event} at ${at.toISOString()} has an impossible time`);
 }
