@@ -28,6 +28,8 @@ export type Step =
     readonly diffs: readonly FieldDiff[];
   }
   | { readonly kind: "delete"; readonly existing: Existing };
+/** A step for a record of the manifest. */
+export type EntryStep = Exclude<Step, { kind: "delete" }>;
 
 export type Plan = {
   readonly steps: readonly Step[];
@@ -54,8 +56,8 @@ type PlanOptions = {
   readonly prune: boolean;
   /** Returns whether a record exists although no list shows it, or is created by the server with another record. */
   isKnown(reference: Reference): boolean;
-  /** Returns why a record of the manifest cannot be created. */
-  readonly problemsOf?: (entry: Entry) => readonly string[];
+  /** Returns why the server would refuse a step. */
+  readonly problemsOf?: (step: EntryStep) => readonly string[];
 };
 
 export function planOf(
@@ -73,8 +75,7 @@ export function planOf(
     for (const entry of manifest.entries.filter((each) => each.list === list)) {
       const there = found.get(idOf(entry));
       const step = there === undefined ? { kind: "create", entry } as const : stepFor(entry, there, problems);
-      if (step !== null) problems.push(...lostReferences(entry, step));
-      if (step?.kind === "create" || step?.kind === "replace") problems.push(...problemsOf?.(entry) ?? []);
+      if (step !== null) problems.push(...lostReferences(step), ...problemsOf?.(step) ?? []);
       if (step === null) unchanged++;
       else steps.push(step);
     }
@@ -88,7 +89,8 @@ export function planOf(
     problems,
   };
 
-  function lostReferences(entry: Entry, step: Step): string[] {
+  function lostReferences(step: EntryStep): string[] {
+    const { entry } = step;
     const kept = new Set(step.kind === "change" ? referencesOf(unchangedOf(entry, step.diffs)).map(idOf) : []);
     return referencesOf(entry)
       .filter((each) => ![kept, found, wanted].some((ids) => ids.has(idOf(each))) && !isKnown(each))
@@ -111,7 +113,7 @@ function unchangedOf(entry: Entry, diffs: readonly FieldDiff[]): Entry {
   };
 }
 
-function stepFor(entry: Entry, existing: Existing, problems: string[]): Step | null {
+function stepFor(entry: Entry, existing: Existing, problems: string[]): EntryStep | null {
   const { fields, singular } = entry.kind;
   const diffs = Object.entries(entry.values).flatMap(([field, to]): FieldDiff[] => {
     const from = existing.values[field] ?? null;

@@ -6,8 +6,17 @@ import { EXIT } from "../exit-code.ts";
 import { Failure, reworded } from "../failure.ts";
 import type { Io } from "../io.ts";
 import { yamlText } from "../output/yaml-text.ts";
-import type { Entry, ManifestKind } from "./kind.ts";
-import { type Existing, type Plan, planOf, type Reference, type Schema, type Step, withoutEmpty } from "./plan.ts";
+import type { ManifestKind } from "./kind.ts";
+import {
+  type EntryStep,
+  type Existing,
+  type Plan,
+  planOf,
+  type Reference,
+  type Schema,
+  type Step,
+  withoutEmpty,
+} from "./plan.ts";
 import { appliedText, planData, planText, stepLine } from "./plan-text.ts";
 import { isInterrupt, stoppedText } from "./progress.ts";
 import { type Manifest, readManifest } from "./read.ts";
@@ -18,8 +27,8 @@ export type Present = {
   /** For an export: the records that a manifest cannot describe, by kind. */
   readonly left_out?: readonly string[];
   isKnown(reference: Reference): boolean;
-  /** Returns why a record of the manifest cannot be created. */
-  readonly problemsOf?: (entry: Entry) => readonly string[];
+  /** Returns why the server would refuse a step. */
+  readonly problemsOf?: (step: EntryStep) => readonly string[];
   run(plan: Plan, report: (step: Step) => void): Promise<void>;
 };
 type Action<O> = (options: O) => Promise<void>;

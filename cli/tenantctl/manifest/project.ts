@@ -159,14 +159,8 @@ export function firewallRecord(rule: FirewallRule, vpc: string | undefined): Exi
 }
 
 function targetValue(target: RouteTarget, name_of: Names): unknown {
-  switch (target.kind) {
-    case "nat_gateway":
-      return { kind: target.kind, nat_gateway: name_of.get(target.nat_gateway_id) };
-    case "floating_ip":
-      return { kind: target.kind, floating_ip: name_of.get(target.floating_ip_id) };
-    default:
-      return { kind: target.kind };
-  }
+  const { kind } = target;
+  return kind === "nat_gateway" ? { kind, nat_gateway: name_of.get(target.nat_gateway_id) } : { kind };
 }
 
 function floatingIp(ip: FloatingIp, { nics, name_of }: { nics: readonly Nic[]; name_of: Names }): Existing {

@@ -13,7 +13,7 @@ function referencesOf({ list, values }: Entry): Reference[] {
   const ofProject = (of: ListName | "images", name: unknown): Reference[] =>
     typeof name === "string" ? [{ list: of, key: name }] : [];
   // The reader of the manifest has checked the types of these values.
-  const target = (values.target ?? {}) as { nat_gateway?: unknown; floating_ip?: unknown };
+  const target = (values.target ?? {}) as { nat_gateway?: unknown };
   const nics = (values.extra_nics ?? []) as readonly { subnet?: unknown }[];
   const keys = (values.ssh_keys ?? []) as readonly string[];
   const holder = (values.attached_to ?? {}) as { instance?: unknown };
@@ -21,7 +21,6 @@ function referencesOf({ list, values }: Entry): Reference[] {
     ...ofProject("vpcs", vpc),
     ...(list === "routes" || list === "subnets" ? inVpc("route_tables", values.route_table) : []),
     ...inVpc("nat_gateways", target.nat_gateway),
-    ...ofProject("floating_ips", target.floating_ip),
     ...inVpc("subnets", values.primary_subnet),
     ...nics.flatMap(({ subnet }) => inVpc("subnets", subnet)),
     ...keys.flatMap((key) => ofProject("ssh_keys", key)),

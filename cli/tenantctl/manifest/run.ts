@@ -170,9 +170,8 @@ function instanceReferences(values: Entry["values"], ids: Ids) {
 
 function targetBody({ vpc, target }: Entry["values"], ids: Ids): Record<string, unknown> {
   // The reader of the manifest has checked that it is an object.
-  const { nat_gateway, floating_ip, ...rest } = target as Record<string, unknown>;
+  const { nat_gateway, ...rest } = target as Record<string, unknown>;
   if (nat_gateway !== undefined) return { ...rest, nat_gateway_id: ids.of("nat_gateways", `${vpc}/${nat_gateway}`) };
-  if (floating_ip !== undefined) return { ...rest, floating_ip_id: ids.of("floating_ips", String(floating_ip)) };
   return rest;
 }
 
