@@ -1,5 +1,6 @@
 // The identity provider of a tenant's users. A tenant has at most one, and two tenants never share an issuer. The
-// server accepts the tokens of the issuer as long as this row exists, so a delete revokes the tokens at once.
+// server accepts the tokens of the issuer as long as this row exists, so a delete revokes the tokens at once. A session
+// ends if it is not newer than `created_at`: a removed issuer that is set again has none of its earlier sessions.
 import { conflict } from "../../src/contract/fault.ts";
 import type { Idp } from "../../src/contract/identity.ts";
 import { toRfc3339 } from "../../src/lib/text/instant.ts";
@@ -27,7 +28,11 @@ export const idp = value<IdpState, IdpMessage>({
   resource: ({ tenant_id }) => `Tenant::"${tenant_id}"`,
   set: {
     action: "tenant_idp_set",
-    row: ({ type: _type, ...columns }, now) => ({ ...columns, created_at: now }),
+    row: ({ type: _type, ...columns }, now, before) => ({
+      ...columns,
+      // A new secret of the same issuer ends no sessions.
+      created_at: before?.issuer_url === columns.issuer_url ? before.created_at : now,
+    }),
     parts: ({ tenant_id }) => [lock(lockKey("tenant", tenant_id), true)],
     note: ({ issuer_url, client_id, audience }) => ({ issuer_url, client_id, audience }),
   },

@@ -27,8 +27,8 @@ export type ValueDescription<S extends ValueState<unknown>, M extends Message> =
     /** The resource in audit entries: `Tenant::"<id>"`. */
     readonly resource: (row: S) => string;
     readonly set: Change<S> & {
-      /** Returns the columns of the row. */
-      readonly row: (message: Of<M, "set">, now: Date) => Omit<S, "state">;
+      /** Returns the columns of the row. `before` is the replaced row. */
+      readonly row: (message: Of<M, "set">, now: Date, before: S | null) => Omit<S, "state">;
       readonly parts?: (row: S) => readonly Part<S>[];
     };
     readonly view: (row: S) => Json;
@@ -68,8 +68,8 @@ export function value<S extends ValueState<unknown>, M extends Message & { reado
 function tableOf<S extends ValueState<unknown>, M extends Message>(d: ValueDescription<S, M>): Table<S, M> {
   const removal = d.unset as (Change<S> & { readonly absent: string }) | undefined;
 
-  function set(_s: S | null, m: Of<M, "set">, now: Date): Out<S> {
-    const next = { ...d.set.row(m, now), state: "set" } as S;
+  function set(s: S | null, m: Of<M, "set">, now: Date): Out<S> {
+    const next = { ...d.set.row(m, now, s), state: "set" } as S;
     return go(next, ...(d.set.parts?.(next) ?? []), entry(d.set, next));
   }
 

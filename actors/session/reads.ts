@@ -62,6 +62,13 @@ export async function listSessions(
     ])
     .where("session.user_id", "=", user_id).whereRef("session.user_epoch", "=", "of.session_epoch")
     .where("session.expires_at", ">", sql<Date>`berth_now()`)
+    // These sessions ended with an identity provider that was set again since then.
+    .where(({ not, exists, selectFrom }) =>
+      not(exists(
+        selectFrom("tenant_idp as idp").select("idp.tenant_id").whereRef("idp.tenant_id", "=", "of.tenant_id")
+          .whereRef("idp.issuer_url", "=", "of.issuer").whereRef("idp.created_at", ">=", "session.created_at"),
+      ))
+    )
     .$if(of_key !== null, (q) => q.where("session.api_key_id", "=", of_key))
     .orderBy("session.created_at", "desc").orderBy("session.id", "desc").execute();
   return rows.map(({ created_at, refreshed_at, expires_at, ...row }) => ({

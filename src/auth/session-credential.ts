@@ -1,6 +1,7 @@
 // Resolves the token of a login session to its user. The session is looked up on every request, so that a logout, a new
-// password, the deletion of the user or the removal of its issuer takes effect immediately in every process. A session
-// that a key opened has the rights of the key, and ends with the key.
+// password, the deletion of the user or the removal of its issuer takes effect immediately in every process. If the
+// issuer is set again, its earlier sessions stay ended. A session that a key opened has the rights of the key, and ends
+// with the key.
 import type { KeyScope, SessionKind } from "../contract/enums.ts";
 import { createLookup } from "../db/lookup.ts";
 import type { Db } from "../db/pool.ts";
@@ -29,7 +30,8 @@ const LOOKUP = `
     left join tenant t on t.id = u.tenant_id
    where s.id = any($1) and s.expires_at > (select berth_now())
      and (u.issuer is null or u.issuer = $2
-          or exists (select from tenant_idp i where i.issuer_url = u.issuer and i.tenant_id = u.tenant_id))`;
+          or exists (select from tenant_idp i where i.issuer_url = u.issuer and i.tenant_id = u.tenant_id
+                                                and i.created_at < s.created_at))`;
 
 export type SessionSource = {
   readonly db: Db;

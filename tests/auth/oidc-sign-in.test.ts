@@ -95,18 +95,54 @@ describe("a user of a tenant", () => {
     });
   });
 
-  test("S-11: loses the session when the tenant's issuer is removed", async () => {
-    const other = await openProvider(CALLBACK);
-    const { tenant_id } = await openTenant(t, "other");
-    const path = `/v1/tenants/${tenant_id}/idp`;
-    okOf(await t.call("POST", path, { body: { issuer_url: other.issuer, ...CLIENT } }));
-    const { at, cookie } = await begin(`?tenant=${tenant_id}`);
-    const ended = await finish(await signInAt(other, at, "bob"), cookie);
-    const session = pair(cookiesOf(ended).get("__Host-berth"));
-    expect((await browse("/v1/auth/whoami", session)).status).toBe(200);
-    okOf(await t.call("DELETE", path));
-    expect((await browse("/v1/auth/whoami", session)).status).toBe(401);
-    await other.close();
+  describe("S-11", () => {
+    /** Gives a new tenant an issuer, where a user signs in. */
+    async function signedIn(name: string) {
+      const other = await openProvider(CALLBACK);
+      const { tenant_id } = await openTenant(t, name);
+      const path = `/v1/tenants/${tenant_id}/idp`;
+      const set = async (changed: object = {}) =>
+        okOf(await t.call("POST", path, { body: { issuer_url: other.issuer, ...CLIENT, ...changed } }));
+      const signIn = async () => {
+        const { at, cookie } = await begin(`?tenant=${tenant_id}`);
+        const ended = await finish(await signInAt(other, at, "bob"), cookie);
+        const session = pair(cookiesOf(ended).get("__Host-berth"));
+        const ask = (route: string) => browse(route, session);
+        return { whoami: async () => (await ask("/v1/auth/whoami")).status, sessions: () => ask("/v1/auth/sessions") };
+      };
+      await set();
+      const session = await signIn();
+      expect(await session.whoami()).toBe(200);
+      return { path, set, signIn, session, close: other.close };
+    }
+
+    test("loses the session when the tenant's issuer is removed, also if it is set again", async () => {
+      const { path, set, signIn, session, close } = await signedIn("other");
+      okOf(await t.call("DELETE", path));
+      expect(await session.whoami()).toBe(401);
+      await set();
+      expect(await session.whoami()).toBe(401);
+      const next = await signIn();
+      expect(await next.whoami()).toBe(200);
+      expect(okOf(await next.sessions())).toMatchObject([{ is_current: true }]);
+      await close();
+    });
+
+    test("loses the session when another issuer replaces the tenant's issuer, also if it is set again", async () => {
+      const { set, session, close } = await signedIn("replaced");
+      await set({ issuer_url: "https://other.example" });
+      expect(await session.whoami()).toBe(401);
+      await set();
+      expect(await session.whoami()).toBe(401);
+      await close();
+    });
+
+    test("keeps the session when the client's secret is replaced", async () => {
+      const { set, session, close } = await signedIn("rotated");
+      await set({ client_secret: "another secret" });
+      expect(await session.whoami()).toBe(200);
+      await close();
+    });
   });
 });
 
