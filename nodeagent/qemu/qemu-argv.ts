@@ -40,7 +40,7 @@ export function qemuArgv(vm: VmRecord, { program, accelerator, places, uefi }: A
     "-uuid",
     vm.id,
     "-machine",
-    "q35,usb=off,vmport=off,dump-guest-core=off",
+    `${vm.machine_type ?? "q35"},usb=off,vmport=off,dump-guest-core=off`,
     "-accel",
     accelerator === "kvm" ? "kvm" : `tcg,thread=multi,tb-size=${TRANSLATION_CACHE_MIB}`,
     "-cpu",

@@ -7,6 +7,7 @@ import type { Migrations, MoveRequest, Moving, Served } from "../migration/migra
 import { isAttachedData, openDisks, withScsiIds } from "./block-nodes.ts";
 import { placesOf } from "./folders.ts";
 import type { Host } from "./host.ts";
+import { hasMachineType } from "./machine-type.ts";
 import { joined, openUnix } from "./move-sockets.ts";
 import { type FileSent, placeFile, receiveFile, UEFI_VARIABLES } from "./move-files.ts";
 import { processesOf } from "./processes.ts";
@@ -59,10 +60,20 @@ export function qemuArrivals({ host, store, power, vms }: Moves): Arrivals {
   }
 
   /** Ends the QEMU of an earlier attempt. For a live migration, starts a QEMU that waits for the guest's memory. */
-  async function prepare(moving: Moving, { scsi_ids, image_sha256 }: MoveRequest): Promise<Served> {
-    const vm = expected(moving);
-    // After a failed rebuild, the control plane may not know the image. Agents of earlier releases do not send it.
-    if (image_sha256 !== undefined && image_sha256 !== bootImageOf(vm)) throw new Failure(OTHER_IMAGE, EXIT.conflict);
+  async function prepare(moving: Moving, request: MoveRequest): Promise<Served> {
+    const { scsi_ids, image_sha256 } = request;
+    // Agents of earlier releases send neither the image nor the machine type.
+    const machine_type = typeof request.machine_type === "string" ? request.machine_type : null;
+    const known = expected(moving);
+    // After a failed rebuild, the control plane may not know the image.
+    if (image_sha256 !== undefined && image_sha256 !== bootImageOf(known)) {
+      throw new Failure(OTHER_IMAGE, EXIT.conflict);
+    }
+    if (moving.live && machine_type !== null && !await hasMachineType(host.program, machine_type)) {
+      const why = `this node's QEMU lacks the machine type ${machine_type} of the running guest`;
+      throw new Failure(`${why}; upgrade QEMU, or stop the instance before it moves`, EXIT.conflict);
+    }
+    const vm = await store.change(known.id, { machine_type });
     files.set(moving.migration_id, new Map());
     await power.end(vm);
     if (!moving.live) return { answer: {} };

@@ -7,6 +7,7 @@ import type { Migrations, MoveLink, Moving, SendOptions } from "../migration/mig
 import { isAttachedData, type OpenDisk, openDisks, scsiIds } from "./block-nodes.ts";
 import { placesOf } from "./folders.ts";
 import { whileAnswers } from "../migration/while-answers.ts";
+import { machineTypeOf } from "./machine-type.ts";
 import { untilMigrated, untilStatus } from "./migration-status.ts";
 import { offerUnix } from "./move-sockets.ts";
 import { sendFile, sizeOf, UEFI_VARIABLES } from "./move-files.ts";
@@ -81,7 +82,7 @@ export function qemuDepartures({ host, store, power, vms }: Moves): Departures {
   }
 
   async function sendFiles(vm: VmRecord, link: MoveLink, options: SendOptions): Promise<number> {
-    await link.ask({ request: "prepare", image_sha256: bootImageOf(vm) });
+    await link.ask({ request: "prepare", image_sha256: bootImageOf(vm), machine_type: vm.machine_type ?? null });
     const names = [...vm.disks.map(({ id }) => id), ...vm.firmware === "uefi" ? [UEFI_VARIABLES] : []];
     const progress = await progressOf(vm, names, options);
     const digests = await copyFiles(vm, names, { link, options, onSent: progress.onSent });
@@ -111,7 +112,12 @@ export function qemuDepartures({ host, store, power, vms }: Moves): Departures {
     // The target cannot continue a guest that has ended. This node records its end after the migration has failed.
     const ended = new AbortController();
     void monitor.ended.then(() => ended.abort(new Failure(GUEST_ENDED, EXIT.conflict)));
-    await link.ask({ request: "prepare", image_sha256: bootImageOf(vm), scsi_ids: await scsiIds(qmp, vm.disks) });
+    await link.ask({
+      request: "prepare",
+      image_sha256: bootImageOf(vm),
+      scsi_ids: await scsiIds(qmp, vm.disks),
+      machine_type: await machineTypeOf(qmp),
+    });
     const relays: (() => Promise<void>)[] = [];
     const closeRelays = async () => {
       for (const close of relays.splice(0)) await close();

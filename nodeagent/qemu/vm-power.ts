@@ -10,7 +10,7 @@ import { createOneAtATime } from "../one-at-a-time.ts";
 import { severalAtATime } from "../several-at-a-time.ts";
 import { placesOf } from "./folders.ts";
 import type { Host } from "./host.ts";
-import { qemuArgv } from "./qemu-argv.ts";
+import { argvOn } from "./machine-type.ts";
 import { pressPowerButton } from "./power-button.ts";
 import { killProcesses, processesOf, waitForEnd } from "./processes.ts";
 import { createRunFolder, lockRunFolder } from "./run-folder.ts";
@@ -187,13 +187,12 @@ export function createVmPower({ host, store, network, admit }: PowerOptions): Vm
   }
 
   async function launch(vm: VmRecord, more: readonly string[] = []): Promise<VmMonitor> {
-    const { program, accelerator, uefi, kvm_gid } = host;
     await createRunFolder(places(vm.id), vm.uid);
     // A tap that an ended QEMU left in a router would conflict with the new one.
     await network.detach(vm.nics);
     await createNetwork(vm);
-    const argv = [...qemuArgv(vm, { program, accelerator, uefi, places: places(vm.id) }), ...more];
-    await host.supervisor.start(vm, { vm_id: vm.id, uid: vm.uid, kvm_gid }, argv);
+    const argv = [...await argvOn(host, vm), ...more];
+    await host.supervisor.start(vm, { vm_id: vm.id, uid: vm.uid, kvm_gid: host.kvm_gid }, argv);
     return await attach(vm);
   }
 

@@ -51,6 +51,8 @@ export type VmRecord = {
   readonly cpu: number;
   readonly memory_bytes: number;
   readonly firmware: "bios" | "uefi";
+  /** QEMU's machine type. Null, or missing in the record of an older agent: the default of the node's QEMU. */
+  readonly machine_type?: string | null;
   readonly disks: readonly VmDisk[];
   readonly nics: readonly VmNic[];
   /** The identity by which the control plane recognizes the VM. */

@@ -14,6 +14,7 @@ import { placesOf } from "./folders.ts";
 import type { NodeNetwork } from "../network/node-network.ts";
 import type { Host } from "./host.ts";
 import { openDisks } from "./block-nodes.ts";
+import { MACHINE_TYPE } from "./machine-type.ts";
 import { processesOf } from "./processes.ts";
 import { rebuildVm } from "./rebuild.ts";
 import { fatVolume } from "./fat-volume.ts";
@@ -59,7 +60,9 @@ export function qemuVms({ host, store, power, bindings, network }: VmsOptions): 
 
   async function createDisks(plan: VmPlan, move: MoveRecord | null = null): Promise<void> {
     const { id } = plan.instance;
-    const known = store.get(id) ?? emptyVm(plan, { uid: store.freeUid(), boot_id: host.boot_id });
+    // The source of a migration sends the machine type of its VM.
+    const machine_type = move === null ? MACHINE_TYPE : null;
+    const known = store.get(id) ?? emptyVm(plan, { uid: store.freeUid(), boot_id: host.boot_id, machine_type });
     const present = new Set(known.disks.map((disk) => disk.id));
     const added = plan.disks.filter((disk) => !present.has(disk.id)).map((disk): VmDisk => ({
       id: disk.id,
@@ -191,7 +194,7 @@ export function qemuVms({ host, store, power, bindings, network }: VmsOptions): 
   };
 }
 
-function emptyVm({ instance }: VmPlan, own: Pick<VmRecord, "uid" | "boot_id">): VmRecord {
+function emptyVm({ instance }: VmPlan, own: Pick<VmRecord, "uid" | "boot_id" | "machine_type">): VmRecord {
   return {
     id: instance.id,
     name: instance.name,

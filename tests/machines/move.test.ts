@@ -1,7 +1,7 @@
 // Moves a guest between two QEMU drivers in one process, over real TLS connections. The guest has no network.
 // migration.test.ts tests the same with agents and a server.
 import { randomUUID } from "node:crypto";
-import { chown, mkdir } from "node:fs/promises";
+import { chown, mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -9,6 +9,7 @@ import type { Driver, VmPlan } from "../../nodeagent/driver.ts";
 import { linkTo } from "../../nodeagent/migration/link.ts";
 import { createListener, sha256Hex } from "../../nodeagent/migration/listener.ts";
 import type { MoveLink, Moving } from "../../nodeagent/migration/migrations.ts";
+import { processesOf } from "../../nodeagent/qemu/processes.ts";
 import { SANDBOX_UID } from "../../nodeagent/qemu/unprivileged.ts";
 import { needs } from "../support/optional-programs.ts";
 import {
@@ -23,6 +24,8 @@ import {
   type,
   vmOf,
 } from "./machine.ts";
+import { type DataDisk, dataDisk, deviceOf, fill, reads, writes } from "./moving-disk.ts";
+import { olderQemu } from "./older-qemu.ts";
 
 const TICKET = "ticket";
 const MIB = 2 ** 20;
@@ -83,7 +86,7 @@ async function prepared(live: boolean, data_disks: readonly DataDisk[] = []) {
   await vms.boot(id);
   await ready(source.driver(), id);
   await inGuest(source.driver(), id, "echo kept > /persist/mark; echo kept > /run/mark; sync");
-  for (const disk of data_disks) await fill(id, disk);
+  for (const disk of data_disks) await fill(source.driver(), id, disk);
   for (const { id: disk_id, fate } of data_disks) {
     if (fate === "detached") await vms.detachDisk(id, disk_id);
     if (fate === "deleted") await vms.deleteDisk(id, disk_id);
@@ -101,28 +104,14 @@ async function prepared(live: boolean, data_disks: readonly DataDisk[] = []) {
   return { id, moving, link: await connected(moving) };
 }
 
-type DataDisk = { readonly id: string; readonly name: string; readonly size_bytes: number; readonly fate: Fate };
-/** The state of a data disk when its instance moves. */
-type Fate = "attached" | "detached" | "deleted";
-
-const dataDisk = (fate: Fate): DataDisk => ({ id: randomUUID(), name: fate, size_bytes: 64 * MIB, fate });
-
-/** The name that the guest gives to the disk: /dev/sda, /dev/sdb, ... */
-const deviceOf = ({ id }: DataDisk) => `$(grep -l ${id.slice(0, 8)} /sys/block/sd*/device/vpd_pg80 | cut -d/ -f4)`;
-
-/** Attaches a new data disk to the running guest, and writes the disk's name into its first and its last sector. */
-async function fill(id: string, disk: DataDisk): Promise<void> {
-  await source.driver().vms.createDisk(id, disk, { source: null, signal: new AbortController().signal });
-  await expect.poll(() => inGuest(source.driver(), id, `echo ${deviceOf(disk)}`), BOOT).toMatch(/^sd[a-z]$/);
-  await inGuest(source.driver(), id, writes(disk, disk.name));
+/** Returns the machine type of the VM's QEMU process. */
+async function machineTypeOf({ driver, folders }: TestMachine, id: string): Promise<string | undefined> {
+  expect(await stateOn(driver(), id)).toBe("running");
+  const uid = JSON.parse(await readFile(join(folders.machine_dir, "vm", id, "vm.json"), "utf8")).uid as number;
+  const [pid] = await processesOf({ id, uid });
+  const words = (await readFile(`/proc/${pid}/cmdline`, "utf8")).split("\0");
+  return words[words.indexOf("-machine") + 1]?.split(",")[0];
 }
-
-const LAST_MIB = 63;
-const writes = (disk: DataDisk, text: string) =>
-  [0, LAST_MIB].map((at) => `echo ${text} | dd of=/dev/${deviceOf(disk)} bs=1M seek=${at} conv=sync 2>/dev/null`)
-    .join("; ") + "; sync";
-const reads = (disk: DataDisk) =>
-  [0, LAST_MIB].map((at) => `dd if=/dev/${deviceOf(disk)} bs=1M skip=${at} count=1 2>/dev/null | head -n 1`).join("; ");
 
 const stateOn = async (driver: Driver, id: string) => (await vmOf(driver, id))?.state;
 
@@ -199,6 +188,30 @@ test("a guest continues even if the abandoned target answers late that the guest
   expect(await inGuest(source.driver(), id, "cat /run/mark")).toBe("kept");
 });
 
+test("a guest moves from an older QEMU to a newer one, and starts again with its old hardware", async () => {
+  await source.restart({ program: await olderQemu(source.state_dir) });
+  const { id, moving, link } = await prepared(true);
+  await source.driver().migrations.send(moving, link, options());
+  await target.driver().migrations.activate(moving);
+  await source.driver().migrations.clean(moving);
+  expect(await inGuest(target.driver(), id, "cat /run/mark")).toBe("kept");
+  expect(await machineTypeOf(target, id)).toBe("pc-q35-7.1");
+  await target.driver().vms.halt(id);
+  await target.driver().vms.boot(id);
+  expect(await machineTypeOf(target, id)).toBe("pc-q35-7.1");
+});
+
+test("a target refuses a guest whose machine type its QEMU lacks, before anything is copied", async () => {
+  await target.restart({ program: await olderQemu(target.state_dir) });
+  const { id, moving, link } = await prepared(true);
+  expect(await machineTypeOf(source, id)).toBe("pc-q35-7.2");
+  const open = () => Promise.reject(new Error("the source sent bytes"));
+  await expect(source.driver().migrations.send(moving, { ...link, open }, options())).rejects.toThrow(
+    "the target refused: this node's QEMU lacks the machine type pc-q35-7.2",
+  );
+  expect(await inGuest(source.driver(), id, "cat /run/mark")).toBe("kept");
+});
+
 test("a guest whose migration is refused while it is paused continues, and moves later", async () => {
   const { id, moving, link } = await prepared(true);
   let asked = 0;
@@ -248,6 +261,7 @@ test("a stopped guest moves with its disk", async () => {
   await target.driver().vms.boot(id);
   await ready(target.driver(), id);
   expect(await inGuest(target.driver(), id, "cat /persist/mark")).toBe("kept");
+  expect(await machineTypeOf(target, id)).toBe("pc-q35-7.2");
   expect(refused).toEqual([]);
 });
 
