@@ -94,8 +94,13 @@ take() {
   mv "$work/$file" "$work/$1.deb"
   offered=${file#"$1_"}
   offered=${offered%"_$2.deb"}
-  installed=$(dpkg-query ${root:+--admindir="$root/var/lib/dpkg"} --show --showformat='${Version}' "$1" 2> /dev/null) ||
-    installed=''
+  installed=$(dpkg-query ${root:+--admindir="$root/var/lib/dpkg"} --show \
+    --showformat='${db:Status-Status} ${Version}' "$1" 2> /dev/null) || installed=''
+  case $installed in
+    # A removed package has the version of the settings that it left.
+    'config-files '* | 'not-installed '*) installed='' ;;
+    *) installed=${installed#* } ;;
+  esac
   if [ -n "$installed" ] && dpkg --compare-versions "$offered" lt "$installed" && [ "$downgrade" = no ]; then
     fail "$1 $installed is installed and $offered is older. Nothing was installed; pass --allow-downgrade to allow it"
   fi
