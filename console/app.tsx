@@ -16,7 +16,7 @@ import { Heading, Link, Toasts } from "./parts/basics.tsx";
 import { KeyHelp, openKeyHelp } from "./parts/key-help.tsx";
 import { Palette } from "./parts/palette.tsx";
 import { place } from "./tenant/place.ts";
-import { SignInAgain, SignInPage, Unreachable } from "./sign-in.tsx";
+import { OtherUser, SignInAgain, SignInPage, Unreachable } from "./sign-in.tsx";
 
 const THEME = "theme";
 const theme = signal(localStorage.getItem(THEME) ?? "");
@@ -39,6 +39,13 @@ export function App() {
       return (
         <>
           <SignInPage />
+          <Toasts />
+        </>
+      );
+    case "other":
+      return (
+        <>
+          <OtherUser />
           <Toasts />
         </>
       );

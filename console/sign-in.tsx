@@ -3,6 +3,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { command } from "./core/command.ts";
+import { BASE } from "./core/router.ts";
 import { findSession, me, session, signIn } from "./core/session.ts";
 import { IssuerSignIn } from "./issuer-sign-in.tsx";
 import { Heading } from "./parts/basics.tsx";
@@ -36,6 +37,22 @@ export function SignInAgain() {
         </>
       )}
     </dialog>
+  );
+}
+
+/** The link loads the document again, so that no data of the earlier user stay in the page. */
+export function OtherUser() {
+  return (
+    <main class="sign-in">
+      <Heading title="Another user has signed in" />
+      <p class="notice" role="alert">
+        This browser is now signed in as{" "}
+        {me.value?.username}. The page of the earlier user is closed. What was typed there and not sent is lost.
+      </p>
+      <p>
+        <a href={`${BASE}/`}>Continue as {me.value?.username}</a>
+      </p>
+    </main>
   );
 }
 

@@ -28,6 +28,7 @@ export const LONG = [
   "tests/cli/hostile-environment.test.ts",
   "tests/console/browser.test.ts",
   "tests/console/instance.test.ts",
+  "tests/console/other-user.test.ts",
   "tests/console/pages.test.ts",
   "tests/console/rights.test.ts",
   "tests/console/shown.test.ts",

@@ -1,8 +1,10 @@
 // Keeps the data on screen current by the server's change feed. If the server has no feed, the page reads the data
-// again every 5 s. A hidden tab sends no requests. When the user shows the tab again, the page reads all data again.
+// again every 5 s. A hidden tab sends no requests. When the user shows the tab again, the page checks who is signed in,
+// and reads all data again.
 import { signal } from "@preact/signals";
 import { type Changes, follow, type Link } from "./change-feed.ts";
 import { get } from "./client.ts";
+import { checkUser, session } from "./session.ts";
 import type { Store } from "./store.ts";
 
 export const link = signal<Link>("paused");
@@ -14,6 +16,7 @@ const TICK_MS = 1_000;
 /** Starts following, and returns the function that stops it. */
 export function followChanges(store: Store): () => void {
   let following = new AbortController();
+  let isStopped = false;
   const start = () => {
     following.abort();
     following = new AbortController();
@@ -23,13 +26,20 @@ export function followChanges(store: Store): () => void {
     }
     void follow({
       read: (query, ended) => get<Changes>("/v1/changes", query, ended),
-      changed: store.changed,
+      changed: (kinds) => {
+        if (kinds === "all") checkUser().catch(() => {});
+        store.changed(kinds);
+      },
       pause: (ms) => new Promise((wake) => setTimeout(wake, ms)),
       show: (state) => (link.value = state),
     }, following.signal);
   };
-  const onVisibility = () => {
-    if (document.visibilityState === "visible") store.changed("all");
+  const onVisibility = async () => {
+    if (document.visibilityState === "visible") {
+      await checkUser().catch(() => {});
+      if (isStopped || session.peek() !== "in") return;
+      store.changed("all");
+    }
     start();
   };
   const tick = setInterval(() => {
@@ -38,6 +48,7 @@ export function followChanges(store: Store): () => void {
   document.addEventListener("visibilitychange", onVisibility);
   start();
   return () => {
+    isStopped = true;
     following.abort();
     clearInterval(tick);
     document.removeEventListener("visibilitychange", onVisibility);

@@ -57,6 +57,13 @@ export function whenUnauthenticated(run: () => void): void {
   onUnauthenticated = run;
 }
 
+let onWrite: (method: string, path: string) => Promise<void> = () => Promise.resolve();
+
+/** Sets the function that runs before each write. If it throws, the write is not sent. */
+export function beforeWrites(run: typeof onWrite): void {
+  onWrite = run;
+}
+
 export type Answered<T> = { readonly status: number; readonly headers: Headers; readonly body: T };
 
 /** Sends a request and returns the whole answer. Throws a Refusal. */
@@ -78,6 +85,7 @@ async function respond(method: string, path: string, accept: string, options: Ca
   if (key !== undefined) headers.set("idempotency-key", key);
   if (respondAsync) headers.set("prefer", "respond-async");
   if (ifMatch !== undefined) headers.set("if-match", ifMatch);
+  if (method !== "GET") await onWrite(method, path);
   let response: Response;
   try {
     response = await fetch(path + queryText(query), {

@@ -1,38 +1,47 @@
 // Holds the session of the signed-in user. Its token is in a cookie that scripts cannot read (docs/web-console.md,
-// "Sessions").
+// "Sessions"). All tabs of the browser share the cookie, so another tab may sign in as another user. This page shows
+// the data of one user, so it then closes, and sends no more writes.
 import { signal } from "@preact/signals";
 import type { Capability } from "../../src/contract/enums.ts";
 import type { Whoami } from "../../src/contract/api-key.ts";
-import { get, refusalOf, send, whenUnauthenticated } from "./client.ts";
+import { beforeWrites, get, Refusal, refusalOf, send, whenUnauthenticated } from "./client.ts";
 import { store } from "./store.ts";
 import { say } from "./toast.ts";
 
 /**
  * "checking": before the first answer. "out": no session. "in": a session. "ended": the session ended while the page
- * was in use, so the page stays visible under the sign-in form. "unreachable": the server did not answer,
- * or cannot say now who the caller is.
+ * was in use, so the page stays visible under the sign-in form. "other": another user signed in while the page was in
+ * use, so the page is closed. "unreachable": the server did not answer, or cannot say now who the caller is.
  */
-export type SessionState = "checking" | "out" | "in" | "ended" | "unreachable";
+export type SessionState = "checking" | "out" | "in" | "ended" | "other" | "unreachable";
 export const session = signal<SessionState>("checking");
 /** The owner of the session; null before the first sign-in. */
 export const me = signal<Whoami | null>(null);
 
 export type Credential = { readonly username: string; readonly password: string } | { readonly api_key: string };
 
+const WHOAMI_PATH = "/v1/auth/whoami";
 const SESSION_PATH = "/v1/console/session";
 const UNAUTHENTICATED = 401;
 const FORBIDDEN = 403;
 const SIGNED_OUT: readonly number[] = [UNAUTHENTICATED, FORBIDDEN];
+/** The item of the local storage with the session of the browser. The browser reports its changes to other tabs. */
+const KEPT = "session";
 
 whenUnauthenticated(() => {
   if (session.peek() === "in") session.value = "ended";
 });
 
+beforeWrites(async (method, path) => {
+  if (me.peek() === null || method === "POST" && path === SESSION_PATH) return;
+  await checkUser();
+  if (session.peek() === "other") throw new Refusal(FORBIDDEN, "Not sent, because another user has signed in");
+});
+
 /** Asks the server who the caller is, at the start of the page. */
 export async function findSession(): Promise<void> {
   try {
-    me.value = await get<Whoami>("/v1/auth/whoami");
-    session.value = "in";
+    enter(await get<Whoami>(WHOAMI_PATH));
   } catch (error) {
     session.value = SIGNED_OUT.includes(refusalOf(error).status) ? "out" : "unreachable";
   }
@@ -40,11 +49,35 @@ export async function findSession(): Promise<void> {
 
 /** Signs in. Throws a Refusal with the server's error message. */
 export async function signIn(credential: Credential): Promise<void> {
-  const before = me.peek()?.user_id;
-  me.value = await send<Whoami>("POST", SESSION_PATH, { body: credential });
-  session.value = "in";
-  if (before === me.value.user_id) store.changed("all");
-  else store.clear();
+  const isFirst = me.peek() === null;
+  enter(await send<Whoami>("POST", SESSION_PATH, { body: credential }));
+  if (isFirst) store.clear();
+}
+
+/** Asks the server whether the page's user is still signed in. Throws a Refusal without an answer. */
+export async function checkUser(): Promise<void> {
+  const who = await get<Whoami>(WHOAMI_PATH);
+  // The user may have signed out during the request.
+  if (me.peek() !== null) enter(who);
+}
+
+/** Checks the user when another tab signs in or out. A hidden page checks the user when it is shown again. */
+export function watchSessions(): void {
+  addEventListener("storage", ({ key }) => {
+    if (key === KEPT && me.peek() !== null && document.visibilityState === "visible") checkUser().catch(() => {});
+  });
+}
+
+/** Continues as this caller. If it is another user than before, the page is closed. */
+function enter(who: Whoami): void {
+  if (session.peek() === "other") return;
+  const before = me.peek();
+  const wasEnded = session.peek() === "ended";
+  const isSame = before === null || before.user_id === who.user_id && before.tenant_id === who.tenant_id;
+  session.value = isSame ? "in" : "other";
+  me.value = who;
+  if (wasEnded && isSame) store.changed("all");
+  localStorage.setItem(KEPT, [who.user_id, who.tenant_id, who.session_id ?? who.key_id].join(" "));
 }
 
 /**
@@ -60,6 +93,7 @@ export async function signOut(): Promise<void> {
   }
   session.value = "out";
   me.value = null;
+  localStorage.removeItem(KEPT);
   store.clear();
 }
 
