@@ -15,10 +15,29 @@ linux_find_pool() {
   udevadm settle --timeout=30 || true
   # Without a group, vgs succeeds and prints nothing: a failing tool must not look like an empty machine.
   vgs --noheadings -o vg_name,vg_tags >"$work/groups" || stop "cannot find out which volume groups exist"
-  awk -v pool="$pool" '$1 == pool { found = 1; print $2 } END { exit !found }' "$work/groups" >"$work/mark" || return 0
+  if ! awk -v pool="$pool" '$1 == pool { found = 1; print $2 } END { exit !found }' "$work/groups" >"$work/mark"; then
+    refuse_unread_pool
+    return 0
+  fi
   present=yes
   tr , '\n' <"$work/mark" | grep -qx "berth-$server_uuid" ||
     fail "the volume group $pool exists and is not this machine's; remove it in rescue mode first" 20
+}
+
+# Without a group, the disks may still have a pool: that of SmartOS, or a group whose arrays lack too many disks to start.
+# A started array without a group is from a run that was interrupted before it created the group.
+refuse_unread_pool() {
+  lsblk -nPpo NAME,FSTYPE,LABEL >"$work/contents" || stop "cannot find out what the disks contain"
+  found=$(awk -F '"' -v pool="$pool" '$4 == "zfs_member" && $6 == pool { print $2 }' "$work/contents" | tr '\n' ' ')
+  [ -z "$found" ] ||
+    fail "a ZFS pool $pool exists on @{found% }; to destroy it, erase these devices in rescue mode first (wipefs -a)" 20
+  awk -F '"' '$4 == "linux_raid_member" && $6 ~ /(^|:)berth[0-9]+$/ { print $2 }' "$work/contents" >"$work/members"
+  # An array that has not started has the size 0, and lsblk omits it.
+  found=$(while read -r device; do
+    case $(lsblk -nro TYPE "$device") in *raid*) ;; *) printf '%s ' "$device" ;; esac
+  done <"$work/members")
+  [ -z "$found" ] || fail "an earlier setup's array on @{found% } does not start; attach its missing disks, or \
+erase these devices in rescue mode first (wipefs -a)" 20
 }
 
 linux_layout() { nodeagent netboot disk-layout "$@"; }

@@ -20,6 +20,11 @@ const TOOLS = [
   "mount",
   "sync",
   "busybox",
+  "mdadm",
+  "udevadm",
+  "vgs",
+  "lsblk",
+  "nodeagent",
 ];
 
 const PROGRAM = String.raw`#!/usr/bin/env bash
@@ -116,6 +121,15 @@ case "$name @{1-}" in
 "date -u") [ $# -eq 2 ] || unknown ;;
 "busybox hwclock") [ "$*" = "hwclock -u -w" ] || unknown ;;
 "ntpdate -b") [ $# -eq 3 ] || unknown ;;
+"mdadm --assemble") [ "$*" = "--assemble --scan --config=partitions" ] || unknown ;;
+"udevadm settle") ;;
+"vgs --noheadings") [ "$*" = "--noheadings -o vg_name,vg_tags" ] || unknown; [ ! -f "$STATE/groups" ] || cat "$STATE/groups" ;;
+"lsblk -nPpo") [ "$*" = "-nPpo NAME,FSTYPE,LABEL" ] || unknown; [ ! -f "$STATE/contents" ] || cat "$STATE/contents" ;;
+"lsblk -nro")
+  [ $# -eq 3 ] && [ "$2" = TYPE ] || unknown
+  echo disk
+  if [ -f "$STATE/started" ] && grep -qx "$3" "$STATE/started"; then echo raid5; fi ;;
+"nodeagent netboot") echo "fatal error: no disks" && exit 255 ;;
 "digest -a") [ "$2" = sha256 ] || unknown; sha256sum "$3" | cut -d' ' -f1 ;;
 "mount -p") [ -f "$STATE/opt_mounted" ] && echo "zones/opt - /opt zfs - no rw" || true ;;
 "mount -F") [ "$2 $3" = "zfs zones/opt" ] || unknown; touch "$STATE/opt_mounted" ;;

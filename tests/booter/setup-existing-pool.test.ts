@@ -1,0 +1,98 @@
+// Tests which disks of a machine with a Linux node image the setup may erase. A run that finds no pool ends at the
+// layout tool, which reports an error. setup-script.test.ts has the same tests for SmartOS.
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { lacking, needs } from "../support/optional-programs.ts";
+import { NEEDED, openScratchMachine, type ScratchMachineFixture, STAMP } from "./scratch-machine.ts";
+
+const why_not = lacking(...NEEDED);
+let fixture: ScratchMachineFixture;
+beforeAll(async () => {
+  if (why_not === null) fixture = await openScratchMachine();
+});
+afterAll(() => fixture?.close());
+beforeEach((context) => needs(context, ...NEEDED));
+
+type Disks = {
+  /** The output of vgs. */
+  readonly groups?: string;
+  /** Each device with its type and its label, as lsblk prints them. */
+  readonly contents?: readonly (readonly [device: string, type: string, label: string])[];
+  /** The members of started arrays. */
+  readonly started?: readonly string[];
+  /** The call that fails, counted from 1. */
+  readonly fail_at?: number;
+};
+
+/** Runs the setup on a machine with these disks. Returns its exit code and its last report. */
+async function setUp({ groups = "", contents = [], started = [], fail_at }: Disks): Promise<[number, string]> {
+  const machine = await fixture.machine();
+  await mkdir(join(machine.root, "disk/etc/berth"), { recursive: true });
+  await writeFile(join(machine.root, "disk/etc/berth/boot.properties"), `platform_stamp=${STAMP}\n`);
+  await machine.put("groups", groups);
+  await machine.put(
+    "contents",
+    contents.map(([device, type, label]) => `NAME="${device}" FSTYPE="${type}" LABEL="${label}"\n`).join(""),
+  );
+  await machine.put("started", started.map((each) => `${each}\n`).join(""));
+  if (fail_at !== undefined) await machine.put("fail_at", String(fail_at));
+  const { code } = await machine.start();
+  expect(await machine.state("unknown")).toBeNull();
+  return [code, machine.reports.at(-1)!.text];
+}
+
+const REFUSED: readonly [string, Disks, number, RegExp][] = [
+  [
+    "a volume group of another machine exists",
+    { groups: "  zones berth-11111111-2222-3333-4444-555555555555\n" },
+    20,
+    /not this machine's/,
+  ],
+  [
+    "SmartOS' pool exists",
+    { contents: [["/dev/sda", "", ""], ["/dev/sda1", "zfs_member", "zones"], ["/dev/sdb1", "zfs_member", "zones"]] },
+    20,
+    /a ZFS pool zones exists on \/dev\/sda1 \/dev\/sdb1;/,
+  ],
+  [
+    "an array of an earlier setup does not start, because disks are missing",
+    {
+      contents: [
+        ["/dev/sda", "linux_raid_member", "any:berth0"],
+        ["/dev/sdb", "linux_raid_member", "any:berth1"],
+        ["/dev/sdc", "linux_raid_member", "any:berth1"],
+      ],
+      started: ["/dev/sda"],
+    },
+    20,
+    /array on \/dev\/sdb \/dev\/sdc does not start;/,
+  ],
+  ["the contents of the disks cannot be read", { fail_at: 6 }, 1, /cannot find out what the disks contain/],
+];
+test.concurrent.for(REFUSED)("the setup erases no disk if %s", async ([_name, disks, code, text], { expect }) => {
+  const [ended, last] = await setUp(disks);
+  expect([ended, last]).toEqual([code, expect.stringMatching(text)]);
+  expect(last).toMatch(/^refuse_existing_pool: /);
+});
+
+const USED: readonly [string, Disks][] = [
+  ["empty disks", { contents: [["/dev/sda", "", ""], ["/dev/sdb", "", ""]] }],
+  ["other systems, pools and arrays", {
+    groups: "  debian-vg \n",
+    contents: [
+      ["/dev/sda1", "ext4", "zones"],
+      ["/dev/sda2", "ntfs", "Windows"],
+      ["/dev/sda3", "LVM2_member", ""],
+      ["/dev/sdb", "zfs_member", "tank"],
+      ["/dev/sdc", "linux_raid_member", "debian:0"],
+    ],
+  }],
+  ["started arrays of an interrupted setup", {
+    contents: [["/dev/sda", "linux_raid_member", "any:berth0"], ["/dev/sdb", "linux_raid_member", "any:berth0"]],
+    started: ["/dev/sda", "/dev/sdb"],
+  }],
+];
+test.concurrent.for(USED)("the setup continues on a machine with %s", async ([_name, disks], { expect }) => {
+  expect(await setUp(disks)).toEqual([1, expect.stringMatching(/^layout: fatal error: no disks/)]);
+});
