@@ -17,6 +17,8 @@ type Update = Of<InstanceMessage, "update">;
 export function update(s: InstanceState, m: Update, now: Date): Out<InstanceState> {
   const next = renamed(s, m);
   if (isFault(next)) return refuse(next);
+  const late = m.deletion_protection === true ? tooLateToProtect(s) : null;
+  if (late !== null) return refuse(late);
   const labels = relabeled(s.labels, m.labels);
   if (isFault(labels)) return refuse(labels);
   const size: Size = { cpu: m.cpu ?? s.cpu, memory_bytes: m.memory_bytes ?? s.memory_bytes };
@@ -33,6 +35,13 @@ export function update(s: InstanceState, m: Update, now: Date): Out<InstanceStat
     ...(is_resized ? resized(s, size, m) : []),
     noted(s, "instance_update", { name: next.name, labels, deletion_protection, ...size }),
   );
+}
+
+/** A delete and a rebuild check the protection only when they begin. */
+function tooLateToProtect({ id, operation_kind }: InstanceState): Fault | null {
+  if (operation_kind !== "delete" && operation_kind !== "rebuild") return null;
+  const done = operation_kind === "delete" ? "deleted" : "rebuilt";
+  return conflict(`instance ${id} is being ${done}; the protection would not prevent this`);
 }
 
 function notResizable(s: InstanceState): Fault | null {

@@ -122,3 +122,25 @@ test("a protected instance cannot be deleted, even by force, until its protectio
   expect(okOf(await patch(id, { deletion_protection: false })).deletion_protection).toBe(false);
   await a.destroy(id);
 });
+
+test.each(
+  [
+    ["delete", "deleted", (id: string) => a.call("DELETE", `/v1/instances/${id}`)],
+    ["rebuild", "rebuilt", (id: string) => a.call("POST", `/v1/instances/${id}/rebuild`, { body: {} })],
+  ] as const,
+)("during a %s, a change that sets the protection gets 409 and changes nothing", async (kind, done, begin) => {
+  const { id } = await a.stopped();
+  const answer = begin(id);
+  const job = await a.node.take();
+  expect(job.kind.kind).toBe(kind);
+  const protect = { deletion_protection: true, description: "late" };
+  conflictWith(await patch(id, protect), `instance ${id} is being ${done}; the protection would not prevent this`);
+  okOf(await patch(id, { deletion_protection: false, name: `renamed-${kind}` }));
+  expect(await a.show(id)).toMatchObject({ deletion_protection: false, description: "", name: `renamed-${kind}` });
+  await a.node.complete(job);
+  expect((await answer).status).toBeLessThan(300);
+  if (kind === "delete") return;
+  expect(okOf(await patch(id, protect)).deletion_protection).toBe(true);
+  okOf(await patch(id, { deletion_protection: false }));
+  await a.destroy(id);
+});
