@@ -4,6 +4,7 @@ import type { Entry } from "../../internal/manifest/kind.ts";
 import type { EntryStep } from "../../internal/manifest/plan.ts";
 import type { Manifest } from "../../internal/manifest/read.ts";
 import { FIRST_NIC } from "../nic/nic.ts";
+import { collisions } from "./collisions.ts";
 import type { Project } from "./project.ts";
 import { MAIN_TABLE } from "./run.ts";
 
@@ -11,8 +12,12 @@ type Values = Entry["values"];
 type Given = { readonly project: Project; readonly manifest: Manifest | null };
 
 /** Returns why the server would refuse the step. */
-export function problemsOf({ kind, entry }: EntryStep, given: Given): string[] {
-  return problemsIn(entry, kind === "create", given).map((why) => `${entry.kind.singular} ${entry.key}: ${why}`);
+export function problemsOf(step: EntryStep, given: Given): string[] {
+  const { kind, entry } = step;
+  const problems = problemsIn(entry, kind === "create", given);
+  return [...problems, ...collisions(step, given.project.existing, given.manifest)].map((why) =>
+    `${entry.kind.singular} ${entry.key}: ${why}`
+  );
 }
 
 function problemsIn({ list, values }: Entry, is_new: boolean, given: Given): string[] {
