@@ -97,8 +97,12 @@ export const RESERVOIR_PERCENT_DEFAULT = 0.80;
  * many in about a minute, and the doctor checks them in less than 100 ms.
  */
 export const DOCTOR_LOG_ROWS = 10_000;
-/** Seconds for which finished operations are kept: 30 days. */
+/**
+ * Seconds for which finished operations are kept: 30 days by default, and never less than 2 days. A repeated request
+ * gets its first answer from its operation, so an operation is kept for as long as the longest-kept stored reply.
+ */
 export const SAGA_RETENTION_S_DEFAULT = 2_592_000;
+export const SAGA_RETENTION_S_MIN = 172_800;
 /**
  * Seconds for which transitions are kept: a year by default, and never less than 30 days. The function log_drop has the
  * same minimum.

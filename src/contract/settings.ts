@@ -130,7 +130,8 @@ export const SETTINGS = {
     schema: seconds(3_600, Number.MAX_SAFE_INTEGER),
     default: SAGA_RETENTION_S_DEFAULT,
     restart_required: true,
-    description: "Seconds that finished operations are kept; stuck operations are kept forever",
+    description: "Seconds that finished operations are kept, at least 2 days, so that a repeated request gets its " +
+      "first answer; stuck operations are kept forever",
   },
   "log.retention_secs": {
     schema: seconds(LOG_RETENTION_S_MIN, Number.MAX_SAFE_INTEGER),

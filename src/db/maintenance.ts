@@ -3,7 +3,7 @@
 // Old rows are found by an index and deleted in batches, so the duration of a pass does not depend on the size of the
 // table.
 import type { SettingView } from "../contract/setting.ts";
-import { SEEN_RETENTION_HOURS, SWEEP_ROWS, SWEEPS_PER_PASS } from "../contract/limits.ts";
+import { SAGA_RETENTION_S_MIN, SEEN_RETENTION_HOURS, SWEEP_ROWS, SWEEPS_PER_PASS } from "../contract/limits.ts";
 import { archiveAudit, type AuditSigner } from "./audit-archive.ts";
 import type { Db } from "./pool.ts";
 import { sweepRows } from "./sweep.ts";
@@ -47,8 +47,9 @@ export async function maintainReplies(db: Db): Promise<void> {
 
 /**
  * Deletes old operations that succeeded or were rolled back. Stuck operations are kept, because an operator must
- * resolve them. The parts of a running operation by label are kept too: otherwise a node that was drained or
- * upgraded would count as not begun.
+ * resolve them. Operations from which a repeated request may read its answer are kept, even if the setting is shorter.
+ * The parts of a running operation by label are kept too: otherwise a node that was drained or upgraded would count as
+ * not begun.
  */
 async function dropEndedSagas(db: Db, retention_s: number): Promise<void> {
   await sweepRows(db, {
@@ -56,7 +57,7 @@ async function dropEndedSagas(db: Db, retention_s: number): Promise<void> {
     where: "state in ('succeeded', 'unwound') and done_at < (select berth_now()) - make_interval(secs => $1) " +
       `and id <> all(array(${PARTS_OF_RUNNING}))`,
     order: "done_at",
-    params: [retention_s],
+    params: [Math.max(retention_s, SAGA_RETENTION_S_MIN)],
   });
 }
 

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { CN_DRAIN_LABEL, CN_UPGRADE_LABEL } from "../../actors/cn/messages.ts";
 import { waitId } from "../../actors/engine/saga.ts";
 import type { DrainPreview } from "../../src/contract/placement.ts";
+import { SAGA_RETENTION_S_MIN } from "../../src/contract/limits.ts";
 import { createSettings } from "../../src/services/settings.ts";
 import { createLabelDrainsOfServer } from "../../src/wiring/label-drains.ts";
 import { createUpgradesOfServer } from "../../src/wiring/upgrades.ts";
@@ -19,7 +20,6 @@ const PREVIEW: DrainPreview = {
   quorum_ok: true,
   quorum_at_risk: [],
 };
-const RETENTION_S = 3_600;
 
 let fixture: InstanceFixture;
 let p: InstanceSagas;
@@ -79,16 +79,16 @@ test.each([
     const message = { type, operation_id, part_of: label, ...begins };
     expect(await p.send({ kind: "cn", id: server_uuid }, message)).toMatchObject({ ok: true });
   }
-  // The first node ended two hours ago, and an operator uncordoned it.
+  // The first node ended three days ago, and an operator uncordoned it.
   await p.db.query(
     `update saga set state = 'succeeded', step = null, wake_at = null, due_at = null,
-                     done_at = berth_now() - interval '2 hours' where id = $1`,
+                     done_at = berth_now() - interval '3 days' where id = $1`,
     [done],
   );
   const patch = { cordoned: false };
   expect(await p.send({ kind: "cn", id: p.other }, { type: "set_placement", patch })).toMatchObject({ ok: true });
 
-  await maintainNow(p.db, RETENTION_S);
+  await maintainNow(p.db, SAGA_RETENTION_S_MIN);
   await pass();
   expect(await states([label, done, next])).toEqual(["running", "succeeded", "running"]);
   const placement = "select cordoned from cn_placement where server_uuid = $1";
@@ -97,7 +97,7 @@ test.each([
   // After the end of the operation by label, the retention applies.
   const ended = { type: "job_ended", job_id: waitId(label, of.waits), outcome: "completed", result: {} };
   expect(await p.send({ kind: "saga", id: label }, ended)).toMatchObject({ ok: true });
-  await maintainNow(p.db, RETENTION_S);
+  await maintainNow(p.db, SAGA_RETENTION_S_MIN);
   expect(await states([label, done])).toEqual(["succeeded"]);
   await p.send({ kind: "saga", id: next }, { type: "abandon" });
 });
