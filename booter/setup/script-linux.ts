@@ -104,6 +104,8 @@ create_stripe() {
   count=$#
   mdadm --create "$array" --run --quiet --metadata=1.2 --homehost=any --bitmap=internal --level="$level" \
     --raid-devices="$count" "@{@/#//dev/}" >&2 || stop "the array of $* could not be created"
+  # If these disks formed the same array before, the array contains the earlier volume group.
+  wipefs -aqf "$array" >&2 || stop "the array of $* could not be erased"
   volumes="$volumes $array"
 }
 

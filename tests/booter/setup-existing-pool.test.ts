@@ -1,9 +1,12 @@
 // Tests which disks of a machine with a Linux node image the setup may erase. A run that finds no pool ends at the
 // layout tool, which reports an error. setup-script.test.ts has the same tests for SmartOS.
+import { execFile } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { lacking, needs } from "../support/optional-programs.ts";
+import { LINUX_FUNCTIONS } from "../../booter/setup/script-linux.ts";
+import { lacking, needs, present } from "../support/optional-programs.ts";
 import { NEEDED, openScratchMachine, type ScratchMachineFixture, STAMP } from "./scratch-machine.ts";
 
 const why_not = lacking(...NEEDED);
@@ -95,4 +98,24 @@ const USED: readonly [string, Disks][] = [
 ];
 test.concurrent.for(USED)("the setup continues on a machine with %s", async ([_name, disks], { expect }) => {
   expect(await setUp(disks)).toEqual([1, expect.stringMatching(/^layout: fatal error: no disks/)]);
+});
+
+/** Fake tools. wipefs of the disks keeps the content of the array that they formed: a volume group. */
+const SAME_ARRAY_AGAIN = String.raw`
+work=$1 pool=zones server_uuid=1 group=none
+stop() { echo "stopped: $1"; exit 1; }
+check_disk() { :; }
+udevadm() { :; }
+lsblk() { :; }
+mdadm() { if [ "$1" = --create ]; then group=zones; fi; }
+wipefs() { if [ "$2" = /dev/md/berth0 ]; then group=none; fi; }
+vgcreate() { [ "$group" = none ] || { echo "A volume group called zones already exists."; return 1; }; }
+linux_dry_run && linux_create_pool 2>&1 && echo created
+`;
+test("the setup creates its volume group on an array that contains an earlier group", async () => {
+  const { root } = await fixture.machine();
+  await writeFile(join(root, "words"), "mirror\nsda\nsdb\n");
+  const script = LINUX_FUNCTIONS + SAME_ARRAY_AGAIN;
+  const ended = await promisify(execFile)(present("bash"), ["-uc", script, "setup", root]).catch((error) => error);
+  expect(ended.stdout).toBe("created\n");
 });
