@@ -4,6 +4,7 @@ import type { JobKind } from "../src/contract/enums.ts";
 import type { Blueprint, Job } from "../src/contract/job.ts";
 import { EXIT } from "../cli/internal/exit-code.ts";
 import { Failure } from "../cli/internal/failure.ts";
+import { bindAddress, releaseAddress } from "./address-steps.ts";
 import type { Agent } from "./agent.ts";
 import type { Driver, NewDisk, VmPlan } from "./driver.ts";
 import { bindingOf, diskOf, instanceOf, releaseOf, text, wholeNumber } from "./job-fields.ts";
@@ -92,7 +93,7 @@ export const JOB_STEPS: Readonly<Record<JobKind, JobSteps>> = {
     undo: ({ driver }, job) => driver.vms.releaseAddress(releaseOf(job)),
   },
   fip_release: {
-    steps: { address: ({ agent, job }) => agent.driver.vms.releaseAddress(releaseOf(job)) },
+    steps: { address: releaseAddress },
     // After a failed or withdrawn release, the address must be bound as before.
     undo: async ({ driver }, job) => {
       if (driver.vms.hasNic(String(job.kind["nic_id"]))) await driver.vms.bindAddress(bindingOf(job));
@@ -167,13 +168,6 @@ async function createNetwork(context: JobContext): Promise<void> {
   const plan = await vmPlan(context);
   await driver.vms.createNics(plan);
   await driver.network.untilApplied(plan.nics, environment.signal);
-}
-
-/** Records the binding, and waits until the network document with the address is applied. */
-async function bindAddress({ agent: { driver, environment }, job }: JobContext): Promise<void> {
-  const binding = bindingOf(job);
-  await driver.vms.bindAddress(binding);
-  await driver.network.floatingIpApplied(binding.nic_id, binding.fip_addr, environment.signal);
 }
 
 async function vmPlan(context: JobContext): Promise<VmPlan> {

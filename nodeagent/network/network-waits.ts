@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { EXIT } from "../../cli/internal/exit-code.ts";
 import { Failure } from "../../cli/internal/failure.ts";
+import type { LocalNic, NetworkDocument } from "../../src/contract/network-document.ts";
 import type { DocumentStore } from "./document-store.ts";
 import type { WantedNic } from "./vm-nic.ts";
 
@@ -16,6 +17,11 @@ export type NetworkWaits = {
   untilRouted(vpc_ids: readonly string[], signal: AbortSignal): Promise<void>;
   /** Waits at most FLOATING_IP_WAIT_MS until an applied document gives a NIC the floating IP. */
   floatingIpApplied(nic_id: string | null, floating_ip: string, signal: AbortSignal): Promise<void>;
+  /**
+   * Waits until the applied documents no longer give the NIC the floating IP. Throws after RELEASE_WAIT_MS, because the
+   * node then still answers for the address.
+   */
+  floatingIpReleased(nic_id: string | null, floating_ip: string, signal: AbortSignal): Promise<void>;
 };
 
 export type NetworkWaitsOptions = {
@@ -24,12 +30,15 @@ export type NetworkWaitsOptions = {
   /** Whether documents arrive and packets pass. */
   readonly isUsed: () => boolean;
   readonly wait_limit_ms?: number;
+  readonly release_limit_ms?: number;
 };
 
 /** Time limit for a NIC to appear in an applied document. The control plane sends the document when the job begins. */
 const WAIT_LIMIT_MS = 60_000;
 /** Time limit for the document with a floating IP. The document usually arrives before the job. */
 const FLOATING_IP_WAIT_MS = 2_000;
+/** Time limit for a release. The control plane sends the document when the job begins; failed ones are retried. */
+const RELEASE_WAIT_MS = 20_000;
 /** Time limit for the routers of a VM that arrives from another node. */
 const ROUTER_WAIT_MS = 10_000;
 /** Pause between checks whether a document was applied. */
@@ -37,12 +46,16 @@ const CHECK_MS = 20;
 
 export function createNetworkWaits(options: NetworkWaitsOptions): NetworkWaits {
   const { store, outcomes, isUsed, wait_limit_ms = WAIT_LIMIT_MS } = options;
+  const { release_limit_ms = RELEASE_WAIT_MS } = options;
+
+  function isCurrent({ vpc_id, generation }: NetworkDocument): boolean {
+    const outcome = outcomes.get(vpc_id);
+    return outcome?.generation === generation && outcome.problem === null;
+  }
 
   function isApplied({ id, vpc_id }: WantedNic): boolean {
     const document = store.get(vpc_id);
-    const outcome = outcomes.get(vpc_id);
-    return document !== undefined && outcome?.generation === document.generation && outcome.problem === null &&
-      document.local_nics.some(({ nic_id }) => nic_id === id);
+    return document !== undefined && isCurrent(document) && document.local_nics.some(({ nic_id }) => nic_id === id);
   }
 
   /** Waits until `has` returns true, at most for the limit. */
@@ -72,5 +85,20 @@ export function createNetworkWaits(options: NetworkWaitsOptions): NetworkWaits {
             )
           ),
       ),
+    floatingIpReleased: async (nic_id, floating_ip, signal) => {
+      const isOfNic = (nic: LocalNic) => nic_id === null || nic.nic_id === nic_id;
+      const vpc_ids = store.all().filter(({ local_nics }) => local_nics.some(isOfNic)).map(({ vpc_id }) => vpc_id);
+      /** A VPC without a document has no router on this node. */
+      const left = () =>
+        vpc_ids.map((vpc_id) => store.get(vpc_id)).filter((document) => document !== undefined).find((document) =>
+          !isCurrent(document) ||
+          document.local_nics.some((nic) => isOfNic(nic) && nic.floating_ips.includes(floating_ip))
+        );
+      await waited(release_limit_ms, signal, () => left() === undefined);
+      const document = isUsed() ? left() : undefined;
+      if (document === undefined) return;
+      const problem = outcomes.get(document.vpc_id)?.problem ?? "the document without it has not arrived";
+      throw new Failure(`this node has not released ${floating_ip}: ${problem}`, EXIT.failure);
+    },
   };
 }

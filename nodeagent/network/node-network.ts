@@ -69,6 +69,7 @@ export type NodeNetworkOptions = {
   /** DHCP, DNS and metadata for the guests; null if this machine cannot offer them. */
   readonly services?: GuestServices | null;
   readonly wait_limit_ms?: number;
+  readonly release_limit_ms?: number;
   /** The clock of the polls. */
   readonly monotonicMs?: () => number;
 };
@@ -76,7 +77,8 @@ export type NodeNetworkOptions = {
 /** Routers that are applied at the same time after a start. Each takes about 0.1 s of one processor. */
 const RESTORES_AT_ONCE_MAX = 4;
 export function createNodeNetwork(options: NodeNetworkOptions): NodeNetwork {
-  const { driver, store, log, services, wait_limit_ms, monotonicMs = () => performance.now() } = options;
+  const { driver, store, log, services, wait_limit_ms, release_limit_ms, monotonicMs = () => performance.now() } =
+    options;
   const outcomes = new Map<string, Outcome>();
   const attached = new Map<string, { readonly namespace: string; readonly vpc_id: string }>();
   /** The problem of the last refused document of a VPC, until a good one arrives. Each problem is logged once. */
@@ -218,6 +220,7 @@ export function createNodeNetwork(options: NodeNetworkOptions): NodeNetwork {
     outcomes,
     isUsed: () => driver.carries_packets && is_supported,
     ...wait_limit_ms === undefined ? {} : { wait_limit_ms },
+    ...release_limit_ms === undefined ? {} : { release_limit_ms },
   });
 
   return {

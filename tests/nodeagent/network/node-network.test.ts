@@ -45,9 +45,10 @@ function driverWith(trouble: { why: string | null }): NetworkDriver & { readonly
   };
 }
 
-async function open(driver: NetworkDriver = driverWith({ why: null }), wait_limit_ms = 1_000): Promise<NodeNetwork> {
+async function open(driver: NetworkDriver = driverWith({ why: null }), limit_ms = 1_000): Promise<NodeNetwork> {
   const write = (line: string) => void log.push(line);
-  return createNodeNetwork({ driver, store: await openDocumentStore(folder.path, write), log: write, wait_limit_ms });
+  const limits = { wait_limit_ms: limit_ms, release_limit_ms: limit_ms };
+  return createNodeNetwork({ driver, store: await openDocumentStore(folder.path, write), log: write, ...limits });
 }
 
 test("a counter is reported until the report arrives, and again when it has changed", async () => {
@@ -233,6 +234,29 @@ test("a NIC waits for its document, but not longer than the limit", async () => 
   await expect(network.untilApplied([{ id: "other", vpc_id: "vpc-4096" }], SIGNAL)).rejects.toThrow(
     "the network of NIC other is not ready on this node: its document has not arrived from the control plane",
   );
+});
+
+test("a release of a floating IP waits until the router no longer has the address, but not longer than the limit", async () => {
+  const trouble: { why: string | null } = { why: null };
+  const network = await open(driverWith(trouble), 200);
+  const address = "203.0.113.7";
+  const has = { ...A, machines: A.machines.map((each) => ({ ...each, floating_ips: [address] })) };
+  const released = () => network.floatingIpReleased(NIC.id, address, SIGNAL);
+  await network.take(documentOf(has, "n1", 7));
+  await expect(released()).rejects.toThrow(
+    "this node has not released 203.0.113.7: the document without it has not arrived",
+  );
+  trouble.why = "nft is not installed";
+  await network.take(documentOf(A, "n1", 8));
+  await expect(released()).rejects.toThrow("this node has not released 203.0.113.7: nft is not installed");
+  const waits = released();
+  trouble.why = null;
+  await network.retryFailed();
+  await waits;
+  await network.take(documentOf(has, "n1", 9));
+  const removed = released();
+  await network.remove(NIC.vpc_id);
+  await removed;
 });
 
 test("a NIC does not wait if the server sends no network documents, or on a simulated machine", async () => {
