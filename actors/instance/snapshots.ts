@@ -26,9 +26,9 @@ export function createSnapshot(
   if (count >= SNAPSHOTS_MAX) {
     return refuse(conflict(`${s.name} has ${count} snapshots already, the most that it can have`));
   }
-  // The snapshot has the size that the node applied, because a growth may not have reached the node yet.
-  const size_bytes = source.applied_bytes ?? source.size_bytes;
-  const copied = { kind: "snapshot", size_bytes, source_disk_id: source.id } as const;
+  // After a failed growth, the node's disk has any size between applied_bytes and size_bytes. A node can make a copy
+  // larger than its disk, but not smaller.
+  const copied = { kind: "snapshot", size_bytes: source.size_bytes, source_disk_id: source.id } as const;
   const disk = { ...newDisk(s, now), ...m.snapshot, labels: m.snapshot.labels ?? {}, ...copied };
   return begunNew(s, m, { disk, host_cn_uuid, now, source: { source_disk_id: source.id } });
 }

@@ -112,6 +112,25 @@ test("a failed snapshot leaves no record, and a snapshot without a reported cons
   await a.destroy(id);
 });
 
+test("after a failed growth, a snapshot has the disk's larger size, because the node may have grown the disk", async () => {
+  const { id } = await a.running();
+  const [boot] = await a.disksOf(id);
+  const size_bytes = boot.size_bytes + GIB;
+  okOf(await a.call("POST", `/v1/disks/${boot.id}/resize`, { body: { size_bytes } }));
+  await a.node.fail(await a.node.take(), "the lease of the job ended");
+  await a.ended(id, "disk-resize");
+  expect(await a.disksOf(id)).toMatchObject([{ size_bytes, applied_bytes: boot.size_bytes }]);
+  const used = await usedBytes();
+  const answer = snap(boot.id);
+  const job = await a.node.take();
+  expect(job.kind).toMatchObject({ kind: "create_snapshot", size_bytes, source_disk_id: boot.id });
+  await a.node.complete(job);
+  const snapshot: Snapshot = okOf(await answer);
+  expect([snapshot.size_bytes, await usedBytes()]).toEqual([size_bytes, used + size_bytes]);
+  await remove("snapshot", snapshot.id);
+  await a.destroy(id);
+});
+
 test("a disk can be a copy of an image that the tenant may use", async () => {
   const { id } = await a.running();
   const asked = createDisk(id, { image_id: a.image.id });
