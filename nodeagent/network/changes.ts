@@ -1,13 +1,13 @@
 // Compares the wanted state of a router with the observed one. Returns the commands that make them equal, as batches
 // for `ip -batch` and `bridge -batch`. `ip` accepts only one family in a batch.
 import { NAT_GATEWAY_SILENCE_S } from "../../src/contract/limits.ts";
+import { destinationKey, FALLBACK_METRIC, FALLBACK_PROTOCOL, type KernelRoute } from "./kernel-route.ts";
 import { EXTERNAL_DEVICE, OVERLAY_DEVICE } from "./names.ts";
 import {
   type Address,
   type Family,
   type FamilyState,
   type Forwarding,
-  type KernelRoute,
   type Neighbour,
   type PolicyRule,
   type RouterState,
@@ -66,11 +66,11 @@ function familyLines(family: Family, before: RouterState, after: RouterState): s
     ...neighbours.added.map(({ device, address, mac }) =>
       `neigh replace ${address} lladdr ${mac} dev ${device} nud permanent`
     ),
-    ...routes.added.map((route) => `route replace ${routeText(route)} proto static`),
+    ...routes.added.map((route) => `route replace ${routeText(route)}`),
     ...rules.added.map((rule) => `rule add ${ruleKey(rule)}`),
     ...rules.removed.map((rule) => `rule del ${ruleKey(rule)}`),
     ...routes.removed.filter((route) => !replaced.has(destinationKey(route))).map((route) =>
-      `route del ${route.destination} table ${route.table}`
+      `route del ${route.destination} ${placeText(route)}`
     ),
     ...neighbours.removed
       .filter(({ device, address }) => !wanted.neighbours.some((n) => n.device === device && n.address === address))
@@ -106,18 +106,26 @@ function prefixOf(family: Family, device: string): number {
   return device === EXTERNAL_DEVICE || device === "lo" ? 128 : 64;
 }
 
-function routeText({ table, destination, hop }: KernelRoute): string {
+function routeText(route: KernelRoute): string {
+  const { destination, hop } = route;
+  const place = placeText(route);
   switch (hop.kind) {
     case "blackhole":
     case "unreachable":
-      return `${hop.kind} ${destination} table ${table}`;
+      return `${hop.kind} ${destination} ${place}`;
     case "device":
-      return `${destination} dev ${hop.device}${destination.includes(":") ? "" : " scope link"} table ${table}`;
+      return `${destination} dev ${hop.device}${destination.includes(":") ? "" : " scope link"} ${place}`;
     case "gateway":
       // An IPv4 route may lead over an IPv6 neighbour, so the gateway's family is named.
       return `${destination} via ${hop.gateway.includes(":") ? "inet6" : "inet"} ${hop.gateway} dev ${hop.device} ` +
-        `onlink table ${table}`;
+        `onlink ${place}`;
   }
+}
+
+function placeText({ table, is_fallback = false }: KernelRoute): string {
+  return is_fallback
+    ? `table ${table} metric ${FALLBACK_METRIC} proto ${FALLBACK_PROTOCOL}`
+    : `table ${table} proto static`;
 }
 
 function addressKey({ device, address, is_leased = false }: Address): string {
@@ -134,10 +142,6 @@ function forwardingKey({ mac, underlay_address }: Forwarding): string {
 
 function ruleKey({ priority, from, table }: PolicyRule): string {
   return `pref ${priority} from ${from} lookup ${table}`;
-}
-
-function destinationKey({ table, destination }: KernelRoute): string {
-  return `${table} ${destination}`;
 }
 
 function routeKey(route: KernelRoute): string {

@@ -1,15 +1,13 @@
 // Reads the observed state of a router from the JSON that `ip -j` and `bridge -j` print.
 import type { TapBytes } from "./network-driver.ts";
+import { FALLBACK_PROTOCOL, type Hop, type KernelRoute, MAIN_TABLE } from "./kernel-route.ts";
 import { EXTERNAL_DEVICE, GATEWAY_IPV6, OVERLAY_DEVICE, tapName } from "./names.ts";
 import {
   FAMILIES,
   type Family,
   type FamilyState,
   type Forwarding,
-  type Hop,
   isOwnTable,
-  type KernelRoute,
-  MAIN_TABLE,
   OWN_PRIORITIES,
   type RouterState,
 } from "./router-state.ts";
@@ -93,9 +91,10 @@ function isOurs(device: string, address: string): boolean {
 
 function routeOf({ type, dst, table, protocol, dev, gateway, via }: PrintedRoute): KernelRoute[] {
   const number = table === undefined || table === "main" ? MAIN_TABLE : Number(table);
-  if (protocol !== "static" || !isOwnTable(number)) return [];
+  const is_fallback = protocol === FALLBACK_PROTOCOL;
+  if (!(is_fallback || protocol === "static") || !isOwnTable(number)) return [];
   const hop = hopOf({ type, dev, gateway: gateway ?? via?.host });
-  return hop === null ? [] : [{ table: number, destination: dst, hop }];
+  return hop === null ? [] : [{ table: number, destination: dst, hop, is_fallback }];
 }
 
 function hopOf(

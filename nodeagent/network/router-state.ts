@@ -2,6 +2,7 @@
 // The wanted state follows from a document; the observed state is read from the kernel; changes.ts compares them.
 import type { DocumentRoute, DocumentSubnet, NetworkDocument } from "../../src/contract/network-document.ts";
 import { containsBlock, parseBlock } from "../../src/lib/net/ip-block.ts";
+import { destinationText, distinct, type Hop, type KernelRoute, MAIN_TABLE } from "./kernel-route.ts";
 import {
   EXTERNAL_DEVICE,
   GATEWAY_IPV6,
@@ -16,14 +17,6 @@ import {
 export type Family = 4 | 6;
 export const FAMILIES = [4, 6] as const;
 
-/** The target of a route: packets are dropped, or leave through a device. */
-export type Hop =
-  | { readonly kind: "blackhole" | "unreachable" }
-  | { readonly kind: "device"; readonly device: string }
-  | { readonly kind: "gateway"; readonly gateway: string; readonly device: string };
-
-/** A route of a kernel table. `destination` is a block, an address, or `default`. */
-export type KernelRoute = { readonly table: number; readonly destination: string; readonly hop: Hop };
 /** A policy rule: packets from this block look up this table. */
 export type PolicyRule = { readonly priority: number; readonly from: string; readonly table: number };
 export type Address = {
@@ -68,7 +61,6 @@ const PUBLIC_TABLE = 9_999;
 const SUBNET_TABLES = 10_000;
 const insideTable = (n: number) => SUBNET_TABLES + 2 * n;
 const otherTable = (n: number) => SUBNET_TABLES + 2 * n + 1;
-export const MAIN_TABLE = 254;
 /**
  * The lowest table that agents of earlier releases used. The agent removes their tables. The tables above have other
  * numbers, so that during an upgrade of the agent no table has routes of both releases.
@@ -153,6 +145,13 @@ export function wantedState(
         ].map((from) => ({ priority: PRIORITY.public_addresses, from, table: PUBLIC_TABLE }))),
       ],
       routes: distinct([
+        // When a NIC's tap is removed, the kernel removes the route to the tap. Without a fallback, the block of
+        // another NIC could then contain the address, and the other guest could send and receive in this NIC's name.
+        ...document.local_nics.filter(({ arriving }) => !arriving).flatMap(({ ipv4, ipv6 }) => {
+          const address = family === 4 ? ipv4 : ipv6;
+          const hop = { kind: "unreachable" as const };
+          return address === null ? [] : [{ table: MAIN_TABLE, destination: address, hop, is_fallback: true }];
+        }),
         // The blocks of NICs come first, so that the route of a NIC's own address replaces the route of a block.
         ...present.flatMap(({ device, address, blocks }) =>
           blocks.map((block) => ({
@@ -266,17 +265,6 @@ function throughNode(underlay_address: string): Hop {
 
 function gatewayNode(target: DocumentRoute["target"]): string | null {
   return target.kind === "nat_gateway" ? target.underlay_address : null;
-}
-
-/** Keeps the last route to each destination of a table: a tenant's route to a whole block replaces `unreachable`. */
-function distinct(routes: readonly KernelRoute[]): readonly KernelRoute[] {
-  return [...new Map(routes.map((route) => [`${route.table} ${route.destination}`, route])).values()];
-}
-
-/** Returns the destination as the kernel prints it. */
-function destinationText(block: string): string {
-  if (block === "0.0.0.0/0" || block === "::/0") return "default";
-  return block.replace(block.includes(":") ? /\/128$/ : /\/32$/, "");
 }
 
 export function familyOf(address: string): Family {

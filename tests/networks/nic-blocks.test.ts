@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { lacking } from "../support/optional-programs.ts";
 import { documentOf, machine, NODE_NAMES, type NodeName, NODES, type TestVpc } from "./documents.ts";
+import { METADATA_IPV4, METADATA_IPV6 } from "../../nodeagent/network/names.ts";
 import { type NetworkSite, openNetworkSite } from "./site.ts";
 
 const missing = lacking("ip", "nft", "unshare", "nsenter", "conntrack", "python3", "ping");
@@ -10,7 +11,16 @@ const missing = lacking("ip", "nft", "unshare", "nsenter", "conntrack", "python3
 const guest = machine("a1", "n1", { net: 1, host: 5, vpc: "a" });
 const far = machine("a2", "n2", { net: 1, host: 6, vpc: "a" });
 const near = machine("a3", "n1", { net: 2, host: 6, vpc: "a" });
-const BLOCKS = ["10.0.7.0/24", "10.0.1.77/32", "fd00:a:7::/64", "10.0.2.0/28"];
+const BLOCKS = ["10.0.7.0/24", "10.0.1.77/32", "fd00:a:7::/64", "10.0.2.0/28", "fd00:a:2::/120"];
+/** Connects to port 80 of a server from a source address, and prints the answer. Prints nothing without an answer. */
+const ANSWER = `
+import socket, sys
+try:
+    peer = socket.create_connection((sys.argv[1], 80), timeout=2, source_address=(sys.argv[2], 0))
+    print(peer.makefile().read())
+except OSError:
+    pass
+`;
 const vpcWith = (blocks: readonly string[]): TestVpc => ({
   vni: 4_096,
   machines: [{ ...guest, blocks: [...blocks] }, far, near],
@@ -74,6 +84,37 @@ describe.skipIf(missing !== null)("the blocks of a NIC", () => {
     await site.inMachine("a1", "ip", "addr", "add", "10.0.2.6/32", "dev", "lo");
     expect(await pings("a1", "10.0.1.6", "10.0.2.6")).toBe(false);
     await site.inMachine("a1", "ip", "addr", "del", "10.0.2.6/32", "dev", "lo");
+  });
+
+  test("the address of a stopped NIC inside another NIC's block works again only when the NIC starts", async () => {
+    const document = documentOf(vpcWith(BLOCKS), "n1");
+    await apply(BLOCKS);
+    await site.serve("n1-4096", 80, "metadata for");
+    const [from4, from6] = ["10.0.2.6", "fd00:a:2::6"];
+    for (const address of [`${from4}/32`, `${from6}/128`]) {
+      const added = await site.inMachine("a1", "ip", "addr", "add", address, "dev", "lo");
+      expect(added.code).toBe(0);
+    }
+    const answers = () =>
+      Promise.all(
+        [[METADATA_IPV4, from4], [METADATA_IPV6, from6]].map(async ([server, source]) =>
+          (await site.inMachine("a1", "python3", "-c", ANSWER, server!, source!)).out.trim()
+        ),
+      );
+    expect(await answers(), "while it runs").toEqual(["", ""]);
+    await site.run(["ip", "netns", "del", "vm-a3"]);
+    await drivers.n1.removeTap(4_096, near.mac);
+    expect(await answers(), "before the agent compares the router").toEqual(["", ""]);
+    await drivers.n1.apply(document);
+    expect(await answers(), "after that").toEqual(["", ""]);
+    expect(await drivers.n1.apply(document)).toEqual({ changes: 0, ruleset_replaced: false });
+    for (const address of [from4, from6]) expect(await pings("a2", address), "a1 takes no packets").toBe(false);
+
+    await site.plug("n1", document, near);
+    await drivers.n1.apply(document);
+    for (const address of [from4, from6]) expect(await pings("a2", address), "a3 runs again").toBe(true);
+    await site.inMachine("a1", "ip", "addr", "flush", "dev", "lo", "to", `${from4}/32`);
+    await site.inMachine("a1", "ip", "-6", "addr", "del", `${from6}/128`, "dev", "lo");
   });
 
   test("a second apply of a router with blocks changes nothing, and a removed block stops working at once", async () => {

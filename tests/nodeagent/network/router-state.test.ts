@@ -1,10 +1,11 @@
 // Tests the state of a VPC's router that a document requires, and the commands that establish this state.
 import { describe, expect, test } from "vitest";
 import { changesOf } from "../../../nodeagent/network/changes.ts";
+import { MAIN_TABLE } from "../../../nodeagent/network/kernel-route.ts";
 import { routerAddress, routerMac, tapName } from "../../../nodeagent/network/names.ts";
 import { FAMILIES, isOwnTable, type RouterState, wantedState } from "../../../nodeagent/network/router-state.ts";
 import { rulesetOf } from "../../../nodeagent/network/ruleset.ts";
-import { documentOf, machine, NODES, rule, type TestVpc } from "../../networks/documents.ts";
+import { documentOf, type Machine, machine, NODES, rule, type TestVpc } from "../../networks/documents.ts";
 
 const VPC: TestVpc = {
   vni: 4_096,
@@ -81,6 +82,30 @@ test("a NIC whose tap does not exist has no address, route or chain", () => {
   const text = JSON.stringify(wanted(VPC, "n1", without)) + rulesetOf(documentOf(VPC, "n1"), without);
   expect(text).not.toContain(tapName(VPC.machines[0]!.mac));
   expect(text).toContain(tapName(VPC.machines[1]!.mac));
+});
+
+test("the address of a NIC without a tap is unreachable, even if the block of another NIC contains it", () => {
+  const [a1, a2, a3] = VPC.machines as [Machine, Machine, Machine];
+  const vpc = { ...VPC, machines: [{ ...a1, blocks: ["10.0.2.0/28", "fd00:a:2::/120"] }, a2, a3] };
+  const without = new Set([tapName(a1.mac)]);
+  for (const [family, address] of [[4, "10.0.2.6"], [6, "fd00:a:2::6"]] as const) {
+    const hopsOf = (state: RouterState) =>
+      state.families[family].routes.filter(({ table, destination }) => table === MAIN_TABLE && destination === address)
+        .map(({ hop, is_fallback = false }) => [hop.kind, is_fallback]);
+    expect(hopsOf(wanted(vpc, "n1", without))).toEqual([["unreachable", true]]);
+    expect(hopsOf(wanted(vpc)), "with the tap").toEqual([["unreachable", true], ["device", false]]);
+    expect(changesOf(wanted(vpc, "n1", without), wanted(vpc)).ip[family], "the start").toContainEqual(
+      expect.stringMatching(new RegExp(`^route replace ${address} dev ${tapName(a2.mac)} .*proto static$`)),
+    );
+    const arriving = { ...vpc, machines: [vpc.machines[0]!, { ...a2, arriving: true }, a3] };
+    expect(hopsOf(wanted(arriving)), "arriving").toEqual([]);
+    const left = { ...vpc, machines: [vpc.machines[0]!, { ...a2, node: "n2" as const }, a3] };
+    expect(changesOf(wanted(vpc), wanted(left)).ip[family].filter((line) => line.includes(` ${address} `))).toEqual([
+      expect.stringMatching(/^route replace .* via inet6 /),
+      expect.stringMatching(/^route del .* metric 9999 /),
+      expect.stringMatching(/^neigh del /),
+    ]);
+  }
 });
 
 describe("the longest prefix wins across all tables", () => {
