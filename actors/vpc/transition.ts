@@ -4,6 +4,7 @@ import { conflict, type Fault, fault, isFault, NOT_FOUND } from "../../src/contr
 import type { Vpc } from "../../src/contract/network.ts";
 import { toRfc3339 } from "../../src/lib/text/instant.ts";
 import { type GivenBlocks, readBlocks, storedBlock } from "../../src/lib/net/ip-block.ts";
+import { unusableBlockFault } from "../../src/lib/net/unusable-block.ts";
 import { lockKey } from "../../src/lib/ids/lock-key.ts";
 import { labelsFault } from "../../src/lib/text/labels.ts";
 import { type Named, nameFault } from "../../src/lib/text/resource-name.ts";
@@ -83,7 +84,7 @@ function create(_s: null, m: Create<Fields>, now: Date): Out<VpcState> {
   const read = readBlocks(m, "vpc");
   if (isFault(read)) return refuse(read);
   const labels = m.labels ?? {};
-  const wrong = nameFault(name) ?? labelsFault(labels);
+  const wrong = unusableBlockFault(read) ?? nameFault(name) ?? labelsFault(labels);
   if (wrong !== null) return refuse(wrong);
   const columns = { id, tenant_id, project_id, main_route_table_id, name, description, labels, ...read.text };
   const withNumber = (vni: number, rest: Out<VpcState> | null): Out<VpcState> =>

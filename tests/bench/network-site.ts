@@ -78,7 +78,7 @@ export async function openNetworkSite(
   const vpc = await made<Vpc>(call, `/v1/vpcs?tenant=${tenant.id}&project=${project.id}`, {
     name: "measured",
     ipv4_block: "10.0.0.0/8",
-    ipv6_block: "fd00::/16",
+    ipv6_block: "fd01::/16",
   });
   const ids = await fill(url, vpc.id, size);
   return {
@@ -124,7 +124,7 @@ const OTHER_VPCS = `
   insert into vpc (id, incarnation, version, state, tenant_id, project_id, main_route_table_id, name, description, vni,
                    ipv4_block, ipv6_block, created_at)
   select id, gen_random_uuid(), 1, 'live', tenant_id, project_id, route_table_id, 'other-' || n, '', vni, '10.0.0.0/8',
-         'fd00::/16', berth_now() from other`;
+         'fd01::/16', berth_now() from other`;
 
 /**
  * SQL that returns the rows to insert. The rows alternate between all VPCs. $1 is the measured VPC, $2 is its number of

@@ -35,7 +35,7 @@ export const FREE_NUMBERS = 2;
 export function bodyOf(table: Table, number: number): object {
   const name = `made-${number}`;
   // These are IPv6 networks. They conflict with no existing row, because all existing rows have IPv4 networks.
-  const network = `fd00:${(number >> 16).toString(16)}:${(number & 0xffff).toString(16)}::/64`;
+  const network = `fd01:${(number >> 16).toString(16)}:${(number & 0xffff).toString(16)}::/64`;
   return table === "route"
     ? { name, destination: network, target: { kind: "blackhole" } }
     : { name, action: "allow", direction: "inbound", priority: 100, protocol: "tcp", destination_cidr: network };
@@ -134,7 +134,7 @@ export function guardSteps(site: NetworkSite): readonly Step[] {
       name: "delete another VPC with a route in its main table",
       reads: ["route", "firewall_rule"],
       run: async () => {
-        const vpc = await made<Vpc>(call, `/v1/vpcs${selectors}`, { name: "small", ipv6_block: "fd00::/16" });
+        const vpc = await made<Vpc>(call, `/v1/vpcs${selectors}`, { name: "small", ipv6_block: "fd01::/16" });
         await routeOf(vpc.main_route_table_id, {});
         await expectStatus(204, "DELETE", `/v1/vpcs/${vpc.id}`);
       },

@@ -53,8 +53,8 @@ describe("create", () => {
   test.each([
     [{ ipv4_block: "10.1.2.3/16", ipv6_block: null }, { ipv4_block: "10.1.0.0/16", ipv6_block: null }],
     [{ ipv4_block: null, ipv6_block: "FD00:0:0::1/48" }, { ipv4_block: null, ipv6_block: "fd00::/48" }],
-    [{ ipv4_block: "0.0.0.0/0", ipv6_block: "::1.2.3.4/120" }, {
-      ipv4_block: "0.0.0.0/0",
+    [{ ipv4_block: "128.0.0.1/3", ipv6_block: "::1.2.3.4/120" }, {
+      ipv4_block: "128.0.0.0/3",
       ipv6_block: "::102:300/120",
     }],
   ])("the host bits of %j are dropped, in the reply and in later GETs", async (given, expected) => {
@@ -73,6 +73,15 @@ describe("create", () => {
     const body = { name: "none", ...blocks };
     const answer = await n.call("POST", `/v1/vpcs${n.tenant.selectors}`, { body });
     expect(refusal(answer)).toEqual(bad("vpc must specify ipv4_block, ipv6_block, or both"));
+  });
+
+  test.each([
+    [{ ipv4_block: "169.254.0.0/16" }, "ipv4_block must not overlap 169.254.0.0/16 (link-local addresses and "],
+    [{ ipv4_block: "0.0.0.0/0" }, "ipv4_block must not overlap 0.0.0.0/8 (unspecified addresses): 0.0.0.0/0"],
+    [{ ipv6_block: "fd00:ec2::/64" }, "ipv6_block must not overlap fd00:ec2::254/128 (the metadata service): "],
+    [{ ipv6_block: "fe80::/64" }, "ipv6_block must not overlap fe80::/10 (link-local addresses): fe80::/64"],
+  ])("with a block that no VPC can use (%j) is refused", async (blocks, message) => {
+    expect(refusal(await n.tryVpc(blocks))).toEqual(bad(expect.stringContaining(message)));
   });
 
   test("a duplicate name in the project is refused; in another project it is allowed", async () => {
