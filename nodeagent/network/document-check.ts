@@ -41,7 +41,7 @@ export function documentProblem(given: unknown): string | null {
     blocks: listOf(block),
     subnets: listOf(subnet),
     local_nics: listOf(localNic),
-    remote_nics: listOf(shape({ ...ADDRESSES, blocks: orMissing(listOf(block)), underlay_address: ipv4 })),
+    remote_nics: listOf(shape({ ...ADDRESSES, ...FURTHER, underlay_address: ipv4 })),
     nat_gateways: listOf(shape({
       nat_gateway_id: id,
       public_address: address,
@@ -67,6 +67,7 @@ const ipv4: Test = (value) => address(value) && !String(value).includes(":");
 const ipv6: Test = (value) => address(value) && String(value).includes(":");
 const block: Test = (value) => typeof value === "string" && parseBlock(value) !== null;
 const ADDRESSES = { ipv4: orNull(ipv4), ipv6: orNull(ipv6) };
+const FURTHER = { blocks: orMissing(listOf(block)), addresses: orMissing(listOf(address)) };
 
 const target: Test = (value) => {
   if (!isFields(value)) return false;
@@ -91,7 +92,7 @@ const localNic: Test = shape({
   subnet_id: id,
   mac: text(MAC),
   ...ADDRESSES,
-  blocks: orMissing(listOf(block)),
+  ...FURTHER,
   floating_ips: listOf(address),
   arriving: (value) => typeof value === "boolean",
   connections_max: limit,

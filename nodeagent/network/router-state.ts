@@ -94,6 +94,9 @@ export function wantedState(
   const nodes = [...others].map((address) => ({ mac: routerMac(address), underlay_address: address }));
   // One hop for each node, not for each NIC: a document may have thousands of NICs on few nodes.
   const hops = new Map([...others].map((address) => [address, throughNode(address)]));
+  const owned = new Set(
+    [...document.local_nics, ...document.remote_nics].flatMap((nic) => [nic.ipv4, nic.ipv6, ...nic.addresses ?? []]),
+  );
   return { families: { 4: familyState(4), 6: familyState(6) }, nodes };
 
   function familyState(family: Family): FamilyState {
@@ -103,6 +106,7 @@ export function wantedState(
       arriving: nic.arriving,
       address: family === 4 ? nic.ipv4 : nic.ipv6,
       blocks: (nic.blocks ?? []).filter((block) => familyOf(block) === family),
+      addresses: (nic.addresses ?? []).filter((each) => familyOf(each) === family),
       public_addresses: nic.floating_ips.filter((address) => familyOf(address) === family),
     }));
     // The route of an arriving NIC still leads to the node that it leaves.
@@ -147,26 +151,18 @@ export function wantedState(
       routes: distinct([
         // When a NIC's tap is removed, the kernel removes the route to the tap. Without a fallback, the block of
         // another NIC could then contain the address, and the other guest could send and receive in this NIC's name.
-        ...document.local_nics.filter(({ arriving }) => !arriving).flatMap(({ ipv4, ipv6 }) => {
-          const address = family === 4 ? ipv4 : ipv6;
-          const hop = { kind: "unreachable" as const };
-          return address === null ? [] : [{ table: MAIN_TABLE, destination: address, hop, is_fallback: true }];
-        }),
-        // The blocks of NICs come first, so that the route of a NIC's own address replaces the route of a block.
-        ...present.flatMap(({ device, address, blocks }) =>
-          blocks.map((block) => ({
+        ...document.local_nics.filter(({ arriving }) => !arriving).flatMap(({ ipv4, ipv6, addresses = [] }) =>
+          [ipv4, ipv6, ...addresses].filter((each) => each !== null && familyOf(each) === family).map((address) => ({
             table: MAIN_TABLE,
-            destination: destinationText(block),
-            hop: { kind: "gateway" as const, gateway: address, device },
+            destination: address!,
+            hop: { kind: "unreachable" as const },
+            is_fallback: true,
           }))
         ),
-        ...document.remote_nics.flatMap(({ blocks = [], underlay_address }) =>
-          blocks.filter((block) => familyOf(block) === family).map((block) => ({
-            table: MAIN_TABLE,
-            destination: destinationText(block),
-            hop: hops.get(underlay_address) ?? throughNode(underlay_address),
-          }))
-        ),
+        // An address of a NIC belongs to this NIC, even while the NIC has no tap. So a block that is exactly this
+        // address has no route.
+        ...furtherRoutes("blocks").filter(({ destination }) => !owned.has(destination)),
+        ...furtherRoutes("addresses"),
         ...present.map(({ device, address }) => ({
           table: MAIN_TABLE,
           destination: address,
@@ -186,6 +182,25 @@ export function wantedState(
         ...subnetsOf(family).flatMap(({ subnet, index }) => subnetRoutes(family, subnet, index)),
       ]),
     };
+
+    function furtherRoutes(of: "blocks" | "addresses"): KernelRoute[] {
+      return [
+        ...present.flatMap(({ device, address, [of]: destinations }) =>
+          destinations.map((destination) => ({
+            table: MAIN_TABLE,
+            destination: destinationText(destination),
+            hop: { kind: "gateway" as const, gateway: address, device },
+          }))
+        ),
+        ...document.remote_nics.flatMap(({ underlay_address, [of]: destinations = [] }) =>
+          destinations.filter((destination) => familyOf(destination) === family).map((destination) => ({
+            table: MAIN_TABLE,
+            destination: destinationText(destination),
+            hop: hops.get(underlay_address) ?? throughNode(underlay_address),
+          }))
+        ),
+      ];
+    }
   }
 
   function routerAddresses(family: Family, devices: readonly string[]): Address[] {

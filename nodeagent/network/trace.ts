@@ -113,14 +113,22 @@ function isOfFamily(address: string, other: string): boolean {
   return address.includes(":") === other.includes(":");
 }
 
-function nicOf({ local_nics }: NetworkDocument, address: string): LocalNic | undefined {
-  return local_nics.find(({ ipv4, ipv6 }) => address === ipv4 || address === ipv6) ?? byBlock(local_nics, address);
+function nicOf({ local_nics, remote_nics }: NetworkDocument, address: string): LocalNic | undefined {
+  const own = byAddress(local_nics, address);
+  // An address of a NIC belongs to this NIC, even if an allowed block of another NIC contains the address.
+  return own === undefined && byAddress(remote_nics, address) === undefined ? byBlock(local_nics, address) : own;
 }
 
 function remoteOf({ remote_nics }: NetworkDocument, address: string): string | null {
-  const nic = remote_nics.find(({ ipv4, ipv6 }) => address === ipv4 || address === ipv6) ??
-    byBlock(remote_nics, address);
+  const nic = byAddress(remote_nics, address) ?? byBlock(remote_nics, address);
   return nic?.underlay_address ?? null;
+}
+
+function byAddress<T extends Pick<LocalNic, "ipv4" | "ipv6" | "addresses">>(
+  nics: readonly T[],
+  address: string,
+): T | undefined {
+  return nics.find(({ ipv4, ipv6, addresses = [] }) => [ipv4, ipv6, ...addresses].includes(address));
 }
 
 /** Returns the NIC with the longest block that contains the address. */

@@ -44,6 +44,11 @@ export type DocumentSubnet = z.infer<typeof DocumentSubnet>;
 
 const limit = (what: string) => z.number().int().nullable().describe(`${what}; null is unlimited`);
 
+const further_addresses = z.array(z.string()).optional().describe(
+  "The NIC's further addresses, which `blocks` also contains. Packets to them go to this NIC, even if `blocks` of " +
+    "another NIC contains the same address. Missing: the NIC has none, or an older server sent the document",
+);
+
 /** A NIC whose instance is on this node. */
 export const LocalNic = z.object({
   nic_id: z.string(),
@@ -55,6 +60,7 @@ export const LocalNic = z.object({
   blocks: z.array(z.string()).optional().describe(
     "The NIC's further addresses and allowed blocks. The VPC routes them to the NIC, and its guest may send from them",
   ),
+  addresses: further_addresses,
   floating_ips: z.array(z.string()),
   arriving: z.boolean().describe(
     "True on the target of a migration until the instance belongs to it. Until then, the node has the NIC's tap and " +
@@ -72,6 +78,7 @@ export const RemoteNic = z.object({
   blocks: z.array(z.string()).optional().describe(
     "The NIC's further addresses and allowed blocks, which the VPC routes to the NIC",
   ),
+  addresses: further_addresses,
   underlay_address,
 });
 export type RemoteNic = z.infer<typeof RemoteNic>;

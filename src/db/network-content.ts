@@ -84,6 +84,7 @@ const CONTENTS = `
                'subnet_id', n.subnet_id, 'mac', n.mac, 'ipv4', host(n.primary_ipv4), 'ipv6', host(n.primary_ipv6),
                'blocks', to_jsonb(array(select host(a) || case family(a) when 4 then '/32' else '/128' end
                                           from unnest(n.additional_ips) a) || n.allowed_cidrs::text[]),
+               'addresses', to_jsonb(array(select host(a) from unnest(n.additional_ips) a)),
                'host_cn_uuid', i.host_cn_uuid,
                'floating_ips', array(select host(f.address) from floating_ip f
                                       where f.attached_to = n.id and ${SERVED} order by f.address))

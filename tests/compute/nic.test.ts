@@ -97,6 +97,7 @@ test("the nodes of the VPC get additional addresses and allowed blocks of a NIC,
   const document = poll.vpcs.find((each: { vpc_id: string }) => each.vpc_id === a.vpc.id);
   const local = document.local_nics.find((each: { nic_id: string }) => each.nic_id === nic.id);
   expect(local.blocks).toEqual(["10.0.1.200/32", "fd00:10:0:1::c8/128", "10.0.9.0/24"]);
+  expect(local.addresses).toEqual(["10.0.1.200", "fd00:10:0:1::c8"]);
   const other = await a.stopped();
   const [theirs] = await a.nicsOf(other.id);
   conflictWith(

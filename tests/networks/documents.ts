@@ -93,11 +93,12 @@ export function documentOf(vpc: TestVpc, node: NodeName, generation = 1): Networ
       routes: net === 2 ? [...nat, ...vpc.routes] : nat,
     })),
     local_nics: here.map(({ node: _, ...nic }) => nic),
-    remote_nics: vpc.machines.filter((each) => each.node !== node).map(({ ipv4, ipv6, blocks, node: other }) => ({
-      ipv4,
-      ipv6,
-      ...blocks !== undefined && { blocks },
-      underlay_address: NODES[other],
+    remote_nics: vpc.machines.filter((each) => each.node !== node).map((nic) => ({
+      ipv4: nic.ipv4,
+      ipv6: nic.ipv6,
+      ...nic.blocks !== undefined && { blocks: nic.blocks },
+      ...nic.addresses !== undefined && { addresses: nic.addresses },
+      underlay_address: NODES[nic.node],
     })),
     nat_gateways: gateways,
     external: needsExternal

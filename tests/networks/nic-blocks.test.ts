@@ -11,7 +11,7 @@ const missing = lacking("ip", "nft", "unshare", "nsenter", "conntrack", "python3
 const guest = machine("a1", "n1", { net: 1, host: 5, vpc: "a" });
 const far = machine("a2", "n2", { net: 1, host: 6, vpc: "a" });
 const near = machine("a3", "n1", { net: 2, host: 6, vpc: "a" });
-const BLOCKS = ["10.0.7.0/24", "10.0.1.77/32", "fd00:a:7::/64", "10.0.2.0/28", "fd00:a:2::/120"];
+const BLOCKS = ["10.0.7.0/24", "10.0.1.77/32", "fd00:a:7::/64", "10.0.2.0/28", "10.0.2.6/32", "fd00:a:2::/120"];
 /** Connects to port 80 of a server from a source address, and prints the answer. Prints nothing without an answer. */
 const ANSWER = `
 import socket, sys

@@ -40,6 +40,8 @@ export type ContentNic = Addresses & {
   readonly host_cn_uuid: string;
   /** Further addresses and allowed blocks. */
   readonly blocks: readonly string[];
+  /** Further addresses. */
+  readonly addresses: readonly string[];
   readonly floating_ips: readonly string[];
 };
 
@@ -157,10 +159,11 @@ function targetOf(route: ContentRoute, underlay: ReadonlyMap<string, string | nu
 }
 
 function localNic(given: ContentNic, { nic_limits }: DocumentSettings): LocalNic {
-  const { host_cn_uuid: _host, ordinal: _ordinal, cpu, floating_ips, blocks, ...nic } = given;
+  const { host_cn_uuid: _host, ordinal: _ordinal, cpu, floating_ips, blocks, addresses, ...nic } = given;
   return {
     ...nic,
     blocks: blocks.map((block) => storedBlock(block)),
+    ...addresses.length > 0 && { addresses: [...addresses] },
     floating_ips: [...floating_ips],
     arriving: false,
     ...nicLimitsOf(cpu, nic_limits),
@@ -171,8 +174,14 @@ function remoteNic(nic: ContentNic, underlay: ReadonlyMap<string, string | null>
   const underlay_address = underlay.get(nic.host_cn_uuid);
   if (!underlay_address) return [];
   const blocks = nic.blocks.map((block) => storedBlock(block));
+  const addresses = [...nic.addresses];
   // Most NICs have no block, and a document may list thousands of NICs.
-  return [{ ipv4: nic.ipv4, ipv6: nic.ipv6, ...blocks.length > 0 && { blocks }, underlay_address }];
+  return [{
+    ...{ ipv4: nic.ipv4, ipv6: nic.ipv6 },
+    ...blocks.length > 0 && { blocks },
+    ...addresses.length > 0 && { addresses },
+    underlay_address,
+  }];
 }
 
 /** A DNS label. A resource name may contain other characters; such an instance has no DNS name. */

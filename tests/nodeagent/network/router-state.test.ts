@@ -86,7 +86,8 @@ test("a NIC whose tap does not exist has no address, route or chain", () => {
 
 test("the address of a NIC without a tap is unreachable, even if the block of another NIC contains it", () => {
   const [a1, a2, a3] = VPC.machines as [Machine, Machine, Machine];
-  const vpc = { ...VPC, machines: [{ ...a1, blocks: ["10.0.2.0/28", "fd00:a:2::/120"] }, a2, a3] };
+  const blocks = ["10.0.2.0/28", "10.0.2.6/32", "fd00:a:2::/120", "fd00:a:2::6/128"];
+  const vpc = { ...VPC, machines: [{ ...a1, blocks }, a2, a3] };
   const without = new Set([tapName(a1.mac)]);
   for (const [family, address] of [[4, "10.0.2.6"], [6, "fd00:a:2::6"]] as const) {
     const hopsOf = (state: RouterState) =>
@@ -105,6 +106,30 @@ test("the address of a NIC without a tap is unreachable, even if the block of an
       expect.stringMatching(/^route del .* metric 9999 /),
       expect.stringMatching(/^neigh del /),
     ]);
+  }
+});
+
+test("a further address of a NIC leads to this NIC, even if another NIC's allowed block is exactly this address", () => {
+  const addresses = ["10.0.1.9", "fd00:a:1::9"];
+  const blocks = ["10.0.1.9/32", "fd00:a:1::9/128"];
+  const owner = { ...machine("a1", "n1", { net: 1, host: 5, vpc: "a" }), blocks, addresses };
+  const other = { ...machine("a2", "n2", { net: 1, host: 6, vpc: "a" }), blocks };
+  const hopsOf = (vpc: TestVpc, node: keyof typeof NODES, family: 4 | 6, taps = tapsOn(vpc)) =>
+    wanted(vpc, node, taps).families[family].routes
+      .filter(({ destination, is_fallback }) => addresses.includes(destination) && is_fallback !== true)
+      .map(({ hop }) => hop);
+  // Of two NICs on one node, the last one in the document would win.
+  for (const node of ["n1", "n2"] as const) {
+    const vpc = { ...VPC, machines: [owner, { ...other, node }] };
+    for (const family of FAMILIES) {
+      const gateway = family === 4 ? owner.ipv4 : owner.ipv6;
+      const to_owner = { kind: "gateway", gateway, device: tapName(owner.mac) };
+      expect(hopsOf(vpc, "n1", family)).toEqual([to_owner]);
+      const to_n1 = { kind: "gateway", gateway: routerAddress(NODES.n1), device: "vx" };
+      expect(hopsOf(vpc, "n3", family)).toEqual([to_n1]);
+      if (node === "n2") expect(hopsOf(vpc, "n2", family)).toEqual([to_n1]);
+      expect(hopsOf(vpc, "n1", family, new Set([tapName(other.mac)])), "while the owner is stopped").toEqual([]);
+    }
   }
 });
 

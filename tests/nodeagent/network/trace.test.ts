@@ -6,8 +6,8 @@ import type { DocumentRoute, DocumentRule } from "../../../src/contract/network-
 import { documentOf, machine, NODES, rule } from "../../networks/documents.ts";
 
 const a1 = { ...machine("a1", "n1", { net: 1, host: 5, vpc: "a" }), floating_ips: ["203.0.113.7"] };
-const a2 = machine("a2", "n2", { net: 1, host: 6, vpc: "a" });
-const a4 = machine("a4", "n1", { net: 2, host: 6, vpc: "a" });
+const a2 = { ...machine("a2", "n2", { net: 1, host: 6, vpc: "a" }), addresses: ["10.0.1.9"] };
+const a4 = { ...machine("a4", "n1", { net: 2, host: 6, vpc: "a" }), blocks: ["10.0.1.9/32"] };
 
 type Given = { from: string; to: string; rules?: DocumentRule[]; routes?: DocumentRoute[]; taps?: (typeof a1)[] };
 
@@ -30,6 +30,11 @@ test.each<[string, Given, string]>([
   [
     "a NIC of another node",
     { from: "10.0.1.5", to: "10.0.1.6" },
+    "passes: leaves to the node 192.0.2.2; continue with the trace there",
+  ],
+  [
+    "a further address of a NIC of another node, which is an allowed block of a NIC of this node",
+    { from: "10.0.1.5", to: "10.0.1.9" },
     "passes: leaves to the node 192.0.2.2; continue with the trace there",
   ],
   ["an unused address", { from: "10.0.1.5", to: "10.0.1.77" }, "stops: stops: no NIC of the VPC has 10.0.1.77"],
