@@ -98,7 +98,8 @@ export function placementRoutes(app: App, deps: Deps): void {
     const group_id = body.placement_group_id;
     const group = group_id ? await findGroup(deps.kysely, { id: group_id }) : instance?.group ?? null;
     if (group === undefined) return NOT_FOUND;
-    const { traits, nic_tags, avoid_cn } = body;
+    const { traits, avoid_cn } = body;
+    const bridged_nodes = instance?.bridged_nodes ?? {};
     return {
       ...sizesOf({ cpu, memory_bytes, disk_bytes: body.disk_bytes ?? instance?.disk_bytes ?? 0 }),
       role: body.role ?? "tenant",
@@ -109,7 +110,8 @@ export function placementRoutes(app: App, deps: Deps): void {
       instance_id: instance?.id ?? null,
       avoid_cn,
       traits,
-      nic_tags,
+      nic_tags: [...new Set([...body.nic_tags, ...Object.keys(bridged_nodes)])],
+      bridged_nodes,
       group: wantedGroup(group, { instance_id: instance?.id ?? null }),
     };
   }

@@ -129,7 +129,11 @@ export async function findInstanceToPlace(db: Db, id: string): Promise<HostedIns
 const HOSTED = sql`
   select i.id, i.name, i.tenant_id, t.silo_id, i.project_id, i.state, i.host_cn_uuid, i.brand, i.cpu, i.memory_bytes,
          (select coalesce(sum(size_bytes), 0)::bigint from disk where instance_id = i.id) as disk_bytes,
-         m.compatibility->>'min_platform' as min_platform, ${groupOf("i.placement_group_id")} as "group"
+         m.compatibility->>'min_platform' as min_platform, ${groupOf("i.placement_group_id")} as "group",
+         (select coalesce(jsonb_object_agg(e.nic_tag, array(select b.server_uuid from cn_nic_tag b
+                                                             where b.name = e.nic_tag and b.bridge is not null)), '{}')
+            from floating_ip f join external_subnet e on e.ipv4_block >>= f.address or e.ipv6_block >>= f.address
+           where f.attached_instance_id = i.id) as bridged_nodes
     from instance i join tenant t on t.id = i.tenant_id join image m on m.id = i.image_id`;
 
 /** The placement group with its instances and their nodes, as JSON. Null without a group. */

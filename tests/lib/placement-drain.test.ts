@@ -23,6 +23,7 @@ function instance(n: number, fields: Partial<HostedInstance> = {}): HostedInstan
     disk_bytes: 20 * GIB,
     min_platform: null,
     group: null,
+    bridged_nodes: {},
     ...fields,
   };
 }

@@ -95,6 +95,13 @@ const CASES: readonly Case[] = [
   ["cn-nic-tags", {}, {}, "skip"],
   ["cn-nic-tags", {}, { nic_tags: ["external"] }, "accept"],
   ["cn-nic-tags", {}, { nic_tags: ["external", "dmz"] }, "it does not offer NIC tag dmz"],
+  ["cn-nic-tags", {}, { nic_tags: ["external"], bridged_nodes: { external: [uuid(1)] } }, "accept"],
+  [
+    "cn-nic-tags",
+    {},
+    { nic_tags: ["external"], bridged_nodes: { external: [uuid(2)] } },
+    "it has no bridge for NIC tag external, which a floating IP needs",
+  ],
   ["cn-underlay", {}, {}, "accept"],
   ["cn-underlay", { capacity: capacity({ underlay: { ipv4: false, ipv6: true } }) }, {}, "its underlay has no IPv4"],
   ["cn-underlay", {}, { underlay: ["v4", "v6"] }, "its underlay has no IPv6"],

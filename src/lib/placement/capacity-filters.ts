@@ -4,11 +4,15 @@ import { INSTANCE_POOL } from "../../contract/limits.ts";
 import { cpuRoom, diskRoom, ramRoom, type Room } from "./snapshot.ts";
 import { ACCEPT, type Filter, reject, SKIP, type Verdict } from "./verdict.ts";
 
-/** cn-nic-tags: the node offers every requested tag. */
-export const nicTags: Filter = ({ capacity }, { nic_tags: wanted = [] }) => {
+/** cn-nic-tags: the node offers every requested tag, and has a bridge for each tag of the instance's floating IPs. */
+export const nicTags: Filter = ({ server_uuid, capacity }, { nic_tags: wanted = [], bridged_nodes = {} }) => {
   if (wanted.length === 0 || capacity === null) return SKIP;
   const missing = wanted.filter((tag) => !capacity.nic_tags.includes(tag));
-  return missing.length > 0 ? reject(`it does not offer NIC tag ${missing.join(", ")}`) : ACCEPT;
+  if (missing.length > 0) return reject(`it does not offer NIC tag ${missing.join(", ")}`);
+  const bare = wanted.filter((tag) => bridged_nodes[tag]?.includes(server_uuid) === false);
+  return bare.length > 0
+    ? reject(`it has no bridge for NIC tag ${bare.join(", ")}, which a floating IP needs`)
+    : ACCEPT;
 };
 
 /** cn-underlay: the network between the nodes has every requested address family. */

@@ -14,7 +14,7 @@ import type { InstanceBrand, InstanceState, PlacementFilter } from "../../contra
 import { type Group, wantedGroup } from "./group.ts";
 import { pick } from "./pick.ts";
 import type { Profile } from "./profile.ts";
-import { type PlacementRequest, sizesOf } from "./request.ts";
+import { type BridgedNodes, type PlacementRequest, sizesOf } from "./request.ts";
 import { type NodeSnapshot, type Snapshot, withInstance } from "./snapshot.ts";
 
 /** An instance on the node: `cpu` in vCPUs, `disk_bytes` the sum of all its disks. */
@@ -32,6 +32,8 @@ export type HostedInstance = {
   readonly disk_bytes: number;
   readonly min_platform: string | null;
   readonly group: Group | null;
+  /** The nodes with a bridge for each NIC tag of its floating IPs. Other nodes cannot carry the addresses. */
+  readonly bridged_nodes: BridgedNodes;
 };
 
 /** The node to be drained, and its instances. */
@@ -44,7 +46,7 @@ export type Drained = {
 
 /** Returns the placement request for an existing instance. */
 function requestOf(instance: HostedInstance, leaves: string | undefined): PlacementRequest {
-  const { id, tenant_id, silo_id, brand, min_platform } = instance;
+  const { id, tenant_id, silo_id, brand, min_platform, bridged_nodes } = instance;
   return {
     ...sizesOf(instance),
     role: "tenant",
@@ -54,6 +56,8 @@ function requestOf(instance: HostedInstance, leaves: string | undefined): Placem
     silo_id,
     instance_id: id,
     avoid_cn: [],
+    nic_tags: Object.keys(bridged_nodes),
+    bridged_nodes,
     group: wantedGroup(instance.group, { instance_id: id, ...leaves !== undefined && { leaves } }),
   };
 }

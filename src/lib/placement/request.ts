@@ -22,6 +22,8 @@ export type PlacementRequest = Sizes & {
   readonly avoid_cn: readonly string[];
   readonly traits?: Readonly<Record<string, string>>;
   readonly nic_tags?: readonly string[];
+  /** The nodes with a bridge for each NIC tag of the instance's floating IPs. */
+  readonly bridged_nodes?: BridgedNodes;
   /** Default: v4. */
   readonly underlay?: readonly AddressFamily[];
   readonly devices?: readonly Wanted[];
@@ -30,6 +32,9 @@ export type PlacementRequest = Sizes & {
   /** Set if the instance moves. Describes the node on which the instance is now. */
   readonly migration?: Migration;
 };
+
+/** By NIC tag: the `server_uuid` of the nodes that report a bridge for the tag. */
+export type BridgedNodes = Readonly<Record<string, readonly string[]>>;
 
 /** Devices of one kind. Without `model`, devices of any model. */
 export type Wanted = {
