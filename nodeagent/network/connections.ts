@@ -17,6 +17,8 @@ export type Connection = {
   readonly family: "ipv4" | "ipv6";
   /** The packet as it was sent, before the translation of addresses. */
   readonly sent: Packet;
+  /** The source after the translation of addresses. */
+  readonly source: string;
   /** The destination after the translation of addresses. */
   readonly destination: string;
   readonly destination_port: number | null;
@@ -30,9 +32,10 @@ export function parseConnections(listing: string): readonly Connection[] {
     const fields = [...line.matchAll(/\b(src|dst|sport|dport|type|code|id)=(\S+)/g)];
     const all = (name: string) => fields.filter(([, key]) => key === name).map(([, , value = ""]) => value);
     const [source, reply_source] = all("src");
-    const [destination] = all("dst");
+    const [destination, reply_destination] = all("dst");
     const protocol = line.split(/\s+/, 1)[0] ?? "";
-    if (source === undefined || reply_source === undefined || destination === undefined) return [];
+    if (source === undefined || reply_source === undefined) return [];
+    if (destination === undefined || reply_destination === undefined) return [];
     const ports = pair(all("sport")[0], all("dport")[0], (a, b) => ({ source: a, destination: b }));
     const icmp = pair(all("type")[0], all("code")[0], (type, code) => ({ type, code }));
     if (ports === null && icmp === null) return [];
@@ -40,6 +43,7 @@ export function parseConnections(listing: string): readonly Connection[] {
     return [{
       family: source.includes(":") ? "ipv6" : "ipv4",
       sent: { source, destination, protocol: protocol === "icmpv6" ? "ipv6-icmp" : protocol, ports, icmp },
+      source: reply_destination,
       destination: reply_source,
       destination_port: reply_port === undefined ? null : Number(reply_port),
       // The line of an ICMP exchange also contains the ICMP id, before the conntrack id.

@@ -1,15 +1,17 @@
-// Replaces and compares the ruleset of a router in the kernel, and ends the connections that a new ruleset forbids.
+// Replaces and compares the ruleset of a router in the kernel, and ends the connections that a new ruleset forbids or
+// no longer translates.
 import type { NetworkDocument, RuleCount } from "../../src/contract/network-document.ts";
 import { forbiddenIds, forbiddenTable, parseConnections } from "./connections.ts";
 import { ruleCountsOf, withCounts } from "./rule-counts.ts";
 import { rulesetOf } from "./ruleset.ts";
 import type { Run } from "./run.ts";
+import { staleTranslations } from "./stale-translations.ts";
 
 export type RouterFirewall = {
   /**
-   * Replaces the ruleset unless the kernel still has it, and ends the open connections that the ruleset forbids.
-   * Returns whether the ruleset was replaced. The first call of a process always replaces the ruleset, because the
-   * process does not know the text of the present one.
+   * Replaces the ruleset unless the kernel still has it, and ends the open connections that the ruleset forbids or no
+   * longer translates. Returns whether the ruleset was replaced. The first call of a process always replaces the
+   * ruleset, because the process does not know the text of the present one.
    */
   check(document: NetworkDocument, taps: ReadonlySet<string>): Promise<boolean>;
   /** Sets the ruleset of a new namespace, which has no counters and no connections. */
@@ -55,8 +57,10 @@ export function routerFirewall(inside: Run, run: Run): RouterFirewall {
     const has_counters = before === null || before.text.includes(RULE_MARK);
     await inside(["nft", "-f", "-"], withCounts(text, has_counters ? await counts() : []));
     // The new rules are in force already, so each connection that begins after this list obeys them.
-    const listing = await inside(["conntrack", "-L", "-o", "id"]);
-    const forbidden = forbiddenTable(forbiddenIds(document, parseConnections(listing)));
+    const connections = parseConnections(await inside(["conntrack", "-L", "-o", "id"]));
+    const stale = staleTranslations(document, connections);
+    if (stale.length > 0) await inside(["conntrack", "--load-file", "-"], stale.map((line) => `${line}\n`).join(""));
+    const forbidden = forbiddenTable(forbiddenIds(document, connections));
     if (forbidden !== before?.forbidden) await inside(["nft", "-f", "-"], forbidden);
     last = { text, taps, forbidden, listing: null };
   }

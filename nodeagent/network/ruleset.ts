@@ -223,15 +223,22 @@ const LEAVING = base("leaving", "filter hook postrouting priority srcnat + 1; po
   `oifname "${EXTERNAL_DEVICE}" fib saddr . oif type != local counter drop`,
 ]);
 
-/** Translates floating IPs in both directions, and the packets and port forwards of this node's NAT gateways. */
-function translation({ blocks, nat_gateways }: NetworkDocument, nics: readonly LocalNic[]): string[] {
+/** Returns the floating IPs of NICs, each with the address of the NIC that it is translated to. */
+export function floatingPairs(
+  nics: readonly LocalNic[],
+): readonly { readonly outer: string; readonly inner: string }[] {
   // An earlier release attached a floating IP to a NIC without an address of its family. It has nothing to translate.
-  const bound = nics.flatMap(({ floating_ips, ipv4, ipv6 }) =>
+  return nics.flatMap(({ floating_ips, ipv4, ipv6 }) =>
     floating_ips.flatMap((outer) => {
       const inner = familyOf(outer) === "ip" ? ipv4 : ipv6;
       return inner === null ? [] : [{ outer, inner }];
     })
   );
+}
+
+/** Translates floating IPs in both directions, and the packets and port forwards of this node's NAT gateways. */
+function translation({ blocks, nat_gateways }: NetworkDocument, nics: readonly LocalNic[]): string[] {
+  const bound = floatingPairs(nics);
   const families = (["ip", "ip6"] as const).map((family) => ({
     family,
     pairs: bound.filter(({ outer }) => familyOf(outer) === family),
