@@ -5135,6 +5135,15 @@ create table rate_bucket (
   constraint rate_bucket_pkey PRIMARY KEY (bucket)
 ) with (fillfactor=50);
 
+create table resting_address (
+  address inet not null,
+  vpc_id uuid not null,
+  leaving_cn_uuid uuid not null,
+  left_at timestamp with time zone not null,
+  generation bigint,
+  constraint resting_address_pkey PRIMARY KEY (address)
+);
+
 create table route (
   id uuid not null,
   incarnation uuid not null,
@@ -6310,6 +6319,8 @@ grant delete, insert, select, update on table quota to berth_app;
 grant select on table quota to berth_reader;
 grant delete, insert, select, update on table rate_bucket to berth_app;
 grant select on table rate_bucket to berth_reader;
+grant delete, insert, select, update on table resting_address to berth_app;
+grant select on table resting_address to berth_reader;
 grant delete, insert, select, update on table route to berth_app;
 grant select on table route to berth_reader;
 grant delete, insert, select, update on table route_table to berth_app;

@@ -1,6 +1,6 @@
 // A NAT gateway of a VPC. It holds one address of the fixed pool of its family from the commit that creates it to the
-// commit that deletes it. Each of the two commits also starts an operation, which shows the change to tenants
-// (docs/networking.md).
+// commit that deletes it. If a node may still run the deleted gateway, the address rests until no node can. Each of the
+// two commits also starts an operation, which shows the change to tenants (docs/networking.md).
 import type { AddressFamily } from "../../src/contract/enums.ts";
 import { conflict } from "../../src/contract/fault.ts";
 import type { NatGateway } from "../../src/contract/network.ts";
@@ -86,7 +86,8 @@ export const natGateway = record<NatGatewayState, NatGatewayMessage, NatGateway>
     parts: (
       row,
       { operation_id },
-    ) => [...releaseAddress(row), vpcChanged(row), begin(row, operation_id, NAT_GATEWAY_DELETE)],
+      now,
+    ) => [...releaseAddress(row, now), vpcChanged(row), begin(row, operation_id, NAT_GATEWAY_DELETE)],
   },
   others: {
     withdraw: { absent: "ignore", live: withdraw },
@@ -120,20 +121,27 @@ export const natGateway = record<NatGatewayState, NatGatewayMessage, NatGateway>
   },
 });
 
-function withdraw(s: NatGatewayState, m: OfOperation): Out<NatGatewayState> {
+function withdraw(s: NatGatewayState, m: OfOperation, now: Date): Out<NatGatewayState> {
   const entry = audit("nat_gateway_delete", `NatGateway::"${s.id}"`, noted(s, m));
-  return go<NatGatewayState>(null, ...releaseAddress(s), vpcChanged(s), entry);
+  return go<NatGatewayState>(null, ...releaseAddress(s, now), vpcChanged(s), entry);
 }
 
 /**
- * Releases the address. The create of a route to the gateway takes the same lock shared, so the guard sees every route.
+ * Releases the address, or lets it rest until its last node no longer runs the gateway (src/db/resting-addresses.ts).
+ * Otherwise the node could still answer for the address after the address has a new owner. The create of a route to the
+ * gateway takes the same lock shared, so the guard sees every route.
  */
-function releaseAddress({ id, vpc_id, family, public_address }: NatGatewayState): Part<NatGatewayState>[] {
+function releaseAddress(s: NatGatewayState, now: Date): Part<NatGatewayState>[] {
+  const { id, vpc_id, family, public_address } = s;
+  const leaving_cn_uuid = s.host_cn_uuid ?? s.leaving_cn_uuid;
+  const left_at = toRfc3339(s.left_at ?? now);
   return [
     lock(lockKey("vpc", vpc_id)),
     guard("nat_gateway_is_unused", { id }, `nat gateway ${id} is still referenced by routes`),
     guard("nat_gateway_has_no_forward", { id }, `nat gateway ${id} still has port forwards`),
-    release(publicPool(family), public_address),
+    ...(leaving_cn_uuid === null
+      ? [release(publicPool(family), public_address)]
+      : [insert("resting_address", { address: public_address, vpc_id, leaving_cn_uuid, left_at })]),
     remove("public_address", { address: public_address }),
   ];
 }

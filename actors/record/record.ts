@@ -32,7 +32,7 @@ type Change<S, M> = AuditEntry<S, M> & {
   /** Returns the fault that refuses the change. For a create, this function runs after the name rule. */
   readonly check?: (row: S, message: M) => Fault | null;
   /** Locks, guards, child rows and other actors that belong to the same commit. */
-  readonly parts?: (row: S, message: M) => readonly Part<S>[];
+  readonly parts?: (row: S, message: M, now: Date) => readonly Part<S>[];
 };
 
 type Creation<S, M> = Change<S, M> & {
@@ -165,7 +165,7 @@ function createCell<S extends RecordState<unknown>>(
     return go(
       next,
       ...(key === null ? [] : [lock(key, true)]),
-      ...(parts?.(next, m) ?? []),
+      ...(parts?.(next, m, now) ?? []),
       entry<S, Create<S>>(creation, next, m),
     );
   };
@@ -188,14 +188,14 @@ function updateCell<S extends RecordState<unknown>>(change: Renamed<S, Update>, 
     const next = row === undefined ? to : row(to, m, { before: s, now });
     if (isFault(next)) return refuse(next);
     const changed = note ?? (m.labels == null ? ["name"] : ["name", "labels"]);
-    return go(next, ...(parts?.(next, m) ?? []), entry({ action, note: changed }, next, m));
+    return go(next, ...(parts?.(next, m, now) ?? []), entry({ action, note: changed }, next, m));
   };
 }
 
 function deleteCell<S extends RecordState<unknown>>(removal: Change<S, Delete>, entry: Entry) {
-  return function remove(s: S, m: Delete): Out<S> {
+  return function remove(s: S, m: Delete, now: Date): Out<S> {
     const wrong = removal.check?.(s, m) ?? null;
     if (wrong !== null) return refuse(wrong);
-    return go<S>(null, ...(removal.parts?.(s, m) ?? []), entry(removal, s, m));
+    return go<S>(null, ...(removal.parts?.(s, m, now) ?? []), entry(removal, s, m));
   };
 }

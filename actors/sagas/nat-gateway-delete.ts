@@ -1,5 +1,4 @@
-// Shows the deletion of a NAT gateway as an operation. The first commit removed the record and released the address,
-// and has no undo.
+// Shows the deletion of a NAT gateway as an operation. The first commit removed the record, and has no undo.
 import { saga, write } from "../engine/saga.ts";
 import type { NatGatewayParams } from "./nat-gateway-create.ts";
 

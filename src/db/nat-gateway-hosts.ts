@@ -24,20 +24,27 @@ export async function listUnfit(db: Db, live_s: number, rows_max: number): Promi
   return (await db.query<Unfit>(UNFIT, [live_s, rows_max])).rows;
 }
 
-const HOMELESS = `
-  select g.id, g.left_at, berth_vpc_generation(g.vpc_id) as generation,
-         (select e.nic_tag from external_subnet e
-           where e.ipv4_block >>= g.public_address or e.ipv6_block >>= g.public_address limit 1) as nic_tag,
-         coalesce(n.last_seen, g.left_at) < (select berth_now()) - make_interval(secs => $1) as is_fenced,
-         case when n.server_uuid is null then -1 else (
-           select coalesce(r.applied_generation, -1) from vpc_realization r
-            where r.vpc_id = g.vpc_id and r.server_uuid = g.leaving_cn_uuid) end as applied_generation
-    from nat_gateway g
+/** SQL that joins the record of the last node of `g`, a gateway without a node or its address, as `n`. */
+export const LAST_NODE = `
          -- A removed record says nothing about the node, and a record of a later approval says nothing about the time
          -- before it. The fence then counts from the time at which the gateway left.
     left join lateral (select cn.server_uuid, s.last_seen
                          from cn left join cn_signal s using (server_uuid)
-                        where cn.server_uuid = g.leaving_cn_uuid and cn.approved_at <= g.left_at) n on true
+                        where cn.server_uuid = g.leaving_cn_uuid and cn.approved_at <= g.left_at) n on true`;
+
+/** SQL of the columns of Homeless that describe the last node. $1 is the time of the fence in seconds. */
+export const LAST_NODE_STATE = `
+         coalesce(n.last_seen, g.left_at) < (select berth_now()) - make_interval(secs => $1) as is_fenced,
+         case when n.server_uuid is null then -1 else (
+           select coalesce(r.applied_generation, -1) from vpc_realization r
+            where r.vpc_id = g.vpc_id and r.server_uuid = g.leaving_cn_uuid) end as applied_generation`;
+
+const HOMELESS = `
+  select g.id, g.left_at, berth_vpc_generation(g.vpc_id) as generation,
+         (select e.nic_tag from external_subnet e
+           where e.ipv4_block >>= g.public_address or e.ipv6_block >>= g.public_address limit 1) as nic_tag,
+         ${LAST_NODE_STATE}
+    from nat_gateway g ${LAST_NODE}
    where g.host_cn_uuid is null and ($3::uuid is null or g.id > $3) order by g.id limit $2`;
 
 /** Lists gateways without a node. `fence_s` is the silence after which a node certainly runs no gateway. */

@@ -10,6 +10,8 @@ const HELD_PUBLIC = `
 
 /** SQL that lists each address in use, with its holder and its pool. */
 const HELD = `${HELD_PUBLIC}
+   union all select 'deleted nat gateway of node ' || leaving_cn_uuid, 'public:v' || family(address), address
+               from resting_address
    union all select 'boot record ' || mac, 'admin-network', address from boot_record where address is not null
    union all select 'nic ' || id, 'subnet:' || subnet_id || ':v4', primary_ipv4 from nic where primary_ipv4 is not null
    union all select 'nic ' || id, 'subnet:' || subnet_id || ':v6', primary_ipv6 from nic

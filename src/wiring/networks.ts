@@ -23,6 +23,7 @@ import { storeNicTags } from "../db/nic-tags.ts";
 import { listHostlessGateways } from "../db/hostless-gateways.ts";
 import { listCandidates, listHomeless, listUnfit } from "../db/nat-gateway-hosts.ts";
 import type { Db } from "../db/pool.ts";
+import { releaseResting } from "../db/resting-addresses.ts";
 import type { NatGatewayHostsOptions } from "../workers/nat-gateway-hosts.ts";
 import type { Engine } from "../../actors/engine/engine.ts";
 import { foldChanges, forgetDocuments, offerDocuments, storeReports, type Verdict } from "../db/realizations.ts";
@@ -174,6 +175,7 @@ export function natGatewayPorts(db: Db, engine: Pick<Engine, "send">): Omit<NatG
     homeless: (fence_s, part) => listHomeless(db, fence_s, part),
     candidates: (live_s, nic_tags) => listCandidates(db, live_s, nic_tags),
     send: (id, message) => engine.send({ kind: "nat-gateway", id }, message),
+    releaseAddresses: (fence_s, rows_max) => releaseResting(db, fence_s, rows_max),
   };
 }
 

@@ -20,6 +20,8 @@ export type NatGatewayHostsOptions = {
   readonly homeless: (fence_s: number, part: Part) => Promise<readonly Homeless[]>;
   readonly candidates: (live_s: number, nic_tags: readonly string[]) => Promise<readonly Candidate[]>;
   readonly send: (id: string, message: HostMessage) => Promise<unknown>;
+  /** Releases the addresses of deleted gateways that no node can still run. */
+  readonly releaseAddresses: (fence_s: number, rows_max: number) => Promise<void>;
   readonly ports: Pick<Ports, "report">;
   /** Default: ROWS_MAX. */
   readonly rows_max?: number;
@@ -31,7 +33,7 @@ const ROWS_MAX = 500;
 const EVERY_MS = 1_000;
 
 export function createNatGatewayHosts(options: NatGatewayHostsOptions) {
-  const { unfit, homeless, candidates, send, ports, rows_max = ROWS_MAX } = options;
+  const { unfit, homeless, candidates, send, releaseAddresses, ports, rows_max = ROWS_MAX } = options;
   /**
    * For each gateway without a node, the generation of its VPC when this process first saw it without a node. The key
    * is the gateway's id and the time at which the gateway left its last node.
@@ -55,6 +57,7 @@ export function createNatGatewayHosts(options: NatGatewayHostsOptions) {
       }
       if (after === null) [without, of_round] = [of_round, new Map()];
       await place(all);
+      await releaseAddresses(NAT_GATEWAY_FENCE_S, rows_max);
     } catch (error) {
       ports.report("background work failed: nodes of NAT gateways", error);
     }

@@ -22,6 +22,7 @@ function openWorker(gateways: () => readonly Homeless[]) {
       Promise.resolve(gateways().filter(({ id }) => after === null || id > after).slice(0, rows_max)),
     candidates: () => Promise.resolve([{ server_uuid: "n", nic_tag: "external", gateways: 0 }]),
     send: (id) => Promise.resolve(placed.push(id)),
+    releaseAddresses: () => Promise.resolve(),
     ports: { report: (message, error) => expect.fail(`${message}: ${error}`) },
     rows_max: 2,
   });

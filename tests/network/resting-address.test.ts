@@ -1,0 +1,116 @@
+// Tests that the address of a deleted NAT gateway gets no new owner while a node may still run the gateway
+// (docs/networking.md, "Where NAT gateways run").
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { NAT_GATEWAY_FENCE_S } from "../../src/contract/limits.ts";
+import type { NatGateway } from "../../src/contract/network.ts";
+import { ADDRESS_CHECKS } from "../../src/doctor/addresses.ts";
+import { okOf } from "../support/control-plane.ts";
+import { type NetworkFixture, type NetworkNode, openNetworkFixture } from "./network-fixture.ts";
+
+const TAGS = [{ name: "external", physical_nic: "eno2", vlan_id: null, mtu: 1_500, bridge: "br-ext" }];
+let f: NetworkFixture;
+
+beforeAll(async () => {
+  f = await openNetworkFixture();
+  await f.t.call("POST", "/v1/system/nic-tags", { body: { name: "external", mtu: 1_500 } });
+  const body = { name: "isp", nic_tag: "external", vlan_id: null, ipv4_block: "203.0.113.0/24" };
+  okOf(await f.t.call("POST", "/v1/system/external-subnets", { body }));
+});
+afterAll(() => f.t.close());
+
+const create = async (): Promise<NatGateway> =>
+  okOf(await f.call("POST", `/v1/nat-gateways?vpc=${f.vpc.id}`, { body: { name: "egress" } }));
+const remove = async ({ id }: NatGateway) => okOf(await f.call("DELETE", `/v1/nat-gateways/${id}`));
+const hostOf = async ({ id }: NatGateway) => okOf(await f.call("GET", `/v1/nat-gateways/${id}`)).host_cn_uuid;
+
+/** Creates a gateway that the node runs and has applied. */
+async function gatewayOn(node: NetworkNode): Promise<NatGateway> {
+  for (const each of [f.two, f.idle]) {
+    const body = { role: each === node ? "both" : "tenant" };
+    okOf(await f.t.call("POST", `/v1/cns/${each.server_uuid}/role`, { body }));
+  }
+  okOf(await node.call("POST", "/v1/agent/nic-tags", { nic_tags: TAGS }));
+  await node.alive();
+  const made = await create();
+  await expect.poll(() => hostOf(made), { timeout: 5_000, interval: 50 }).toBe(node.server_uuid);
+  await f.apply(node);
+  return made;
+}
+
+/** Lets the background work run, and returns whether a floating IP then gets the address of the gateway. */
+async function isFree({ public_address }: NatGateway): Promise<boolean> {
+  await f.t.plane.pass();
+  await f.t.plane.pass();
+  const broken = await Promise.all(ADDRESS_CHECKS.map(async ({ query }) => (await f.t.db.query(query)).rows));
+  expect(broken.flat()).toEqual([]);
+  const body = { name: "next", family: "v4" };
+  const { id, address } = okOf(await f.call("POST", `/v1/floating-ips${f.tenant.selectors}`, { body }));
+  okOf(await f.call("DELETE", `/v1/floating-ips/${id}`));
+  return address === public_address;
+}
+
+/** Sets the time of the node's last heartbeat. */
+const seen = (node: NetworkNode, seconds: number) =>
+  f.t.db.query(
+    "update cn_signal set last_seen = berth_now() - make_interval(secs => $2) where server_uuid = $1",
+    [node.server_uuid, seconds],
+  );
+
+test("the address of a gateway that never had a node is free at once", async () => {
+  const gateway = await create();
+  await remove(gateway);
+  expect(await isFree(gateway)).toBe(true);
+});
+
+test("the address rests until the node has applied a document without the gateway", async () => {
+  const gateway = await gatewayOn(f.two);
+  await remove(gateway);
+  expect(await isFree(gateway)).toBe(false);
+  // The node gets the document, but does not apply it.
+  await f.poll(f.two);
+  expect(await isFree(gateway)).toBe(false);
+  await f.apply(f.two);
+  expect(await isFree(gateway)).toBe(true);
+});
+
+test("the address of a gateway between two nodes rests until the earlier node has applied a document without it", async () => {
+  const gateway = await gatewayOn(f.two);
+  const place = (patch: object) => f.t.call("PATCH", `/v1/cns/${f.two.server_uuid}/placement`, { body: patch });
+  await place({ cordoned: true, cordoned_reason: "drain" });
+  await expect.poll(() => hostOf(gateway), { timeout: 5_000, interval: 50 }).toBeNull();
+  await remove(gateway);
+  expect(await isFree(gateway)).toBe(false);
+  await f.apply(f.two);
+  expect(await isFree(gateway)).toBe(true);
+  await place({ cordoned: false });
+});
+
+test("the address rests until its silent node has certainly stopped the gateway", async () => {
+  const gateway = await gatewayOn(f.two);
+  await remove(gateway);
+  await seen(f.two, NAT_GATEWAY_FENCE_S - 20);
+  expect(await isFree(gateway)).toBe(false);
+  await seen(f.two, NAT_GATEWAY_FENCE_S + 1);
+  expect(await isFree(gateway)).toBe(true);
+  await f.two.alive();
+});
+
+test("the address is free after the node has confirmed that it removed the VPC", async () => {
+  const gateway = await gatewayOn(f.idle);
+  await remove(gateway);
+  expect((await f.poll(f.idle, { have: { [f.vpc.id]: 1 } })).gone).toEqual([f.vpc.id]);
+  expect(await isFree(gateway)).toBe(false);
+  await f.poll(f.idle);
+  expect(await isFree(gateway)).toBe(true);
+});
+
+test("the address rests for the time of the fence if the record of its node was removed", async () => {
+  const gateway = await gatewayOn(f.idle);
+  await remove(gateway);
+  okOf(await f.t.call("POST", `/v1/cns/${f.idle.server_uuid}/disable`));
+  okOf(await f.t.call("DELETE", `/v1/cns/${f.idle.server_uuid}`));
+  expect(await isFree(gateway)).toBe(false);
+  const ago = NAT_GATEWAY_FENCE_S + 1;
+  await f.t.db.query("update resting_address set left_at = left_at - make_interval(secs => $1)", [ago]);
+  expect(await isFree(gateway)).toBe(true);
+});
