@@ -8,6 +8,7 @@ import { AGE_COLUMN, type Column, ID_COLUMN } from "../../internal/table.ts";
 import { type TenantIo, withIo } from "../open-io.ts";
 import { NAME_HELP, resolveInstance } from "../record/scope.ts";
 import { INSTANCE } from "./instance.ts";
+import { operateSilently } from "./operation.ts";
 
 /** How long the console stays open after piped input has ended, counted from the last output. */
 const LINGER_MS = 1_000;
@@ -85,27 +86,36 @@ async function attach(io: TenantIo, { name, path, mode, take_over, resets }: Att
     if (mode === "write") await opened.type(rest);
     if (action === "leave") opened.leave();
   }
+  const left = new AbortController();
+  const resetting = resets ? reset() : Promise.resolve();
   const stop = keyboard.readRaw(typed, () => void linger().catch(() => opened.leave()));
   /** Gives the guest time to answer piped input. */
   async function linger(): Promise<void> {
     await Promise.race([ready.promise, opened.ended]);
     await typing;
+    await resetting;
     output_at_ms = environment.monotonicMs();
     while (environment.monotonicMs() - output_at_ms < LINGER_MS) {
       await environment.sleepMs(LINGER_MS, environment.signal);
     }
     opened.leave();
   }
-  /** Resets the instance while the console is open, so that the console shows the output from the first moment. */
+  /**
+   * Resets the instance while the console is open, so that the console shows the output from the first moment. A status
+   * line would mix with this output.
+   */
   async function reset(): Promise<void> {
     await Promise.race([ready.promise, opened.ended]);
-    await io.send({ method: "POST", path: `${path}/reset` });
+    const signal = AbortSignal.any([environment.signal, left.signal]);
+    await operateSilently(io, { method: "POST", path: `${path}/reset` }, signal);
     output_at_ms = environment.monotonicMs();
   }
   try {
-    if (resets) await reset().catch((error) => (opened.leave(), Promise.reject(error)));
+    // The user may close the console before the reset ends.
+    await Promise.race([resetting, opened.ended]).catch((error) => (opened.leave(), Promise.reject(error)));
     await opened.ended;
   } finally {
+    left.abort();
     stop();
     if (keyboard.isTTY) say("The console is closed.");
   }

@@ -64,6 +64,16 @@ async function started<T>(io: TenantIo, start: Start, wait: boolean | undefined)
   }
 }
 
+/**
+ * Starts an operation and waits for its end with short requests and without any output. Aborting `signal` ends the
+ * wait; the operation continues.
+ */
+export async function operateSilently(io: TenantIo, start: Start, signal: AbortSignal): Promise<void> {
+  const request: Request = { ...start, headers: { "idempotency-key": io.environment.newId() } };
+  await io.exchange({ ...request, headers: { ...request.headers, prefer: "respond-async" } });
+  await untilEnded({ ...io, environment: { ...io.environment, signal } }, request, null);
+}
+
 /** Sends the one long request. On a terminal a clock shows that the command waits; a short request shows nothing. */
 async function longRequest<T>(io: TenantIo, request: Request): Promise<T> {
   const line = statusLine(io);
