@@ -11,7 +11,7 @@ import { endClaims, proven } from "./claims.ts";
 import { bindKey, dropKey, startNodeJoin } from "./credential.ts";
 import type { Msg, NewNodeKey, NodeProof } from "./messages.ts";
 import { BLANK, type CnState, NO_CODE, type On, resource } from "./state.ts";
-import { reportedUnderlay, setAddressAfter, underlayMoved } from "./underlay.ts";
+import { reportedUnderlay, underlayMoved } from "./underlay.ts";
 import { registrationReply } from "./view.ts";
 
 /** The budget row of the auto-approve window. */
@@ -167,9 +167,7 @@ function tokenOf(s: CnState, m: Msg<"refresh">) {
 export function approve(s: On<"pending"> | On<"approved">, m: Msg<"approve">, now: Date): Out<CnState> {
   const { id, ...description } = m.claim;
   const { server_uuid, bound_api_key_id: replaced } = s;
-  const underlay_address_set = setAddressAfter(s, description);
-  const fresh = { underlay_address_set, unproven: false, claims: [], last_seen: null, last_status: null };
-  const accepted = { ...s, ...description, ...fresh };
+  const accepted = { ...s, ...description, unproven: false, claims: [], last_seen: null, last_status: null };
   const next = approvedWith(accepted, m.key, now);
   return go(
     next,

@@ -1,9 +1,7 @@
-// A node's address and MTU on the underlay, the network that carries the packets of VPCs. An MTU that an operator set
-// has priority over the reported one. An operator's address counts only while the node reports none: a node accepts
-// packets only at the address that it reports. If no address was set or reported, other nodes send to the node's
+// A node's address and MTU on the underlay, the network that carries the packets of VPCs. Values that an operator set
+// have priority over values that the node reports. If no address was set or reported, other nodes send to the node's
 // admin_ip. No two nodes have the same address (docs/networking.md, "The underlay").
-import { conflict, type Fault } from "../../src/contract/fault.ts";
-import { audit, effect, go, refuse } from "../engine/effects.ts";
+import { audit, effect, go } from "../engine/effects.ts";
 import type { Condition, Out } from "../engine/types.ts";
 import type { Msg } from "./messages.ts";
 import { type CnState, resource } from "./state.ts";
@@ -21,11 +19,6 @@ export function underlayOf(s: Underlay): { readonly address: string | null; read
   };
 }
 
-/** Returns the operator's address after a report; null if the node reports another address. */
-export function setAddressAfter(s: Underlay, { underlay_address }: { readonly underlay_address?: string | null }) {
-  return (underlay_address ?? s.underlay_address_set) === s.underlay_address_set ? s.underlay_address_set : null;
-}
-
 /** Returns the recorded values after a report. A value that the report omits does not change. */
 export function reportedUnderlay(
   s: Underlay,
@@ -34,7 +27,6 @@ export function reportedUnderlay(
   return {
     underlay_address: reported.underlay_address ?? s.underlay_address,
     underlay_mtu: reported.underlay_mtu ?? s.underlay_mtu,
-    underlay_address_set: setAddressAfter(s, reported),
   };
 }
 
@@ -47,21 +39,10 @@ export function underlayMoved(before: Underlay & { readonly server_uuid: string 
 
 export function setUnderlay(s: CnState, m: Msg<"set_underlay">): Out<CnState> {
   const { server_uuid } = s;
-  const unused = unusedAddressFault(s, m.underlay_address ?? null);
-  if (unused !== null) return refuse(unused);
   const set = {
     underlay_address_set: m.underlay_address === undefined ? s.underlay_address_set : m.underlay_address,
     underlay_mtu_set: m.underlay_mtu === undefined ? s.underlay_mtu_set : m.underlay_mtu,
   };
   const next = { ...s, ...set };
   return go(next, ...underlayMoved(s, next), audit("cn_set_underlay", resource(s), { server_uuid, ...set }));
-}
-
-/** Returns a 409 if the node reports another address, because its agent does not get this one. */
-function unusedAddressFault({ hostname, underlay_address }: CnState, address: string | null): Fault | null {
-  if (address === null || underlay_address === null || address === underlay_address) return null;
-  return conflict(
-    `the agent of ${hostname} uses the underlay address ${underlay_address}; to change it to ${address}, start the ` +
-      `agent with --underlay-address ${address}`,
-  );
 }

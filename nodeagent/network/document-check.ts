@@ -58,6 +58,7 @@ export function documentProblem(given: unknown): string | null {
     resolvers: listOf(address),
     ntp_servers: orMissing(listOf(address)),
     peers: orMissing(listOf(ipv4)),
+    underlay_address: orMissing(ipv4),
   });
 }
 

@@ -22,6 +22,7 @@ export type NodePlace = {
   readonly host_namespace: string | null;
   /** Prefix of the router namespaces; the VNI follows. */
   readonly prefix: string;
+  /** The node's address on the underlay for documents that name none. */
   readonly underlay_address: string;
 };
 
@@ -70,8 +71,8 @@ export function kernelNetwork(place: NodePlace, run: Run = runProgram): KernelNe
     const is_new = await createNamespace(namespace);
     let links = is_new ? NO_LINKS : await ip("-n", namespace, "-j", "-d", "link");
     const repaired = is_new
-      ? await addOverlay(overlayPlace(namespace), document)
-      : await setOverlay(overlayPlace(namespace), document, links);
+      ? await addOverlay(overlayPlace(namespace, document), document)
+      : await setOverlay(overlayPlace(namespace, document), document, links);
     const has_moved = await moveTaps(namespace, document, attached, tapsOf(links));
     await setExternal(externalPlace(namespace, document), links, document.external);
     if (has_moved) links = await ip("-n", namespace, "-j", "link");
@@ -108,8 +109,8 @@ export function kernelNetwork(place: NodePlace, run: Run = runProgram): KernelNe
     await Promise.all(changes.announced.map((address) => announce(namespace, address)));
   }
 
-  function overlayPlace(namespace: string): OverlayPlace {
-    const { underlay_address } = place;
+  function overlayPlace(namespace: string, document: NetworkDocument): OverlayPlace {
+    const { underlay_address = place.underlay_address } = document;
     return { underlay_address, namespace, onHost, inside: (argv) => inside(namespace, argv), batch, ip };
   }
 
@@ -263,7 +264,7 @@ type Compared = { readonly made: Made; readonly applied: Applied };
 /** Returns whether a newer document needs the devices that the router has: overlay, external network and taps. */
 function hasSameDevices({ document: last, taps }: Made, next: NetworkDocument, attached: AttachedTaps): boolean {
   const known = new Set(last.local_nics.map(({ mac }) => mac));
-  return last.vpc_id === next.vpc_id && last.mtu === next.mtu &&
+  return last.vpc_id === next.vpc_id && last.mtu === next.mtu && last.underlay_address === next.underlay_address &&
     JSON.stringify(last.external) === JSON.stringify(next.external) &&
     next.local_nics.every(({ mac }) => taps.has(tapName(mac)) ? known.has(mac) : !attached.has(mac));
 }

@@ -77,14 +77,15 @@ export function isOwnTable(table: number): boolean {
 
 /**
  * Returns the wanted state.
- * @param underlay_address this node's address on the underlay
+ * @param configured this node's address on the underlay, if the document has none
  * @param taps names of the taps that exist; a NIC without its tap has no route here yet
  */
 export function wantedState(
   document: NetworkDocument,
-  underlay_address: string,
+  configured: string,
   taps: ReadonlySet<string>,
 ): RouterState {
+  const { underlay_address = configured } = document;
   const others = new Set(
     [
       ...document.remote_nics.map((nic) => nic.underlay_address),

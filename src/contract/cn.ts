@@ -44,7 +44,7 @@ export const CnView = z.object({
   hostname: z.string(),
   admin_ip: z.string().nullable(),
   underlay_address: z.string().nullable().describe(
-    "The IPv4 address to which other nodes send the packets of VPCs: the reported one, an operator's, or admin_ip",
+    "The IPv4 address to which other nodes send the packets of VPCs: an operator's, the reported one, or admin_ip",
   ),
   underlay_mtu: z.number().int().nullable().describe(
     "In bytes; null if no operator has set it and the node reports none",

@@ -151,6 +151,10 @@ export const NetworkDocument = z.object({
     "The other nodes that have a part of the VPC. The node accepts packets of the VPC from these nodes only. A " +
       "server of an older version sends none, and then every known node is accepted",
   ),
+  underlay_address: underlay_address.optional().describe(
+    "The address at which the other nodes reach this node: an operator's, the one that the node reports, or its " +
+      "admin_ip. Missing if there is none, and from a server of an older version; then the node uses its own",
+  ),
 });
 export type NetworkDocument = z.infer<typeof NetworkDocument>;
 

@@ -170,9 +170,8 @@ export function cnRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Set the underlay address and MTU of a node",
     description:
-      "The MTU replaces the one that the node reports. An address is for a node that reports none; 409 if the node " +
-      "reports a different address (start its agent with --underlay-address), or if another node has the address. " +
-      "null returns to the reported value. The VPCs of the node get a new generation.",
+      "The values replace those that the node reports; null returns to the reported value. 409 if another node has " +
+      "the address. The VPCs of the node get a new generation.",
     ...rights(deps, "CnSetUnderlay"),
     request: { params: CnParam, body: jsonBody(CnUnderlayPatch) },
     responses: answers(CnView, "The node"),

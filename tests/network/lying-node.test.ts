@@ -50,11 +50,10 @@ test("a report of a node about a VPC that it does not host changes nothing", asy
 });
 
 test("an operator cannot give a node the underlay address of another node", async () => {
-  // This node reports no address of its own.
-  const taken = await f.t.call("PATCH", `/v1/cns/${f.node.server_uuid}/underlay`, {
+  const taken = await f.t.call("PATCH", `/v1/cns/${f.idle.server_uuid}/underlay`, {
     body: { underlay_address: f.one.underlay_address },
   });
-  expect([taken.status, taken.body.message]).toEqual([409, "another node has this underlay address"]);
+  expect(taken.status).toBe(409);
   const answer = await f.poll(f.two);
   expect(answer.nodes).toEqual([f.one.underlay_address]);
 });

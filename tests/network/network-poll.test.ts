@@ -14,13 +14,6 @@ beforeAll(async () => {
 });
 afterAll(() => f.t.close());
 
-/** Registers an approved node again with its key, as its agent does when it starts. */
-const registerAgain = ({ server_uuid, api_key }: Pick<NetworkNode, "server_uuid" | "api_key">, fields: object) =>
-  f.t.call("POST", "/v1/agent/register", {
-    key: api_key,
-    body: { server_uuid, hostname: "node-1", sysinfo: { cpu: "test" }, ...fields },
-  });
-
 test("a node gets the document of each VPC of which it hosts a NIC, and the addresses of the other nodes", async () => {
   const { one, two, vpc, subnet, web, db } = f;
   const answer = NetworkPollView.parse(await f.poll(one));
@@ -176,55 +169,17 @@ test("a node does not get a VPC of another tenant", async () => {
 test("a new underlay address of a node changes the documents of the others", async () => {
   const have = await f.stored(f.one);
   const path = `/v1/cns/${f.two.server_uuid}/underlay`;
-  okOf(await registerAgain(f.two, { underlay_address: "192.0.2.77" }));
-  const patched = await f.t.call("PATCH", path, { body: { underlay_mtu: 1_400 } });
+  const patched = await f.t.call("PATCH", path, { body: { underlay_address: "192.0.2.77", underlay_mtu: 1_400 } });
   expect(patched.body).toMatchObject({ underlay_address: "192.0.2.77", underlay_mtu: 1_400 });
   const { nodes, vpcs: [document] } = await f.poll(f.one, { have });
   expect(nodes).toEqual(["192.0.2.77"]);
   expect([document?.mtu, document?.remote_nics[0]?.underlay_address]).toEqual([1_350, "192.0.2.77"]);
-  okOf(await f.t.call("PATCH", path, { body: { underlay_mtu: null } }));
-  okOf(await registerAgain(f.two, { underlay_address: f.two.underlay_address }));
+  const taken = await f.t.call("PATCH", `/v1/cns/${f.one.server_uuid}/underlay`, {
+    body: { underlay_address: "192.0.2.77" },
+  });
+  expect([taken.status, taken.body.message]).toEqual([409, "another node has this underlay address"]);
+  await f.t.call("PATCH", path, { body: { underlay_address: null, underlay_mtu: null } });
   expect((await f.poll(f.one)).nodes).toEqual([f.two.underlay_address]);
-});
-
-test("an operator cannot set another underlay address than the one that the node reports and uses", async () => {
-  const path = `/v1/cns/${f.two.server_uuid}/underlay`;
-  const { hostname } = okOf(await f.t.call("GET", `/v1/system/cns/${f.two.server_uuid}`));
-  const refused = await f.t.call("PATCH", path, { body: { underlay_address: "192.0.2.78", underlay_mtu: 1_400 } });
-  expect([refused.status, refused.body.message]).toEqual([
-    409,
-    `the agent of ${hostname} uses the underlay address ${f.two.underlay_address}; to change it to 192.0.2.78, start ` +
-    "the agent with --underlay-address 192.0.2.78",
-  ]);
-  expect((await f.poll(f.one)).vpcs[0]).toMatchObject({ mtu: 1_450, peers: [f.two.underlay_address] });
-  const same = await f.t.call("PATCH", path, { body: { underlay_address: f.two.underlay_address } });
-  expect(same.body).toMatchObject({ underlay_address: f.two.underlay_address });
-  okOf(await f.t.call("PATCH", path, { body: { underlay_address: null } }));
-});
-
-test("an operator's underlay address counts until the node reports another one", async () => {
-  const node = await f.t.approvedNode();
-  const path = `/v1/cns/${node.server_uuid}/underlay`;
-  const set = await f.t.call("PATCH", path, { body: { underlay_address: "192.0.2.80" } });
-  expect(set.body).toMatchObject({ underlay_address: "192.0.2.80" });
-  const shown = async () => okOf(await f.t.call("GET", `/v1/system/cns/${node.server_uuid}`)).underlay_address;
-  okOf(await registerAgain(node, {}));
-  expect(await shown()).toBe("192.0.2.80");
-  okOf(await registerAgain(node, { underlay_address: "192.0.2.81" }));
-  expect(await shown()).toBe("192.0.2.81");
-  // The record keeps no earlier address of the operator: null changes nothing.
-  okOf(await f.t.call("PATCH", path, { body: { underlay_address: null } }));
-  expect(await shown()).toBe("192.0.2.81");
-});
-
-test("a reinstalled node that reports another underlay address than the operator's is reached at its own", async () => {
-  const node = await f.t.approvedNode();
-  const path = `/v1/cns/${node.server_uuid}/underlay`;
-  okOf(await f.t.call("PATCH", path, { body: { underlay_address: "192.0.2.82" } }));
-  const { server_uuid } = node;
-  const again = await f.t.approvedNode({ server_uuid, underlay_address: "192.0.2.83" });
-  expect(again.server_uuid).toBe(server_uuid);
-  expect(okOf(await f.t.call("GET", `/v1/system/cns/${server_uuid}`)).underlay_address).toBe("192.0.2.83");
 });
 
 test("a node with a very small underlay MTU does not make the documents of other nodes invalid", async () => {

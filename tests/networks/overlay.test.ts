@@ -76,6 +76,12 @@ describe.skipIf(missing !== null)("the overlay network", () => {
     vpcA = { ...vpcA, ...change };
     await applyAll(vpcA);
   }
+  async function linksWith(address: string): Promise<readonly string[]> {
+    const links: { ifname: string; addr_info: { local: string }[] }[] = JSON.parse(
+      await site.run(["ip", "-n", "n2", "-j", "addr"]),
+    );
+    return links.filter(({ addr_info }) => addr_info.some(({ local }) => local === address)).map((link) => link.ifname);
+  }
   const pings = async (from: string, to: string) =>
     (await site.inMachine(from, "ping", "-c", "1", "-W", "1", to)).code === 0;
   const asks = async (from: string, to: string, port = SERVICE_PORT) =>
@@ -286,6 +292,21 @@ describe.skipIf(missing !== null)("the overlay network", () => {
     expect(applied.ruleset_replaced).toBe(true);
     expect(await pings("a1", "10.0.1.6")).toBe(true);
     expect(await site.run(["ip", "-n", "n1-4096", "route"])).not.toContain("10.9.9.9");
+  });
+
+  test("a node uses the underlay address of its document, also when it changes", async () => {
+    const set = "192.0.2.12";
+    const [device] = await linksWith(NODES.n2);
+    await site.run(["ip", "-n", "n2", "addr", "add", `${set}/24`, "dev", device!]);
+    const at = (node: NodeName): NetworkDocument =>
+      JSON.parse(JSON.stringify(documentOf(vpcA, node, 2)).replaceAll(`"${NODES.n2}"`, `"${set}"`));
+    await drivers.n1.apply(at("n1"));
+    expect(await pings("a1", "10.0.1.6"), "the other nodes use the set address, and n2 its own").toBe(false);
+    await drivers.n2.apply({ ...at("n2"), underlay_address: set }, new Map(), { trusts_last: true });
+    expect(await pings("a1", "10.0.1.6")).toBe(true);
+    expect(await pings("a1", "fd00:a:2::5")).toBe(true);
+    await applyAll(vpcA);
+    expect(await pings("a1", "10.0.1.6")).toBe(true);
   });
 
   test("nothing remains of a VPC that has left the node", async () => {

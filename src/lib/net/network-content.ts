@@ -101,6 +101,7 @@ export function documentFor(
 ): NetworkDocument {
   const { vpc_id, generation, content } = of;
   const underlay = new Map(content.hosts.map((host) => [host.server_uuid, host.underlay_address]));
+  const underlay_address = underlay.get(server_uuid);
   return {
     format: NETWORK_DOCUMENT_FORMAT,
     vpc_id,
@@ -128,6 +129,7 @@ export function documentFor(
     ntp_servers: [...settings.ntp_servers],
     peers: content.hosts.filter((host) => host.server_uuid !== server_uuid)
       .flatMap((host) => host.underlay_address === null ? [] : [host.underlay_address]).toSorted(),
+    ...underlay_address && { underlay_address },
   };
 }
 

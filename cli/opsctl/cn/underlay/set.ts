@@ -15,8 +15,7 @@ export function set(): AnyCommand {
     .argument("<node>", "UUID, unique UUID prefix or hostname")
     .option(
       "--address <address>",
-      `IPv4 address of a node that reports none, or "${REPORTED}" for the address that the node reports; ` +
-        "the agent's option --underlay-address changes the reported one",
+      `IPv4 address that all other nodes can reach, or "${REPORTED}" for the address that the node reports`,
     )
     .option(
       "--mtu <bytes>",
