@@ -2773,11 +2773,8 @@ CREATE OR REPLACE FUNCTION public.guard_cn_offers_nic_tag(args jsonb)
  RETURNS boolean
  LANGUAGE sql
 AS $function$
-  select exists (
-    select from cn_capacity c
-      join cn_nic_tag t using (server_uuid)
-     where c.server_uuid = (args->>'server_uuid')::uuid and c.report->'nic_tags' ? (args->>'nic_tag')
-       and t.name = args->>'nic_tag' and t.bridge is not null) $function$;
+  select exists (select from cn_capacity where server_uuid = (args->>'server_uuid')::uuid
+                    and report->'nic_tags' ? (args->>'nic_tag')) $function$;
 
 CREATE OR REPLACE FUNCTION public.guard_cn_sends_fewer(args jsonb)
  RETURNS text

@@ -49,7 +49,7 @@ export const GUARDS = {
   >(
     "the given amounts of CPU, memory and disk are free on the node, and the node accepts instances of the tenant",
   ),
-  cn_offers_nic_tag: define<Node & { readonly nic_tag: string }>("the node reports the NIC tag with a bridge"),
+  cn_offers_nic_tag: define<Node & { readonly nic_tag: string }>("the node reports the NIC tag"),
   status_is_last: define<Node & { readonly status_id: Uuid }>("no newer status report of the node arrived"),
   pin_holds: define<{ readonly pinned_silo_uuid: Uuid | null; readonly pinned_tenant_uuid: Uuid | null }>(
     "the silo and the tenant of the pin exist, and the tenant is in the silo",

@@ -119,8 +119,7 @@ const NOT_LIVE = conflict("the node is not live");
 
 function offersTag({ external_nic_tag: nic_tag }: AtRest, { host_cn_uuid: server_uuid }: Binding): Condition[] {
   if (nic_tag === null) return [];
-  const text = `node ${server_uuid} has no bridge for NIC tag ${nic_tag}; ` +
-    `an operator names it with the agent's option --nic-tags ${nic_tag}:BRIDGE`;
+  const text = `node ${server_uuid} does not offer NIC tag ${nic_tag}`;
   return [
     guard("cn_offers_nic_tag", { server_uuid, nic_tag }, fault("conflict", text, { error_code: "NicTagNotProvided" })),
   ];

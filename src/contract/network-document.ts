@@ -153,7 +153,7 @@ export const NetworkDocument = z.object({
   ),
   underlay_address: underlay_address.optional().describe(
     "The address at which the other nodes reach this node: an operator's, the one that the node reports, or its " +
-      "admin_ip. Missing if there is none, and from a server of an older version; then the node uses its own",
+      "admin_ip. Without it, and from a server of an older version, the node uses its own address",
   ),
 });
 export type NetworkDocument = z.infer<typeof NetworkDocument>;

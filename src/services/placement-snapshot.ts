@@ -133,7 +133,9 @@ const HOSTED = sql`
          (select coalesce(jsonb_object_agg(e.nic_tag, array(select b.server_uuid from cn_nic_tag b
                                                              where b.name = e.nic_tag and b.bridge is not null)), '{}')
             from floating_ip f join external_subnet e on e.ipv4_block >>= f.address or e.ipv6_block >>= f.address
-           where f.attached_instance_id = i.id) as bridged_nodes
+           where f.attached_instance_id = i.id and exists (
+                   select from cn_nic_tag h where h.server_uuid = i.host_cn_uuid and h.name = e.nic_tag
+                                              and h.bridge is not null)) as bridged_nodes
     from instance i join tenant t on t.id = i.tenant_id join image m on m.id = i.image_id`;
 
 /** The placement group with its instances and their nodes, as JSON. Null without a group. */

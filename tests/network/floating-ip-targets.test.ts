@@ -63,3 +63,9 @@ test("an instance with a floating IP moves only to a node that has a bridge for 
     expect(plan).toMatchObject({ placeable: [{}, {}], not_placeable: [] });
   }
 });
+
+test("if its own node has no bridge either, the instance can move to every node that takes it", async () => {
+  await reports(b.node, null);
+  await reports(b.away.node, null);
+  expect(await operate("drain/preview")).toMatchObject({ placeable: [{}, {}], not_placeable: [] });
+});

@@ -32,7 +32,10 @@ export type HostedInstance = {
   readonly disk_bytes: number;
   readonly min_platform: string | null;
   readonly group: Group | null;
-  /** The nodes with a bridge for each NIC tag of its floating IPs. Other nodes cannot carry the addresses. */
+  /**
+   * The nodes with a bridge, for each NIC tag of its floating IPs for which its own node has a bridge. Other nodes
+   * cannot carry the addresses. If its own node cannot either, every node is as good.
+   */
   readonly bridged_nodes: BridgedNodes;
 };
 
