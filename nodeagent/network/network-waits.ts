@@ -8,7 +8,12 @@ import type { DocumentStore } from "./document-store.ts";
 import type { WantedNic } from "./vm-nic.ts";
 
 /** The result of applying the newest stored document of a VPC. */
-export type Outcome = { readonly generation: number; readonly problem: string | null };
+export type Outcome = {
+  readonly generation: number;
+  readonly problem: string | null;
+  /** The last document that was applied; null after a start of the agent until one is applied. */
+  readonly applied: NetworkDocument | null;
+};
 
 export type NetworkWaits = {
   /** Waits until the applied documents contain these NICs. Throws after the limit, and at once if the agent stops. */
@@ -37,7 +42,10 @@ export type NetworkWaitsOptions = {
 const WAIT_LIMIT_MS = 60_000;
 /** Time limit for the document with a floating IP. The document usually arrives before the job. */
 const FLOATING_IP_WAIT_MS = 2_000;
-/** Time limit for a release. The control plane sends the document when the job begins; failed ones are retried. */
+/**
+ * Time limit for the document without a floating IP. The document comes when the job begins; the agent retries one
+ * that it could not apply.
+ */
 const RELEASE_WAIT_MS = 20_000;
 /** Time limit for the routers of a VM that arrives from another node. */
 const ROUTER_WAIT_MS = 10_000;
@@ -48,14 +56,11 @@ export function createNetworkWaits(options: NetworkWaitsOptions): NetworkWaits {
   const { store, outcomes, isUsed, wait_limit_ms = WAIT_LIMIT_MS } = options;
   const { release_limit_ms = RELEASE_WAIT_MS } = options;
 
-  function isCurrent({ vpc_id, generation }: NetworkDocument): boolean {
-    const outcome = outcomes.get(vpc_id);
-    return outcome?.generation === generation && outcome.problem === null;
-  }
-
   function isApplied({ id, vpc_id }: WantedNic): boolean {
     const document = store.get(vpc_id);
-    return document !== undefined && isCurrent(document) && document.local_nics.some(({ nic_id }) => nic_id === id);
+    const outcome = outcomes.get(vpc_id);
+    return document !== undefined && outcome?.generation === document.generation && outcome.problem === null &&
+      document.local_nics.some(({ nic_id }) => nic_id === id);
   }
 
   /** Waits until `has` returns true, at most for the limit. */
@@ -87,17 +92,18 @@ export function createNetworkWaits(options: NetworkWaitsOptions): NetworkWaits {
       ),
     floatingIpReleased: async (nic_id, floating_ip, signal) => {
       const isOfNic = (nic: LocalNic) => nic_id === null || nic.nic_id === nic_id;
-      const vpc_ids = store.all().filter(({ local_nics }) => local_nics.some(isOfNic)).map(({ vpc_id }) => vpc_id);
-      /** A VPC without a document has no router on this node. */
-      const left = () =>
-        vpc_ids.map((vpc_id) => store.get(vpc_id)).filter((document) => document !== undefined).find((document) =>
-          !isCurrent(document) ||
-          document.local_nics.some((nic) => isOfNic(nic) && nic.floating_ips.includes(floating_ip))
-        );
-      await waited(release_limit_ms, signal, () => left() === undefined);
-      const document = isUsed() ? left() : undefined;
-      if (document === undefined) return;
-      const problem = outcomes.get(document.vpc_id)?.problem ?? "the document without it has not arrived";
+      const gives = ({ local_nics }: NetworkDocument) =>
+        local_nics.some((nic) => isOfNic(nic) && nic.floating_ips.includes(floating_ip));
+      /** Returns the VPC whose router may have the address. After a start, only the stored documents are known. */
+      const vpcThatGives = () =>
+        [...outcomes].find(([, { applied }]) => applied !== null && gives(applied))?.[0] ??
+          store.all().find((document) =>
+            (outcomes.get(document.vpc_id)?.applied ?? null) === null && document.local_nics.some(isOfNic)
+          )?.vpc_id;
+      await waited(release_limit_ms, signal, () => vpcThatGives() === undefined);
+      const vpc_id = isUsed() ? vpcThatGives() : undefined;
+      if (vpc_id === undefined) return;
+      const problem = outcomes.get(vpc_id)?.problem ?? "the document without it has not arrived";
       throw new Failure(`this node has not released ${floating_ip}: ${problem}`, EXIT.failure);
     },
   };

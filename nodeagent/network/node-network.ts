@@ -101,13 +101,13 @@ export function createNodeNetwork(options: NodeNetworkOptions): NodeNetwork {
       const trusts_last = before?.problem === null && before.generation < generation;
       const applied = await driver.apply(document, tapsOf(vpc_id), { trusts_last });
       await holdGateways(document);
-      outcomes.set(vpc_id, { generation, problem: null });
+      outcomes.set(vpc_id, { generation, problem: null, applied: document });
       if (before?.generation !== generation || before.problem !== null) services?.update(document);
       return applied;
     } catch (error) {
       const problem = (error as Error).message;
       if (before?.problem !== problem) log(`network: VPC ${vpc_id} could not be applied: ${problem}`);
-      outcomes.set(vpc_id, { generation, problem });
+      outcomes.set(vpc_id, { generation, problem, applied: before?.applied ?? null });
       return null;
     }
   }
@@ -133,7 +133,8 @@ export function createNodeNetwork(options: NodeNetworkOptions): NodeNetwork {
     if (has_ended && !hasFailedBefore) return void await converge(document);
     await holdGateways(document).catch((error) => {
       // The next round of `retryFailed` repairs the router.
-      if (!hasFailedBefore) outcomes.set(vpc_id, { generation: document.generation, problem: error.message });
+      const applied = outcomes.get(vpc_id)?.applied ?? null;
+      if (!hasFailedBefore) outcomes.set(vpc_id, { generation: document.generation, problem: error.message, applied });
     });
   }
 

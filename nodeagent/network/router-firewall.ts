@@ -59,7 +59,8 @@ export function routerFirewall(inside: Run, run: Run): RouterFirewall {
     // The new rules are in force already, so each connection that begins after this list obeys them.
     const connections = parseConnections(await inside(["conntrack", "-L", "-o", "id"]));
     const stale = staleTranslations(document, connections);
-    if (stale.length > 0) await inside(["conntrack", "--load-file", "-"], stale.map((line) => `${line}\n`).join(""));
+    // If the connections ended meanwhile, the program fails. The document must be applied in any case.
+    for (const argv of stale) await inside(["conntrack", ...argv.split(" ")]).catch(() => {});
     const forbidden = forbiddenTable(forbiddenIds(document, connections));
     if (forbidden !== before?.forbidden) await inside(["nft", "-f", "-"], forbidden);
     last = { text, taps, forbidden, listing: null };

@@ -10,7 +10,7 @@ import { floatingPairs } from "./ruleset.ts";
 /** Returns the words that select all connections of a connection's translation; null if it is still made. */
 type StaleOf = (connection: Connection) => string | null;
 
-/** Returns the lines for `conntrack --load-file` that delete the connections. */
+/** Returns the calls of `conntrack` that delete the connections: the arguments of each, in one text. */
 export function staleTranslations(document: NetworkDocument, connections: readonly Connection[]): readonly string[] {
   const [into, out] = [staleDestination(document), staleSource(document)];
   const lines = connections.flatMap((each) =>

@@ -254,6 +254,9 @@ test("a release of a floating IP waits until the router no longer has the addres
   await network.retryFailed();
   await waits;
   await network.take(documentOf(has, "n1", 9));
+  trouble.why = "conntrack is not installed";
+  await network.take(documentOf({ ...A, machines: [] }, "n1", 10));
+  await expect(released(), "the stored document no longer has the NIC").rejects.toThrow("conntrack is not installed");
   const removed = released();
   await network.remove(NIC.vpc_id);
   await removed;
