@@ -10,9 +10,9 @@ const DERIVED_BYTES = 32;
 /** The end of the error of a server that does not have the secret of the database. */
 export const USE_THE_SAME =
   "All control planes of a database need the same secret: copy BERTH_SECRET_KEY from another " +
-  "control plane, or from the copy that was kept for its backups. With the embedded PostgreSQL, the secret is in the " +
-  "file secret-key in BERTH_DATA_DIR. If the secret is lost, stop all control planes and run as the owner of the " +
-  "database: delete from secret_check. Then the values that were encrypted with it are lost.";
+  "control plane, or from the copy that was kept for its backups. If the secret is lost, stop all control planes and " +
+  "run as the owner of the database: delete from secret_check. The values that were encrypted with the lost secret " +
+  "stay unreadable.";
 
 /** Throws an Error if this database is used with another secret. Stores the derived value at the first start. */
 export async function refuseOtherSecret(db: DbClient, secret: Uint8Array): Promise<void> {

@@ -29,10 +29,13 @@ const IN_DATABASE = "BERTH_SECRET_KEY is not set, so the server's secret is kept
   "read the database or a backup can open the sealed values. To move it out, stop all servers, set BERTH_SECRET_KEY " +
   "to the result of `select encode(secret, 'hex') from server_secret`, and delete that row.";
 
-/** Returns the secret like `serverSecret`. Throws an Error if servers use this database with another secret. */
+/**
+ * Returns the secret like `serverSecret`. Throws an Error if servers use this database with another secret. The
+ * embedded PostgreSQL serves one process, so it needs no check, and its server also starts after a loss of its secret.
+ */
 export async function sharedSecret(sources: SecretSources): Promise<ServerSecret> {
   const found = await serverSecret(sources);
-  await refuseOtherSecret(sources.db, found.secret);
+  if (sources.env.DATABASE_URL) await refuseOtherSecret(sources.db, found.secret);
   return found;
 }
 

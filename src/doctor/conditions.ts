@@ -1,7 +1,7 @@
 // Checks conditions of a running system that are not invariants but need an operator: operations, jobs, messages and
 // nodes that are stuck, late or silent.
 import { CN_LIVE_S } from "../contract/limits.ts";
-import { REPLACE_DISK, WHOLE_POOL } from "../lib/node-doctor/pool-findings.ts";
+import { WHOLE_POOL } from "../lib/node-doctor/pool-findings.ts";
 import type { Check } from "./check.ts";
 
 /** Background passes run twice a second. If work has been due for this long, no process does it. */
@@ -127,7 +127,7 @@ export const CONDITIONS: readonly Check[] = [
                    jsonb_path_query(s.last_status, '$.pools.keyvalue()', silent => true) pool
              where c.state = 'approved' and pool #>> '{value,status}' <> '${WHOLE_POOL}'
              order by c.hostname, c.server_uuid`,
-    fix: REPLACE_DISK,
+    fix: "opsctl cn doctor <node>",
   },
   {
     id: "audit-chained",

@@ -5,7 +5,7 @@ import { type Fault, NO_ELIGIBLE_NODE, NOT_FOUND } from "../contract/fault.ts";
 import { NODE_WAIT_MS, PLACEMENT_CANDIDATES_MAX } from "../contract/limits.ts";
 import type { DrainPreview, NotPlaceableInstance } from "../contract/placement.ts";
 import type { Database } from "../db/tables.ts";
-import { movingRequest, previewDrain, rowOf } from "../lib/placement/drain.ts";
+import { type HostedInstance, movingRequest, previewDrain, rowOf } from "../lib/placement/drain.ts";
 import { drawn, pick } from "../lib/placement/pick.ts";
 import type { RouteDeps } from "../routes/deps.ts";
 import {
@@ -43,7 +43,8 @@ export async function evacuationPlan(
     remedy: "wait for the end of the operation, or abandon it; then evacuate the node again",
   }));
   // An evacuation creates a new machine, so the hardware of the dead node does not matter.
-  const plan = previewDrain({ server_uuid, capacity: null, instances: free }, snapshot, profile);
+  const instances = free.map(toEvacuate);
+  const plan = previewDrain({ server_uuid, capacity: null, instances }, snapshot, profile);
   const not_placeable = [...plan.not_placeable, ...occupied];
   if (lose_local_disks) {
     return { ...plan, instances_on_cn: hosted.length, not_placeable, capacity_ok: not_placeable.length === 0 };
@@ -61,6 +62,11 @@ export async function evacuationPlan(
     not_placeable: [...kept, ...not_placeable],
     capacity_ok: false,
   };
+}
+
+/** On a dead node the instance is down, so it may also move to a node that cannot carry its floating IPs. */
+function toEvacuate(instance: HostedInstance): HostedInstance {
+  return { ...instance, bridged_nodes: {} };
 }
 
 /** Finds those instances of a node on which an operation runs, with the operation. */
@@ -93,7 +99,7 @@ export async function newEvacuation(deps: Deps, wanted: EvacuationWanted): Promi
   const [nodes, { profile, load_stale_s }] = await Promise.all([deps.nodesToPlace(), deps.settings.placement()]);
   const snapshot = snapshotOf(nodes, load_stale_s);
   const among = snapshot.nodes.filter(({ server_uuid }) => server_uuid !== from_cn);
-  const request = movingRequest({ capacity: null }, instance, from_cn);
+  const request = movingRequest({ capacity: null }, toEvacuate(instance), from_cn);
   const { candidates, report } = pick(request, { ...snapshot, nodes: among }, profile);
   if (candidates.length === 0) return NO_ELIGIBLE_NODE;
   return {

@@ -12,21 +12,18 @@ function faultOf(text: string) {
 
 describe("a VPC cannot use", () => {
   test.each([
-    ["0.0.0.0/0", "ipv4_block must not overlap 0.0.0.0/8 (unspecified addresses): 0.0.0.0/0"],
-    ["0.255.255.0/24", "ipv4_block must not overlap 0.0.0.0/8 (unspecified addresses): 0.255.255.0/24"],
-    ["127.0.0.0/8", "ipv4_block must not overlap 127.0.0.0/8 (loopback addresses): 127.0.0.0/8"],
-    ["64.0.0.0/2", "ipv4_block must not overlap 127.0.0.0/8 (loopback addresses): 64.0.0.0/2"],
+    ["0.0.0.0/0", "ipv4_block must not contain every address: 0.0.0.0/0"],
+    ["::/0", "ipv6_block must not contain every address: ::/0"],
+    ["0.255.255.0/24", "ipv4_block must not be inside 0.0.0.0/8 (unspecified addresses): 0.255.255.0/24"],
+    ["127.0.0.0/8", "ipv4_block must not be inside 127.0.0.0/8 (loopback addresses): 127.0.0.0/8"],
     [
       "169.254.1.0/24",
-      "ipv4_block must not overlap 169.254.0.0/16 (link-local addresses and the metadata service): 169.254.1.0/24",
+      "ipv4_block must not be inside 169.254.0.0/16 (link-local addresses and the metadata service): 169.254.1.0/24",
     ],
-    ["239.255.255.0/24", "ipv4_block must not overlap 224.0.0.0/4 (multicast addresses): 239.255.255.0/24"],
-    ["::/64", "ipv6_block must not overlap ::/128 (the unspecified address): ::/64"],
-    ["::1/128", "ipv6_block must not overlap ::1/128 (the loopback address): ::1/128"],
-    ["febf::/64", "ipv6_block must not overlap fe80::/10 (link-local addresses): febf::/64"],
-    ["ff05::/16", "ipv6_block must not overlap ff00::/8 (multicast addresses): ff05::/16"],
-    ["fd00:ec2::/64", "ipv6_block must not overlap fd00:ec2::254/128 (the metadata service): fd00:ec2::/64"],
-    ["fd00::/8", "ipv6_block must not overlap fd00:ec2::254/128 (the metadata service): fd00::/8"],
+    ["239.255.255.0/24", "ipv4_block must not be inside 224.0.0.0/4 (multicast addresses): 239.255.255.0/24"],
+    ["::1/128", "ipv6_block must not be inside ::1/128 (the loopback address): ::1/128"],
+    ["febf::/64", "ipv6_block must not be inside fe80::/10 (link-local addresses): febf::/64"],
+    ["ff05::/16", "ipv6_block must not be inside ff00::/8 (multicast addresses): ff05::/16"],
   ])("%s", (text, message) => {
     expect(faultOf(text)).toMatchObject({ kind: "bad_request", message });
   });
@@ -38,8 +35,19 @@ describe("a VPC cannot use", () => {
 
 test.each([
   ...["1.0.0.0/8", "10.0.0.0/8", "126.0.0.0/8", "128.0.0.0/8", "169.253.0.0/16", "169.255.0.0/16", "172.16.0.0/12"],
-  ...["192.168.0.0/16", "223.0.0.0/8", "240.0.0.0/8", "100.64.0.0/10"],
-  ...["::2/127", "2001:db8::/32", "fd00::/32", "fd00:ec2:0:1::/64", "fe40::/10", "fec0::/10", "fe00::/9"],
+  ...["64.0.0.0/2", "192.168.0.0/16", "223.0.0.0/8", "240.0.0.0/8", "100.64.0.0/10"],
+  ...[
+    "::2/127",
+    "::/64",
+    "fd00::/8",
+    "fd00:ec2::/64",
+    "2001:db8::/32",
+    "fd00::/32",
+    "fd00:ec2:0:1::/64",
+    "fe40::/10",
+    "fec0::/10",
+    "fe00::/9",
+  ],
 ])("a VPC can use %s", (text) => {
   expect(faultOf(text)).toBeNull();
 });

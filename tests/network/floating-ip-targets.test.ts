@@ -33,15 +33,15 @@ const evacuation = () => operate("evacuate", { dry_run: true, lose_local_disks: 
 /** Expects that plans and refusals contain this clause for `web`, and that the other instance can move. */
 async function expectStays(clause: string): Promise<void> {
   const target = b.away.node.server_uuid;
-  for (const plan of [await operate("drain/preview"), await evacuation()]) {
-    expect(plan).toMatchObject({
-      placeable: [{ instance_id: b.standby.instance.id, target_cn_uuid: target }],
-      not_placeable: [{
-        instance_id: b.web.instance.id,
-        reason: expect.stringMatching(new RegExp(`: ${clause} \\(cn-nic-tags\\)$`)),
-      }],
-    });
-  }
+  expect(await operate("drain/preview")).toMatchObject({
+    placeable: [{ instance_id: b.standby.instance.id, target_cn_uuid: target }],
+    not_placeable: [{
+      instance_id: b.web.instance.id,
+      reason: expect.stringMatching(new RegExp(`: ${clause} \\(cn-nic-tags\\)$`)),
+    }],
+  });
+  // Without the evacuation the instance would be down.
+  expect(await evacuation()).toMatchObject({ placeable: [{}, {}], not_placeable: [] });
   const body = { target_server_uuid: target };
   const answer = await b.t.call("POST", `/v1/instances/${b.web.instance.id}/migrate`, { body });
   conflictWith(answer, `node ${target} cannot take the instance: ${clause}`);
@@ -59,9 +59,7 @@ test("an instance with a floating IP moves only to a node that has a bridge for 
   await reports(b.away.node, null);
   await expectStays(`it has no bridge for NIC tag ${nic_tag}, which a floating IP needs`);
   await reports(b.away.node, "br-ext");
-  for (const plan of [await operate("drain/preview"), await evacuation()]) {
-    expect(plan).toMatchObject({ placeable: [{}, {}], not_placeable: [] });
-  }
+  expect(await operate("drain/preview")).toMatchObject({ placeable: [{}, {}], not_placeable: [] });
 });
 
 test("if its own node has no bridge either, the instance can move to every node that takes it", async () => {

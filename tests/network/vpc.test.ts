@@ -76,10 +76,10 @@ describe("create", () => {
   });
 
   test.each([
-    [{ ipv4_block: "169.254.0.0/16" }, "ipv4_block must not overlap 169.254.0.0/16 (link-local addresses and "],
-    [{ ipv4_block: "0.0.0.0/0" }, "ipv4_block must not overlap 0.0.0.0/8 (unspecified addresses): 0.0.0.0/0"],
-    [{ ipv6_block: "fd00:ec2::/64" }, "ipv6_block must not overlap fd00:ec2::254/128 (the metadata service): "],
-    [{ ipv6_block: "fe80::/64" }, "ipv6_block must not overlap fe80::/10 (link-local addresses): fe80::/64"],
+    [{ ipv4_block: "169.254.0.0/16" }, "ipv4_block must not be inside 169.254.0.0/16 (link-local addresses and "],
+    [{ ipv4_block: "0.0.0.0/0" }, "ipv4_block must not contain every address: 0.0.0.0/0"],
+    [{ ipv6_block: "fd00:ec2::254/128" }, "ipv6_block must not be inside fd00:ec2::254/128 (the metadata service): "],
+    [{ ipv6_block: "fe80::/64" }, "ipv6_block must not be inside fe80::/10 (link-local addresses): fe80::/64"],
   ])("with a block that no VPC can use (%j) is refused", async (blocks, message) => {
     expect(refusal(await n.tryVpc(blocks))).toEqual(bad(expect.stringContaining(message)));
   });

@@ -17,15 +17,19 @@ const UNUSABLE: readonly { readonly range: Cidr; readonly use: string }[] = [
   { range: parseBlock("fd00:ec2::254/128")!, use: "the metadata service" },
 ];
 
-/** Returns a 400 that names the field and the range if a block of a new VPC overlaps a range that it cannot use. */
+/**
+ * Returns a 400 that names the field and the range if a block of a new VPC is inside a range that it cannot use, or
+ * contains every address of its family. A large block may contain such a range: its other subnets work.
+ */
 export function unusableBlockFault({ ipv4, ipv6 }: ReadBlocks): Fault | null {
   return faultOf("ipv4_block", ipv4) ?? faultOf("ipv6_block", ipv6);
 }
 
 function faultOf(field: "ipv4_block" | "ipv6_block", block: Cidr | null): Fault | null {
   if (block === null) return null;
-  const found = UNUSABLE.find(({ range }) => containsBlock(range, block) || containsBlock(block, range));
+  if (block.prefix === 0) return badRequest(`${field} must not contain every address: ${blockText(block)}`);
+  const found = UNUSABLE.find(({ range }) => containsBlock(range, block));
   if (found === undefined) return null;
   const { range, use } = found;
-  return badRequest(`${field} must not overlap ${blockText(range)} (${use}): ${blockText(block)}`);
+  return badRequest(`${field} must not be inside ${blockText(range)} (${use}): ${blockText(block)}`);
 }

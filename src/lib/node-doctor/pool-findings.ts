@@ -5,14 +5,20 @@ import { warns } from "./finding.ts";
 
 /** The status of a pool without damage, in a status report. */
 export const WHOLE_POOL = "ONLINE";
-export const REPLACE_DISK =
-  "on the node: cat /proc/mdstat; replace the disk, then: mdadm /dev/<array> --add /dev/<disk>";
+const DEGRADED = "DEGRADED";
+const REPLACE_DISK = "on the node: cat /proc/mdstat; replace the disk, then: mdadm /dev/<array> --add /dev/<disk>";
+const MOVE_AWAY = "on the node: cat /proc/mdstat; move its instances away, then set the node up again";
 
-/** Returns a warning for each damaged pool of a status report. The node is usable: its instances still run. */
+/** Returns a warning for each damaged pool of a status report. */
 export function poolFindings(last_status: unknown): Finding[] {
   return membersOf(memberOf(last_status, "pools")).flatMap(([name, pool]) => {
     const [status, health] = [memberOf(pool, "status"), memberOf(pool, "health")];
     if (typeof status !== "string" || status === WHOLE_POOL) return [];
-    return [warns(`its pool ${name} is ${typeof health === "string" ? health : status}`, REPLACE_DISK)];
+    return [
+      warns(
+        `its pool ${name} is ${typeof health === "string" ? health : status}`,
+        status === DEGRADED ? REPLACE_DISK : MOVE_AWAY,
+      ),
+    ];
   });
 }

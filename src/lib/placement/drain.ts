@@ -33,8 +33,8 @@ export type HostedInstance = {
   readonly min_platform: string | null;
   readonly group: Group | null;
   /**
-   * The nodes with a bridge, for each NIC tag of its floating IPs for which its own node has a bridge. Other nodes
-   * cannot carry the addresses. If its own node cannot either, every node is as good.
+   * By NIC tag of its floating IPs: the nodes with a bridge for the tag, which alone can carry the addresses. A tag is
+   * left out if its own node has no bridge for it, because these addresses do not work there either.
    */
   readonly bridged_nodes: BridgedNodes;
 };
