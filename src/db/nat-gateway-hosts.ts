@@ -24,7 +24,9 @@ export async function listUnfit(db: Db, live_s: number, rows_max: number): Promi
   return (await db.query<Unfit>(UNFIT, [live_s, rows_max])).rows;
 }
 
-/** SQL that joins the record of the last node of `g`, a gateway without a node or its address, as `n`. */
+/**
+ * SQL that joins, as `n`, the last node of `g`: a gateway without a node, or the resting address of a deleted gateway.
+ */
 export const LAST_NODE = `
          -- A removed record says nothing about the node, and a record of a later approval says nothing about the time
          -- before it. The fence then counts from the time at which the gateway left.

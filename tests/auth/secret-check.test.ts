@@ -23,8 +23,11 @@ afterEach(async () => {
 });
 
 /** Starts and ends a control plane with this BERTH_SECRET_KEY. */
-async function start(BERTH_SECRET_KEY: string | undefined): Promise<void> {
-  const env = { BERTH_SECRET_KEY, DATABASE_URL: database.url };
+async function start(
+  BERTH_SECRET_KEY: string | undefined,
+  DATABASE_URL: string | undefined = database.url,
+): Promise<void> {
+  const env = { BERTH_SECRET_KEY, DATABASE_URL };
   const plane = await openTestControlPlane({ databaseUrl: database.url, resident: false, env });
   await plane.close();
 }
@@ -58,6 +61,11 @@ test("after the owner deleted the row, only the next secret is accepted", async 
   await owner.query("delete from secret_check");
   await start(OTHER_KEY);
   await expect(start(SECRET_KEY)).rejects.toThrow("another secret");
+});
+
+test("the server of the embedded PostgreSQL also starts with another secret", async () => {
+  await start(SECRET_KEY, "");
+  await start(OTHER_KEY, "");
 });
 
 test("of servers that start for the first time at once with different secrets, one starts", async () => {
