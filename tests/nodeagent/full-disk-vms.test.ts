@@ -89,6 +89,7 @@ test(
     expect(store.get(id)?.power, "nothing takes the run for recorded").toBe("on");
     await free();
     await expect.poll(() => store.get(id)?.power, { timeout: 15_000 }).toBe("off");
-    expect((await onDisk(id))?.end).toEqual({ state: "stopped", reason: null });
+    // The record in memory changes first.
+    await expect.poll(async () => (await onDisk(id))?.end).toEqual({ state: "stopped", reason: null });
   },
 );
