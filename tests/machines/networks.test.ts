@@ -142,6 +142,18 @@ async function framesFrom(source: string): Promise<() => Promise<number>> {
   };
 }
 
+/**
+ * Counts the packets of VPCs from this underlay address that arrive at the second node from now on. The node must have
+ * the table `underlay`.
+ */
+async function tunnelled(source: string): Promise<() => Promise<number>> {
+  const node = site.nodes[1]!;
+  const chain = ["ip", "underlay", `from-${source.replaceAll(".", "-")}`];
+  await node.run("nft", "add", "chain", ...chain, "{ type filter hook input priority -300; }");
+  await node.run("nft", "add", "rule", ...chain, "ip", "saddr", source, "udp", "dport", "4789", "counter");
+  return async () => Number(/counter packets (\d+)/.exec(await node.run("nft", "list", "chain", ...chain))![1]);
+}
+
 const ssh = (command: string) =>
   external.router.run(
     ...["ssh", "-i", inFolder("key"), "-o", "BatchMode=yes", "-o", "ConnectTimeout=3"],
@@ -204,6 +216,26 @@ test("the tenant's key opens web1 by its floating IPs, and guests reach the inte
   for (const family of FAMILIES) {
     await expect.poll(() => page(1, second, `out-${family}`), SOON).toBe(`${nat[family]}\n`);
   }
+});
+
+test("packets between nodes use the underlay address that an operator sets, until the operator removes it", async () => {
+  const reported = site.address.replace(/[.]1$/, ".11");
+  const set = site.address.replace(/[.]1$/, ".211");
+  await site.nodes[0]!.run("ip", "addr", "add", `${set}/24`, "dev", "eth0");
+  const node = site.nodes[1]!;
+  await node.run("nft", "add", "table", "ip", "underlay");
+  const packets = { [reported]: await tunnelled(reported), [set]: await tunnelled(set) };
+  for (const [value, used, other] of [[set, set, reported], ["reported", reported, set]] as const) {
+    await opsctl("cn", "underlay", "set", site.uuids[0]!, "--address", value);
+    const before = await packets[used]!();
+    await expect.poll(packets[used]!, SOON).toBeGreaterThan(before);
+    // The second node answers only after it also has the address: it drops packets from other addresses.
+    await expect.poll(() => ssh(`ping -c 1 ${second}`).catch(() => ""), SOON).toContain(PONG);
+    const last = await packets[other]!();
+    expect(await ssh(`ping -c 1 ${second}`)).toContain(PONG);
+    expect(await packets[other]!(), "packets from the other address").toBe(last);
+  }
+  await node.run("nft", "delete", "table", "ip", "underlay");
 });
 
 test("with Prefer: wait, a deny rule is in effect when its create request returns, and is gone when its delete request returns", async () => {
