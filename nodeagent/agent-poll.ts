@@ -24,13 +24,15 @@ const LATE_MS = 2_000;
  */
 const UNSUPPORTED_RETRY_MS = 60_000;
 const NOT_FOUND = 404;
-/** Statuses of answers that may be due to a report in the poll: not valid, or too large. */
+/** Statuses with which the server refuses a poll whose report is not valid or too large. */
 const BAD_REPORT: ReadonlySet<number> = new Set([400, 413]);
 
 /** A report that a poll can carry. */
 export type Rider = {
   readonly field: "status" | "capacity";
-  /** Returns the report if it would be due before the poll after this one, otherwise null. */
+  /**
+   * Returns the report if it becomes due within `interval_ms`, the time until the next poll. Otherwise returns null.
+   */
   take(interval_ms: number): Promise<{ readonly body: unknown; accepted(): void } | null>;
 };
 
@@ -46,7 +48,7 @@ export type Polls = {
   isUsed(): boolean;
   /** Whether the polls replace the heartbeats. */
   covers(): boolean;
-  /** Whether a poll for work is in flight and not late. Meanwhile the polls carry the reports of the riders. */
+  /** Whether a poll for work is in flight and not late. While this is true, the polls carry the reports. */
   carries(): boolean;
 };
 
@@ -63,7 +65,7 @@ type Questions = { work: Question<ClaimBody> | null; network: Question<NetworkPo
 type Flight = {
   readonly sent_ms: number;
   readonly has_work: boolean;
-  /** When the answer is expected at the latest. */
+  /** The latest time at which the answer is expected. */
   readonly end_ms: number;
   readonly landed: Promise<unknown>;
 };
@@ -94,7 +96,7 @@ export function createPolls({ agent, api_key, active, riders }: PollsOptions): P
     const left_ms = other === undefined ? 0 : other.end_ms - now_ms();
     if (other !== undefined && left_ms < JOIN_MS) await Promise.race([other.landed, rest(agent, JOIN_MS)]);
     if (other === undefined || left_ms < JOIN_MS) await rest(agent, GATHER_MS);
-    // If `questions` was replaced, the other loop has asked meanwhile, and its poll carries this question, too.
+    // If `questions` was replaced, the other loop has asked meanwhile, and its poll also carries this loop's question.
     if (questions === mine) await flush();
   }
 
@@ -113,8 +115,8 @@ export function createPolls({ agent, api_key, active, riders }: PollsOptions): P
     const riding = await rides(taken);
     let reply = await send(taken, riding);
     if (riding.length > 0 && reply.kind === "answer" && BAD_REPORT.has(reply.answer.status)) {
-      // For some time, the reports are sent by their own calls, so that a bad report does not keep the node from its
-      // work.
+      // For some time, the loops of the reports send them with their own calls, so that a bad report does not keep the
+      // node from its work.
       riding_from_ms = now_ms() + UNSUPPORTED_RETRY_MS;
       reply = await send(taken, []);
     }
@@ -231,7 +233,7 @@ function hasNews({ work, network }: AgentPollView): boolean {
   return job !== null || tombstones.length > 0 || consoles.length > 0 || (network !== null && hasDocuments(network));
 }
 
-/** Whether an answer has something for the node to do. */
+/** Whether an answer contains work for the node. */
 export function hasDocuments({ vpcs, gone, traces = [] }: NetworkPollView): boolean {
   return vpcs.length > 0 || gone.length > 0 || traces.length > 0;
 }

@@ -17,8 +17,8 @@ import { qemuDriver } from "./qemu/qemu-driver.ts";
 import { simulatedDriver } from "./simulated-driver.ts";
 
 /**
- * `auto` is QEMU where the machine can run it, and simulated elsewhere. A node that ran with QEMU is never simulated by
- * itself: it would report instances as running that do not run.
+ * `auto` is QEMU where the machine can run it, and simulated elsewhere. On a node that ran with QEMU, `auto` never
+ * chooses simulated: a simulated driver would report VMs as running that do not run.
  */
 export const DRIVERS = ["auto", "qemu", "simulated"] as const;
 export type DriverName = (typeof DRIVERS)[number];
@@ -35,7 +35,7 @@ export type DriverOptions = {
   /** The node's IPv4 address on the underlay; null if it has none. */
   readonly underlay_address: string | null;
   readonly environment: Environment;
-  /** Asks the control plane which VMs may start after a boot. */
+  /** Asks the control plane for the ids of this node's instances. After a boot, only their VMs may start. */
   readonly ownInstances: OwnInstances;
   log(line: string): void;
 };

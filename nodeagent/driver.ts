@@ -52,7 +52,7 @@ export type AddressRelease = {
 /** A data disk or snapshot to create. */
 export type NewDisk = { readonly id: string; readonly name: string; readonly size_bytes: number };
 
-/** The boot disk that replaces one with the same id. */
+/** The new boot disk of a rebuild. It replaces the VM's boot disk and keeps the id. */
 export type NewBootDisk = {
   readonly id: string;
   readonly size_bytes: number;
@@ -77,7 +77,7 @@ export type Vms = {
   /** Records the size of a VM that is off. The next boot of the VM uses the new size. */
   setSize(instance_id: string, size: { readonly cpu: number; readonly memory_bytes: number }): Promise<void>;
   /**
-   * Records the NICs of a VM that is off, which the next boot of the VM uses. Returns the NICs that are new to the VM.
+   * Records the NICs of a VM that is off. The next boot of the VM uses them. Returns the NICs that are new to the VM.
    */
   setNics(instance_id: string, plan: NicsPlan): Promise<readonly NewNic[]>;
   halt(instance_id: string): Promise<void>;
@@ -106,7 +106,8 @@ export type Vms = {
   /** Ends an unfinished copy, and removes the snapshot. Does nothing if the snapshot or the VM does not exist. */
   deleteSnapshot(instance_id: string, snapshot_id: string): Promise<void>;
   /**
-   * Writes a snapshot to the file of an image, which refers to no other file. Keeps an existing file. Returns the path.
+   * Writes a snapshot to the file of an image, and returns the file's path. The file does not depend on other files. An
+   * existing file is kept.
    */
   exportSnapshot(instance_id: string, snapshot_id: string, copy: Stoppable): Promise<string>;
   /** Removes the file of an image. Does nothing if the file does not exist. */

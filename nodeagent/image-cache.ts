@@ -41,7 +41,7 @@ export type Use = {
 export const NOT_FETCHED =
   "the image could not be fetched: its source_url must be public and serve size_bytes bytes that have its sha256";
 
-/** Returns whether tenants read the reason of a failed fetch. */
+/** Returns whether tenants may see the reason of a failed fetch. */
 const isTold = (error: unknown) => error instanceof RefusedImage || error instanceof NoRoom;
 
 /** An image that could not be fetched. Tenants see the message; only operators see the detail. */
@@ -112,7 +112,7 @@ export function createImageCache(
       if (images === null) return await part.finish();
       await images.prepare(part.path, path, {
         bytes_max: image.content_bytes,
-        // The whole room stays claimed until the end, because the cache does not know how much of it is written.
+        // The bytes stay claimed until the end, because the cache does not know how many of them are already written.
         makeRoom: (bytes) => makeRoom(agent, claim, () => bytes),
         signal: agent.environment.signal,
       }).catch((error: Error) => {
@@ -121,10 +121,11 @@ export function createImageCache(
       await part.discard();
     } catch (error) {
       const missing = image.size_bytes - part.bytes();
-      // The bytes of a refused image are deleted: they would be refused again.
+      // The bytes of a refused image are deleted, because the next attempt would refuse them, too.
       await (error instanceof RefusedImage ? part.discard() : part.leave());
       if (isTold(error) || agent.environment.signal.aborted) throw error;
-      // The free space decides, because the error could reveal whether bytes arrived from the address.
+      // The free space decides which error is thrown: the original error could reveal whether bytes arrived from the
+      // address.
       const free = await freeBytes(folder).catch(() => Infinity);
       throw free < missing ? new NoRoom((error as Error).message) : error;
     } finally {
@@ -133,8 +134,8 @@ export function createImageCache(
   }
 
   /**
-   * Removes unused images until so many bytes are free beside the claims of other fetches, and claims them. Throws a
-   * NoRoom if there are too few images to remove.
+   * Claims `bytes` free bytes that no other fetch claims. Removes unused images until there are enough. Throws a NoRoom
+   * if there are too few images to remove.
    */
   async function makeRoom(agent: Agent, claim: Claim, bytes: () => number): Promise<void> {
     claim.bytes = () => 0;

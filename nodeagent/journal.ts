@@ -1,6 +1,6 @@
 // Keeps the journal of claimed jobs. A job is on disk before its work starts. So after a crash the agent continues its
-// jobs and reports their results, and the server does not send them again. On a full disk the journal continues in
-// memory, and each change tries to write it again. Until this succeeds, only removals start without being on disk, and
+// jobs and reports their results, and the server does not send them again. If the disk is full, the journal continues
+// in memory, and each change tries to write the file again. Until a write succeeds, the agent starts only removals, and
 // after a crash the file may still name a job that has ended.
 import { join } from "node:path";
 import type { Job, JobEndBody } from "../src/contract/job.ts";
@@ -81,7 +81,7 @@ async function readEntries(path: string): Promise<readonly Entry[]> {
     const saved: unknown = JSON.parse(text);
     if (Array.isArray(saved) && saved.every((entry) => typeof entry?.job?.id === "string")) return saved;
   } catch {
-    // Fails below.
+    // The Failure below reports it.
   }
   throw new Failure(
     `${path} is damaged; remove it and restart the agent: the control plane sends its jobs again`,

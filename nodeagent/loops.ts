@@ -92,7 +92,7 @@ export function statusLoop(
     rider: {
       field: "status",
       take: async (interval_ms) => {
-        // The loop sends the first report, at once.
+        // The loop itself sends the first report at once.
         if (active.size > 0 || sent_text === "") return null;
         const made = await report(timers.status_full_ms - interval_ms);
         return made === null ? null : { body: await bodyOf(made), accepted: made.accepted };
@@ -115,7 +115,7 @@ export function capacityLoop(
     period_ms: timers.capacity_ms,
     next: async () => {
       // A poll carries the report before the report is due. The answer to the poll confirms the report, but may arrive
-      // one interval later. Until then, this loop does not send the report, too.
+      // one interval later. Until then, this loop does not send the report a second time.
       if (polls().carries() && isYoung(timers.capacity_ms + AGENT_POLL_S_MAX * 1_000)) return null;
       return { method: "POST", path: "/v1/agent/capacity", body: await body() };
     },
@@ -158,9 +158,9 @@ export function configLoop(agent: Agent, register: Register): Loop {
 }
 
 /**
- * Registers an approved node with its key once per start, and again when its address changed. A registration updates
- * the node's hostname, address and sysinfo. A disabled node does not register, because that would request a new
- * approval.
+ * Registers an approved node with its key once per start of the agent, and once after each change of its address. A
+ * registration updates the node's hostname, address and sysinfo. A disabled node does not register, because that would
+ * request a new approval.
  */
 function registrationRefresh(agent: Agent, register: Register): (config: AgentConfig) => Promise<void> {
   let sent: string | null | undefined;
@@ -187,8 +187,8 @@ function onChange<T>(apply: (value: T) => Promise<void>): (value: T) => Promise<
 }
 
 /**
- * Returns the valid keys and logs the others. Each becomes a line of a file that grants access, so an invalid key is
- * skipped, not repaired.
+ * Returns the valid keys and logs the others. Each key becomes a line of a file that grants access, so an invalid key
+ * is skipped, not repaired.
  */
 function rootKeysOf(agent: Agent, lines: readonly unknown[]): string[] {
   return lines.flatMap((text, index) => {

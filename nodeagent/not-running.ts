@@ -1,7 +1,7 @@
 import { EXIT } from "../cli/internal/exit-code.ts";
 import { Failure } from "../cli/internal/failure.ts";
 
-/** The reason why work failed that needs a stopped VM. */
+/** The text of the failure of work that needs a stopped VM. */
 export const STILL_RUNS = "the machine still runs on its node";
 
 /** The failure of work that needs a running VM. */
@@ -9,7 +9,7 @@ export function notRunning(): Failure {
   return new Failure("the machine does not run on its node", EXIT.conflict);
 }
 
-/** The failure of work that needs the answer of a VM's process, which runs. */
+/** The failure of work that needs an answer from a VM's process. The process runs but does not answer. */
 export function notAnswering(): Failure {
   return new Failure("the machine's process on its node does not answer now; try again", EXIT.failure);
 }

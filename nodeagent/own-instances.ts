@@ -19,10 +19,10 @@ export type Asking = {
 
 /**
  * Returns the ids of this node's instances; null if the server is too old to answer. Waits for an answer without limit:
- * a VM that was evacuated must not start a second time. A node without a saved key has lost it, and is first enrolled
- * again. Returns no ids if the key is not valid any more: the node was removed or reset, which is possible only without
- * instances. Throws a Failure if the saved key cannot be read or the enrolment ends without a key: the instances are
- * then not known, so no VM may start.
+ * a VM that was evacuated must not start a second time. If no key is saved, the node has lost its key, and is first
+ * enrolled again. Returns no ids if the key is not valid any more: the node was removed or reset, which is possible
+ * only without instances. Throws a Failure if the saved key cannot be read or the enrolment ends without a key: the
+ * instances are then not known, so no VM may start.
  */
 export async function ownInstances(asking: Asking): Promise<ReadonlySet<string> | null> {
   const { environment, link, state_dir, error_retry_ms, log } = asking;

@@ -8,7 +8,10 @@ import type { ImageUpload } from "../src/contract/image-upload.ts";
 import type { Agent } from "./agent.ts";
 import { askForBytes } from "./byte-request.ts";
 
-/** Long: a server process that did not receive the parts must read them from its store to compute the digest. */
+/**
+ * The limit is long, because a server process that did not receive the parts must read them from its store to compute
+ * the digest.
+ */
 const FINISH_LIMIT_MS = 10 * 60_000;
 
 export type Sending = {
@@ -34,7 +37,7 @@ export async function sendUpload(agent: Agent, { id, path, api_key, onProgress }
     const buffer = new Uint8Array(part_bytes);
     for (let from = 0; from < size_bytes;) {
       const { bytesRead } = await file.read(buffer, 0, Math.min(part_bytes, size_bytes - from), from);
-      // The server expects whole parts; a file on disk is read whole.
+      // The server expects whole parts. A read from a file on disk is shorter only if the file became shorter.
       if (bytesRead < Math.min(part_bytes, size_bytes - from)) {
         throw new Failure(`${path} became shorter while it was sent`, EXIT.failure);
       }

@@ -1,4 +1,4 @@
-// Runs pieces of work at the same time, but not too many.
+// Runs pieces of work at the same time, up to a maximum number.
 
 /** Starts the work on each item in order, at most `max` at the same time. Resolves when all work has ended. */
 export async function severalAtATime<T>(

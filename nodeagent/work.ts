@@ -43,7 +43,7 @@ export function createWorker(work: WorkContext, active: Set<string>): Worker {
   const undo_slots = createSlots(UNDOS_AT_ONCE_MAX);
   let broken: unknown;
 
-  /** Runs a job, or only undoes it if it was withdrawn before it began here. */
+  /** Runs a job. If a tombstone withdrew the job before it began here, only its undo runs. */
   function begin(job: Job, withdrawn = new AbortController()): void {
     if (running.has(job.id)) return;
     const own = {
@@ -55,7 +55,7 @@ export function createWorker(work: WorkContext, active: Set<string>): Worker {
     const earlier = Promise.all(subjects.map((subject) => last.get(subject)));
     const ended = earlier.then(() => isWithdrawn() ? undefined : slots.run(() => runJob({ ...work, agent: own }, job)))
       .catch((error) => {
-        // A tombstone stopped this job only.
+        // A tombstone stopped only this job, so the worker continues.
         if (!isWithdrawn()) throw error;
       });
     const over = ended.then(() => isWithdrawn() ? undo_slots.run(() => applyTombstone(job)) : undefined)
@@ -73,7 +73,7 @@ export function createWorker(work: WorkContext, active: Set<string>): Worker {
     for (const subject of subjects) last.set(subject, over);
   }
 
-  /** Stops a job, if it runs, and lets it be undone. */
+  /** Stops a job, if it runs, and starts its undo. */
   function withdraw(job: Job): void {
     const withdrawn = running.get(job.id)?.withdrawn ?? new AbortController();
     withdrawn.abort();
@@ -115,12 +115,12 @@ export function createWorker(work: WorkContext, active: Set<string>): Worker {
     else await journal.retry();
     // The journal also contains jobs from before a restart.
     for (const { job } of journal.entries()) {
-      // The lease of a job that waits for room is renewed, too.
+      // The heartbeat also renews the lease of a job that cannot start because the disk is full.
       active.add(job.id);
       if (journal.isSaved(job.id) || REMOVALS.has(job.kind.kind)) begin(job);
     }
     const has_news = job !== null || new_tombstones.length > 0 || consoles.length > 0;
-    // The server does not wait with its answer while a tombstone is not confirmed.
+    // The server answers at once until the node has confirmed all tombstones.
     if (!has_news && tombstones.length > 0) await rest(agent, agent.timers.job_poll_ms);
     return has_news || tombstones.length > 0;
   }

@@ -46,11 +46,12 @@ export function createHub(first: VmConsole, left: () => void): Hub {
 
   const tell = ({ socket }: Pick<User, "socket">, control: ConsoleControl) => socket.send(controlText(control));
 
-  /** Sends what the user's window has room for. */
+  /** Sends as many of the next bytes as the user's window permits. */
   function advance(user: User): void {
     const { window, until, socket } = user;
     const end = () => Math.min(feed.end(), until ?? Infinity);
-    // Reported only when the window has room, so that a slow user does not get a report for each lost piece.
+    // The lost bytes are reported only when the window permits more bytes. So a slow user does not get a report for
+    // each lost piece.
     if (user.at < feed.start() && window.room() > 0) {
       tell(user, { type: "skipped", bytes: feed.start() - user.at });
       user.at = feed.start();
@@ -112,7 +113,7 @@ export function createHub(first: VmConsole, left: () => void): Hub {
     if (call.mode === "write") typist = user;
     const used = createReceipts((bytes) => tell(user, { type: "ack", bytes }));
     tell(user, { type: "ready", writer: call.mode === "write" });
-    /** Bytes that the user typed and the VM has not taken. */
+    /** The number of bytes that the user typed and that the VM has not taken yet. */
     let untaken = 0;
 
     async function type(bytes: Uint8Array): Promise<void> {

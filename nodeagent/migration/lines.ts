@@ -1,5 +1,5 @@
-// Reads and writes requests and answers on a connection between two nodes, each as one line of JSON. Bytes after the
-// line belong to the next part of the conversation.
+// Reads and writes requests and answers on a connection between two nodes, each as one line of JSON. Bytes that arrive
+// after the line are returned to the caller.
 import { Buffer } from "node:buffer";
 import type { Socket } from "node:net";
 import { EXIT } from "../../cli/internal/exit-code.ts";

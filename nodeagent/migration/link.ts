@@ -40,7 +40,7 @@ export function linkTo(target: Target, moving: Moving, ticket: string): MoveLink
       return value;
     },
     open: async (request): Promise<OpenStream> => await open(request),
-    // A refusal is an answer, too: an older agent does not know the request.
+    // A refusal also counts as an answer: an older agent refuses this request, because it does not know it.
     answers: (limit_ms) =>
       exchange({ request: "alive" }, limit_ms).then(({ socket }) => {
         socket.destroy();

@@ -1,5 +1,5 @@
-// Listens for the sources of migrations. Every connection is TLS, and its first line has the ticket of the migration,
-// which the control plane gives only to the two nodes.
+// Listens for the sources of migrations. Every connection uses TLS. Its first line contains the ticket of the
+// migration, which only the two nodes get from the control plane.
 import { createHash, timingSafeEqual } from "node:crypto";
 import { createServer, type TLSSocket } from "node:tls";
 import { plainText } from "../../cli/internal/plain-text.ts";

@@ -8,7 +8,7 @@ import { trace } from "./trace.ts";
 /** The parts of the node's networks that an answer needs. */
 export type Inspected = Pick<NodeNetwork, "documents" | "inspect">;
 
-/** Returns the answer. If the node cannot find it, the answer contains the reason. */
+/** Returns the answer. If the node cannot trace the packet, the answer contains the reason. */
 export async function answerTrace(network: Inspected, question: TraceQuestion): Promise<TraceAnswer> {
   const { trace_id, vpc_id, source, destination, protocol, port, underlay_address } = question;
   const document = network.documents().find((each) => each.vpc_id === vpc_id);

@@ -59,8 +59,8 @@ function familyLines(family: Family, before: RouterState, after: RouterState): s
       `addr replace ${address}/${prefixOf(family, device)} dev ${device}` +
       (family === 6 && device !== EXTERNAL_DEVICE ? " nodad" : "")
     ),
-    // Only `holdGateways` adds an address of a NAT gateway. But an agent of an earlier release may have added it
-    // without a lifetime: then the address gets one here.
+    // Only `holdGateways` adds the addresses of NAT gateways. But an agent of an earlier release may have added such an
+    // address without a lifetime. This command sets the lifetime.
     ...addresses.added.filter((each) => each.is_leased === true && isIn(observed.addresses, each))
       .map(({ address }) => leaseLine(address, NAT_GATEWAY_SILENCE_S)),
     ...neighbours.added.map(({ device, address, mac }) =>

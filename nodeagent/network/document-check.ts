@@ -1,6 +1,6 @@
 // Checks a network document before the node stores it. Its texts become commands and rules of the kernel, so every text
-// must have exactly the form of an address, a block, a MAC address or a name. Unknown fields are ignored: a newer
-// server that needs them to be applied raises the document's format.
+// must have exactly the form of an address, a block, a MAC address or a name. Unknown fields are ignored. A newer
+// server raises the document's format if nodes must not ignore a new field.
 import {
   FIREWALL_ACTIONS,
   FIREWALL_DIRECTIONS,
@@ -21,7 +21,7 @@ const VNI_MAX = 2 ** 24 - 1;
 
 const ID = /^[\w.-]{1,64}$/;
 const MAC = /^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/;
-/** A name of a guest. It never becomes a command, so it may have any characters but control characters. */
+/** A name of a guest. It never becomes a command, so it may have any characters except control characters. */
 const HOST_NAME = /^\P{Cc}{0,253}$/u;
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -19,7 +19,7 @@ export function portName(vni: number): string {
 }
 
 /**
- * Makes the device as the document wants it.
+ * Creates, changes or removes the device, as the document requires.
  * @param links what `ip -j -d link` prints in the router
  * @param wanted null removes the device
  */

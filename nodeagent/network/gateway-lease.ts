@@ -5,11 +5,14 @@ import { NAT_GATEWAY_SILENCE_S } from "../../src/contract/limits.ts";
 import type { NetworkDocument } from "../../src/contract/network-document.ts";
 
 const LEASE_MS = NAT_GATEWAY_SILENCE_S * 1_000;
-/** If the lease is older, polls do not wait: for example after a start of the agent, or after a lost answer. */
+/**
+ * If the last renewal is older than this, polls do not wait: for example after a start of the agent, or a lost answer.
+ */
 const OLD_MS = LEASE_MS / 3;
 /**
- * The longest wait of the polls of a node with a gateway, in seconds. An answer arrives up to this long after its poll
- * was sent, and the next answer up to twice as long. So the lease has at least 30 s left when the agent stops.
+ * The longest wait of the polls of a node with a gateway, in seconds. A lease begins when its poll is sent. The answer
+ * may arrive 10 s later, and the next answer 20 s later. So at least 30 s of the lease are left if the agent stops at
+ * any time.
  */
 const POLL_WAIT_S = 10;
 /** The shortest time between two renewals of the addresses in the kernel. Polls may follow each other fast. */
@@ -17,11 +20,11 @@ const RENEWAL_MS = 5_000;
 
 export type GatewayLease = {
   /**
-   * Notes the newest document that the control plane has sent for a VPC, even if the node cannot read or store it; null
-   * if the VPC is gone. The node renews only the gateways that this document contains.
+   * Records which gateways the newest document of a VPC contains: the node renews only these. Call it even if the node
+   * cannot read or store the document. A null document means that the VPC is gone.
    */
   sent(vpc_id: string, document: unknown): void;
-  /** Notes an answered poll, and returns what it renews: nothing, a lease in force, or a lease that had ended. */
+  /** Records an answered poll. Returns whether it renews nothing, a lease in force, or a lease that had ended. */
   answered(sent_ms: number): "nothing" | "lease" | "ended lease";
   /** Returns the public addresses of the document's gateways that the node may run, and for how many seconds. */
   of(document: NetworkDocument): { readonly addresses: readonly string[]; readonly left_s: number };
@@ -40,8 +43,8 @@ export function createGatewayLease(monotonicMs: () => number): GatewayLease {
     sent: (vpc_id, document) => void newest.set(vpc_id, new Set(gatewaysIn(document))),
     answered(sent_ms) {
       const now_ms = monotonicMs();
-      // After a longer silence, the control plane may have read the documents of this poll before it noticed that the
-      // node was back, and may have given the gateways to another node meanwhile. The next poll shows this.
+      // After a longer silence, this answer does not renew the lease: the control plane may have given the gateways to
+      // another node after it read the documents of this answer. The next answer contains the decision.
       const is_known = now_ms < contact_ms + LEASE_MS;
       contact_ms = sent_ms;
       if (!is_known) return "nothing";

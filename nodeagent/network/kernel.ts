@@ -1,8 +1,8 @@
 // Applies network documents to the kernel. Each VPC is a router namespace. By default, `apply` compares the router with
 // the kernel's state. So an agent may be killed at any point: its next call completes the work, and an equal document
-// changes nothing. Starting a program takes about 10 ms. With `trusts_last`, if this process's last application to the
-// router succeeded and the devices stay the same, only the differences from the earlier document are applied, without
-// reading the kernel's state.
+// changes nothing. Starting a program takes about 10 ms. With `trusts_last`, `apply` does not read the kernel's state:
+// it applies only the differences from the last document that this process applied. This requires that the last call
+// succeeded and that the devices stay the same.
 import type { NetworkDocument } from "../../src/contract/network-document.ts";
 import { type Changes, changesOf, leaseLine } from "./changes.ts";
 import { type ExternalPlace, portName, setExternal } from "./external-device.ts";
@@ -22,7 +22,7 @@ export type NodePlace = {
   readonly host_namespace: string | null;
   /** Prefix of the router namespaces; the VNI follows. */
   readonly prefix: string;
-  /** The node's address on the underlay for documents that name none. */
+  /** The node's address on the underlay, for documents that contain no underlay address. */
   readonly underlay_address: string;
 };
 
@@ -59,7 +59,7 @@ export function kernelNetwork(place: NodePlace, run: Run = runProgram): KernelNe
     // After a failure the kernel's state is unknown.
     made.delete(namespace);
     const has_changed_only = trusts_last && last !== undefined && hasSameDevices(last, document, attached);
-    // If somebody else changed the router, a program may fail. The complete comparison then repairs the router.
+    // If another process changed the router, a command may fail. The complete comparison then repairs the router.
     const changed = has_changed_only ? await change(namespace, last, document).catch(() => null) : null;
     const done = changed ?? await compare(namespace, document, attached);
     made.set(namespace, done.made);
@@ -130,7 +130,7 @@ export function kernelNetwork(place: NodePlace, run: Run = runProgram): KernelNe
   }
 
   /**
-   * Moves the taps of running VMs into the router. QEMU keeps its tap open while the tap moves. Returns whether any
+   * Moves the taps of running VMs into the router. QEMU keeps its tap open while the tap moves. Returns whether any tap
    * moved.
    */
   async function moveTaps(
@@ -149,7 +149,8 @@ export function kernelNetwork(place: NodePlace, run: Run = runProgram): KernelNe
   async function holdGateways(vni: number, addresses: readonly string[], left_s: number): Promise<void> {
     const namespace = namespaceOf(vni);
     const present = addressesOf(await ip("-n", namespace, "-j", "addr", "show", "dev", EXTERNAL_DEVICE));
-    // Both commands run at the same time, because the server adds the time limit of only one command to the lease.
+    // The commands of both families run at the same time. The lease may end while they run, and the server waits for
+    // only one command's time limit before it gives the gateways to another node.
     await Promise.all(FAMILIES.map((family) => {
       const lines = addresses.filter((each) => familyOf(each) === family).map((each) => leaseLine(each, left_s));
       return batch(["ip", "-n", namespace, `-${family}`], lines);
@@ -209,8 +210,8 @@ export function kernelNetwork(place: NodePlace, run: Run = runProgram): KernelNe
   }
 
   /**
-   * Gives each tap that is not up, or has another MAC or MTU, the gateway's MAC, the document's MTU and the settings of
-   * a routed port, and sets it up.
+   * Sets up each tap that is not up or has a wrong MAC or MTU: gives it the gateway's MAC, the document's MTU and the
+   * settings of a routed port.
    */
   async function setTaps(namespace: string, { local_nics, mtu }: NetworkDocument, links: string): Promise<void> {
     const present = new Map(linksOf(links).map((link) => [link.ifname, link]));

@@ -4,15 +4,18 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 /**
- * The numbers of neighbours from which the kernel removes unused ones: none below the first, after 5 s above the
- * second, and no new neighbour above the third. A guest has at most 8 with link-local addresses (LINK_LOCALS_MAX).
- * 32,768 neighbours take about 16 MB.
+ * Up to the first number of neighbours, the kernel keeps unused neighbours. Above the second number, it removes unused
+ * neighbours after 5 s. Above the third number, it adds no new neighbour. A guest has at most 8 with link-local
+ * addresses (LINK_LOCALS_MAX). 32,768 neighbours take about 16 MB.
  */
 const LIMITS = { gc_thresh1: 8_192, gc_thresh2: 16_384, gc_thresh3: 32_768 } as const;
 
-/** Raises the limits that are lower. A failure is logged: guests have networks with the old limits, too. */
+/**
+ * Raises the limits that are lower. A failure is only logged, because the networks of guests also work with the old
+ * limits.
+ */
 export async function raiseNeighbourLimits(log: (line: string) => void, folder = "/proc/sys/net"): Promise<void> {
-  // The highest first, so that the limits are in order at every moment.
+  // The highest limit is raised first, so that the limits are in order at every moment.
   for (const [name, limit] of Object.entries(LIMITS).toReversed()) {
     for (const family of ["ipv4", "ipv6"]) {
       const path = join(folder, family, "neigh/default", name);

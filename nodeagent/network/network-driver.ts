@@ -15,9 +15,9 @@ export type AttachedTaps = ReadonlyMap<string, string>;
 
 export type ApplyOptions = {
   /**
-   * True: the driver may assume that the router is unchanged since the last application, and apply only the differences
-   * between the last document and this one, which is much faster. False, the default: the driver compares the router
-   * with the document.
+   * True: the driver may assume that the router is unchanged since the last application. It then applies only the
+   * differences between the last document and the new one, which is much faster. False, the default: the driver
+   * compares the router with the document.
    */
   readonly trusts_last?: boolean;
 };
@@ -25,7 +25,7 @@ export type ApplyOptions = {
 /** Bytes of a tap since it was made. The bytes that the tap received are the bytes that the guest sent. */
 export type TapBytes = { readonly received: number; readonly sent: number };
 
-/** The names of the taps in a router, and how many things differ from the document. */
+/** The names of the taps in a router, and the number of differences from the document. */
 export type RouterState = { readonly taps: ReadonlySet<string>; readonly differences: number };
 
 export type NetworkDriver = {

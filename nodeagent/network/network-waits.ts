@@ -11,7 +11,7 @@ import type { WantedNic } from "./vm-nic.ts";
 export type Outcome = {
   readonly generation: number;
   readonly problem: string | null;
-  /** The last document that was applied; null after a start of the agent until one is applied. */
+  /** The last applied document; null if the agent has not applied a document since its start. */
   readonly applied: NetworkDocument | null;
 };
 
@@ -43,8 +43,8 @@ const WAIT_LIMIT_MS = 60_000;
 /** Time limit for the document with a floating IP. The document usually arrives before the job. */
 const FLOATING_IP_WAIT_MS = 2_000;
 /**
- * Time limit for the document without a floating IP. The document comes when the job begins; the agent retries one
- * that it could not apply.
+ * Time limit for the document without a floating IP. The document arrives when the job begins. If the agent cannot
+ * apply it, the agent retries.
  */
 const RELEASE_WAIT_MS = 20_000;
 /** Time limit for the routers of a VM that arrives from another node. */

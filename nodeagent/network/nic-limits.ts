@@ -25,7 +25,7 @@ export function rateLimits({ packets_per_second_max, bytes_per_second_max }: Loc
   ];
 }
 
-/** Drops new connections above the NIC's limit. Returns no rule or one. */
+/** Drops new connections above the NIC's limit. Returns at most one rule. */
 export function connectionLimit({ connections_max }: LocalNic): string[] {
   return upTo(NIC_CONNECTIONS_MAX, connections_max).map((limit) => `ct state new ct count over ${limit} counter drop`);
 }

@@ -52,7 +52,10 @@ export type NodeNetwork = NetworkWaits & {
   realizations(): readonly Realization[];
   /** Sets whether the server sends network documents. If an older server does not, no call waits for documents. */
   serverSendsDocuments(sends: boolean): void;
-  /** Moves the taps of a running VM into the routers of its VPCs. If a document arrives later, moves its taps then. */
+  /**
+   * Moves the taps of a running VM into the routers of its VPCs. If the document of a VPC arrives later, its taps move
+   * at that time.
+   */
   attach(namespace: string, nics: readonly VmNic[]): Promise<void>;
   /** Removes the taps of a VM that has ended. */
   detach(nics: readonly VmNic[]): Promise<void>;
@@ -94,10 +97,10 @@ export function createNodeNetwork(options: NodeNetworkOptions): NodeNetwork {
     const { vpc_id, generation } = document;
     const before = outcomes.get(vpc_id);
     try {
-      // Before the routes, so that the first packets of a new node are accepted.
+      // The filter of senders comes before the routes, so that the first packets of a new node are accepted.
       await senders.set();
-      // If the document is equal to the last one, the driver reads the router, to find what others have changed. If it
-      // is newer, the driver skips this comparison, because a tenant is waiting.
+      // If the document is equal to the last one, the driver reads the router to find changes by other processes. If
+      // the document is newer, the driver does not read the router, because a tenant is waiting.
       const trusts_last = before?.problem === null && before.generation < generation;
       const applied = await driver.apply(document, tapsOf(vpc_id), { trusts_last });
       await holdGateways(document);
@@ -167,7 +170,7 @@ export function createNodeNetwork(options: NodeNetworkOptions): NodeNetwork {
   /** Returns the report about a document that the node cannot read. The last applied document stays in force. */
   function refusalOf(given: unknown, problem: string): Realization | null {
     const { vpc_id, generation } = (given ?? {}) as Partial<NetworkDocument>;
-    // The server sends it again with each poll.
+    // The server sends the document with each poll, so only a new problem is logged.
     if (refused.get(vpc_id) !== problem) log(`network: the document of VPC ${vpc_id} is refused: ${problem}`);
     refused.set(vpc_id, problem);
     if (typeof vpc_id !== "string" || typeof generation !== "number") return null;
@@ -229,8 +232,8 @@ export function createNodeNetwork(options: NodeNetworkOptions): NodeNetwork {
     documents: () => store.all(),
     inspect: driver.inspect,
     restore: async () => {
-      // First, because after a restart of the agent, guests have no DNS, DHCP and metadata until this call. If a router
-      // does not exist yet, its services start when it exists.
+      // The services come first: after a restart of the agent, guests have no DNS, DHCP and metadata until this call.
+      // The services of a router that does not exist yet start when the router exists.
       for (const document of store.all()) services?.update(document);
       await driver.keepOnly(keptVnis()).catch((error) => log(`network: ${error.message}`));
       await senders.set().catch((error) => log(`network: ${error.message}`));

@@ -1,6 +1,6 @@
-// Creates the router's device towards the other nodes, and sets the sysctls of the router's namespace. The device is
-// the last thing that a new namespace gets before its firewall, so a namespace with the device has the sysctls. The
-// device is set up last, so a device that is up has all its settings.
+// Creates the router's device towards the other nodes, and sets the sysctls of the router's namespace. A new namespace
+// gets the sysctls before the device, so a namespace with the device has the sysctls. The device is set up last, so a
+// device that is up has all its settings.
 import type { NetworkDocument } from "../../src/contract/network-document.ts";
 import { OVERLAY_DEVICE, routerMac, VXLAN_PORT } from "./names.ts";
 import { linksOf } from "./observed-state.ts";
@@ -88,7 +88,8 @@ async function addDevice(
       ...NEW_PRIORITIES[family].filter((each) => priorities.has(each)).map((each) => `rule del pref ${each}`),
     ]);
   }
-  // The packets of the overlay leave from the namespace in which the device is created: the namespace of the host.
+  // The device is created in the namespace of the host, because its packets leave from the namespace in which it was
+  // created.
   await onHost(
     ...["link", "add", OVERLAY_DEVICE, "netns", namespace, "address", routerMac(underlay_address)],
     ...["type", "vxlan", "id", String(document.vni), "dstport", String(VXLAN_PORT)],

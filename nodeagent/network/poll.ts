@@ -10,7 +10,10 @@ import type { Realization } from "./node-network.ts";
 
 /** Pause after an answer of an older server, which has no network documents. */
 const UNSUPPORTED_RETRY_MS = 60_000;
-/** Time between attempts to apply a document that could not be applied. A guest's creation may wait for it. */
+/**
+ * Pause before the next attempt to apply a document that could not be applied. The creation of a guest may wait for the
+ * document.
+ */
 const FAILED_RETRY_MS = 1_000;
 /** Time between two reports of the counters of firewall rules. A poll that waits delays the next report. */
 const COUNTS_MS = 60_000;
@@ -29,11 +32,11 @@ export type Follower = {
 export function createFollower(agent: Agent, api_key: string, polls: Pick<Polls, "documents" | "isUsed">): Follower {
   const { network } = agent.driver;
   const [polling, repairing] = [troubleLog(agent), troubleLog(agent)];
-  // Read once: some drivers read the whole inventory, and the next poll waits for each report.
+  // The UUID is read only once: some drivers read the whole inventory for it, and the next poll waits for each report.
   let own_uuid: string | null = null;
 
   async function poll(): Promise<never> {
-    // The agent may have been killed between an application and its report.
+    // The agent may have been killed after it applied a document and before it reported the result.
     await reportAll(polling, network.realizations());
     let counted_ms = -Infinity;
     for (let is_older = false;;) {
@@ -115,7 +118,7 @@ export function createFollower(agent: Agent, api_key: string, polls: Pick<Polls,
     for (let rests = 1;; rests += 1) {
       await rest(agent, FAILED_RETRY_MS);
       const is_due = rests % RESTS_PER_REPAIR === 0;
-      // Other rounds cannot show that the comparison works again.
+      // Only a round with the comparison can show that the comparison works again.
       if (is_due) repairing.begins();
       await reportAll(repairing, await local(repairing, is_due ? network.repair : network.retryFailed) ?? []);
       if (is_due) repairing.ends();

@@ -11,7 +11,7 @@ export type RouterFirewall = {
   /**
    * Replaces the ruleset unless the kernel still has it, and ends the open connections that the ruleset forbids or no
    * longer translates. Returns whether the ruleset was replaced. The first call of a process always replaces the
-   * ruleset, because the process does not know the text of the present one.
+   * ruleset, because the process does not know the text of the ruleset in the kernel.
    */
   check(document: NetworkDocument, taps: ReadonlySet<string>): Promise<boolean>;
   /** Sets the ruleset of a new namespace, which has no counters and no connections. */
@@ -26,7 +26,7 @@ export type RouterFirewall = {
   counts(): Promise<readonly RuleCount[]>;
 };
 
-/** `listing` is how the kernel lists both texts; null until it is needed. */
+/** `listing` is the text with which the kernel lists `text` and `forbidden`; null until it is needed. */
 type Last = {
   readonly text: string;
   readonly taps: ReadonlySet<string>;

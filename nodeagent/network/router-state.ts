@@ -55,9 +55,12 @@ export const EMPTY_STATE: RouterState = {
  * the other routes of the subnet.
  */
 const PRIORITY = { inside_subnet: 100, public_addresses: 400, other_routes: 500 } as const;
-/** The default routes of floating IPs and of the router's own public addresses. */
+/** The table with the default routes of floating IPs and of the router's own public addresses. */
 const PUBLIC_TABLE = 9_999;
-/** The n-th subnet of the document has two tables from here on, because a VPC may have any number of subnets. */
+/**
+ * The first table number of the subnets. Each subnet has two tables. They have the highest numbers, because a VPC may
+ * have any number of subnets.
+ */
 const SUBNET_TABLES = 10_000;
 const insideTable = (n: number) => SUBNET_TABLES + 2 * n;
 const otherTable = (n: number) => SUBNET_TABLES + 2 * n + 1;

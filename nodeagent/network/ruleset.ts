@@ -24,9 +24,9 @@ export const ROUTER_CONNECTIONS_MAX = 512;
 const DHCP_MAC_OFFSET_BITS = 288;
 
 /**
- * Addresses of a NIC that the router may learn: link-local ones, and ones of its allowed blocks in each family. All
- * VPCs of a node share the kernel's table of neighbours (neighbour-limits.ts). Without packets, an address counts for
- * LEARNED_MIN minutes. A guest usually has one link-local address.
+ * The numbers of addresses that the router may learn from a NIC: link-local addresses, and addresses of the NIC's
+ * allowed blocks in each family. All VPCs of a node share the kernel's table of neighbours (neighbour-limits.ts). The
+ * router forgets an address after LEARNED_MIN minutes without packets. A guest usually has one link-local address.
  */
 const LINK_LOCALS_MAX = 8;
 const OF_BLOCKS_MAX = 256;
@@ -77,7 +77,10 @@ function base(name: string, hook: string, rules: readonly string[]): string[] {
   return chain(name, [`type ${hook};`, ...rules]);
 }
 
-/** Returns the sets of the addresses that the router may learn from a NIC. A packet from one more does not match. */
+/**
+ * Returns the sets of the addresses that the router may learn from a NIC. If a set is full, packets from further
+ * addresses do not match.
+ */
 function learnedSets({ mac, blocks = [] }: LocalNic): string[] {
   const set = (name: string, type: string, size: number) => [
     `set ${name}_${tapName(mac)} {`,
@@ -218,7 +221,7 @@ function arrivingChain({ blocks }: NetworkDocument): string[] {
  * address is removed (gateway-lease.ts), but its connections are still translated.
  */
 const LEAVING = base("leaving", "filter hook postrouting priority srcnat + 1; policy accept", [
-  // Reports of multicast groups.
+  // Reports of multicast groups have the source address `::`.
   `oifname "${EXTERNAL_DEVICE}" ip6 saddr :: accept`,
   `oifname "${EXTERNAL_DEVICE}" fib saddr . oif type != local counter drop`,
 ]);
@@ -227,7 +230,8 @@ const LEAVING = base("leaving", "filter hook postrouting priority srcnat + 1; po
 export function floatingPairs(
   nics: readonly LocalNic[],
 ): readonly { readonly outer: string; readonly inner: string }[] {
-  // An earlier release attached a floating IP to a NIC without an address of its family. It has nothing to translate.
+  // An earlier release could attach a floating IP to a NIC without an address of the same family. Such a floating IP is
+  // left out.
   return nics.flatMap(({ floating_ips, ipv4, ipv6 }) =>
     floating_ips.flatMap((outer) => {
       const inner = familyOf(outer) === "ip" ? ipv4 : ipv6;

@@ -1,4 +1,4 @@
-// Runs programs that change the kernel's networks, some of which read their commands from the input.
+// Runs programs that change the kernel's networks. Some of the programs read commands from their input.
 import { execFile } from "node:child_process";
 import { programEnvironment } from "../qemu/run-program.ts";
 
@@ -14,7 +14,7 @@ export const runProgram: Run = (argv, input = "") => {
   return new Promise((done, fail) => {
     const child = execFile(program, words, limits, (error, out, said) => {
       if (error === null) return done(out);
-      // Its type is number, but the code of a missing program is the text ENOENT.
+      // The declared type of `code` is number, but for a missing program it is the text ENOENT.
       const is_missing = error.code as unknown === "ENOENT";
       fail(
         // The reason comes first: the command may be long, and reports cut long texts.

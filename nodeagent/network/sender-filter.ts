@@ -10,7 +10,7 @@ export type SenderFilter = {
    * @param nodes underlay addresses of all nodes that share a VPC with this node
    */
   set(nodes?: readonly string[] | null): Promise<void>;
-  /** Makes the next `set` write the filter in any case: somebody may have changed or removed it. */
+  /** Makes the next `set` write the filter in any case, because the filter in the kernel may have changed. */
   forget(): void;
 };
 

@@ -7,7 +7,10 @@ import type { NetworkDocument } from "../../src/contract/network-document.ts";
 import type { Connection } from "./connections.ts";
 import { floatingPairs } from "./ruleset.ts";
 
-/** Returns the words that select all connections of a connection's translation; null if it is still made. */
+/**
+ * Returns the arguments of `conntrack` that select all connections with this connection's translation. Returns null if
+ * the document still makes the translation.
+ */
 type StaleOf = (connection: Connection) => string | null;
 
 /** Returns the calls of `conntrack` that delete the connections: the arguments of each, in one text. */
@@ -34,7 +37,8 @@ function staleDestination(document: NetworkDocument): StaleOf {
   return ({ sent, destination, destination_port }) => {
     const pair = `${destination} ${sent.destination}`;
     if (sent.destination === destination || floating.has(pair)) return null;
-    // A gateway that has left the node may have had forwards to many NICs.
+    // With `-g`, the connections to all NICs are selected: a gateway that has left the node may have had forwards to
+    // many NICs.
     if (!gateways.has(sent.destination) && !floating_ips.has(sent.destination)) return `-d ${sent.destination} -g`;
     const words = `-d ${sent.destination} -r ${destination}`;
     if (!forwarded.has(pair)) return words;
@@ -54,7 +58,8 @@ function staleSource(document: NetworkDocument): StaleOf {
   const { floating, gateways, floating_ips } = publicAddresses(document);
   return ({ sent, source }) => {
     if (sent.source === source || gateways.has(source) || floating.has(`${sent.source} ${source}`)) return null;
-    // A gateway that has left the node may have had connections of many sources.
+    // Without `-s`, all sources are selected: a gateway that has left the node may have had connections of many
+    // sources.
     return floating_ips.has(source) ? `-s ${sent.source} -q ${source}` : `-q ${source}`;
   };
 }

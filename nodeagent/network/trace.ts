@@ -8,13 +8,13 @@ import { stopsAtRoute } from "../../src/lib/net/trace-step.ts";
 import { METADATA_IPV4, METADATA_IPV6, tapName } from "./names.ts";
 
 export type Trace = {
-  /** Sentences about the packet's way, in order. The last sentence describes where the packet ends. */
+  /** Sentences about the packet's path, in order. The last sentence describes where the packet ends. */
   readonly steps: readonly string[];
   /** True if this node's router passes the packet on. */
   readonly passes: boolean;
   /** The firewall rule that decided last. */
   readonly rule_id: string | null;
-  /** Where the packet goes from here; null if it ends on this node. */
+  /** Where the packet goes after this node; null if it ends on this node. */
   readonly next: TraceNext | null;
 };
 

@@ -53,7 +53,7 @@ export async function makeBaseImage(source: string, target: string, options: Pre
   }
 }
 
-/** Removes what an interrupted conversion left. */
+/** Removes the folders of interrupted conversions. */
 export async function removeUnfinishedBases(folder: string): Promise<void> {
   const names = await readdir(folder).catch(() => []);
   const left = names.filter((name) => name.startsWith(WORK));
@@ -65,8 +65,8 @@ async function convert(cwd: string, { bytes_max, makeRoom, signal }: Preparing):
   const compression = compressionOf(await headOf(join(cwd, "source")));
   const name = compression === null ? "source" : "content";
   if (compression !== null) {
-    // Most compression formats do not contain the size of the content. Users mostly compress raw disks, which have
-    // bytes_max.
+    // Most compression formats do not contain the size of the content. Users mostly compress raw disks, whose content
+    // has `bytes_max` bytes.
     await makeRoom(bytes_max);
     await decompress(compression, limits);
   }
@@ -77,7 +77,7 @@ async function convert(cwd: string, { bytes_max, makeRoom, signal }: Preparing):
   ).catch(refuse);
   judgeImage(JSON.parse(described), { format, bytes_max });
   if (format === "qcow2") {
-    // A file that was cut off still converts: its missing clusters read as zeros.
+    // Without this check, a truncated file would be converted, too: its missing clusters read as zeros.
     await runUnprivileged(
       ["qemu-img", "check", "-q", "-f", format, name],
       { ...limits, limit_ms: CONVERT_LIMIT_MS, processor_s_max: CONVERT_PROCESSOR_S_MAX },

@@ -116,7 +116,7 @@ export async function scsiIds(qmp: Qmp, disks: readonly VmDisk[]): Promise<Reado
   return Object.fromEntries(found);
 }
 
-/** Gives data disks the numbers that the other node named. */
+/** Gives data disks the SCSI numbers that the other node sent. */
 export function withScsiIds(disks: readonly VmDisk[], given: unknown): VmDisk[] {
   const ids = typeof given === "object" && given !== null ? given as Readonly<Record<string, unknown>> : {};
   return disks.map((disk) => {

@@ -75,7 +75,8 @@ export function dataDisks({ store, places, qmp, isSilent }: DataDiskPorts) {
   async function change(vm: VmRecord, { disk_id, attached }: Wanted, inQemu: (qmp: Qmp) => Promise<void>) {
     const disk = diskOf(vm, disk_id);
     if (await isSilent(vm)) {
-      // The guest has what is recorded. So the undo of a refused change ends at once: later jobs of the VM wait for it.
+      // If the record already has the wanted state, no change is needed. So the undo of a refused change succeeds at
+      // once, and later jobs of the VM need not wait for it.
       if (isAttachedData(disk) === attached) return;
       throw notAnswering();
     }

@@ -35,13 +35,13 @@ export function createSpaceWaiter(
     find(id)?.console.note("the node's disk is full: the machine waits, and continues when there is space");
     const monitor = await untilSpace(id).finally(() => waiting.delete(id));
     if (monitor === undefined) return;
-    // After its migration to another node, a guest is paused in another state, and must not run here again.
+    // A guest that has moved to another node meanwhile is paused in another state, and must not run here again.
     const { status } = await monitor.qmp.execute("query-status");
     if (status !== NO_SPACE_STATUS) return;
     monitor.console.note("the node's disk has space again: the machine continues");
     log(`VM ${id}: continues, because the node's disk has space again`);
-    // The answer may arrive together with the event that the disk is full again. That event must start another wait, so
-    // the wait has ended before this command.
+    // The answer may arrive together with the event that the disk is full again. The event must start another wait, so
+    // this wait was removed from `waiting` before the command.
     await monitor.qmp.execute("cont");
   }
 

@@ -10,7 +10,7 @@ export async function renameDurably(draft: string, path: string): Promise<void> 
   await sync(dirname(path));
 }
 
-/** Writes what the kernel holds of a file or a folder to the disk. */
+/** Flushes a file or a folder to the disk. */
 async function sync(path: string): Promise<void> {
   const file = await open(path, "r");
   try {

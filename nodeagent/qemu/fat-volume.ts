@@ -1,5 +1,5 @@
-// Writes a FAT12 volume of a few small files, such as cloud-init reads. Equal files give equal bytes, and no program of
-// the node is needed.
+// Writes a FAT12 volume with a few small files, for example the files that cloud-init reads. Equal files give equal
+// bytes, and no program of the node is needed.
 import { EXIT } from "../../cli/internal/exit-code.ts";
 import { Failure } from "../../cli/internal/failure.ts";
 

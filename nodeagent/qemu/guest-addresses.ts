@@ -11,8 +11,8 @@ export type GuestAddresses = {
 };
 
 /**
- * Pause after a guest did not answer for the first time: it may still be booting. Each further pause is twice as long,
- * up to the longest pause, because most guests have no guest agent.
+ * The shortest and the longest pause after a guest did not answer. The first pause is short, because the guest may
+ * still be booting. Each further pause is twice as long, because most guests have no guest agent.
  */
 const RETRY_MS_MIN = 15_000;
 const RETRY_MS_MAX = 5 * 60_000;

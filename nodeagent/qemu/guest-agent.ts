@@ -97,7 +97,7 @@ async function next(lines: AsyncGenerator<string>): Promise<Readonly<Record<stri
     const message: unknown = JSON.parse(value.replaceAll(DELIMITER, ""));
     if (typeof message === "object" && message !== null) return message as Readonly<Record<string, unknown>>;
   } catch {
-    // Fails below.
+    // The error below reports it.
   }
   throw new GuestAgentError("the guest agent sent no JSON");
 }

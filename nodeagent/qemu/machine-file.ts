@@ -55,7 +55,7 @@ function parse(path: string, text: string): MachineState {
     const saved = JSON.parse(text) as Partial<MachineState>;
     if (typeof saved.server_uuid === "string") return { reservoir: RESERVOIR, addresses: {}, ...saved } as MachineState;
   } catch {
-    // Fails below.
+    // The Failure below reports it.
   }
   throw new Failure(`${path} is damaged; remove it, and the node gets its bound addresses again`, EXIT.failure);
 }

@@ -39,7 +39,10 @@ export function admitMemory(vm: VmRecord, { all, budget_bytes, boot_id }: Admiss
   return new Failure("the node's memory for virtual machines is in use; retry, or stop another one", EXIT.failure);
 }
 
-/** Returns the limit of the slice in bytes: the budget or the guests' sizes, and the memory of each QEMU itself. */
+/**
+ * Returns the limit of the slice in bytes: the larger of the budget and the sum of the guests' sizes, plus the memory
+ * that each QEMU itself needs.
+ */
 export function sliceLimit(vms: readonly VmRecord[], budget_bytes: number): number {
   // A VM that arrives by migration has a QEMU while its record says `off`.
   const used = vms.filter(({ power, move }) => power !== "off" || move?.role === "arriving");
@@ -48,13 +51,13 @@ export function sliceLimit(vms: readonly VmRecord[], budget_bytes: number): numb
 }
 
 export type LimitedSupervisor = Supervisor & {
-  /** Sets the limit of all VMs together, for the VMs that have a QEMU now. */
+  /** Sets the limit of all VMs together. The limit depends on the VMs that have a QEMU now. */
   applyLimit(): Promise<void>;
 };
 
 /** Returns a supervisor that sets the limit of all VMs together before each start. */
 export function limitedSupervisor(supervisor: Supervisor, limit: () => number | null): LimitedSupervisor {
-  // An earlier and lower limit must not replace a later one.
+  // The calls run one at a time: an earlier, lower limit must not replace a later limit.
   const serialized = createOneAtATime();
   const applyLimit = () => serialized("limit", () => supervisor.limitMemory(limit()));
   return {

@@ -22,7 +22,7 @@ const MIB = 2 ** 20;
 const TRANSLATION_CACHE_MIB = 64;
 /** Characters of a serial number of a virtio disk. */
 const SERIAL_CHARS_MAX = 20;
-/** Slots of the root bus that the chipset (2 of 32) and the other devices of a VM (8) leave for NICs. */
+/** Maximum number of NICs on the root bus. Of its 32 slots, the chipset uses 2 and the other devices of a VM use 8. */
 const ROOT_BUS_NICS_MAX = 22;
 const NIC_BRIDGE = "nic-bridge";
 
@@ -89,7 +89,7 @@ export function qemuArgv(vm: VmRecord, { program, accelerator, places, uefi }: A
     "VGA,vgamem_mb=16",
     "-vnc",
     `unix:${places.socket("vnc")}`,
-    // The last device, so that the addresses of the others do not depend on it.
+    // This device comes last, so that the addresses of the other devices do not depend on it.
     "-device",
     `virtio-scsi-pci,id=${DATA_CONTROLLER}`,
     ...vm.disks.filter(isAttachedData).flatMap((disk) => dataDiskArgv(disk, places.disk(disk.id))),
@@ -120,7 +120,8 @@ function seedArgv(file: string): string[] {
 }
 
 /**
- * Returns the NICs. If they are too many for the root bus, the last ones are on a bridge, which takes a slot itself.
+ * Returns the arguments for the NICs. If the root bus has too few slots, the last NICs are on a bridge, which also uses
+ * a slot.
  */
 function nicsArgv(nics: readonly VmNic[]): string[] {
   const on_root = nics.length <= ROOT_BUS_NICS_MAX ? nics.length : ROOT_BUS_NICS_MAX - 1;

@@ -12,7 +12,7 @@ export function endOfRun(end: RunEnd, ending: string | null): End {
     case "broken":
       return {
         state: "failed",
-        reason: "the virtual processor stopped: the guest used it in a way it does not support",
+        reason: "the virtual processor stopped: the guest used an operation that the processor does not support",
       };
     case "gone":
       return { state: "failed", reason: goneReason(ending) };

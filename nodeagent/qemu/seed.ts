@@ -11,7 +11,7 @@ export type SeedPlan =
 
 /** The volume's label, by which guests find it. */
 export const LABEL = "CIDATA";
-/** An Ethernet frame less the 50 bytes that the overlay's header takes. */
+/** The 1,500 bytes of Ethernet less 50 bytes for the overlay's header. */
 const MTU_BYTES = 1_450;
 /** The gateway of every IPv6 subnet. */
 const GATEWAY_IPV6 = "fe80::1";

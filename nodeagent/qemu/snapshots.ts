@@ -1,6 +1,7 @@
 // Makes snapshots of a VM's disks. A snapshot is a complete file beside the disks. In the node's record, a snapshot is
-// a data disk that the guest does not have. While a guest uses a disk, QEMU copies the disk: it keeps the old content
-// of each block that the guest writes until the block is copied. So the copy has the content of one moment.
+// a data disk that the guest does not have. If the guest uses the disk, QEMU makes the copy. Before the guest
+// overwrites a block that is not copied yet, QEMU copies the block's old content. So the copy has the content of one
+// moment.
 import { rm } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { EXIT } from "../../cli/internal/exit-code.ts";
@@ -85,7 +86,7 @@ export function snapshots({ store, places, qmp, isSilent, log, signal: agent_sig
       return await agentOf(vm).freeze() > 0;
     } catch (error) {
       log(`VM ${vm.id}: its file systems could not be frozen: ${(error as Error).message}`);
-      // The guest may freeze after the time limit.
+      // The guest may still freeze after the time limit, so it is thawed in any case.
       await thaw(vm);
       return false;
     }
@@ -119,7 +120,7 @@ export function snapshots({ store, places, qmp, isSilent, log, signal: agent_sig
     if (known !== undefined) await store.change(vm.id, { disks: vm.disks.filter(({ id }) => id !== snapshot_id) });
   }
 
-  /** Writes a snapshot as the file of an image. QEMU does not have a snapshot open. */
+  /** Writes a snapshot as the file of an image. QEMU never has a snapshot open, so a program can read it. */
   async function exportFile(vm: VmRecord, snapshot_id: string, { signal }: Stoppable): Promise<string> {
     if (!vm.disks.some(({ id }) => id === snapshot_id)) throw noDisk(vm.id, snapshot_id);
     const from = places(vm.id).disk(snapshot_id);
@@ -136,7 +137,7 @@ export function snapshots({ store, places, qmp, isSilent, log, signal: agent_sig
     return `${places(instance_id).disk(snapshot_id)}.image`;
   }
 
-  /** Ends what an interrupted copy left in QEMU and on disk. */
+  /** Ends the job of an interrupted copy in QEMU, closes its block nodes, and removes its unfinished file. */
   async function endCopy(vm: VmRecord, qmp: Qmp, snapshot_id: string): Promise<void> {
     const id = jobOf(snapshot_id);
     for (;;) {
@@ -175,7 +176,7 @@ async function untilCopied(qmp: Qmp, snapshot_id: string, signal: AbortSignal): 
   }
 }
 
-/** Returns whether the guest has the disk, when it runs. */
+/** Returns whether the guest has the disk while it runs. */
 function isUsed(disk: VmDisk): boolean {
   return disk.kind !== "data" || isAttachedData(disk);
 }

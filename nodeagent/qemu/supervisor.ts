@@ -14,7 +14,7 @@ export type Supervisor = {
   start(vm: VmRecord, confinement: Confinement, command: readonly string[]): Promise<void>;
   /** Returns how the last process of the VM ended, for operators; null if it is unknown. */
   ending(vm_id: string): Promise<string | null>;
-  /** Forgets the VM's process, which has ended. */
+  /** Forgets the VM's process. Call it after the process has ended. */
   forget(vm_id: string): Promise<void>;
   /** Limits the memory of all VMs together, if the supervisor can. */
   limitMemory(bytes: number | null): Promise<void>;
@@ -49,7 +49,8 @@ export function sessionSupervisor(): Supervisor {
       });
       const ending: Ending = { messages: "", status: null, exited };
       endings.set(vm.id, ending);
-      // The messages stay in memory: a guest can cause many. QEMU ignores the closed pipe of an agent that has ended.
+      // The messages are kept in memory and not on disk, because a guest can cause many. QEMU ignores the closed pipe
+      // of an agent that has ended.
       child.stderr.on("data", (chunk) => ending.messages = `${ending.messages}${chunk}`.slice(-MESSAGES_CHARS_MAX));
       // Neither the process nor its pipe keeps the agent running.
       child.unref();

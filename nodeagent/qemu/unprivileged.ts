@@ -1,4 +1,5 @@
-// Runs programs that read untrusted files, as a user that owns nothing else, without network and with limits.
+// Runs programs that read untrusted files. They run with limits, without network, and as a user that owns no other
+// files.
 import { type RunOptions, runProgram } from "./run-program.ts";
 
 /** User and group of these programs. The ids of VMs' users follow directly after this id. */
@@ -11,7 +12,7 @@ export type SandboxOptions = RunOptions & {
   /** Largest file that the program may write. */
   readonly file_bytes_max: number;
   readonly processor_s_max: number;
-  /** User and group of the program; by default one that owns nothing. */
+  /** User and group of the program; by default SANDBOX_UID. */
   readonly uid?: number;
 };
 

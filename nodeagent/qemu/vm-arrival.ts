@@ -49,7 +49,9 @@ export function qemuArrivals({ host, store, power, vms }: Moves): Arrivals {
     return vm;
   }
 
-  /** Returns the path of a file that the source sends. A live migration sends only what QEMU does not have open. */
+  /**
+   * Returns the path of a file that the source sends. A live migration sends only files that QEMU does not have open.
+   */
   function fileOf(vm: VmRecord, name: unknown, live: boolean): string {
     if (name === UEFI_VARIABLES && vm.firmware === "uefi" && !live) return places(vm.id).uefi_variables;
     const disk = vm.disks.find(({ id }) => id === name);
@@ -65,7 +67,7 @@ export function qemuArrivals({ host, store, power, vms }: Moves): Arrivals {
     // Agents of earlier releases send neither the image nor the machine type.
     const machine_type = typeof request.machine_type === "string" ? request.machine_type : null;
     const known = expected(moving);
-    // After a failed rebuild, the control plane may not know the image.
+    // After a failed rebuild, the boot disk's image may differ from the image that the control plane knows.
     if (image_sha256 !== undefined && image_sha256 !== bootImageOf(known)) {
       throw new Failure(OTHER_IMAGE, EXIT.conflict);
     }
@@ -100,7 +102,7 @@ export function qemuArrivals({ host, store, power, vms }: Moves): Arrivals {
     return {
       stream: async (open) => {
         const received = receiveFile(path, open, bytes as number);
-        received.catch(() => {}); // `finish` reports it.
+        received.catch(() => {}); // `place` reports the failure.
         known.set(String(name), received);
         await received;
       },
@@ -124,7 +126,7 @@ export function qemuArrivals({ host, store, power, vms }: Moves): Arrivals {
     return await place(moving, request);
   }
 
-  /** Verifies the files that arrived, and makes them the VM's. */
+  /** Verifies the received files, and puts them in place as files of the VM. */
   async function place(moving: Moving, { digests }: MoveRequest): Promise<Served> {
     const vm = expected(moving);
     const wanted = Object.entries((digests ?? {}) as Record<string, string>);

@@ -91,7 +91,10 @@ export function qemuDepartures({ host, store, power, vms }: Moves): Departures {
     return progress.sent();
   }
 
-  /** Counts the bytes of files and mirrors together. Until the mirrors know their sizes, the files' sizes count. */
+  /**
+   * Reports the progress of files and mirrors together. Until the mirrors report their sizes, the total is the size of
+   * all files.
+   */
   async function progressOf(vm: VmRecord, names: readonly string[], { onProgress }: SendOptions) {
     const sizes = await Promise.all(names.map((name) => sizeOf(pathOf(vm, name))));
     const total = sizes.reduce((sum, bytes) => sum + bytes, 0);
@@ -109,7 +112,8 @@ export function qemuDepartures({ host, store, power, vms }: Moves): Departures {
     const monitor = await power.attach(vm);
     const { qmp } = monitor;
     await settle(monitor);
-    // The target cannot continue a guest that has ended. This node records its end after the migration has failed.
+    // If the guest ends, the migration fails, because the target cannot continue the guest. Then this node records the
+    // end.
     const ended = new AbortController();
     void monitor.ended.then(() => ended.abort(new Failure(GUEST_ENDED, EXIT.conflict)));
     await link.ask({
@@ -126,7 +130,7 @@ export function qemuDepartures({ host, store, power, vms }: Moves): Departures {
       const run = async (signal: AbortSignal) => {
         const watched = { ...options, signal };
         const progress = await progressOf(vm, vm.disks.map(({ id }) => id), options);
-        // QEMU has only attached disks open.
+        // QEMU does not have detached disks open, so their files are copied.
         const detached = vm.disks.filter((disk) => disk.kind === "data" && !isAttachedData(disk)).map(({ id }) => id);
         if (detached.length > 0) {
           const digests = await copyFiles(vm, detached, { link, options: watched, onSent: progress.onSent });
@@ -151,11 +155,11 @@ export function qemuDepartures({ host, store, power, vms }: Moves): Departures {
       const signal = AbortSignal.any([options.signal, ended.signal]);
       return await whileAnswers(link, { signal, onLost: closeRelays, run });
     } catch (error) {
-      // A write of the guest waits for its mirror. A target that does not answer would block the guest, so the relays
-      // close.
+      // Each write of the guest waits for its mirror. A target that does not answer would block the guest, so the
+      // relays are closed first.
       await closeRelays();
       ended.signal.throwIfAborted();
-      // The target never started its copy, so the guest continues here.
+      // The target has not started its copy, so the guest continues here.
       await settle(monitor).catch((late) => host.log(`VM ${vm.id}: ${late.message}`));
       throw error;
     } finally {
@@ -180,7 +184,7 @@ export function qemuDepartures({ host, store, power, vms }: Moves): Departures {
     const pausesFirst = host.accelerator === "tcg";
     if (pausesFirst) {
       await link.ask({ request: "paused" });
-      // The source may have given up the target, which then answers late. The guest then runs here, and nothing would
+      // The target may have answered after the source gave it up. In that case the guest runs here, and nothing would
       // continue it after `stop`.
       signal.throwIfAborted();
       await qmp.execute("stop");
@@ -196,12 +200,12 @@ export function qemuDepartures({ host, store, power, vms }: Moves): Departures {
         onProgress("memory", Math.floor((1 - state.remaining / Math.max(1, state.total)) * PERCENT));
       },
     });
-    // The guest is paused from here.
+    // From here on, the guest is paused.
     const announced = pausesFirst ? null : link.ask({ request: "paused" });
     announced?.catch(() => {});
     await inTime(options.isWanted());
     await announced;
-    // The source may have given up the target in the meantime. The guest then runs here.
+    // The source may have given up the target in the meantime. In that case the guest runs here.
     signal.throwIfAborted();
     await endMirrors(qmp, { disks, signal });
     signal.throwIfAborted();
@@ -231,7 +235,8 @@ export function qemuDepartures({ host, store, power, vms }: Moves): Departures {
     if (own.power !== "on") return;
     if ((await processesOf(own)).length > 0) await settle(await power.attach(own));
     else {
-      // The node booted while the VM waited. The VM's disks contain everything that the guest wrote.
+      // The node has booted since the guest was paused, so the guest's memory is lost. The VM boots again: its disks
+      // contain everything that the guest wrote.
       await store.change(own.id, { power: "starting" });
       void power.boot(own.id).catch((error) => host.log(`VM ${own.id}: ${error.message}`));
     }

@@ -69,8 +69,8 @@ const COPY_BYTES_MAX = DISK_BYTES_MAX + DISK_BYTES_MAX / 8;
 type Copy = Stoppable & { readonly from: string; readonly to: string; readonly uid: number };
 
 /**
- * Copies a disk that no QEMU writes to, with everything that it takes from its base, into one complete file. The
- * program runs as the VM's user, as in growDisk. `to` appears only when it is complete and on disk.
+ * Copies a disk that no QEMU writes to, together with the data of its base, into one complete file. The program runs as
+ * the VM's user, as in growDisk. `to` appears only when it is complete and on disk.
  * @param size_bytes of the copy; at least the size of the disk
  */
 export async function copyDisk({ from, to, uid, signal }: Copy, size_bytes: number): Promise<void> {

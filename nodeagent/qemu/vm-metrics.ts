@@ -53,7 +53,7 @@ export function createVmMetrics(
       const network = networkUse(vm.nics, devices, routed);
       return network === null ? [] : [[vm.id, { ...processUse(stat), ...diskUse(blocks), ...network }]];
     } catch {
-      return []; // It ended while it was read.
+      return []; // QEMU ended meanwhile, or does not answer.
     }
   }
 
@@ -85,7 +85,7 @@ export function diskUse(
 /**
  * Sums the bytes of the VM's taps, which are in /proc/PID/net/dev or in routers. The guest sent the bytes that a tap
  * received. Returns null if a tap is missing, because a router was not read or the tap moved meanwhile. The server
- * would take a smaller sum for a restart of the VM, and count all bytes again with the next sample.
+ * would interpret a smaller sum as a restart of the VM, and would count all bytes again at the next sample.
  * @param devices the text of /proc/PID/net/dev
  * @param routed the bytes of the taps in routers, by MAC
  */

@@ -15,7 +15,7 @@ const CHECK_MS = 50;
 const END_CHECK_MS = 1;
 const MIRROR = /^mirror[0-9]+$/;
 
-/** Bytes that were copied, of all that are known. */
+/** The number of copied bytes, and the known total. */
 export type Copied = { readonly done: number; readonly all: number };
 
 export type MirrorOptions = {
@@ -44,7 +44,7 @@ export async function mirrorDisks(qmp: Qmp, options: MirrorOptions): Promise<num
       sync: "top",
       "copy-mode": "write-blocking",
       speed: speed(),
-      // The job stays until its result was read: QEMU would forget that the last writes failed.
+      // The job stays until its result is read. Otherwise QEMU would forget that the last writes failed.
       "auto-dismiss": false,
     });
   }

@@ -31,7 +31,7 @@ export type VmPower = {
   cut(id: string): Promise<void>;
   /** Runs work while no other work on this VM runs. */
   serialized<T>(id: string, work: () => Promise<T>): Promise<T>;
-  /** Connects to a VM's QEMU. This and the next three calls do not wait for other work on the VM. */
+  /** Connects to a VM's QEMU. `attach`, `launch`, `run` and `end` do not wait for other work on the VM. */
   attach(vm: VmRecord): Promise<VmMonitor>;
   /** Starts QEMU with its guest paused. `more` holds further arguments of its command line. */
   launch(vm: VmRecord, more: readonly string[]): Promise<VmMonitor>;
@@ -98,7 +98,8 @@ export function createVmPower({ host, store, network, admit }: PowerOptions): Vm
     // QEMU has opened the taps, so they can move into the routers.
     await network.attach(confinementName(vm.id), vm.nics);
     const report = (error: Error) => host.log(`VM ${vm.id}: ${error.message}`);
-    // The run ends once, so its end must not be lost because the disk is full. Meanwhile other work may make room.
+    // `ended` resolves only once, so a full disk must not lose the end of the run. Between the attempts, other work may
+    // make room.
     const record = (end: RunEnd) => serialized(vm.id, () => conclude(vm.id, end, monitor));
     void monitor.ended.then((end) => untilRoom(() => record(end), { signal: host.signal, onFull: report }))
       .catch(report);
@@ -258,7 +259,7 @@ export function createVmPower({ host, store, network, admit }: PowerOptions): Vm
   /** Recovers one VM. Returns the work that takes long, for the caller to run, or undefined. */
   async function recoverOne(vm: VmRecord): Promise<(() => Promise<void>) | undefined> {
     const has_process = (await processesOf(vm)).length > 0;
-    // The control plane decides on which node the VM runs. The VM's QEMU may hold the only copy of the memory.
+    // The control plane decides on which node a moving VM runs. This QEMU may hold the only copy of its memory.
     if (vm.move) return void (has_process && await serialized(vm.id, () => attach(vm)).catch(() => {}));
     switch (vm.power) {
       case "off":
@@ -269,7 +270,7 @@ export function createVmPower({ host, store, network, admit }: PowerOptions): Vm
       case "starting":
         return () => serialized(vm.id, () => boot(vm.id));
       case "on":
-        // The node has booted in the meantime, which ended every process. So the VM starts again.
+        // The node has booted since the VM was started, so the VM has no process and starts again.
         if (!has_process && vm.boot_id !== host.boot_id) {
           await store.change(vm.id, { power: "starting" });
           return () => serialized(vm.id, () => boot(vm.id));
@@ -295,5 +296,5 @@ export function createVmPower({ host, store, network, admit }: PowerOptions): Vm
 }
 
 const NOT_STARTED = "the virtual machine could not be started on its node";
-/** No process has this user. */
+/** A user id that no process has. */
 const NO_UID = -1;

@@ -58,7 +58,7 @@ export type VmRecord = {
   /** The identity by which the control plane recognizes the VM. */
   readonly internal_metadata: Readonly<Record<string, string>>;
   readonly power: Power;
-  /** The node's boot in which the power was last changed. */
+  /** The boot of the node in which `power` was last changed. */
   readonly boot_id: string;
   /** Null until the first run has ended. */
   readonly end: End | null;
@@ -81,7 +81,7 @@ export async function readVmRecord(folder: string): Promise<VmRecord | null> {
       return saved as VmRecord;
     }
   } catch {
-    // Fails below.
+    // The Failure below reports it.
   }
   throw new Failure(`${path} is damaged; delete the instance, or restore the file from a backup`, EXIT.failure);
 }

@@ -53,7 +53,8 @@ export async function openVmStore(folders: Folders, onDamaged: (why: string) => 
     try {
       await writeVmRecord(placesOf(folders, record.id).folder, kept);
     } catch (error) {
-      // The caller repeats a change that failed. The change must not look as if it was made.
+      // The earlier record is restored: the caller repeats a failed change, so the change must not look as if it was
+      // made.
       if (records.get(record.id) === kept) {
         if (earlier === undefined) records.delete(record.id);
         else records.set(record.id, earlier);

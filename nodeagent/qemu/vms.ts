@@ -144,7 +144,7 @@ export function qemuVms({ host, store, power, bindings, network }: VmsOptions): 
     const node = openDisks(vm.disks).find((open) => open.id === wanted.id)?.node;
     if (node !== undefined && await isSilent(vm)) throw notAnswering();
     const monitor = qmp(id);
-    // Repeats the growth of an interrupted job: the file may be larger than the record already.
+    // An interrupted job may have grown the file before it changed the record. The growth is then repeated.
     if (node !== undefined && monitor !== undefined) {
       await monitor.execute("block_resize", { "node-name": node, size: size_bytes });
     } else if (size_bytes > disk.size_bytes) await growDisk(places(id).disk(disk.id), size_bytes, vm.uid);

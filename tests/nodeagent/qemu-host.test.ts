@@ -145,7 +145,12 @@ describe("the state and reason that the tenant sees", () => {
   test.each<[Parameters<typeof endOfRun>[0], string | null, string, string | null]>([
     ["off", null, "stopped", null],
     ["panicked", null, "failed", "the guest's kernel panicked; see the console's last output"],
-    ["broken", null, "failed", "the virtual processor stopped: the guest used it in a way it does not support"],
+    [
+      "broken",
+      null,
+      "failed",
+      "the virtual processor stopped: the guest used an operation that the processor does not support",
+    ],
     ["gone", null, "failed", "the virtual machine's process ended unexpectedly"],
     ["gone", "signal 11", "failed", "the virtual machine's process crashed on its node (signal 11)"],
     [

@@ -51,8 +51,8 @@ export function listenForDns({ bun, hostname, port, answerTo }: DnsConnectionsOp
     socket: {
       open: (socket) => {
         socket.data = { received: new Uint8Array(), unsent: new Uint8Array() };
-        // The ruleset drops such a connection already. But the kernel counts from zero when the ruleset is replaced.
-        // The new connection ends and no existing one, because the existing ones may belong to other guests.
+        // The ruleset has the same limit, but its count of connections starts at zero whenever the ruleset is replaced.
+        // Only the new connection ends, because the existing connections may belong to other guests.
         if (open.size >= ROUTER_CONNECTIONS_MAX) return socket.terminate();
         open.add(socket);
         socket.timeout(QUESTION_WAIT_S);

@@ -33,7 +33,7 @@ export type Question = {
   readonly end: number;
 };
 
-/** Reads the question of a query; null for anything but a query with one question. */
+/** Reads the question of a query. Returns null unless the message is a query with exactly one question. */
 export function questionOf(message: Uint8Array): Question | null {
   if (message.length < HEADER_BYTES || (message[2]! & 0xf8) !== 0 || message[4] !== 0 || message[5] !== 1) return null;
   const labels: string[] = [];
@@ -72,7 +72,7 @@ export function localAnswer(query: Uint8Array, question: Question, plan: GuestPl
 
 /**
  * Answers with the names that have the address. If the address is in a block of the VPC but has no name, answers that
- * the name does not exist, because no resolver can know it.
+ * the name does not exist, because no resolver can know a name for it.
  */
 function reverseAnswer(query: Uint8Array, question: Question, address: Ip, plan: GuestPlan): Uint8Array | null {
   const named = plan.names.filter(({ ipv4, ipv6 }) => isSame(address.family === 4 ? ipv4 : ipv6, address));

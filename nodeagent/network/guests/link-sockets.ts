@@ -157,7 +157,7 @@ export async function openLinkSockets(): Promise<LinkSockets> {
   return {
     icmp: (type, source) => {
       const socket = open(LINUX.raw, LINUX.protocol_icmp, source);
-      // A set bit drops the type.
+      // Each bit of the filter belongs to one ICMPv6 type. A set bit drops the messages of its type.
       const filter = new Uint32Array(8).fill(0xffff_ffff);
       filter[type >> 5]! &= ~(1 << (type & 31));
       set(socket.descriptor, LINUX.protocol_icmp, LINUX.option_icmp_filter, filter);

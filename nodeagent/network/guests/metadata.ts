@@ -1,7 +1,7 @@
 // Implements the metadata service of one VPC, which answers HTTP requests of guests. The source address identifies the
-// guest, because the router does not let a guest choose its address. Every request needs a token, which only a PUT
-// gives, and the service refuses requests through a proxy. So a program in the guest that fetches pages for others does
-// not leak the guest's data.
+// guest, because the router does not let a guest choose its address. Every other request needs a token from an earlier
+// PUT request, and the service refuses requests through a proxy. So a program in the guest that fetches pages for
+// others does not leak the guest's data.
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { Guest } from "./guest-plan.ts";
 
@@ -76,7 +76,7 @@ async function contentOf(path: string, guest: Guest, { filesOf }: MetadataOption
   const values = metadataOf(guest, files);
   if (path === META_PATH || path === META_PATH.slice(0, -1)) return Object.keys(values).join("\n");
   const name = path.startsWith(META_PATH) ? path.slice(META_PATH.length) : "";
-  // Only own names: every object inherits names such as `constructor`.
+  // `Object.hasOwn` excludes the names that every object inherits, such as `constructor`.
   return Object.hasOwn(values, name) ? values[name]! : null;
 }
 

@@ -34,7 +34,7 @@ function askByUdp(query: Uint8Array, server: string): Promise<Uint8Array | null>
       try {
         socket.close();
       } catch {
-        // It is closed already.
+        // The socket is already closed.
       }
       done(answer);
     };

@@ -75,7 +75,7 @@ export function openRouterSockets(
       port,
       socket: {
         data: (socket, data, from_port, from) => {
-          // A malformed packet of a guest must not end the service of the others.
+          // A malformed packet of one guest must not end the service for other guests.
           try {
             onPacket(socket, data, (answer) => void socket.send(answer, from_port, from));
           } catch (error) {
