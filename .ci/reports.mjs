@@ -1,11 +1,11 @@
 // Reads the JSON reports of vitest for .ci/run.
 //
 //   node reports.mjs failed-files REPORT     prints the test files that failed, one on each line
-//   node reports.mjs second-run REPORT       prints what failed at first, and counts it as passed from now on
-//   node reports.mjs summary REPORT...       prints each failed test with what it said, and the counts
+//   node reports.mjs second-run REPORT       prints the tests that failed in the first run, and counts them as passed
+//   node reports.mjs summary REPORT...       prints each failed test with its error, and the counts
 import { readFileSync, writeFileSync } from "node:fs";
 
-/** Enough of an error to know its cause, in characters: the end of a long output is all that some CI systems keep. */
+/** Characters to print of an error: enough to see its cause, but few, because some CI systems keep only the end. */
 const SAID_MAX = 1_500;
 
 const [command, ...paths] = process.argv.slice(2);
@@ -32,7 +32,7 @@ switch (command) {
     break;
   case "second-run":
     for (const [index, report] of reports.entries()) {
-      for (const each of failures(report)) console.log(`note: failed at first, and passed when run again: ${each}`);
+      for (const each of failures(report)) console.log(`note: failed in the first run, passed in the second: ${each}`);
       report.numPassedTests += report.numFailedTests;
       report.numFailedTests = 0;
       for (const file of failedFiles(report)) file.status = "passed";

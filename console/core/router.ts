@@ -25,7 +25,10 @@ export function askBeforeLeaving(owner: string, question: string | null): void {
   else leaveQuestions.set(owner, question);
 }
 
-/** Asks the user if the address is of another page and this page has unsaved input. */
+/**
+ * Returns whether the page of an address may be shown. If it is another page and this page has unsaved input, the user
+ * decides.
+ */
 function mayShow(address: string): boolean {
   if (pathOf(address) === path.peek()) return true;
   const [question] = leaveQuestions.values();

@@ -54,7 +54,7 @@ export async function signIn(credential: Credential): Promise<void> {
   if (isFirst) store.clear();
 }
 
-/** Asks the server whether the page's user is still signed in. Throws a Refusal without an answer. */
+/** Asks the server whether the page's user is still signed in. Throws a Refusal if no answer arrives. */
 export async function checkUser(): Promise<void> {
   const who = await get<Whoami>(WHOAMI_PATH);
   // The user may have signed out during the request.

@@ -157,7 +157,7 @@ export function Toasts() {
   );
 }
 
-/** A text that a button copies. No line breaks after a hyphen of an option, such as `--dry-run`. */
+/** A text with a button that copies it. A line does not break inside an option, such as `--dry-run`. */
 export function Copyable({ text, label }: { readonly text: string; readonly label: string }) {
   const copy = () =>
     void navigator.clipboard.writeText(text).then(() => say("Copied"), () => say("Copying is refused"));

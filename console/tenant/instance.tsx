@@ -88,7 +88,7 @@ function InstanceFacts({ instance }: { readonly instance: Instance }) {
           ? null
           : <Link to={inProject(place, "placement-groups")}>{group?.name ?? instance.placement_group_id}</Link>,
         "Deletion": instance.deletion_protection ? "refused: the instance is protected" : "allowed",
-        // A tenant cannot open the page of a node, and its UUID helps only operators.
+        // A tenant cannot open the page of a node, and a node's UUID helps only operators.
         ...(isOperator() && {
           "Node": instance.host_cn_uuid === null ? null : <Named scope="cn" id={instance.host_cn_uuid} />,
         }),

@@ -195,7 +195,7 @@ function meActions(show: (secret: string) => void): Action[] {
         { name: "password", label: "New password", type: "secret" },
       ],
       refused,
-      // tenantctl has no command for it.
+      // tenantctl has no command that changes a password.
       cli: () => isOperator() ? command(["opsctl", "user", "set-password", me.value?.username ?? "USER"]) : "",
       send: async (values, key) => {
         await send("POST", "/v1/auth/password", {

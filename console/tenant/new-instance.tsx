@@ -147,7 +147,7 @@ export function NewInstance({ place }: { readonly place: Place }) {
   );
 }
 
-/** Says where the reasons are if no node can take the instance. Only operators can open that page. */
+/** Links to the page with the reasons if no node can take the instance. Only operators can open that page. */
 function WhyNot({ place, values: { cpu = "1", memory = "1 GiB" } }: {
   readonly place: Place;
   readonly values: Values;
