@@ -36,7 +36,7 @@ function memorySubject(): Promise<Subject> {
     testGuards: {
       lamp_allows: (args) => {
         const { allow } = args as { allow: unknown };
-        // As PostgreSQL, which refuses to cast any other value.
+        // PostgreSQL refuses to cast any other value, so this store must refuse it too.
         if (typeof allow !== "boolean") throw new CommitError("constraint", null);
         return allow;
       },

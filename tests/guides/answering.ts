@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 
-/** Sessions of the web console. They are enough that a proxy sends some to each of the processes. */
+/** Sessions of the web console. There are so many that a proxy sends some of them to each process. */
 export const SESSIONS = Array.from({ length: 16 }, (_, session) => session);
 
 /** Starts a server that answers each request with 200 and its port. */

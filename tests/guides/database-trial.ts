@@ -99,8 +99,9 @@ test(
 );
 
 /**
- * Starts two servers of PostgreSQL's installed version whose logins have the rights of the embedded PostgreSQL's logins
- * (tests/db/embedded-logins.test.ts). The embedded PostgreSQL itself is newer than many installed pg_dump.
+ * Starts two servers of the installed PostgreSQL. Their logins have the rights of the embedded PostgreSQL's logins
+ * (tests/db/embedded-logins.test.ts). The embedded PostgreSQL itself cannot be used, because it is newer than
+ * many installed pg_dump programs.
  */
 const AS_EMBEDDED = `
 initdb -D primary -U berth --auth=trust --encoding=UTF8 --no-sync > /dev/null

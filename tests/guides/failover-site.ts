@@ -272,7 +272,7 @@ async function killTree(pid: number): Promise<void> {
     try {
       process.kill(each, "SIGKILL");
     } catch {
-      // It has ended already.
+      // The process has ended already.
     }
   }
   await sleep(LOOK_MS);

@@ -6,7 +6,7 @@ import { answering, away, SESSIONS } from "./answering.ts";
 import { startHaproxy } from "./haproxy.ts";
 import { guidePort } from "./ports.ts";
 
-test("the guide's HAProxy sends all polls of a session for changes to one process that answers", async (context) => {
+test("the guide's HAProxy sends all change polls of a console session to one process that answers", async (context) => {
   needs(context, "haproxy");
   const folder = await temporaryFolder("guide-haproxy-changes");
   const api = [await guidePort(), await guidePort(), await guidePort()] as const;

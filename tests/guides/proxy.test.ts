@@ -93,7 +93,7 @@ describe("a rolling restart behind the guide's nginx", () => {
   });
 });
 
-test("the guide's nginx sends all polls of a session for changes to one process that answers", async (context) => {
+test("the guide's nginx sends all change polls of a console session to one process that answers", async (context) => {
   needs(context, "nginx", "openssl", "curl");
   const folder = await temporaryFolder("guide-proxy-changes");
   const ports = [await guidePort(), await guidePort()] as const;

@@ -59,7 +59,7 @@ export async function runBlocks(read: readonly Step[], session: Session): Promis
   const first = { line: 0, script: session.before ?? ":", shown: null, place: "the script before the guide" };
   const steps = [first, ...read].map((step) => ({ ...step, script: replaced(step.script, session.instead ?? {}) }));
   const mark = randomUUID();
-  // The first command that fails ends the session, because it would also stop a reader.
+  // The first command that fails ends the session, because a failed command would also stop a reader.
   const head = ["set -euo pipefail", "exec 2>&1"];
   const parts = steps.map(({ script }, index) => `echo; echo "${mark} ${index}"\n${script}`);
   const file = join(session.folder, "guide.sh");

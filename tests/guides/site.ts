@@ -1,5 +1,5 @@
-// Creates the things that a guide needs: the executables, a running control plane, and a key of the root operator in
-// the environment.
+// Prepares the session of a guide: the executables, a running control plane, and a key of the root operator in the
+// environment.
 import { buildExecutables } from "../processes/executables.ts";
 import { type FreshDatabase, freshDatabase } from "../support/database.ts";
 import { LOOPBACK_ALLOWED } from "../support/loopback.ts";

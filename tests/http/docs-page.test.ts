@@ -67,7 +67,7 @@ test("text between backticks is code, and a single backtick is text", () => {
   expect(render().html).toContain("<p>Needs <code>claim_code</code>, once` only.</p>");
 });
 
-test("a search shows the endpoints that contain every word, and repeats the text safely", () => {
+test("a search shows the endpoints that contain every word, and the searched text is escaped", () => {
   const found = render("APPROVE claim_code").html;
   expect(found).toContain('<article id="post-');
   expect(found).toContain("1 endpoint contains <b>APPROVE claim_code</b>");

@@ -79,7 +79,7 @@ test("the time limit also closes connections that send header lines slowly or no
   const drip = await rawClient(port);
   const silent = await rawClient(port);
   drip.send("GET / HTTP/1.1\r\n");
-  // A server that restarts the time limit with each byte, or has none, would never close this connection.
+  // A server without a time limit, or with one that each byte restarts, would never close this connection.
   const timer = setInterval(() => drip.send("X: y\r\n"), 50);
   const [dripped, silence] = await Promise.all([drip.closed(), silent.closed()]);
   clearInterval(timer);
@@ -361,7 +361,7 @@ test("a start on a port in use fails", async () => {
   await expect(serveNode({ fetch: echo, hostname: "127.0.0.1", port })).rejects.toThrow(/EADDRINUSE|in use/i);
 });
 
-test("an answer has one content-length, computed by the server; an answer to HEAD keeps the handler's", async () => {
+test("an answer has one content-length, computed by the server; an answer to HEAD keeps the handler's content-length", async () => {
   const { port } = await serve((request) =>
     new Response(request.method === "HEAD" ? null : "hello", { headers: { "content-length": "5" } })
   );

@@ -52,7 +52,7 @@ async function stored(id: string) {
   return store;
 }
 
-test("the bytes of an upload that this database never had stay: a newer database may need them", async () => {
+test("bytes are kept if this database never had their upload, because a newer database may need them", async () => {
   const id = randomUUID();
   const store = await stored(id);
   expect(await pruneImages(t.db, store, Date.now())).toBe(0);
@@ -78,7 +78,7 @@ test("the row of an upload that ended without bytes is deleted after an hour", a
   expect([await rowsOf(open), await rowsOf(ended)]).toEqual([1, 0]);
 });
 
-test("the row of an upload stays while a request that began before its end has stored bytes", async () => {
+test("the row of an ended upload is kept if a request that began before the end has stored bytes", async () => {
   const id = await begin();
   await endedWithoutBytes(id);
   const store = await openFolderStore(folder.path);
@@ -89,7 +89,7 @@ test("the row of an upload stays while a request that began before its end has s
   expect([await rowsOf(id), await store.read(id, 0)]).toEqual([0, null]);
 });
 
-test("the bytes of other uploads are deleted if the store cannot delete one upload", async () => {
+test("if the store cannot delete the bytes of one upload, the bytes of the other uploads are still deleted", async () => {
   const ids = [await begin(), await begin(), await begin()];
   for (const id of ids) {
     await stored(id);

@@ -110,7 +110,7 @@ test.each<[string, (files: Map<string, string>) => void, string]>([
   ["a distro whose folder is missing", (files) => {
     for (const path of good.keys()) if (path.startsWith("v1/distros/debian/")) files.delete(path);
   }, "v1/distros/debian/index.json: is missing"],
-  ["a distro with the id of another", (files) => {
+  ["a distro with the id of another distro", (files) => {
     const path = "v1/distros/debian/index.json";
     files.set(path, files.get(path)!.replace('"id": "debian"', '"id": "other"'));
   }, "belongs to distro other"],
@@ -135,7 +135,7 @@ test.each<[string, (files: Map<string, string>) => void, string]>([
     "aliases/lts.json: is missing",
   ],
   [
-    "an alias file with the content of another release",
+    "an alias file with another release's content",
     (files) => files.set("v1/distros/ubuntu/aliases/lts.json", files.get(RELEASE)!),
     "is not a copy",
   ],
@@ -150,7 +150,7 @@ test.each<[string, (files: Map<string, string>) => void, string]>([
     "the distro of this folder is not listed in v1/index.json",
   ],
   [
-    "a list of another release",
+    "a list that belongs to another release",
     (files) => files.set(RELEASE, files.get(RELEASE)!.replace('"release": "noble"', '"release": "jammy"')),
     "belongs to ubuntu/jammy",
   ],
@@ -225,7 +225,7 @@ test.each<[string, Parameters<typeof problemsAfter>[0], string]>([
     "not on a host of this vendor",
   ],
   [
-    "a digest of another length",
+    "a digest of the wrong length",
     artifact((one) => void (one.integrity!.digests[0]!.value = "ab")),
     "ab is not a sha256 digest",
   ],

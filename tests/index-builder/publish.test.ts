@@ -208,7 +208,7 @@ test("an old generation that cannot be removed is reported and does not stop a p
     expect(await readFile(join(site.link, "v1/a.json"), "utf8")).toBe("4");
     expect((await readdir(site.generations)).sort()).toEqual(["1", "3", "4"]);
     const report = expect.stringContaining(`${first} could not be removed: `);
-    expect(lines, "once for each publication in which it was too old").toEqual([report, report]);
+    expect(lines, "one report for each publication that could not remove the generation").toEqual([report, report]);
   } finally {
     await release();
   }
@@ -217,7 +217,7 @@ test("an old generation that cannot be removed is reported and does not stop a p
   expect(lines).toHaveLength(2);
 });
 
-/** Prevents the removal of a folder, also by root. Returns the function that permits it again. */
+/** Prevents the removal of a folder, even by root. Returns a function that permits the removal again. */
 async function makeStuck(path: string): Promise<() => Promise<unknown>> {
   if (process.getuid!() !== 0) {
     await chmod(path, 0o500);

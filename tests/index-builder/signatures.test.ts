@@ -94,7 +94,7 @@ test("a signature over SHA-1 is refused because of SHA-1", async () => {
   expect(await digestsFrom("pgp_detached", bodies)).toMatch(/^untrusted: .*sha1/i);
 });
 
-test("a document is refused if an earlier run saw its signature and now it is missing", async () => {
+test("a document is refused if an earlier run saw its signature and the signature is now missing", async () => {
   const subject = signedVendor("pgp_detached", [vendor.fingerprint]);
   const key = vendor.publicKey.armor();
   const first = await run(subject, webOf({ key, SHA256SUMS: GOOD, "SHA256SUMS.asc": await detachedOf(GOOD, vendor) }));
@@ -201,7 +201,7 @@ test("expired, revoked and weak keys are refused, although they are pinned", asy
   }
 });
 
-test("a key that was retired or whose signing subkey has expired since the signature is refused", async () => {
+test("a key is refused if it was retired, or its signing subkey expired, after it made the signature", async () => {
   const date = new Date("2026-10-01T00:00:00Z");
   const subkey = await makeKey({ date, subkeys: [{ sign: true, keyExpirationTime: 8 * 86_400 }] });
   const retired = await makeKey({ date });

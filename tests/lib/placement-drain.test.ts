@@ -112,7 +112,7 @@ describe("a drain preview", () => {
   });
 
   test("of several nodes uses no slot twice, and moves no instance to one of these nodes", () => {
-    // The node outside has 64 GiB and each instance needs 32 GiB, so it takes two.
+    // Node 3, which is not drained, has 64 GiB. Each instance needs 32 GiB, so node 3 can take two.
     const drained = [1, 2].map((n) => ({
       server_uuid: uuid(n),
       capacity: capacity(),

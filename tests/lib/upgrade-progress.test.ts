@@ -74,7 +74,7 @@ const draining = (drain: Draining["drain"], refusal: string | null = null): Drai
   refusal,
 });
 
-test("the result of the step drain has the id of the boot that the node had after its drain", () => {
+test("the result of the step `drain` has the id of the boot that the node had after its drain", () => {
   expect(nextOfNodeUpgrade(draining(null), OLD)).toEqual({ next: "drain" });
   expect(nextOfNodeUpgrade(draining(null, "no"), OLD)).toEqual({ next: "failed", reason: "no" });
   const ended = (drain: object) => nextOfNodeUpgrade(draining({ result: null, error: null, ...drain } as never), OLD);
@@ -94,7 +94,7 @@ test("the result of the step drain has the id of the boot that the node had afte
   });
 });
 
-test("the step return ends when the node reports another boot: it succeeds with the wanted image and fails with another image", () => {
+test("the step `return` ends when the node reports another boot: it succeeds with the wanted image, and fails with another one", () => {
   const at: Returning = {
     step: "return",
     from_boot_id: "boot-1",

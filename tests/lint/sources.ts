@@ -18,7 +18,7 @@ export type Import = {
   readonly names: readonly string[];
 };
 
-/** Lists the paths of files in these folders whose names have this end. */
+/** Lists the paths of the files in these folders and below, if the file's name ends with `end`. */
 export function filesBelow(folders: readonly string[], end: string): string[] {
   return folders.filter((folder) => existsSync(join(ROOT, folder))).flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })

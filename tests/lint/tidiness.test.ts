@@ -47,7 +47,7 @@ describe("sizes", () => {
   });
 });
 
-test("no line of a comment is longer than the lines of code", () => {
+test("no comment line is longer than the limit for lines of code", () => {
   const { fmt } = JSON.parse(readText("deno.json"));
   const long = sources([...FOLDERS, "docs"]).flatMap(({ path, text }) =>
     text.split("\n").flatMap((line, index) =>
@@ -57,7 +57,7 @@ test("no line of a comment is longer than the lines of code", () => {
   expect(long).toEqual([]);
 });
 
-test("only the schema Uuid uses z.guid(), because it also changes an id to lower case", () => {
+test("only the schema Uuid uses z.guid(), because Uuid also changes an id to lower case", () => {
   const bare = sources(["src/contract"]).filter(({ path, text }) =>
     path !== "src/contract/common.ts" && code(text).includes("z.guid(")
   );

@@ -42,7 +42,8 @@ async function killedAt<T>(step: string, work: () => Promise<T>): Promise<T> {
     })
   );
   const result = work();
-  // Refused work never reaches the step. The answer to a resize arrives before the job of the resize begins.
+  // If the work is refused, `reached` never resolves, but `result` ends the race with the error. If the work succeeds,
+  // the agent may reach the step later: a resize is answered before its job begins.
   await Promise.race([reached, result.then(() => reached)]);
   await killing;
   site.startAgent();

@@ -28,7 +28,7 @@ withMachine(async () => {
   return folder.remove;
 });
 
-/** The signal of work that nothing stops. */
+/** A signal that is never aborted. */
 const { signal } = new AbortController();
 /** The bytes for which room was made, in order. */
 let rooms: number[];

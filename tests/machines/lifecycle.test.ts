@@ -27,7 +27,7 @@ import {
   withMachine,
 } from "./machine.ts";
 
-/** The signal of work that nothing stops. */
+/** A signal that is never aborted. */
 const { signal } = new AbortController();
 
 const run = promisify(execFile);

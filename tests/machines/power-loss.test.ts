@@ -1,5 +1,6 @@
-// A file of a VM is complete when it has its name, even if the node loses its power at once. The test reads the file
-// system as the power loss leaves it: a copy of the disk below it, without what the kernel has not yet written.
+// A file of a VM gets its name only when all of its data is on the disk, so a power loss cannot leave it incomplete.
+// The test copies the disk below a mounted file system, and mounts the copy. The copy lacks the data that the kernel
+// has not yet written, as a disk does after a power loss.
 import { execFile } from "node:child_process";
 import { randomBytes, randomUUID } from "node:crypto";
 import { chmod, chown, copyFile, mkdir, readFile, truncate, writeFile } from "node:fs/promises";
@@ -25,7 +26,7 @@ const DISK_BYTES = 128 * MIB;
 const SIZE_BYTES = 4 * MIB;
 const UID = 200_000;
 const run = promisify(execFile);
-/** The signal of work that nothing stops. */
+/** A signal that is never aborted. */
 const { signal } = new AbortController();
 const lacks = lacksMachine() ?? lacking("mke2fs", "mount", "umount", "qemu-img");
 const places = () => placesOf({ machine_dir: join(folder.path, "mounted"), run_dir: folder.path }, id);

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import type { Driver } from "../../nodeagent/driver.ts";
 import { BOOT, inGuest, openMachine, ready, type TestMachine, vmOf, withMachine } from "./machine.ts";
 
-/** The signal of work that nothing stops. */
+/** A signal that is never aborted. */
 const { signal } = new AbortController();
 
 const MIB = 2 ** 20;

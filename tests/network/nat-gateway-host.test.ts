@@ -227,7 +227,7 @@ describe("a NAT gateway", () => {
     await runsOn(f.one);
   });
 
-  test("without an eligible node is read in parts that continue after an id", async () => {
+  test("without a node is listed; the list is read in parts, each after the last id of the previous part", async () => {
     const made = ["first", "second", "third"].map(async (name) => {
       const query = `vpc=${f.vpc.id}`;
       return okOf(await f.call("POST", `/v1/nat-gateways?${query}`, { body: { name, family: "v6" } })).id as string;

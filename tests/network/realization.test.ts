@@ -184,7 +184,7 @@ test("a list names at most ten of a VPC's nodes, starting with nodes that are no
   expect(listed.realizations[0]!.realizer.id).toBe(late!.server_uuid);
 });
 
-test("the number of changes of a deleted VPC is deleted once its changes are folded, and other VPCs keep theirs", async () => {
+test("the change count of a deleted VPC is deleted once the VPC's changes are folded, and other VPCs keep their counts", async () => {
   const { id } = await f.n.vpc();
   expect((await f.call("DELETE", `/v1/vpcs/${id}`)).status).toBe(204);
   const counted = async () =>

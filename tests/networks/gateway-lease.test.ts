@@ -53,7 +53,7 @@ describe.skipIf(missing !== null)("the lease of a NAT gateway", () => {
 
   beforeAll(async () => {
     site = await openNetworkSite();
-    // These drivers apply documents only: an agent whose control plane does not answer.
+    // These drivers only apply documents, like an agent whose control plane does not answer.
     const driver = (node: NodeName) => site.driver(node, null);
     drivers = { n1: driver("n1"), n2: driver("n2"), n3: driver("n3") };
     for (const node of ["n1", "n3"] as const) await drivers[node].apply(documentOf(VPC, node));
@@ -101,7 +101,7 @@ describe.skipIf(missing !== null)("the lease of a NAT gateway", () => {
     await expect.poll(() => held("n3"), { timeout: 10_000 }).toEqual([]);
     expect(await asksAll("a1")).toEqual(["", ""]);
     expect(await resolved()).toEqual([]);
-    expect(await datagrams(), "of a connection that the gateway has translated").toBe(0);
+    expect(await datagrams(), "datagrams of a connection that the gateway has translated").toBe(0);
     expect(await asksFloating(), "the floating IP").toBe(`I am a3 ${EXTERNAL_GATEWAY.ipv4}`);
   });
 

@@ -271,7 +271,7 @@ describe.skipIf(missing !== null)("a guest", () => {
     await driver.apply(documents[0]!);
   });
 
-  test("gets whole answers by TCP when it reads slowly, and is disconnected when too many wait", async () => {
+  test("gets whole answers by TCP when it reads slowly, and is disconnected when too many answers wait", async () => {
     const ask = async (count: number) =>
       JSON.parse(
         (await site.inMachine("a1", "python3", "-c", SLOW_DNS_CLIENT, METADATA, "a2.p1.internal", `${count}`)).out,

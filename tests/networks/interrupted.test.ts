@@ -1,5 +1,5 @@
 // Ends the driver at every step of the creation of a router. The next driver, which knows nothing of the first one,
-// must make the router the same as an uninterrupted one.
+// must make the router equal to a router whose creation was not interrupted.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { kernelNetwork } from "../../nodeagent/network/kernel.ts";
 import type { Run } from "../../nodeagent/network/run.ts";
@@ -43,7 +43,7 @@ describe.skipIf(missing !== null)("a router whose creation was interrupted", () 
 
   const inRouter = (...argv: readonly string[]) => site.run(["ip", "netns", "exec", ROUTER, ...argv]);
 
-  /** Returns the router's devices, settings, addresses, rules, routes and ruleset, without what the kernel chooses. */
+  /** Returns the router's devices, settings, addresses, rules, routes and ruleset, without random values. */
   async function stateOfRouter() {
     const links = JSON.parse(await inRouter("ip", "-j", "-d", "link")) as Record<string, unknown>[];
     return {
@@ -59,7 +59,7 @@ describe.skipIf(missing !== null)("a router whose creation was interrupted", () 
     };
   }
 
-  test("equals an uninterrupted one after the next application", async () => {
+  test("equals an uninterrupted router after the next application", async () => {
     await site.driver("n1").apply(DOCUMENT);
     const whole = await stateOfRouter();
     await site.driver("n1").keepOnly(new Set());

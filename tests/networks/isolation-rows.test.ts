@@ -107,7 +107,7 @@ describe.skipIf(missing !== null)("a tenant's machine", () => {
     expect(await asks("vm-a1")).toBe("");
   });
 
-  test("gets no IPv6 packet from a host on the underlay that is no node", async () => {
+  test("gets no IPv6 packet from a host on the underlay that is not a node", async () => {
     await site.run(["ip", "-n", "fabric", "addr", "replace", "192.0.2.66/24", "dev", "br0"]);
     const attack = async () => {
       const program = foreignVxlan({

@@ -294,7 +294,7 @@ describe.skipIf(missing !== null)("the overlay network", () => {
     expect(await site.run(["ip", "-n", "n1-4096", "route"])).not.toContain("10.9.9.9");
   });
 
-  test("a node uses the underlay address of its document, also when it changes", async () => {
+  test("a node uses the underlay address in its document, even after the address changes", async () => {
     const set = "192.0.2.12";
     const [device] = await linksWith(NODES.n2);
     await site.run(["ip", "-n", "n2", "addr", "add", `${set}/24`, "dev", device!]);

@@ -23,8 +23,8 @@ export type NetworkSite = Awaited<ReturnType<typeof openNetworkSite>>;
 
 /**
  * Opens the site. The caller closes it, which ends every process and namespace in it.
- * @param as_root true: without a user namespace, so root must run the test. Only root gets the socket buffer from the
- * kernel that nft needs for rulesets of some 100 kB
+ * @param as_root true: without a user namespace, so root must run the test. nft needs a large socket buffer for
+ * rulesets of some 100 kB, and the kernel gives this buffer only to root
  */
 export async function openNetworkSite({ as_root = false } = {}) {
   const holder = await startHolder(as_root ? [] : ["--user", "--map-root-user"]);

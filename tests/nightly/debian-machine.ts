@@ -25,7 +25,7 @@ const BOOT_LIMIT_MS = 120_000;
 const LOOK_MS = 500;
 export const INSIDE_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-/** Mounts what a container manager gives to systemd, makes the folder in $1 the root, and starts systemd. */
+/** Mounts the file systems that systemd expects in a container, makes the folder in $1 the root, and starts systemd. */
 const BOOT = `
 set -eu
 root=$1

@@ -28,7 +28,7 @@ const ROUNDS = Math.ceil(Number(process.env.BERTH_MIGRATIONS ?? 10) / 5);
 /** The bandwidth of a migration, so low that each step takes seconds. */
 const BANDWIDTH = "8MiB";
 const STEP_MS_MAX = 6_000;
-/** How long the test ends the server's database connections, two at a time. */
+/** For this time, the test ends the server's database connections repeatedly, two at a time. */
 const DATABASE_FAILS_MS = 5_000;
 /** The time limit of the poll. The source gives up a target without an answer after 20 s. */
 const SILENT = { timeout: 180_000, interval: 500 };

@@ -112,7 +112,7 @@ dpkg --purge nodeagent booter berth-control-plane opsctl tenantctl
 systemctl list-units --all --type=service,timer --plain --no-legend 'berth*' > units
 `;
 
-test("the packages run a site on a machine with systemd, and leave it", async (context) => {
+test("the packages run a site on a machine with systemd, and no unit remains after their removal", async (context) => {
   needsDebianMachine(context);
   needs(context, "dpkg");
   await using open = new AsyncDisposableStack();

@@ -46,7 +46,7 @@ test("one poll at a time replaces heartbeats, claims and network polls, and carr
   expect(count(ran, "/v1/agent/capacity")).toBe(1);
   expect(later.filter(({ capacity }) => capacity).length).toBeGreaterThanOrEqual(4);
   expect(later.filter(({ status }) => status).length).toBeGreaterThanOrEqual(2);
-  // The first status, the one with the reservoir that was applied, and one that was due between two polls.
+  // The first status, the status with the applied reservoir, and a status that was due between two polls.
   expect(count(ran, "/v1/agent/status")).toBeLessThanOrEqual(3);
 });
 
@@ -64,7 +64,7 @@ test("with a heartbeat interval below the default, the agent sends separate hear
   expect(count(ran, "/v1/agent/heartbeat")).toBeGreaterThan(20);
 });
 
-test("if the server refuses a report in a poll, the agent repeats the poll without it, and sends the report by its own call", async () => {
+test("if the server refuses a report in a poll, the agent repeats the poll without the report, and sends the report by its own call", async () => {
   const whole = serving(...times(40));
   const ran = await runAgent({
     ...whole,

@@ -7,7 +7,7 @@ import { isPng } from "../../src/lib/console/png.ts";
 import type { AddressBinding, Driver, VmPlan } from "../../nodeagent/driver.ts";
 import { MachineMetrics } from "../../src/contract/instance-metrics.ts";
 
-/** The signal of work that nothing stops. */
+/** A signal that is never aborted. */
 const { signal } = new AbortController();
 
 export type ContractMachine = {
@@ -92,7 +92,7 @@ export function driverContract(
 
     contract("a running VM has metrics", async () => {
       const found = (await machine!.driver().metrics())[id];
-      // The server ignores what its schema refuses.
+      // The server ignores metrics that its schema refuses.
       expect(MachineMetrics.parse(found)).toEqual(found);
       expect(found!.memory_bytes).toBeGreaterThan(2 ** 20);
     });
@@ -107,7 +107,7 @@ export function driverContract(
       expect(await machine!.driver().status()).toEqual(await machine!.driver().status());
     });
 
-    contract("a disk grows, running and stopped, and never shrinks", async () => {
+    contract("the disk of a running or stopped VM grows, and never shrinks", async () => {
       const [disk] = vms().disksOf(id);
       const grown = disk!.size_bytes + 2 ** 20;
       expect(await vms().resize(id, { id: disk!.id, size_bytes: grown })).toBe(grown);
@@ -123,76 +123,82 @@ export function driverContract(
       expect((await seen())?.quota).toBe(1);
     });
 
-    contract("a data disk is created, detached, attached and deleted, running and stopped", async () => {
-      const sizes = () => vms().disksOf(id).slice(1);
-      for (const state of ["stopped", "running"]) {
-        if (state === "running") await vms().boot(id);
-        const disk = { id: randomUUID(), name: "data", size_bytes: 2 ** 26 };
-        await vms().createDisk(id, disk, { source: null, signal });
-        await vms().createDisk(id, disk, { source: null, signal });
-        expect(sizes()).toEqual([{ id: disk.id, size_bytes: disk.size_bytes }]);
-        for (const change of [vms().detachDisk, vms().attachDisk, vms().detachDisk]) {
-          await change(id, disk.id);
-          await change(id, disk.id);
-          const grown = sizes()[0]!.size_bytes + 2 ** 20;
-          expect(await vms().resize(id, { id: disk.id, size_bytes: grown })).toBe(grown);
+    contract(
+      "a data disk is created, detached, attached and deleted, while the VM runs and while it is stopped",
+      async () => {
+        const sizes = () => vms().disksOf(id).slice(1);
+        for (const state of ["stopped", "running"]) {
+          if (state === "running") await vms().boot(id);
+          const disk = { id: randomUUID(), name: "data", size_bytes: 2 ** 26 };
+          await vms().createDisk(id, disk, { source: null, signal });
+          await vms().createDisk(id, disk, { source: null, signal });
+          expect(sizes()).toEqual([{ id: disk.id, size_bytes: disk.size_bytes }]);
+          for (const change of [vms().detachDisk, vms().attachDisk, vms().detachDisk]) {
+            await change(id, disk.id);
+            await change(id, disk.id);
+            const grown = sizes()[0]!.size_bytes + 2 ** 20;
+            expect(await vms().resize(id, { id: disk.id, size_bytes: grown })).toBe(grown);
+          }
+          await vms().attachDisk(id, disk.id);
+          await machine!.restart();
+          if (state === "running") await vms().reset(id);
+          await vms().deleteDisk(id, disk.id);
+          await vms().deleteDisk(id, disk.id);
+          expect(sizes()).toEqual([]);
+          await expect(vms().attachDisk(id, disk.id)).rejects.toThrow(`VM ${id} has no disk ${disk.id}`);
+          expect((await seen())?.state).toBe(state);
         }
-        await vms().attachDisk(id, disk.id);
-        await machine!.restart();
-        if (state === "running") await vms().reset(id);
-        await vms().deleteDisk(id, disk.id);
-        await vms().deleteDisk(id, disk.id);
-        expect(sizes()).toEqual([]);
-        await expect(vms().attachDisk(id, disk.id)).rejects.toThrow(`VM ${id} has no disk ${disk.id}`);
-        expect((await seen())?.state).toBe(state);
-      }
-      await vms().halt(id);
-      await vms().deleteDisk(randomUUID(), randomUUID());
-    });
+        await vms().halt(id);
+        await vms().deleteDisk(randomUUID(), randomUUID());
+      },
+    );
 
-    contract("a disk is copied into a snapshot, and the snapshot into a disk, running and stopped", async () => {
-      const [boot] = vms().disksOf(id);
-      const others = () => vms().disksOf(id).slice(1).map((disk) => disk.id).toSorted();
-      for (const state of ["stopped", "running"]) {
-        if (state === "running") await vms().boot(id);
-        // After a failed growth, a snapshot may be larger than its disk.
-        const snapshot = { id: randomUUID(), name: "before", size_bytes: boot!.size_bytes + 2 ** 20 };
-        // A guest with the QEMU guest agent may have booted by now.
-        const expected = state === "running" ? ["crash", "frozen"] : ["at_rest"];
-        expect(expected).toContain(await vms().createSnapshot(id, snapshot, { source_disk_id: boot!.id, signal }));
-        // An interrupted job runs again.
-        expect(expected).toContain(await vms().createSnapshot(id, snapshot, { source_disk_id: boot!.id, signal }));
-        expect(others()).toEqual([snapshot.id]);
-        const restored = { ...snapshot, id: randomUUID(), name: "restored" };
-        await vms().createDisk(id, restored, { source: { disk_id: snapshot.id }, signal });
-        await machine!.restart();
-        await vms().createDisk(id, restored, { source: { disk_id: snapshot.id }, signal });
-        expect(others()).toEqual([snapshot.id, restored.id].toSorted());
-        const file = await vms().exportSnapshot(id, snapshot.id, { signal });
-        const exported = await readFile(file);
-        expect(await vms().exportSnapshot(id, snapshot.id, { signal })).toBe(file);
-        expect(await readFile(file)).toEqual(exported);
-        await vms().deleteExport(id, snapshot.id);
-        await vms().deleteExport(id, snapshot.id);
-        await expect(stat(file)).rejects.toThrow("ENOENT");
-        expect(expected).toContain(
-          await vms().createSnapshot(id, { ...restored, id: randomUUID() }, { source_disk_id: restored.id, signal }),
-        );
-        await vms().deleteDisk(id, restored.id);
-        for (const each of others()) await vms().deleteSnapshot(id, each);
-        await vms().deleteSnapshot(id, snapshot.id);
-        expect(others()).toEqual([]);
-        await expect(vms().createSnapshot(id, snapshot, { source_disk_id: randomUUID(), signal })).rejects.toThrow(
-          `VM ${id} has no disk`,
-        );
-        await expect(vms().exportSnapshot(id, snapshot.id, { signal })).rejects.toThrow(`VM ${id} has no disk`);
-        expect((await seen())?.state).toBe(state);
-      }
-      await vms().halt(id);
-      await vms().deleteSnapshot(randomUUID(), randomUUID());
-    });
+    contract(
+      "a disk is copied into a snapshot, and the snapshot into a disk, while the VM runs and while it is stopped",
+      async () => {
+        const [boot] = vms().disksOf(id);
+        const others = () => vms().disksOf(id).slice(1).map((disk) => disk.id).toSorted();
+        for (const state of ["stopped", "running"]) {
+          if (state === "running") await vms().boot(id);
+          // After a failed growth, a snapshot may be larger than its disk.
+          const snapshot = { id: randomUUID(), name: "before", size_bytes: boot!.size_bytes + 2 ** 20 };
+          // A guest with the QEMU guest agent may have booted by now.
+          const expected = state === "running" ? ["crash", "frozen"] : ["at_rest"];
+          expect(expected).toContain(await vms().createSnapshot(id, snapshot, { source_disk_id: boot!.id, signal }));
+          // An interrupted job runs again.
+          expect(expected).toContain(await vms().createSnapshot(id, snapshot, { source_disk_id: boot!.id, signal }));
+          expect(others()).toEqual([snapshot.id]);
+          const restored = { ...snapshot, id: randomUUID(), name: "restored" };
+          await vms().createDisk(id, restored, { source: { disk_id: snapshot.id }, signal });
+          await machine!.restart();
+          await vms().createDisk(id, restored, { source: { disk_id: snapshot.id }, signal });
+          expect(others()).toEqual([snapshot.id, restored.id].toSorted());
+          const file = await vms().exportSnapshot(id, snapshot.id, { signal });
+          const exported = await readFile(file);
+          expect(await vms().exportSnapshot(id, snapshot.id, { signal })).toBe(file);
+          expect(await readFile(file)).toEqual(exported);
+          await vms().deleteExport(id, snapshot.id);
+          await vms().deleteExport(id, snapshot.id);
+          await expect(stat(file)).rejects.toThrow("ENOENT");
+          expect(expected).toContain(
+            await vms().createSnapshot(id, { ...restored, id: randomUUID() }, { source_disk_id: restored.id, signal }),
+          );
+          await vms().deleteDisk(id, restored.id);
+          for (const each of others()) await vms().deleteSnapshot(id, each);
+          await vms().deleteSnapshot(id, snapshot.id);
+          expect(others()).toEqual([]);
+          await expect(vms().createSnapshot(id, snapshot, { source_disk_id: randomUUID(), signal })).rejects.toThrow(
+            `VM ${id} has no disk`,
+          );
+          await expect(vms().exportSnapshot(id, snapshot.id, { signal })).rejects.toThrow(`VM ${id} has no disk`);
+          expect((await seen())?.state).toBe(state);
+        }
+        await vms().halt(id);
+        await vms().deleteSnapshot(randomUUID(), randomUUID());
+      },
+    );
 
-    contract("a stopped VM gets and loses a NIC, and a running one keeps its NICs", async () => {
+    contract("a NIC can be added to a stopped VM and removed from it, but a running VM keeps its NICs", async () => {
       const [nic] = plan.nics;
       const more = { ...nic!, id: randomUUID(), name: "more", mac: "02:00:00:00:00:99", primary_ipv4: "10.0.1.99" };
       const macs = async () => ((await seen())?.nics as { mac: string }[]).map(({ mac }) => mac);

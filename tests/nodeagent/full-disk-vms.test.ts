@@ -1,5 +1,5 @@
-// Tests the records of VMs on a full disk: a change that could not be written is not taken for made, and is made later.
-// The full disk is a small file system in memory, so these tests need root.
+// Tests the records of VMs on a full disk: a change that cannot be written does not take effect, and is made when the
+// disk has room. The full disk is a small file system in memory, so these tests need root.
 import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { mkdir, rm, writeFile } from "node:fs/promises";
@@ -44,7 +44,7 @@ const arriving = (migration_id: string) => ({
   move: { role: "arriving", migration_id, ticket_sha256: "" } as const,
 });
 
-test("a record that could not be written is as before, and a new one does not exist", async () => {
+test("a record that cannot be written keeps its old values, and a new record that cannot be written does not exist", async () => {
   const { store } = node;
   const id = await node.add({ cpu: 1 });
   await fill();
@@ -86,7 +86,7 @@ test(
     await fill();
     qemu.send({ event: "SHUTDOWN", data: { guest: true, reason: "guest-shutdown" } });
     await expect.poll(() => node.log).toEqual([expect.stringContaining("ENOSPC")]);
-    expect(store.get(id)?.power, "nothing takes the run for recorded").toBe("on");
+    expect(store.get(id)?.power, "the record still has the old power").toBe("on");
     await free();
     await expect.poll(() => store.get(id)?.power, { timeout: 15_000 }).toBe("off");
     // The record in memory changes first.

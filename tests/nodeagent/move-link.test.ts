@@ -78,7 +78,7 @@ test("a source sends nothing to a target with another certificate", async () => 
   const received = new Promise<string>((resolve) =>
     server.once("secureConnection", (socket) => {
       let text = "";
-      socket.on("error", () => {}); // "close" follows.
+      socket.on("error", () => {}); // The event "close" follows.
       socket.on("data", (bytes) => text += bytes);
       socket.once("close", () => resolve(text));
     })

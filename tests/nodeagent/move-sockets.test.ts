@@ -24,7 +24,7 @@ async function connection(): Promise<readonly [Socket, Socket]> {
   const [far] = await once(server, "connection") as [Socket];
   server.close();
   for (const end of [near, far]) {
-    end.on("error", () => {}); // "close" follows.
+    end.on("error", () => {}); // The event "close" follows.
     closers.push(() => end.destroy());
   }
   near.pause();

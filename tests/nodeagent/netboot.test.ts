@@ -143,7 +143,7 @@ test("the node uses exactly the disks of the layout that the operator approved",
     ),
   });
   const approval = { disk_layout: "mirror", disk_width: null, disk_spares: null, disk_cache: true, disk_exclude: [] };
-  // The layout depends on these fields of an approval only.
+  // Of an approval, the layout depends only on these fields.
   const approved = approvedLayout(inventory, approval as unknown as Parameters<typeof approvedLayout>[1]);
   const options = { layout: "mirror", width: null, spares: null, cache: true, exclude: [] };
   const printed = JSON.parse(layoutText(disks, options));

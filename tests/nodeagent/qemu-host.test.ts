@@ -116,7 +116,7 @@ describe("systemd", () => {
     ]);
   });
 
-  test("the limit never is below what the running VMs may use, and rises before another VM starts", async () => {
+  test("the limit is never below the memory that the running VMs may use, and rises before another VM starts", async () => {
     const { calls, supervisor } = fake();
     const all = [vm("a"), vm("b"), vm("c", { power: "off" })];
     const limited = limitedSupervisor(supervisor, () => sliceLimit(all, 2 * GIB));

@@ -41,7 +41,7 @@ test("if the timer cannot be set, the restart fails with the reason", async () =
   );
 });
 
-test("the platform image is the stamp that the booter sent; a machine without it reports none", async () => {
+test("the platform image is the stamp that the booter sent; a machine without a stamp reports no image", async () => {
   const folder = await temporaryFolder("reboot");
   try {
     expect(await bootedImage(folder.path)).toBeNull();

@@ -29,7 +29,7 @@ test("a PNG file of the VM's user is read", async () => {
   expect(await readPicture(await written("good.png", PICTURE), uid)).toEqual(PICTURE);
 });
 
-test("a file of another user, a file that is no PNG and a file that is too large are refused", async () => {
+test("a file of another user, a file that is not a PNG, and a file that is too large are refused", async () => {
   await expect(readPicture(await written("other.png", PICTURE), uid + 1)).rejects.toThrow("gave no picture");
   await expect(readPicture(await written("text.png", "root:x:0:0"), uid)).rejects.toThrow("gave no picture");
   const large = new Uint8Array(SCREENSHOT_BYTES_MAX + 1);

@@ -75,7 +75,7 @@ test("after a boot, a VM whose instance is on another node does not start, and t
   );
 });
 
-test("if only the agent restarts, it does not ask; if the server is too old to list the instances, every VM starts", async () => {
+test("if only the agent restarts, it does not request the list of instances; if the server is too old to list the instances, every VM starts", async () => {
   const running = await vm("on", { boot_id: NOW });
   await hold(() => Promise.reject(new Error("asked")));
   const other = await vm("on");

@@ -156,7 +156,7 @@ test("a disabled node accepts no placement, and an approved one does", async () 
   expectConflict(await remove(node), INSTANCES);
 });
 
-test("in 20 rounds of a placement and a removal at the same time, never both succeed", async () => {
+test("in 20 races between a placement and a removal of the node, exactly one of the two succeeds", async () => {
   const outcomes = { placed: 0, removed: 0 };
   const race = steering();
   for (let round = 0; round < ROUNDS; round++) {
@@ -177,7 +177,7 @@ test("in 20 rounds of a placement and a removal at the same time, never both suc
 }, 120_000);
 
 test(
-  "in 20 races between placing an instance and disabling and removing its node, never both succeed",
+  "in 20 races between a placement and the disable and removal of the node, exactly one of the two sides succeeds",
   async () => {
     const outcomes = { placed: 0, refused: 0 };
     const race = steering();
@@ -210,7 +210,7 @@ test("a valid reservation prevents the removal, and an expired one does not", as
 });
 
 for (const end of ["source_cn", "target_cn"] as const) {
-  test(`a migration with the node as ${end} prevents the removal until it has ended`, async () => {
+  test(`a migration with the node as ${end} prevents the removal until the migration has ended`, async () => {
     const node = await disabledNode();
     const other = crypto.randomUUID();
     const [source, target] = end === "source_cn" ? [node, other] : [other, node];

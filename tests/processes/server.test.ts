@@ -136,7 +136,7 @@ test("if the root operator's keys have expired, BERTH_ROOT_KEY gives a key that 
   await db.query("update api_key set expires_at = now()").finally(db.close);
   const second = await serverOf({ env });
   expect((await request(second.url, { method: "GET", path: "/v1/auth/whoami", key })).status).toBe(401);
-  // A log is read by more people than the root operator.
+  // The log must not contain the key: people other than the root operator read it.
   expect(second.log()).not.toContain("opsk_");
   expect(await second.stop()).toBe(0);
   const third = await serverOf({ env: { DATABASE_URL: url } });

@@ -50,7 +50,7 @@ test("every variable that a program reads is known, and the server reads every v
   const read = named(programs.map(({ text }) => code(text)), /(?:env\.|["'`])(BERTH_[A-Z0-9_]+)/g);
   const files = filesBelow(["cli/release"], "").filter((path) => !path.endsWith(".ts")).map(readText);
   const in_files = named([...files, ...filesBelow(["docs/guides"], ".md").map(readText)], /\b(BERTH_[A-Z0-9_]+)/g);
-  // Without a default, a test passes the variable to a program of its own.
+  // A test's own option has a default (`??`). A variable without a default is for a program that the test starts.
   const tests = sources(["tests"]).map(({ text }) => text);
   const in_tests = named(tests, /process\.env(?:\.|\[")(BERTH_[A-Z0-9_]+)(?:"\])? \?\?/g);
   expect(unknownVariables([...read, ...in_files, ...in_tests])).toEqual([]);

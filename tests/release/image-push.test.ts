@@ -17,7 +17,7 @@ import { run } from "./tools.ts";
 
 const VERSION = "1.2.3";
 
-test("the push keeps the digest, also if the registry has the layers in another compression", async (context) => {
+test("the push keeps the digest, even if the registry has the layers in another compression", async (context) => {
   needs(context, "skopeo");
   const folder = await temporaryFolder("image-push");
   context.onTestFinished(() => folder.remove());

@@ -111,7 +111,7 @@ describe.skipIf(why_not !== null)("install.sh", { timeout: LIMIT_MS }, () => {
     expect(await versionOf("opsctl")).toBe("install ok installed 1.9.0");
   });
 
-  test("installs an older version after the package was removed, whose settings stay", async () => {
+  test("installs an older version after the package was removed and its settings were kept", async () => {
     expect((await install("new", "booter")).code).toBe(0);
     expect((await dpkg("--remove", "booter")).code).toBe(0);
     expect(await versionOf("booter")).toBe("deinstall ok config-files 1.10.0");

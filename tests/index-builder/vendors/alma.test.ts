@@ -13,7 +13,7 @@ test("every major version is a release, newest first, and the newest has the ali
   ]);
 });
 
-test("the build is the dated image that has the same hash as the file latest", async () => {
+test("the build is the dated image that has the same hash as the `latest` file", async () => {
   const { builds } = await builtFrom(alma);
   const seen = ["10", "9", "8"].map((release) => {
     const build = builds(release)[0]!;
@@ -43,7 +43,7 @@ test("the digest is the dated file's digest in CHECKSUM, and the signature has t
   }]);
 });
 
-test("the current image is the one with the hash of the file latest, not the one with the newest date", async () => {
+test("the current image is the image with the hash of the `latest` file, not the image with the newest date", async () => {
   const { builds } = await builtFrom(alma, WIDE);
   expect(builds("10").map(({ build }) => build)).toEqual(["10.2-20260817.10"]);
 });
@@ -75,7 +75,7 @@ test("the variants ext4 and UEFI, and aarch64 and x86_64_v2, are published; imag
   ]);
 });
 
-test("an architecture is left out if its file latest matches no dated image, or if it matches a newer image than the x86_64 image", async () => {
+test("an architecture is left out if its `latest` file matches no dated image, or if it matches a newer image than the x86_64 image", async () => {
   const { builds, outcome } = await builtFrom(alma, WIDE);
   expect(builds("9").flatMap(artifactLines).join()).not.toContain("ppc64le");
   expect(builds("10").flatMap(artifactLines).join()).not.toContain("s390x");
@@ -111,7 +111,7 @@ test("an archived build stays when the vault no longer has it", async () => {
   expect(archived.get("9")).toEqual(first.archived.get("9"));
 });
 
-test("a file latest that matches no dated image fails the vendor", async () => {
+test("a `latest` file that matches no dated image fails the vendor", async () => {
   const outcome = await runRecorded(alma, ["wide/alma-rolling", "t0"]);
   expect(outcome).toMatchObject({ ok: false, error: expect.stringContaining("no dated image has the hash") });
 });

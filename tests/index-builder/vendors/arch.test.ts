@@ -27,7 +27,7 @@ test("the newest dated folder is the build, with the hash beside its image", asy
   });
 });
 
-test("folders are ordered by number, and the folder latest, a copy, is not a build", async () => {
+test("folders are ordered by number, and the folder `latest`, which is a copy, is not a build", async () => {
   const { builds } = await builtFrom(arch, ["wide/arch-next", "t0"]);
   expect(builds("rolling").map(({ build }) => build)).toEqual(["20261015.610001"]);
   expect(artifactLines(builds("rolling")[0])).toEqual(["cloudimg/x86_64/qcow2 sha256:f6f038f8"]);

@@ -1,5 +1,5 @@
 // Tests how long a node runs its NAT gateways: for 60 s after the last answered poll was sent (docs/networking.md,
-// "Where NAT gateways run"). The driver of the tests only notes what the agent asks of the kernel.
+// "Where NAT gateways run"). The driver of the tests only records the requests of the agent.
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openDocumentStore } from "../../../nodeagent/network/document-store.ts";
 import type { NetworkDriver } from "../../../nodeagent/network/network-driver.ts";
@@ -42,7 +42,7 @@ async function open(): Promise<NodeNetwork> {
   return createNodeNetwork({ driver, store, log: () => {}, monotonicMs: () => now_s * 1_000 });
 }
 
-/** Lets the control plane answer a poll after some seconds, and returns what the agent asked of the kernel. */
+/** Lets the control plane answer a poll after some seconds, and returns the agent's requests to the kernel. */
 async function poll(
   network: NodeNetwork,
   { held_s = 0, vpcs = [], gone = [] }: { held_s?: number; vpcs?: NetworkPollView["vpcs"]; gone?: string[] } = {},

@@ -149,7 +149,7 @@ test("DNS: names of the VPC and of the zone internal are answered here, all othe
   expect(answerTo("a1", "p1", "internal", "example")).toBeNull();
 });
 
-test("DNS: a message that is no query with one question is not answered", () => {
+test("DNS: a message is not answered unless it is a query with one question", () => {
   const good = query("a1", "p1", "internal");
   const changed = (at: number, value: number) => Uint8Array.from(good, (byte, index) => index === at ? value : byte);
   expect(questionOf(good)).toMatchObject({ name: "a1.p1.internal", type: 1 });

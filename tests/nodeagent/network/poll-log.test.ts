@@ -46,7 +46,7 @@ test("an answer of an older server ends the failures too", async () => {
   expect(await logOf([BUSY, OLDER, BUSY, EMPTY])).toEqual([RETRYING, older, RECOVERED, RETRYING, RECOVERED]);
 });
 
-test("a document that cannot be stored is logged once, and the recovery when it can be stored", async () => {
+test("a document that cannot be stored is logged once, and the recovery is logged when the document can be stored", async () => {
   const state_dir = stateDir();
   const folder = documentsFolder(state_dir);
   const view = { nodes: [], vpcs: [documentOf({ vni: 4_096, machines: [], rules: [], edge: null, routes: [] }, "n1")] };

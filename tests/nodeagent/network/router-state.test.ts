@@ -167,7 +167,7 @@ describe("the longest prefix wins across all tables", () => {
   });
 });
 
-test("no two subnets, and no subnet and the public addresses, share a table, with 10,000 subnets", () => {
+test("with 10,000 subnets, the tables of all subnets and the table of the public addresses differ from each other", () => {
   const document = documentOf(VPC, "n1");
   const subnets = Array.from({ length: 10_000 }, (_, n) => ({
     ...document.subnets[0]!,

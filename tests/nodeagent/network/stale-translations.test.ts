@@ -47,7 +47,7 @@ test("connections of a floating IP are kept as long as its NIC has it", () => {
   expect(stale(document({ web1: [F4, F6] }), ...OF_FLOATING, WITHIN)).toEqual([]);
 });
 
-test("one line for each translation of a floating IP deletes its connections when another NIC has it", () => {
+test("when another NIC has a floating IP, one line for each old translation deletes the translation's connections", () => {
   expect(stale(document({ web2: [F4, F6] }), ...OF_FLOATING, WITHIN)).toEqual([
     `-D -f ipv4 -d ${F4} -r ${WEB1}`,
     `-D -f ipv4 -s ${WEB1} -q ${F4}`,
