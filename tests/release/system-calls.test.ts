@@ -1,4 +1,5 @@
-// Checks that the control plane's unit allows the system calls of Deno. systemd kills a process that makes others.
+// Checks that the control plane's unit allows the system calls of Deno. systemd kills a process that makes any other
+// system call.
 import { execFileSync } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";

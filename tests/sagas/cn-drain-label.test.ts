@@ -123,7 +123,7 @@ test.each(CUTS)("starts once when the connection is cut %s the commit", async (c
   await expectBegun(asked);
 });
 
-test.each(FAULT_POINTS)("continues to wait in another process when this one dies %s", async (dies) => {
+test.each(FAULT_POINTS)("continues to wait in another process when the first process dies %s", async (dies) => {
   const asked = fresh();
   expect(await ask(asked)).toMatchObject({ ok: true });
   const dying = p.newProcess({ dies });

@@ -101,7 +101,7 @@ describe.each([
     await expectBegun(asked);
   });
 
-  test.each(FAULT_POINTS)("continues to wait in another process when this one dies %s", async (dies) => {
+  test.each(FAULT_POINTS)("continues to wait in another process when the first process dies %s", async (dies) => {
     const asked = fresh();
     expect(await ask(asked)).toMatchObject({ ok: true });
     const dying = p.newProcess({ dies });

@@ -34,7 +34,7 @@ export type Scenario = {
   readonly ask: (p: InstanceSagas) => Promise<Asked>;
   /** Checks the database after the saga succeeded. */
   readonly expectDone: (p: InstanceSagas, begun: Begun) => Promise<void>;
-  /** Checks the database after the failure of the job of this step, which its node had claimed. */
+  /** Checks the database after the job of this step failed. The node had claimed the job. */
   readonly expectFailed: (p: InstanceSagas, begun: Begun, reason: string, step: string) => Promise<void>;
 };
 

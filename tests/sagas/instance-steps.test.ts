@@ -122,7 +122,7 @@ describe.each(STEPS)("step $step of $of", ({ scenario, step }) => {
     await expectSucceeded(scenario, begun);
   });
 
-  test.each(FAULT_POINTS)("continues in another process when this one dies %s", async (dies) => {
+  test.each(FAULT_POINTS)("continues in another process when the first process dies %s", async (dies) => {
     const begun = await begin(scenario);
     await p.reach(begun.saga_id, step);
     const dying = p.newProcess({ dies });
@@ -281,7 +281,7 @@ describe.each(UNDOS)("the undo of $step of $of", ({ scenario, step }) => {
     await expectUndone(begun);
   });
 
-  test.each(FAULT_POINTS)("continues in another process when this one dies %s", async (dies) => {
+  test.each(FAULT_POINTS)("continues in another process when the first process dies %s", async (dies) => {
     const begun = await unwinding();
     const dying = p.newProcess({ dies });
     await dying.tick(begun.saga_id).catch(() => {});

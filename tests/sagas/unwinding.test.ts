@@ -34,7 +34,7 @@ describe.each(UNDONE)("the undo of %s", (step) => {
     expect(await p.left(started)).toEqual([]);
   });
 
-  test.each(FAULT_POINTS)("continues in another process when this one dies %s", async (dies) => {
+  test.each(FAULT_POINTS)("continues in another process when the first process dies %s", async (dies) => {
     const started = await unwindingAt(step);
     const dying = p.newProcess({ dies });
     await dying.tick(started.id).catch(() => {});
@@ -43,7 +43,7 @@ describe.each(UNDONE)("the undo of %s", (step) => {
     expect(await p.left(started)).toEqual([]);
   });
 
-  test("leaves the saga stuck with the step's name, and earlier steps not undone, when it keeps failing", async () => {
+  test("that keeps failing leaves the saga stuck with the step's name, and does not undo the earlier steps", async () => {
     const started = await unwindingAt(step);
     await p.close(`${step}:undo`);
     for (let tries = 1; tries <= UNDO_TRIES_MAX; tries++) {

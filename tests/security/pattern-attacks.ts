@@ -1,6 +1,6 @@
-// Builds texts that make a regular expression backtrack. One kind has the text before a repetition, then many repeated
-// parts, then a mismatch. The other kind repeats the text before a repetition together with one repeated part. A
-// pattern's time for these texts must grow linearly.
+// Builds texts that make a regular expression backtrack, two kinds for each repetition in the expression. A text of the
+// first kind matches the part before the repetition, then the repeated part many times, and then stops matching. A text
+// of the second kind repeats both parts together. A pattern's time for these texts must grow linearly.
 import process from "node:process";
 import type { Pattern } from "./program-patterns.ts";
 import { parsePattern, type Part } from "./pattern-syntax.ts";

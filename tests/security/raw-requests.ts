@@ -51,7 +51,7 @@ async function openConnection({ port, from }: RawTarget): Promise<Connection> {
     text += part;
     wake();
   });
-  socket.on("error", () => {}); // "close" follows
+  socket.on("error", () => {}); // The event "close" follows.
   socket.on("close", () => {
     ended = true;
     wake();

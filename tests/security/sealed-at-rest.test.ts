@@ -137,7 +137,7 @@ describe("the database does not contain", { timeout: LIMIT_MS }, () => {
 });
 
 describe("a database of release 0.1.0", { timeout: LIMIT_MS }, () => {
-  test("S-17: the first start seals its user data, once, and the node still gets it", async () => {
+  test("S-17: the first start of this version seals the user data once, and the node still gets the user data", async () => {
     const shared = await freshDatabase();
     const first = await openTestControlPlane({ databaseUrl: shared.url });
     const { g, node } = await openTenantAndNode(first);

@@ -91,7 +91,7 @@ describe("S-32: the API over TLS", () => {
         const parts: Buffer[] = [];
         const socket = connect(server.port, "127.0.0.1", () => socket.write(record));
         socket.on("data", (part) => parts.push(Buffer.from(part)));
-        socket.on("error", () => {}); // "close" follows
+        socket.on("error", () => {}); // The event "close" follows.
         socket.on("close", () => settle(Buffer.concat(parts)));
       });
       expect(answer[0]).toBe(ALERT);
@@ -133,7 +133,7 @@ describe("S-36: over TLS, too,", () => {
           client.write("GET / HTTP/1.1\r\nHost: localhost\r\n");
         });
         client.on("data", (part) => text += part);
-        client.on("error", () => {}); // "close" follows
+        client.on("error", () => {}); // The event "close" follows.
         client.on("close", () => settle(text));
       });
       expect((await silent.closed()).text).toBe("");

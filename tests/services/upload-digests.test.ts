@@ -12,7 +12,7 @@ const PARTS = Math.ceil(BYTES.length / IMAGE_PART_BYTES);
 
 const partOf = (part: number) => BYTES.slice(part * IMAGE_PART_BYTES, (part + 1) * IMAGE_PART_BYTES);
 
-/** Returns digests of a process, and the parts that it read from the store. `missing` is not in the store. */
+/** Returns digests of a process, and the parts that it read from the store. The store lacks the part `missing`. */
 function openProcess({ missing = -1 } = {}) {
   const read: number[] = [];
   const digests = createUploadDigests((_id, part) => {

@@ -127,7 +127,7 @@ describe("traits", () => {
   const set = (node: Node, traits: unknown) => onNode(t, "POST", node, "/traits", { traits });
   const get = async (node: Node) => (await onNode(t, "GET", node, "/traits")).body;
 
-  test("a node has none by default; setting replaces all of them", async () => {
+  test("a node has no traits by default; a change replaces all traits", async () => {
     const node = await awaitingSetup(t);
     expect(await get(node)).toEqual({ traits: {} });
     const first = await set(node, { rack: "7", gpu: "no" });

@@ -19,9 +19,9 @@ const DAY_S = 86_400;
 const JUMPS_S = [-3 * DAY_S, -DAY_S, -HOUR_S, 0, HOUR_S, DAY_S] as const;
 /** How long before its end a limit is checked, in seconds: longer than a slow machine needs between the steps. */
 const BEFORE_S = 300;
-/** Long enough for the background work to end what it considers expired. */
+/** Long enough for the background work to end the objects that it considers expired. */
 const PASSES_MS = 2_500;
-/** The maximum time that the background work may take to end what has expired. */
+/** The maximum time that the background work may take to end expired objects. */
 const WAIT = { limit_ms: 60_000, look_ms: 100 };
 const JUMP_EVERY_MS_MAX = 400;
 const CHECK_LIMIT_MS = 60_000;

@@ -8,7 +8,7 @@ import type { TwoEngines } from "./two-engines.ts";
 export type PairReport = {
   pairs: number;
   histories: number;
-  /** `refused`: histories in which a command was refused. `waited`: those in which one waited for the other's lock. */
+  /** Histories in which a command was refused (`refused`), or waited for the other command's lock (`waited`). */
   refused: number;
   waited: number;
   readonly violations: string[];

@@ -131,7 +131,7 @@ export function openLink({ sides, network, watch, over }: LinkOptions): Link {
 
   for (const [direction, { from, to, queue }] of Object.entries(ways) as [Direction, Way][]) {
     sides[from].on("data", (bytes: Uint8Array) => came(direction, bytes));
-    sides[from].on("error", () => {}); // "close" follows.
+    sides[from].on("error", () => {}); // The event "close" follows.
     sides[from].once("close", () => {
       gone.add(from);
       if (lost.has(from)) return;

@@ -127,7 +127,7 @@ describe("a session", () => {
     ]);
   });
 
-  test("has the lifetime that the setting has now, even if the session began before the setting was changed", async () => {
+  test("has the lifetime in the current setting, even if the session began before the setting was changed", async () => {
     const { username } = await newUser();
     const tokens = (await login(username)).body;
     const path = "/v1/config/session.lifetime_secs";

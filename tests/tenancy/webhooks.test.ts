@@ -79,7 +79,7 @@ test("a change of a project arrives once, with a signature that the secret verif
   await drop(webhook);
 });
 
-test("the secret is in the answer to the create only, and sealed in the database", async () => {
+test("the secret is only in the answer to the create, and is sealed in the database", async () => {
   const key = crypto.randomUUID();
   const body = { name: "secret", url: hook.url };
   const create = () => t.call("POST", `/v1/webhooks${inProject()}`, { body, headers: { "idempotency-key": key } });

@@ -190,7 +190,7 @@ test("an actor that is not a saga gets a tick when a commit makes it due", async
   expect(sent).toEqual([[undefined, JOB, { type: "tick" }]]);
 });
 
-test("a stopped worker follows no commit, and waits for the work that it began", async () => {
+test("a worker that stops completes the work that it began, and acts on no later commit", async () => {
   const { worker, sent, deleted } = openWorker();
   worker.follow({ ...NOTHING, tells: [tell("a")] });
   await worker.stop();

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { createReceipts, createSendWindow } from "../../../src/lib/console/window.ts";
 
-test("sent bytes reduce the room of a window, and confirmed bytes restore it", () => {
+test("sent bytes reduce the number of bytes that may be sent, and confirmed bytes increase it again", () => {
   const window = createSendWindow(10);
   window.sent(7);
   expect(window.room()).toBe(3);
@@ -27,7 +27,7 @@ test("the receiver confirms the sum of the used bytes when the sum is at least a
   expect(confirmed).toEqual([25, 80]);
 });
 
-test("a sender always has room if the receiver uses each byte at once", () => {
+test("a sender never has to wait if the receiver uses each byte at once", () => {
   const window = createSendWindow(64);
   const used = createReceipts((bytes) => expect(window.confirmed(bytes)).toBe(true), 64);
   let carried = 0;

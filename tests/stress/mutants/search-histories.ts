@@ -15,7 +15,7 @@ const seeds_max = seeds === undefined ? SEEDS_MAX : Number(seeds);
 const first = await search();
 if (first !== null) console.log(first);
 
-/** Searches the corpus first, because a plan that found a bug before finds it again at once. */
+/** Searches the corpus first, because a plan that once found a bug finds the same bug again at once. */
 async function search(): Promise<string | null> {
   for (const [name, { plan }] of await readCorpus()) if (await breaks(plan)) return name;
   for (let seed = 1; seed <= seeds_max; seed += 1) if (await breaks(planFor(seed))) return `seed ${seed}`;
