@@ -369,7 +369,7 @@ describe.each(
     });
 
     test.each([[[]], [[{ type: "guarded", allow: true } as LampMessage]]])(
-      "a message for which the step function throws fails alone, after %j",
+      "if the step function throws for a message, only this message fails, after %j",
       async (first) => {
         const id = await newLamp();
         const engine = engineOn(subject.store);

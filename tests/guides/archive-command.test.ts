@@ -44,7 +44,7 @@ test("after a kill during the copy, the next run archives the whole segment", as
   expect(await readdir(join(folder.path, "archive"))).toEqual([SEGMENT]);
 });
 
-test("a segment that is archived already is accepted, and a different one is not overwritten", async () => {
+test("a segment that is already archived is accepted, and an archived segment with other content is not overwritten", async () => {
   expect(archive()).toBe(0);
   expect(archive()).toBe(0);
   await writeFile(join(folder.path, "archive", SEGMENT), "of another server");

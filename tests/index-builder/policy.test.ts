@@ -61,7 +61,7 @@ function firstArtifact(outcome: VendorOutcome, release: string) {
 const IMAGE_9 = /Rocky-9-.*\.qcow2$/;
 
 test.each([404, 410])(
-  "a release whose image answers %i is left out, and the alias latest moves to the next one",
+  "a release whose image answers %i is left out, and the alias latest moves to the next release",
   async (status) => {
     const outcome = await run(rocky, [{ match: /Rocky-10-.*\.qcow2$/, status }]);
     expect(releasesOf(outcome)).toEqual(["9 latest", "8"]);

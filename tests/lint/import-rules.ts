@@ -178,7 +178,8 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     files: [/^console\/(?!build|bundle)/, LIB, CONTRACT_VALUES],
     types: [CONTRACT],
     packages: /^(?:@xterm\/(?:xterm|addon-fit)|uplot)$/,
-    rule: "the terminal and the charts of the console import their packages and what the console imports",
+    rule:
+      "the terminal and the charts of the console import their own packages, and everything that the console may import",
     fix: "put code of the pages into console/parts",
   },
   {

@@ -212,7 +212,7 @@ test("a target refuses a guest whose machine type its QEMU lacks, before anythin
   expect(await inGuest(source.driver(), id, "cat /run/mark")).toBe("kept");
 });
 
-test("a guest whose migration is refused while it is paused continues, and moves later", async () => {
+test("a guest continues if its migration is refused while the guest is paused, and can be migrated later", async () => {
   const { id, moving, link } = await prepared(true);
   let asked = 0;
   // The driver calls isWanted the second time while the guest is paused.

@@ -110,7 +110,7 @@ test("a move is stuck if the machine can bind the address to neither NIC; a late
   okOf(await g.call("DELETE", path(ip)));
 });
 
-test("an address whose release fails stays bound", async () => {
+test("an address stays bound if its release fails", async () => {
   const ip = okOf(await makeFloatingIp(g));
   okOf(await attach(ip, one));
   await machine.trouble({ fail_at: ["fip_release:address"] });

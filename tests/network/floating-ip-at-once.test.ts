@@ -92,7 +92,7 @@ describe("at the same time", () => {
     await b.giveBack(ip, from);
   });
 
-  test("a floating IP whose move fails after a forced delete of the old instance is detached", async () => {
+  test("a floating IP is detached if its move fails after a forced delete of the old instance", async () => {
     const from = await b.stopped();
     const ip = await b.attached(from);
     const answer = b.attach(ip, b.away);

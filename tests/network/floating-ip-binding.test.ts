@@ -107,7 +107,7 @@ describe("a floating IP", () => {
   });
 });
 
-test("a floating IP whose first node fails to bind it stays detached", async () => {
+test("a floating IP stays detached if the node of its first attach fails to bind it", async () => {
   const ip = await b.make();
   const answer = b.attach(ip, b.web);
   await b.node.fail(await b.node.take(), "no such uplink");
@@ -134,7 +134,7 @@ describe("a floating IP that moves", () => {
     await b.giveBack(ip, b.away);
   });
 
-  test("moves between two instances of one node in the same way", async () => {
+  test("between two instances of one node moves in the same way", async () => {
     const ip = await b.attached(b.web);
     const answer = b.attach(ip, b.standby);
     for (const kind of ["fip_release", "fip_claim"]) await b.node.does(kind);

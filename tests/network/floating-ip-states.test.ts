@@ -57,18 +57,18 @@ describe("the deletion of an instance", () => {
   const gone = (instance_id: string) => ({ type: "instance_gone", instance_id, forced: null }) as const;
   const toSaga = (message: unknown) => ({ part: "tell", to: { kind: "saga", id: "operation" }, message });
 
-  test("to which a floating IP is attached detaches the floating IP", () => {
+  test("detaches a floating IP that is attached to the instance", () => {
     expect(decide(STATES["attached"]!, gone("old"))).toMatchObject({ next: { state: "detached" } });
     expect(decide(STATES["attached"]!, gone("other"))).toEqual({ out: "ignore" });
   });
 
-  test("to which an attach is binding a floating IP abandons the attach", () => {
+  test("abandons an attach that is binding a floating IP to the instance", () => {
     const { next, parts } = decide(STATES["attaching"]!, gone("new")) as { next: FloatingIpState; parts: unknown[] };
     expect(next).toMatchObject({ state: "attaching", to: null, from: OLD });
     expect(parts).toContainEqual(toSaga({ type: "abandon" }));
   });
 
-  test("to which a rollback binds the address again ends the rollback's wait", () => {
+  test("ends the wait of a rollback that is binding a floating IP to the instance again", () => {
     const { next, parts } = decide(STATES["reclaiming after an attach"]!, gone("old")) as {
       next: FloatingIpState;
       parts: unknown[];

@@ -166,7 +166,7 @@ test("a node does not get a VPC of another tenant", async () => {
   expect(JSON.stringify(vpcs)).not.toContain(other.vpc.id);
 });
 
-test("a new underlay address of a node changes the documents of the others", async () => {
+test("a new underlay address of a node changes the other nodes' documents", async () => {
   const have = await f.stored(f.one);
   const path = `/v1/cns/${f.two.server_uuid}/underlay`;
   const patched = await f.t.call("PATCH", path, { body: { underlay_address: "192.0.2.77", underlay_mtu: 1_400 } });

@@ -144,7 +144,7 @@ describe.skipIf(missing !== null)("the lease of a NAT gateway", () => {
     for (const node of NODE_NAMES) await drivers[node].keepOnly(new Set());
   });
 
-  test("a gateway whose address was the only one of its node runs again after the next application", async () => {
+  test("a gateway with the only public address of its node runs again after the next application of the document", async () => {
     const document = documentOf(ALONE, "n2");
     await drivers.n2.apply(document);
     await site.plug("n2", document, ALONE.machines[0]!);

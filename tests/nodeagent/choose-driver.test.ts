@@ -1,5 +1,5 @@
-// Tests the choice of the driver on a machine that cannot run VMs, because QEMU's users cannot enter a folder above the
-// one for VMs.
+// Tests the choice of the driver on a machine that cannot run VMs, because QEMU's users cannot enter a parent of the
+// folder for VMs.
 import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";

@@ -13,7 +13,7 @@ afterEach(async () => {
   qmp = monitor = undefined;
 });
 
-test("negotiates after the greeting, and gives each command its own id", async () => {
+test("the client negotiates after the greeting, and gives each command its own id", async () => {
   monitor = await fakeMonitor();
   qmp = await openQmp(monitor.path);
   await qmp.execute("cont");
@@ -25,7 +25,7 @@ test("negotiates after the greeting, and gives each command its own id", async (
   ]);
 });
 
-test("assigns answers by their ids, in any order", async () => {
+test("the client assigns answers to commands by their ids, in any order", async () => {
   const late: number[] = [];
   monitor = await fakeMonitor(({ execute, id }) => {
     if (execute === "qmp_capabilities") return { return: {} };
@@ -71,7 +71,7 @@ test("all commands fail when QEMU ends, and later ones fail at once", async () =
   await expect(qmp.execute("cont")).rejects.toMatchObject({ kind: "Closed" });
 });
 
-test("delivers the known events in order, even when they are split over packets, and ignores others", async () => {
+test("the client delivers the known events in order, even when they are split over packets, and ignores others", async () => {
   monitor = await fakeMonitor();
   qmp = await openQmp(monitor.path);
   const events: QmpEvent[] = [];
@@ -100,7 +100,7 @@ test("a monitor that serves another client does not greet: connecting fails afte
   await expect(openQmp(monitor.path, 30)).rejects.toMatchObject({ kind: "Timeout", message: /greeting/ });
 });
 
-test("connects as soon as QEMU listens", async () => {
+test("the client connects as soon as QEMU listens", async () => {
   monitor = await fakeMonitor();
   const path = monitor.path;
   await monitor.remove();
@@ -108,7 +108,7 @@ test("connects as soon as QEMU listens", async () => {
   await expect(connectQmp(path, { limit_ms: 5_000, isGone: () => true })).rejects.toThrow("ENOENT");
 });
 
-test("finds the same QEMU again after the agent has restarted", async () => {
+test("the client finds the same QEMU again after the agent has restarted", async () => {
   monitor = await fakeMonitor(({ execute }) => ({ return: execute === "query-status" ? { status: "running" } : {} }));
   qmp = await openQmp(monitor.path);
   qmp.close();
@@ -120,7 +120,7 @@ test("finds the same QEMU again after the agent has restarted", async () => {
 test.each([
   ["text that is not JSON", "hello\n"],
   ["a line without an end", "x".repeat(5 * 2 ** 20)],
-])("closes the connection after %s", async (_, text) => {
+])("the client closes the connection after %s", async (_, text) => {
   monitor = await fakeMonitor();
   qmp = await openQmp(monitor.path);
   monitor.send(text);

@@ -10,7 +10,7 @@ import { CONSOLE_BUFFER_BYTES_MAX, CONSOLE_WINDOW_BYTES } from "../../src/contra
 
 /** More than a Unix socket of Linux holds, so that the last piece waits for the reader. */
 const PIECES = CONSOLE_BUFFER_BYTES_MAX / CONSOLE_WINDOW_BYTES + 1;
-/** Time in which the kernel takes what it can. */
+/** Time in which the kernel takes as many bytes as fit into its buffers. */
 const SETTLE_MS = 200;
 
 async function openUnread() {

@@ -1,6 +1,6 @@
 // Three servers behind HAProxy are replaced one after the other by servers of another version, while clients and node
-// agents send requests. First an older version is replaced by this one, which migrates the database; then this version
-// is replaced by the older one. No request may fail, except changes during the migrations from release 0.1.0
+// agents send requests. First this version replaces an older version, and migrates the database; then the older version
+// replaces this version. No request may fail, except changes during the migrations from release 0.1.0
 // (docs/guides/upgrade.md).
 import { type ChildProcess, spawn } from "node:child_process";
 import { createWriteStream } from "node:fs";
@@ -135,7 +135,7 @@ function startReader(url: string): { stop(): Promise<readonly string[]> } {
   };
 }
 
-/** Replaces the servers one after the other. `root` is the folder of the version; by default, this one. */
+/** Replaces the servers one after the other by the version in the folder `root`, by default this version. */
 async function replaceAll(site: Upgrade, root?: string): Promise<void> {
   for (let index = 0; index < SERVERS; index++) {
     await replace(site, index, root);

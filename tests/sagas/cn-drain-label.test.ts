@@ -98,7 +98,7 @@ async function expectEnded({ id }: Asked): Promise<void> {
   expect((await p.db.query(events, [id])).rows).toEqual([{ event: "start" }, { event: "job_ended" }]);
 }
 
-test("starts once when two processes send its message under one id, and both get the same answer", async () => {
+test("the operation starts once when two processes send its message under one id, and both get the same answer", async () => {
   const asked = fresh();
   const [one, two] = await Promise.all([ask(asked, p.newProcess()), ask(asked, p.newProcess())]);
   expect(one).toMatchObject({ ok: true, reply: { nodes: [{ operation_id: drainId(asked) }] } });
@@ -106,16 +106,19 @@ test("starts once when two processes send its message under one id, and both get
   await expectBegun(asked);
 });
 
-test.each(FAULT_POINTS)("starts once when its message is repeated after the process died %s", async (dies) => {
-  const asked = fresh();
-  const dying = p.newProcess({ dies });
-  await ask(asked, dying).catch(() => {});
-  expect(dying.faults()).toBe(1);
-  expect(await ask(asked, p.newProcess())).toMatchObject({ ok: true });
-  await expectBegun(asked);
-});
+test.each(FAULT_POINTS)(
+  "the operation starts once when its message is repeated after the process died %s",
+  async (dies) => {
+    const asked = fresh();
+    const dying = p.newProcess({ dies });
+    await ask(asked, dying).catch(() => {});
+    expect(dying.faults()).toBe(1);
+    expect(await ask(asked, p.newProcess())).toMatchObject({ ok: true });
+    await expectBegun(asked);
+  },
+);
 
-test.each(CUTS)("starts once when the connection is cut %s the commit", async (cut) => {
+test.each(CUTS)("the operation starts once when the connection is cut %s the commit", async (cut) => {
   const asked = fresh();
   const cutting = p.newProcess({ cut });
   expect(await ask(asked, cutting)).toMatchObject({ ok: true });
@@ -123,17 +126,20 @@ test.each(CUTS)("starts once when the connection is cut %s the commit", async (c
   await expectBegun(asked);
 });
 
-test.each(FAULT_POINTS)("continues to wait in another process when the first process dies %s", async (dies) => {
-  const asked = fresh();
-  expect(await ask(asked)).toMatchObject({ ok: true });
-  const dying = p.newProcess({ dies });
-  await dying.tick(asked.id).catch(() => {});
-  expect(dying.faults()).toBe(1);
-  await p.newProcess().tick(asked.id);
-  await expectBegun(asked);
-});
+test.each(FAULT_POINTS)(
+  "the operation continues to wait in another process when the first process dies %s",
+  async (dies) => {
+    const asked = fresh();
+    expect(await ask(asked)).toMatchObject({ ok: true });
+    const dying = p.newProcess({ dies });
+    await dying.tick(asked.id).catch(() => {});
+    expect(dying.faults()).toBe(1);
+    await p.newProcess().tick(asked.id);
+    await expectBegun(asked);
+  },
+);
 
-test.each(FAULT_POINTS)("begins the drain of a node once when a process died %s", async (dies) => {
+test.each(FAULT_POINTS)("the drain of a node begins once when a process died %s", async (dies) => {
   const asked = await begun();
   const dying = p.newProcess({ dies });
   await begins(asked, dying).catch(() => {});
@@ -148,16 +154,19 @@ test.each(FAULT_POINTS)("begins the drain of a node once when a process died %s"
   await ends(asked);
 });
 
-test.each(FAULT_POINTS)("ends once when its end is reported again after the process died %s", async (dies) => {
-  const asked = await begun();
-  const dying = p.newProcess({ dies });
-  await ends(asked, dying).catch(() => {});
-  expect(dying.faults()).toBe(1);
-  await Promise.all([ends(asked, p.newProcess()), ends(asked, p.newProcess())]);
-  await expectEnded(asked);
-});
+test.each(FAULT_POINTS)(
+  "the operation ends once when its end is reported again after the process died %s",
+  async (dies) => {
+    const asked = await begun();
+    const dying = p.newProcess({ dies });
+    await ends(asked, dying).catch(() => {});
+    expect(dying.faults()).toBe(1);
+    await Promise.all([ends(asked, p.newProcess()), ends(asked, p.newProcess())]);
+    await expectEnded(asked);
+  },
+);
 
-test("begins no drain after it was abandoned, and a late end changes nothing", async () => {
+test("the operation begins no drain after it was abandoned, and a late end changes nothing", async () => {
   const asked = await begun();
   expect(await p.send({ kind: "saga", id: asked.id }, { type: "abandon" })).toMatchObject({ ok: true });
   expect(await p.finish(asked.id)).toMatchObject({ state: "unwound" });

@@ -152,7 +152,7 @@ async function expectUpgraded(asked: Asked): Promise<void> {
   expect(await p.row(asked.id)).toMatchObject({ state: "succeeded", outputs: { [CN_UPGRADE_LABEL.upgrade]: RESULT } });
 }
 
-test("starts once when two processes send its message under one id, and both get the same answer", async () => {
+test("the operation starts once when two processes send its message under one id, and both get the same answer", async () => {
   const asked = fresh();
   const [one, two] = await Promise.all([ask(asked, p.newProcess()), ask(asked, p.newProcess())]);
   expect(one).toMatchObject({ ok: true, reply: { nodes: [{ operation_id: upgradeId(asked) }] } });
@@ -165,7 +165,7 @@ test("starts once when two processes send its message under one id, and both get
   await endsLabel(asked);
 });
 
-test.each(FAULTS)("starts once when its message is repeated after %o", async (trouble) => {
+test.each(FAULTS)("the operation starts once when its message is repeated after %o", async (trouble) => {
   const asked = fresh();
   const faulty = p.newProcess(trouble);
   await ask(asked, faulty).catch(() => {});
@@ -176,7 +176,7 @@ test.each(FAULTS)("starts once when its message is repeated after %o", async (tr
   await expectUpgraded(asked);
 });
 
-test.each(FAULTS)("begins the upgrade of a node once after %o, and never again after its end", async (trouble) => {
+test.each(FAULTS)("the upgrade of a node begins once after %o, and never again after its end", async (trouble) => {
   const asked = await begun();
   const faulty = p.newProcess(trouble);
   await begins(asked, faulty).catch(() => {});
@@ -195,7 +195,7 @@ test.each(
   [CN_UPGRADE.drain, CN_UPGRADE.assign, CN_UPGRADE.reboot, CN_UPGRADE.back, CN_UPGRADE.uncordon].flatMap((step) =>
     FAULTS.map((trouble) => ({ step, trouble }))
   ),
-)("does step $step once after $trouble", async ({ step, trouble }) => {
+)("the upgrade of a node does step $step once after $trouble", async ({ step, trouble }) => {
   const asked = await begun();
   await begins(asked);
   await toStep(asked, step);
@@ -208,7 +208,7 @@ test.each(
 
 test.each(
   (["drain", "return"] as const).flatMap((step) => FAULTS.map((trouble) => ({ step, trouble }))),
-)("ends step $step once when its end is reported again after $trouble", async ({ step, trouble }) => {
+)("step $step ends once when its end is reported again after $trouble", async ({ step, trouble }) => {
   const asked = await begun();
   await begins(asked);
   await toStep(asked, step);
@@ -220,25 +220,28 @@ test.each(
   await expectUpgraded(asked);
 });
 
-test.each(FAULTS)("restores the previous image of the records once after %o, and the node stays cordoned", async (
-  trouble,
-) => {
-  const asked = await begun("operator");
-  await begins(asked);
-  await toStep(asked, CN_UPGRADE.back);
-  expect(await jobs(asked)).toBe(0);
-  await p.main.tick(upgradeId(asked));
-  expect(await images()).toEqual([NEW]);
-  await endsStep(asked, "return", p.main, { outcome: "failed", reason: "it did not come back" });
-  expect(await p.row(upgradeId(asked))).toMatchObject({ state: "unwinding", step: CN_UPGRADE.assign });
-  const faulty = p.newProcess(trouble);
-  await faulty.tick(upgradeId(asked)).catch(() => {});
-  expect(faulty.faults()).toBe(1);
-  expect(await p.finish(upgradeId(asked))).toMatchObject({ state: "unwound", error: "it did not come back" });
-  expect(await images()).toEqual([OLD]);
-  expect(await cordon()).toEqual({ cordoned: true, cordoned_reason: "drain" });
-  await endsLabel(asked);
-});
+test.each(FAULTS)(
+  "an undo restores the previous image of the records once after %o, and the node stays cordoned",
+  async (
+    trouble,
+  ) => {
+    const asked = await begun("operator");
+    await begins(asked);
+    await toStep(asked, CN_UPGRADE.back);
+    expect(await jobs(asked)).toBe(0);
+    await p.main.tick(upgradeId(asked));
+    expect(await images()).toEqual([NEW]);
+    await endsStep(asked, "return", p.main, { outcome: "failed", reason: "it did not come back" });
+    expect(await p.row(upgradeId(asked))).toMatchObject({ state: "unwinding", step: CN_UPGRADE.assign });
+    const faulty = p.newProcess(trouble);
+    await faulty.tick(upgradeId(asked)).catch(() => {});
+    expect(faulty.faults()).toBe(1);
+    expect(await p.finish(upgradeId(asked))).toMatchObject({ state: "unwound", error: "it did not come back" });
+    expect(await images()).toEqual([OLD]);
+    expect(await cordon()).toEqual({ cordoned: true, cordoned_reason: "drain" });
+    await endsLabel(asked);
+  },
+);
 
 test("an instance that came to the node after its drain stops the upgrade before the image is assigned", async () => {
   const asked = await begun();
@@ -257,7 +260,7 @@ test("an instance that came to the node after its drain stops the upgrade before
   await endsLabel(asked);
 });
 
-test("a cordon that an operator sets during the upgrade stays after it", async () => {
+test("a cordon that an operator sets during the upgrade stays after the upgrade", async () => {
   const asked = await begun();
   await begins(asked);
   await toStep(asked, CN_UPGRADE.uncordon);
@@ -291,7 +294,7 @@ test("a cordon of an operator keeps its reason after a failed upgrade, and after
   await endsLabel(again);
 });
 
-test("begins no upgrade after it was abandoned, and refuses a second upgrade of the node", async () => {
+test("an abandoned operation begins no upgrade, and a second upgrade of the node is refused", async () => {
   const asked = await begun();
   await begins(asked);
   const other = await begun();

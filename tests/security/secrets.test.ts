@@ -198,7 +198,7 @@ describe("S-17: none of 22 secrets", () => {
     expect(found(log)).toEqual([]);
   });
 
-  test("is in any answer except the one that delivers it", () => {
+  test("is in any answer except the answer that delivers it", () => {
     expect(answers.length).toBeGreaterThan(40);
     expect(answers.flatMap(({ request, text }) => found(text).map((name) => `${name} in ${request}`))).toEqual([]);
   });

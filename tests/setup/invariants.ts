@@ -7,7 +7,7 @@ import { logChecks } from "../../src/doctor/log.ts";
 import { nodeChecks } from "../../src/doctor/nodes.ts";
 import { brokenInvariants } from "../doctor/broken.ts";
 
-/** The checks of nodes and of their transitions, and those checks of addresses that concern boot records. */
+/** The checks of nodes and their transitions, and the checks of addresses in boot records. */
 const CHECKS = [
   ...logChecks("all").filter(({ query }) => query.includes("actor_kind = 'cn'")),
   ...nodeChecks("all"),

@@ -128,7 +128,7 @@ describe("a report of completion", () => {
     ]);
   });
 
-  test("enrols only those boot records of the announced ports that are in state enrolling", async () => {
+  test("enrols a boot record of an announced port only if the record is in state enrolling", async () => {
     const owner = await setUp(t);
     const away = await setUp(t);
     okOf(await onNode(t, "POST", away, "/factory-reset"));

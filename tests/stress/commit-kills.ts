@@ -12,7 +12,7 @@ import { sleep, until } from "./waiting.ts";
 
 const KILLS = "60";
 const ROUND_KILLS = 60;
-/** The commands of the load during whose commits servers are killed. */
+/** The commands of the load. Servers are killed during the commits of these commands. */
 const COMMANDS = [
   "enrolment-claim register",
   "cn approve",

@@ -98,7 +98,7 @@ async function createUnderFaults(creates: number, pair: Pair, url: string): Prom
     await pair.kill(0);
     const { made, took_s } = await load.all;
     await faults_caused;
-    // Some operations have no client that waits for them. The checks report those that do not end in time.
+    // Some operations have no client that waits for them. The checks report the operations that do not end in time.
     await until(() => isAtRest(db), { limit_ms: REST_LIMIT_MS, look_ms: LOOK_MS });
     const agents = await fleet.report();
     const instances = await findInstances(db);

@@ -24,7 +24,7 @@ export type LockBarrier = {
   run(schedule: Schedule, tasks: readonly [() => Promise<void>, () => Promise<void>]): Promise<Steps>;
 };
 
-/** The parties in the order of their statements. `waited` counts the steps at which one waited for the other's lock. */
+/** The parties in the order of their statements. `waited` counts the steps at which one party waited for a lock. */
 export type Steps = { readonly order: readonly Party[]; readonly waited: number };
 
 /** The maximum number of steps of a run: more than any pair of commands needs. */

@@ -29,8 +29,8 @@ export type MemoryTables = {
 };
 
 /**
- * A UNIQUE constraint: no two rows have the same values in all of these columns. Rows with a null in one of them are
- * exempt.
+ * A UNIQUE constraint: no two rows have the same values in all of these columns. The constraint ignores rows
+ * with a null in one of the columns.
  */
 export type UniqueRule = { readonly name: string; readonly table: string; readonly columns: readonly string[] };
 

@@ -245,7 +245,7 @@ describe("if the worker reads the events only afterwards", () => {
     });
     await hook.until(({ event }) => event.data.name === "on-3");
     expect(received([...names, webhook.name])).toEqual(all);
-    // The next pass begins with the state at the end of this one.
+    // The next pass begins with the state at the end of this pass.
     await enable(webhook, false);
     await until(() => deliveriesOf(webhook.id), (each) => each.length === all.length + 1);
     await unread(async () => {

@@ -1,4 +1,4 @@
-// Tests that the agent raises the kernel's limits on neighbours, and never lowers one, in a folder in place of
+// Tests that the agent raises the kernel's limits on neighbours, and never lowers a limit. A temporary folder replaces
 // /proc/sys/net.
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
