@@ -17,6 +17,7 @@ import type { SetupBundle, Traits } from "../src/contract/setup.ts";
 import type { SshKey } from "../src/contract/ssh-key.ts";
 import type { Project, Quota, Silo, Tenant, TenantQuota } from "../src/contract/tenancy.ts";
 import type { ConsoleSessionView } from "./console-session/state.ts";
+import type { MadeImage } from "./image-upload/state.ts";
 import type { RegistrationReply } from "./enrolment-claim/state.ts";
 import type { SessionView } from "./session/transition.ts";
 
@@ -98,7 +99,8 @@ export type Replies = {
   readonly "console-session": { readonly issue: ConsoleSessionView; readonly read: ConsoleSessionView };
   readonly "image-upload": Created<ImageUpload> & {
     readonly receive: ImageUpload;
-    readonly finish: { readonly image_id: string };
+    /** A reply that a process of an earlier release stored has no image. */
+    readonly finish: { readonly image_id: string; readonly image?: MadeImage };
   };
   readonly instance: {
     readonly update: Instance;

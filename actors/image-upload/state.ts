@@ -12,6 +12,20 @@ export type PlannedImage = Named & {
   readonly content_bytes: number | null;
 };
 
+/** The stored bytes of an upload whose digest the server has computed. */
+export type StoredImage = { readonly sha256: string; readonly size_bytes: number };
+
+/** The columns of the image that an upload becomes. `created_at` is the time as text, because replies are JSON. */
+export type MadeImage = PlannedImage & StoredImage & {
+  readonly id: string;
+  readonly scope_kind: "tenant" | "project";
+  readonly silo_id: null;
+  readonly tenant_id: string;
+  readonly project_id: string | null;
+  readonly source_url: string;
+  readonly created_at: string;
+};
+
 export type ImageUploadColumns = PlannedImage & {
   readonly id: string;
   readonly tenant_id: string;

@@ -6,15 +6,15 @@ import type { AuditAction } from "../../src/contract/audit-actions.ts";
 import { conflict, type Fault, NOT_FOUND } from "../../src/contract/fault.ts";
 import { IMAGE_UPLOAD_IDLE_S } from "../../src/contract/limits.ts";
 import { lockKey } from "../../src/lib/ids/lock-key.ts";
-import { uploadedUrl } from "../../src/lib/ids/uploaded-image.ts";
-import { scopedId } from "../../src/lib/ids/scope.ts";
 import { labelsFault } from "../../src/lib/text/labels.ts";
 import { addMs } from "../../src/lib/text/instant.ts";
 import { nameFault } from "../../src/lib/text/resource-name.ts";
-import { audit, go, guard, lock, refuse, reply, withActor } from "../engine/effects.ts";
+import { audit, go, guard, lock, refuse, reply, tell, withActor } from "../engine/effects.ts";
 import { type At, type Of, runTable, type Table } from "../engine/table.ts";
 import type { Behavior, Out } from "../engine/types.ts";
-import type { ImageUploadColumns, ImageUploadState } from "./state.ts";
+import type { SagaMessage } from "../saga/messages.ts";
+import { madeImage } from "./made-image.ts";
+import type { ImageUploadColumns, ImageUploadState, StoredImage } from "./state.ts";
 import { imageUploadView, placeOfPart } from "./view.ts";
 
 export type ImageUploadMessage =
@@ -28,11 +28,13 @@ export type ImageUploadMessage =
   }
   /** A part is stored. `from` is the position of its first byte. */
   | { readonly type: "receive"; readonly from: number; readonly bytes: number }
-  /** The digest of the stored bytes was computed; the image gets this id. */
-  | { readonly type: "finish"; readonly sha256: string; readonly image_id: string }
+  /** The digest of the stored bytes was computed. */
+  | { readonly type: "finish"; readonly sha256: string }
   | { readonly type: "cancel" }
   /** The digest of an operation's upload was computed. The operation continues when the node's job ends. */
   | { readonly type: "seal"; readonly sha256: string }
+  /** The operation waits for the digest of its upload, under the id `told_as`. */
+  | { readonly type: "report"; readonly told_as: string }
   /** The operation creates the image. */
   | { readonly type: "publish" }
   /** The operation failed. */
@@ -42,13 +44,16 @@ export type ImageUploadMessage =
 type Later = "labels" | "project_id" | "operation_id";
 type Open = At<ImageUploadState, "open">;
 
+const NOT_STORED = "the node did not store the image";
+
 export const imageUploadTable: Table<ImageUploadState, ImageUploadMessage> = {
   create: { absent: create, open: "the upload exists already" },
   receive: { absent: "missing", open: receive },
   finish: { absent: "missing", open: finish },
   cancel: { absent: "missing", open: cancel },
   seal: { absent: "missing", open: seal },
-  publish: { absent: "the node did not store the image", open: publish },
+  report: { absent: NOT_STORED, open: report },
+  publish: { absent: NOT_STORED, open: publish },
   discard: { absent: "ignore", open: discard },
   tick: { absent: "ignore", open: expire },
 };
@@ -87,9 +92,9 @@ function receive(s: Open, { from, bytes }: Of<ImageUploadMessage, "receive">, no
   return go<ImageUploadState>({ ...s, received_bytes: from + bytes, expires_at: idleEnd(now) });
 }
 
-function finish(s: Open, { sha256, image_id }: Of<ImageUploadMessage, "finish">): Out<ImageUploadState> {
+function finish(s: Open, { sha256 }: Of<ImageUploadMessage, "finish">, now: Date): Out<ImageUploadState> {
   const kept = incomplete(s) ?? ofOperation(s);
-  return kept === null ? becomesImage(s, { sha256, image_id }) : refuse(kept);
+  return kept === null ? becomesImage(s, sha256, now) : refuse(kept);
 }
 
 function cancel(s: Open): Out<ImageUploadState> {
@@ -102,10 +107,17 @@ function seal(s: Open, { sha256 }: Of<ImageUploadMessage, "seal">): Out<ImageUpl
   return missing === null ? go<ImageUploadState>({ ...s, sha256 }) : refuse(missing);
 }
 
-function publish(s: Open): Out<ImageUploadState> {
+function report(s: Open, { told_as }: Of<ImageUploadMessage, "report">): Out<ImageUploadState> {
+  const { sha256, operation_id, size_bytes } = s;
+  if (sha256 === null || operation_id === null) return refuse(unsealed(s));
+  const result: StoredImage = { sha256, size_bytes };
+  const ended = { type: "job_ended", job_id: told_as, outcome: "completed", result } satisfies SagaMessage;
+  return go<ImageUploadState>(s, tell({ kind: "saga", id: operation_id }, ended));
+}
+
+function publish(s: Open, _m: Of<ImageUploadMessage, "publish">, now: Date): Out<ImageUploadState> {
   const { sha256 } = s;
-  if (sha256 === null) return refuse(incomplete(s) ?? conflict("the digest of the image was not computed"));
-  return becomesImage(s, { sha256, image_id: scopedId({ ...scopeOf(s), user_id: null }, sha256) });
+  return sha256 === null ? refuse(unsealed(s)) : becomesImage(s, sha256, now);
 }
 
 function discard(s: Open): Out<ImageUploadState> {
@@ -126,24 +138,23 @@ function ofOperation({ operation_id }: Open): Fault | null {
   return operation_id === null ? null : conflict(`the upload belongs to operation ${operation_id}`);
 }
 
-type Made = { readonly sha256: string; readonly image_id: string };
+/** Returns the 409 for an upload whose digest the server has not computed. */
+function unsealed(s: Open): Fault {
+  return incomplete(s) ?? conflict("the digest of the image was not computed");
+}
 
 /** Creates the image and ends the upload. */
-function becomesImage(s: Open, { sha256, image_id }: Made): Out<ImageUploadState> {
-  const { tenant_id, name, description, labels, os, os_version, compatibility, content_bytes, size_bytes } = s;
-  const made = { name, description, labels, os, os_version, compatibility, content_bytes, size_bytes, sha256 };
-  const source_url = uploadedUrl(s.id);
+function becomesImage(s: Open, sha256: string, now: Date): Out<ImageUploadState> {
+  const { tenant_id, name, size_bytes } = s;
+  const image = madeImage(s, { upload_id: s.id, sha256, size_bytes }, now);
+  const { id: image_id, created_at: _now, ...columns } = image;
   return go<ImageUploadState>(
     null,
     lock(lockKey("image-uploads", tenant_id)),
-    withActor({ kind: "image", id: image_id }, { type: "create", id: image_id, ...scopeOf(s), ...made, source_url }),
+    withActor({ kind: "image", id: image_id }, { type: "create", id: image_id, ...columns }),
     audit("image_upload_finish", resource(s), { tenant_id, name, sha256, image_id }),
-    reply({ image_id }),
+    reply({ image_id, image }),
   );
-}
-
-function scopeOf({ tenant_id, project_id }: Open) {
-  return { scope_kind: project_id === null ? "tenant" : "project", silo_id: null, tenant_id, project_id } as const;
 }
 
 function removed(s: Open, action: AuditAction): Out<ImageUploadState> {

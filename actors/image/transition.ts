@@ -4,12 +4,12 @@ import { conflict, NOT_FOUND } from "../../src/contract/fault.ts";
 import type { ImageScopeKind } from "../../src/contract/enums.ts";
 import type { Compatibility, Image } from "../../src/contract/image.ts";
 import type { ScopeColumns } from "../../src/contract/scope.ts";
-import { toRfc3339 } from "../../src/lib/text/instant.ts";
 import { lockKey, parentKey } from "../../src/lib/ids/lock-key.ts";
 import { scopeOf } from "../../src/lib/ids/scope.ts";
 import type { Named } from "../../src/lib/text/resource-name.ts";
 import { guard, lock } from "../engine/effects.ts";
 import { type Create, type Delete, record, type RecordState, type Update } from "../record/record.ts";
+import { imageView } from "./view.ts";
 
 type Scope = Omit<ScopeColumns<ImageScopeKind>, "user_id">;
 
@@ -83,36 +83,4 @@ function sameBytes(one: Columns, other: Columns): boolean {
 function scopeNote(row: Scope) {
   const { silo_id, tenant_id, project_id } = row;
   return { scope: scopeOf({ ...row, user_id: null }), silo_id, tenant_id, project_id };
-}
-
-function imageView(row: Omit<ImageState, "state">): Image {
-  const {
-    id,
-    name,
-    description,
-    labels = {},
-    os,
-    os_version,
-    size_bytes,
-    content_bytes,
-    sha256,
-    source_url,
-    compatibility,
-  } = row;
-  return {
-    id,
-    scope: scopeOf({ ...row, user_id: null }),
-    name,
-    description,
-    labels,
-    os,
-    version: os_version,
-    size: size_bytes,
-    size_bytes,
-    content_bytes: content_bytes ?? size_bytes,
-    sha256,
-    source_url,
-    compatibility,
-    created_at: toRfc3339(row.created_at),
-  };
 }

@@ -2,6 +2,7 @@
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findImage } from "../../actors/image/reads.ts";
+import { madeImageView } from "../../actors/image/view.ts";
 import { findImageUpload, findUploadedForNode } from "../../actors/image-upload/reads.ts";
 import { imageUploadView } from "../../actors/image-upload/view.ts";
 import { scopeOf } from "../auth/authorize.ts";
@@ -13,7 +14,6 @@ import { ImageUpload, ImageUploadBody, ImageUploadEndBody } from "../contract/im
 import { IMAGE_PART_BYTES, IMAGE_UPLOAD_BYTES_MAX } from "../contract/limits.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { ERROR_RESPONSES } from "../http/openapi.ts";
-import { scopedId } from "../lib/ids/scope.ts";
 import { nodeOf } from "../services/calling-node.ts";
 import { isBytes, NO_STORE, NOT_BYTES, PartQuery, uploadParts } from "../services/upload-parts.ts";
 import { answers, answersCreated, answersNothing, jsonBody, refuses, REPEATABLE, rights } from "./answer.ts";
@@ -122,20 +122,15 @@ export function imageUploadRoutes(app: App, deps: Deps): void {
     const idempotency = await deps.idempotency(c);
     if (isFault(idempotency)) return faultResponse(c, idempotency);
     const upload = await findImageUpload(deps.kysely, id);
-    // A success deletes the upload. If the request is repeated, the stored reply names the image, and these values are
+    // A success deletes the upload. If the request is repeated, the stored reply contains the image, and the digest is
     // not used.
     if (upload === undefined && !idempotency.repeated) return faultResponse(c, NOT_FOUND);
     const sha256 = upload === undefined ? "" : await parts.digest(upload, expected ?? null);
     if (typeof sha256 !== "string") return faultResponse(c, sha256);
-    const image_id = upload === undefined ? id : imageIdIn(upload.tenant_id, sha256);
-    const outcome = await deps.send(
-      c,
-      { kind: "image-upload", id },
-      { type: "finish", sha256, image_id },
-      idempotency,
-    );
+    const outcome = await deps.send(c, { kind: "image-upload", id }, { type: "finish", sha256 }, idempotency);
     if (!outcome.ok) return faultResponse(c, outcome.fault);
-    const image = await findImage(deps.kysely, outcome.reply.image_id);
+    const { image_id, image: made } = outcome.reply;
+    const image = made ? madeImageView(made) : await findImage(deps.kysely, image_id);
     return image === undefined ? faultResponse(c, NOT_FOUND) : c.json(image, 201);
   });
 
@@ -190,9 +185,4 @@ export function imageUploadRoutes(app: App, deps: Deps): void {
 
 function withoutNull({ min_platform, ...rest }: NonNullable<ImageUploadBody["compatibility"]>) {
   return min_platform ? { ...rest, min_platform } : rest;
-}
-
-/** Returns the id of the image with this digest in the tenant. */
-function imageIdIn(tenant_id: string, sha256: string): string {
-  return scopedId({ scope_kind: "tenant", silo_id: null, tenant_id, project_id: null, user_id: null }, sha256);
 }

@@ -2,6 +2,8 @@
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findImage, isImageName } from "../../actors/image/reads.ts";
+import { madeImageView } from "../../actors/image/view.ts";
+import type { MadeImage } from "../../actors/image-upload/state.ts";
 import { findImageOfUpload } from "../../actors/image-upload/reads.ts";
 import { findInstance, findSnapshot } from "../../actors/instance/reads.ts";
 import { atRow } from "../auth/resource-scope.ts";
@@ -56,10 +58,16 @@ export function snapshotImageRoutes(app: App, deps: Deps): void {
     });
     if (ended.ended === "accepted") return ended.answer;
     if (ended.ended === "refused") return faultResponse(c, ended.fault);
-    const image_id = await findImageOfUpload(deps.kysely, upload_id);
-    const image = image_id === undefined ? undefined : await findImage(deps.kysely, image_id);
+    const output = ended.output as { readonly image: MadeImage | null } | null;
+    const image = output?.image ? madeImageView(output.image) : await imageOfUpload(upload_id);
     return image === undefined ? faultResponse(c, NOT_FOUND) : c.json(image, 201);
   });
+
+  /** Finds the image of an operation that a process of an earlier release ended. Its output has no image. */
+  async function imageOfUpload(upload_id: string): Promise<Image | undefined> {
+    const image_id = await findImageOfUpload(deps.kysely, upload_id);
+    return image_id === undefined ? undefined : await findImage(deps.kysely, image_id);
+  }
 
   type Source = { readonly instance_id: string; readonly project_id: string };
 

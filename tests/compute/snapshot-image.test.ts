@@ -92,7 +92,10 @@ test("the image has the digest that the server computed, and otherwise the field
   await a.node.complete(second);
   expectRefused(await same, 502, "OperationFailed", `create failed: image ${image.id} (golden) has the same bytes`);
   expect(await uploads()).toBe(0);
+  okOf(await a.call("PATCH", `/v1/images/${image.id}`, { body: { name: "renamed" } }));
   expect((await a.call("DELETE", `/v1/images/${image.id}`)).status).toBe(204);
+  // The repeated request gets the first answer, although the image no longer exists.
+  expect(okOf(await makeImage(snapshot.id, { name: "golden", labels: { tier: "web" } }, headers))).toEqual(image);
   expect(await brokenInvariants(a.t.db)).toEqual([]);
   expect((await a.show(id)).name).toBe(name);
 });

@@ -100,6 +100,7 @@ test("no instance refuses a message of a step that follows", () => {
     "disk-change:act",
     "disk-change:finish",
     "image-create:send",
+    "image-create:finish",
     "instance-migrate:receive",
     "instance-migrate:send",
     "instance-migrate:finish",

@@ -340,7 +340,7 @@ export const SCENARIOS: readonly Scenario[] = [
     name: "create_image",
     saga: "image-create",
     first: ["begin"],
-    later: ["send", "publish"],
+    later: ["send", "digest", "publish", "finish"],
     undone: ["begin"],
     jobs: ["send"],
     ask: creatingImage,

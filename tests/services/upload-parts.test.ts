@@ -1,4 +1,5 @@
-// Tests that an upload acknowledges only parts that it stored, when parts arrive together.
+// Tests that an upload acknowledges only parts that it stored, when parts arrive together. Tests the repeated request
+// that finishes an upload.
 import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
@@ -28,8 +29,8 @@ afterAll(async () => {
   await folder.remove();
 });
 
-async function begin(): Promise<string> {
-  const body = { name: crypto.randomUUID(), os: "linux", version: "1", size_bytes: PARTS.join("").length };
+async function begin(size_bytes = PARTS.join("").length): Promise<string> {
+  const body = { name: crypto.randomUUID(), os: "linux", version: "1", size_bytes };
   return okOf(await tenant.call("POST", `/v1/tenants/${tenant.tenant_id}/image-uploads`, { body })).id;
 }
 
@@ -67,4 +68,18 @@ test("bytes that are not a whole part are refused, even if they end at the right
   expect([end.status, end.body.message]).toEqual([409, position]);
   const empty = await send(id, IMAGE_PART_BYTES, "");
   expect([empty.status, empty.body.message]).toEqual([400, size]);
+});
+
+test("a repeated request that finishes an upload gets the first answer, even after the image was deleted", async () => {
+  const id = await begin(REST.length);
+  okOf(await send(id, 0, REST));
+  const headers = { "idempotency-key": id };
+  const finish = () => tenant.call("POST", `/v1/image-uploads/${id}/finish`, { body: {}, headers });
+  const image = okOf(await finish());
+  expect(image).toMatchObject({ size_bytes: REST.length, scope: { kind: "tenant" }, source_url: `berth:${id}` });
+  const path = `/v1/images/${image.id}`;
+  expect(okOf(await tenant.call("GET", path))).toEqual(image);
+  okOf(await tenant.call("PATCH", path, { body: { name: "renamed" } }));
+  expect((await tenant.call("DELETE", path)).status).toBe(204);
+  expect(okOf(await finish())).toEqual(image);
 });
