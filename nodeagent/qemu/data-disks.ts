@@ -17,6 +17,7 @@ import {
   isAttachedData,
 } from "./block-nodes.ts";
 import type { VmPlaces } from "./folders.ts";
+import { hasOpen } from "./processes.ts";
 import type { Qmp } from "./qmp.ts";
 import { copyDisk, copyImage, createDisk, removeDrafted } from "./vm-disks.ts";
 import type { VmDisk, VmRecord } from "./vm-record.ts";
@@ -88,7 +89,11 @@ export function dataDisks({ store, places, qmp, isSilent }: DataDiskPorts) {
   async function remove(vm: VmRecord, disk_id: string): Promise<void> {
     if (!vm.disks.some(({ id }) => id === disk_id)) return;
     await detach(vm, disk_id).catch(ignoreFullDisk);
-    await removeDrafted(places(vm.id).disk(disk_id));
+    const file = places(vm.id).disk(disk_id);
+    // The guest may have a disk that is recorded as detached: an agent that was killed had not recorded the attach, or
+    // an earlier release of the agent recorded a detach that a silent QEMU had not carried out.
+    if (await hasOpen(vm, file)) throw notAnswering();
+    await removeDrafted(file);
     await store.change(vm.id, { disks: vm.disks.filter(({ id }) => id !== disk_id) });
   }
 

@@ -1,5 +1,5 @@
 // Finds QEMU processes by the UUID on their command line. A process id alone proves nothing: ids are used again.
-import { readdir, readFile } from "node:fs/promises";
+import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -42,6 +42,20 @@ export async function waitForEnd(
     if (performance.now() > end_ms) return false;
     await sleep(CHECK_MS);
   }
+}
+
+/** Returns whether a process of the VM has the file open. */
+export async function hasOpen(vm: { readonly id: string; readonly uid: number }, path: string): Promise<boolean> {
+  const file = await stat(path).catch(() => null);
+  if (file === null) return false;
+  for (const pid of await processesOf(vm)) {
+    const folder = join(PROC, String(pid), "fd");
+    const names = await readdir(folder).catch(() => []);
+    // The paths of a process may differ from the paths of the agent, so the files are compared.
+    const opened = await Promise.all(names.map((name) => stat(join(folder, name)).catch(() => null)));
+    if (opened.some((each) => each?.ino === file.ino && each.dev === file.dev)) return true;
+  }
+  return false;
 }
 
 async function isOf(pid: number, { id, uid }: { readonly id: string; readonly uid: number }): Promise<boolean> {

@@ -4,6 +4,7 @@ import { randomUUID } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { beforeEach, expect, test } from "vitest";
 import { placesOf } from "../../nodeagent/qemu/folders.ts";
+import { killProcesses } from "../../nodeagent/qemu/processes.ts";
 import type { VmDisk, VmRecord } from "../../nodeagent/qemu/vm-record.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 import { openStandInVms, type StandInVms } from "./stand-in-vms.ts";
@@ -33,11 +34,11 @@ beforeEach(async () => {
 const [boot, attached, detached] = [disk("boot"), disk("data", { attached: true }), disk("data", { attached: false })];
 const fileOf = (id: string, { id: disk_id }: VmDisk) => placesOf(node.folders, id).disk(disk_id);
 
-/** Adds a running VM with three disks, whose files have the text `data`. */
-async function running(): Promise<VmRecord> {
+/** Adds a running VM with three disks, whose files have the text `data`. QEMU has the file of the disk `open` open. */
+async function running(open?: VmDisk): Promise<VmRecord> {
   const id = await node.add({ power: "on", disks: [boot, attached, detached] });
   for (const each of [boot, attached, detached]) await writeFile(fileOf(id, each), "data");
-  node.startProcess(id);
+  node.startProcess(id, open && fileOf(id, open));
   return node.store.get(id)!;
 }
 
@@ -67,6 +68,17 @@ test("the undo of a refused change ends, and a new disk whose attach was refused
   expect(store.get(vm.id)).toEqual(vm);
   await vms.deleteDisk(vm.id, detached.id);
   expect(vms.disksOf(vm.id).map(({ id }) => id)).toEqual([boot.id, attached.id]);
+  await expect(readFile(fileOf(vm.id, detached))).rejects.toThrow("ENOENT");
+});
+
+test("a disk that the record calls detached, but that QEMU has open, is deleted only after QEMU has closed it", async () => {
+  const { vms, store } = node;
+  const vm = await running(detached);
+  await expect(vms.deleteDisk(vm.id, detached.id)).rejects.toThrow(SILENT);
+  expect(store.get(vm.id)).toEqual(vm);
+  expect(await readFile(fileOf(vm.id, detached), "utf8")).toBe("data");
+  await killProcesses(vm, 5_000);
+  await vms.deleteDisk(vm.id, detached.id);
   await expect(readFile(fileOf(vm.id, detached))).rejects.toThrow("ENOENT");
 });
 

@@ -2,6 +2,7 @@
 // QEMU, and by a monitor that answers as the test decides.
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
+import { closeSync, openSync } from "node:fs";
 import { mkdir, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
@@ -25,8 +26,8 @@ export type StandInVms = Moves & {
   readonly log: string[];
   /** Stores a VM without a process, and returns its id. */
   add(fields?: Partial<VmRecord>): Promise<string>;
-  /** Starts a process that the agent takes for the VM's QEMU. */
-  startProcess(id: string): void;
+  /** Starts a process that the agent takes for the VM's QEMU. It opens the file, if one is given. */
+  startProcess(id: string, file?: string): void;
   /** Opens the monitor of the VM's QEMU. The command `quit` ends the process. */
   openMonitor(id: string, answer?: (command: Command) => object | null): Promise<FakeMonitor>;
   close(): Promise<void>;
@@ -66,9 +67,12 @@ export async function openStandInVms(path: string): Promise<StandInVms> {
       await store.put({ ...vmRecord(id, process.getuid!()), ...fields });
       return id;
     },
-    startProcess: (id) => {
+    startProcess: (id, file = "/dev/null") => {
+      const opened = openSync(file, "r");
       // The agent knows a QEMU by the UUID among its arguments, and by its user: here the user of the test.
-      processes.set(id, spawn("sh", ["-c", "read line", "sh", "-uuid", id]));
+      const argv = ["-c", "read line", "sh", "-uuid", id];
+      processes.set(id, spawn("sh", argv, { stdio: ["pipe", "pipe", "pipe", opened] }));
+      closeSync(opened);
     },
     openMonitor: async (id, answer = () => ({ return: {} })) => {
       const monitor = await fakeMonitor((command) => {
