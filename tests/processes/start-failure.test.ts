@@ -57,6 +57,22 @@ test("a start with a PostgreSQL that accepts the connection and does not answer 
   }
 });
 
+test("a start with a secret that differs from the database's secret names the variable, and logs neither secret", async () => {
+  const database = await freshDatabase();
+  const start = (BERTH_SECRET_KEY: string) =>
+    startServer({ env: { DATABASE_URL: database.url, BERTH_SECRET_KEY }, as_task: true });
+  const secrets = { used: "5e".repeat(32), other: "6f".repeat(32) };
+  try {
+    await (await start(secrets.used)).stop();
+    const log = await start(secrets.other).then((server) => server.kill(), (error: Error) => error.message);
+    expect(log).toContain("berth: this database is used with another secret than BERTH_SECRET_KEY");
+    for (const secret of Object.values(secrets)) expect(log).not.toContain(secret);
+    await (await start(secrets.used)).stop();
+  } finally {
+    await database.drop();
+  }
+});
+
 test("an unknown host and a forbidden port get their own message, and other errors keep their text", () => {
   const unknown = Object.assign(new Error("getaddrinfo ENOTFOUND db1"), {
     code: "ENOTFOUND",
