@@ -73,7 +73,7 @@ const FURTHER = { blocks: orMissing(listOf(block)), addresses: orMissing(listOf(
 const target: Test = (value) => {
   if (!isFields(value)) return false;
   return value.kind === "blackhole" || value.kind === "reject" ||
-    (value.kind === "nat_gateway" && ipv4(value.underlay_address));
+    (value.kind === "nat_gateway" && ipv4(value.underlay_address) && orMissing(id)(value.nat_gateway_id));
 };
 
 const subnet: Test = shape({

@@ -1,10 +1,12 @@
 // Writes the nftables ruleset of a VPC's router namespace, as one text for `nft -f`: the kernel applies all of it or
 // nothing. Table `netdev berth` accepts from a NIC only packets from the NIC's own addresses. Table `inet berth` has
 // the firewall, the translation of public addresses, and the few services that the router itself answers.
-import type { DocumentNatGateway, LocalNic, NetworkDocument } from "../../src/contract/network-document.ts";
+import type { LocalNic, NetworkDocument } from "../../src/contract/network-document.ts";
 import { ruleLines } from "./firewall.ts";
 import { EXTERNAL_DEVICE, GATEWAY_IPV6, METADATA_IPV4, METADATA_IPV6, OVERLAY_DEVICE, tapName } from "./names.ts";
 import { connectionLimit, rateLimits } from "./nic-limits.ts";
+import { base, chain, familyOf } from "./ruleset-text.ts";
+import { translation } from "./translation.ts";
 
 /** User ids of QEMU processes. A QEMU that a guest has broken out of must not send from the router. */
 const VM_UIDS = "200000-299999";
@@ -67,14 +69,6 @@ export function rulesetOf(document: NetworkDocument, taps: ReadonlySet<string>):
 /** Replaces a table in one transaction. The first line makes the deletion valid when there is no such table. */
 function replaced(table: string, lines: readonly string[]): string[] {
   return [`table ${table}`, `delete table ${table}`, `table ${table} {`, ...lines.map((line) => `  ${line}`), "}"];
-}
-
-function chain(name: string, rules: readonly string[]): string[] {
-  return [`chain ${name} {`, ...rules.map((rule) => `  ${rule}`), "}"];
-}
-
-function base(name: string, hook: string, rules: readonly string[]): string[] {
-  return chain(name, [`type ${hook};`, ...rules]);
 }
 
 /**
@@ -225,71 +219,3 @@ const LEAVING = base("leaving", "filter hook postrouting priority srcnat + 1; po
   `oifname "${EXTERNAL_DEVICE}" ip6 saddr :: accept`,
   `oifname "${EXTERNAL_DEVICE}" fib saddr . oif type != local counter drop`,
 ]);
-
-/** Returns the floating IPs of NICs, each with the address of the NIC that it is translated to. */
-export function floatingPairs(
-  nics: readonly LocalNic[],
-): readonly { readonly outer: string; readonly inner: string }[] {
-  // An earlier release could attach a floating IP to a NIC without an address of the same family. Such a floating IP is
-  // left out.
-  return nics.flatMap(({ floating_ips, ipv4, ipv6 }) =>
-    floating_ips.flatMap((outer) => {
-      const inner = familyOf(outer) === "ip" ? ipv4 : ipv6;
-      return inner === null ? [] : [{ outer, inner }];
-    })
-  );
-}
-
-/** Translates floating IPs in both directions, and the packets and port forwards of this node's NAT gateways. */
-function translation({ blocks, nat_gateways }: NetworkDocument, nics: readonly LocalNic[]): string[] {
-  const bound = floatingPairs(nics);
-  const families = (["ip", "ip6"] as const).map((family) => ({
-    family,
-    pairs: bound.filter(({ outer }) => familyOf(outer) === family),
-    own: blocks.filter((block) => familyOf(block) === family),
-    gateway: nat_gateways.find(({ public_address }) => familyOf(public_address) === family),
-  }));
-  const map = (pairs: readonly (readonly [string, string])[]) =>
-    `map { ${pairs.map(([from, to]) => `${from} : ${to}`).join(", ")} }`;
-  return [
-    ...base(
-      "translate_in",
-      "nat hook prerouting priority dstnat",
-      families.flatMap(({ family, pairs }) =>
-        pairs.length === 0
-          ? []
-          : [`dnat ${family} to ${family} daddr ${map(pairs.map(({ outer, inner }) => [outer, inner]))}`]
-      ).concat(nat_gateways.flatMap(forwardRules)),
-    ),
-    ...base(
-      "translate_out",
-      "nat hook postrouting priority srcnat",
-      families.flatMap(
-        ({ family, pairs, own, gateway }) => [
-          ...(pairs.length === 0 ? [] : [
-            `oifname "${EXTERNAL_DEVICE}" snat ${family} to ${family} saddr ` +
-            map(pairs.map(({ outer, inner }) => [inner, outer])),
-          ]),
-          ...(gateway === undefined || own.length === 0 ? [] : [
-            // The first packet of each connection passes here, so the counter counts connections.
-            `oifname "${EXTERNAL_DEVICE}" ${family} saddr { ${own.join(", ")} } counter ` +
-            `snat ${family} to ${gateway.public_address} comment "${gateway.nat_gateway_id}"`,
-          ]),
-        ],
-      ),
-    ),
-  ];
-}
-
-/** Returns the rules for a gateway's port forwards. */
-function forwardRules({ public_address, port_forwards = [] }: DocumentNatGateway): string[] {
-  const family = familyOf(public_address);
-  return port_forwards.map(({ protocol, public_port, address, port }) =>
-    `iifname "${EXTERNAL_DEVICE}" ${family} daddr ${public_address} ${protocol} dport ${public_port} ` +
-    `dnat ${family} to ${family === "ip6" ? `[${address}]` : address}:${port}`
-  );
-}
-
-function familyOf(address: string): "ip" | "ip6" {
-  return address.includes(":") ? "ip6" : "ip";
-}

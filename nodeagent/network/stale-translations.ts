@@ -5,7 +5,7 @@
 // connections of a translation.
 import type { NetworkDocument } from "../../src/contract/network-document.ts";
 import type { Connection } from "./connections.ts";
-import { floatingPairs } from "./ruleset.ts";
+import { floatingPairs } from "./translation.ts";
 
 /**
  * Returns the arguments of `conntrack` that select all connections with this connection's translation. Returns null if

@@ -5,6 +5,7 @@ import { firewallOf, type FirewallVerdict, firstPacket } from "../../src/lib/net
 import type { PacketProtocol } from "../../src/contract/enums.ts";
 import type { TraceNext } from "../../src/contract/network-trace.ts";
 import { stopsAtRoute } from "../../src/lib/net/trace-step.ts";
+import { gatewayOf } from "./route-gateway.ts";
 import { METADATA_IPV4, METADATA_IPV6, tapName } from "./names.ts";
 
 export type Trace = {
@@ -39,8 +40,8 @@ export function trace(query: TraceQuery): Trace {
   const end = (where: string, next: TraceNext | null = null): Trace => (
     { steps: [...steps, where], passes: true, rule_id, next }
   );
-  const leaveByGateway = (): Trace => {
-    const gateway = document.nat_gateways.find(({ public_address }) => isOfFamily(public_address, to));
+  const leaveByGateway = (route: DocumentRoute | null): Trace => {
+    const gateway = route === null ? undefined : gatewayOf(document, route);
     if (gateway === undefined || document.external === null) {
       return stop("stops: this node does not run the NAT gateway");
     }
@@ -72,7 +73,7 @@ export function trace(query: TraceQuery): Trace {
         return stop(stopsAtRoute(route.destination, route.target.kind));
       }
       const node = route.target.underlay_address;
-      if (node === underlay_address) return leaveByGateway();
+      if (node === underlay_address) return leaveByGateway(route);
       return end(`leaves by the NAT gateway on the node ${node}`, { kind: "node", underlay_address: node });
     }
   }
@@ -87,8 +88,8 @@ export function trace(query: TraceQuery): Trace {
     if (isInBlocks(document, to)) return stop(`stops: no NIC of the VPC has ${to}`);
     const floating_ip = source?.floating_ips.find((address) => isOfFamily(address, to));
     if (floating_ip !== undefined) return end("leaves by the floating IP", { kind: "outside", source: floating_ip });
-    // A packet of a NIC on another node comes here because this node runs the NAT gateway.
-    if (source === undefined && isRemote(document, from)) return leaveByGateway();
+    // A packet of a NIC on another node comes here because this node runs the NAT gateway of its route.
+    if (source === undefined && isRemote(document, from)) return leaveByGateway(routeOfRemote(document, from, to));
     return stop(`stops: no route leads to ${to}`);
   }
   if (destination.arriving) return stop(`stops: ${destination.hostname} is still on the node that it leaves`);
@@ -153,8 +154,7 @@ function routeOf(document: NetworkDocument, nic: LocalNic, to: string, has_nic: 
   const subnet = document.subnets.find(({ subnet_id }) => subnet_id === nic.subnet_id);
   const address = parseIp(to);
   if (subnet === undefined || address === null) return null;
-  const fitting = subnet.routes.filter(({ destination }) => contains(destination, address))
-    .toSorted((a, b) => prefixOf(b.destination) - prefixOf(a.destination));
+  const fitting = fittingRoutes(subnet, address);
   const inside = fitting.find(({ destination }) => document.subnets.some((each) => isInSubnet(each, destination)));
   if (inside !== undefined) return inside;
   const has_floating_ip = nic.floating_ips.some((each) => each.includes(":") === to.includes(":"));
@@ -163,6 +163,22 @@ function routeOf(document: NetworkDocument, nic: LocalNic, to: string, has_nic: 
   const block = document.blocks.find((each) => contains(each, address));
   if (has_nic || has_floating_ip || first === undefined) return null;
   return block !== undefined && prefixOf(block) > prefixOf(first.destination) ? null : first;
+}
+
+/** Returns the route of a sender on another node, which has sent the packet to this node. */
+function routeOfRemote({ subnets }: NetworkDocument, from: string, to: string): DocumentRoute | null {
+  const [sender, address] = [parseIp(from), parseIp(to)];
+  if (sender === null || address === null) return null;
+  const subnet = subnets.find(({ ipv4_block, ipv6_block }) =>
+    [ipv4_block, ipv6_block].some((block) => block !== null && contains(block, sender))
+  );
+  return subnet === undefined ? null : fittingRoutes(subnet, address)[0] ?? null;
+}
+
+/** Returns the routes to an address. The longest prefix is first. */
+function fittingRoutes({ routes }: DocumentSubnet, address: Ip): readonly DocumentRoute[] {
+  return routes.filter(({ destination }) => contains(destination, address))
+    .toSorted((a, b) => prefixOf(b.destination) - prefixOf(a.destination));
 }
 
 function isInBlocks({ blocks }: NetworkDocument, address: string): boolean {

@@ -24,7 +24,13 @@ const underlay_address = z.string().describe("IPv4 address of the node on the un
 export const DocumentRouteTarget = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("blackhole") }),
   z.object({ kind: z.literal("reject") }),
-  z.object({ kind: z.literal("nat_gateway"), underlay_address }),
+  z.object({
+    kind: z.literal("nat_gateway"),
+    underlay_address,
+    nat_gateway_id: z.string().nullish().describe(
+      "The gateway. A server of an older version sends none: then it is the first gateway of its node and family",
+    ),
+  }),
 ]);
 export type DocumentRouteTarget = z.infer<typeof DocumentRouteTarget>;
 

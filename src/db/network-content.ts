@@ -73,7 +73,7 @@ const CONTENTS = `
                'subnet_id', s.id, 'ipv4_block', s.ipv4_block, 'ipv6_block', s.ipv6_block,
                'routes', (select coalesce(jsonb_agg(jsonb_build_object(
                                    'destination', r.destination, 'target_kind', r.target_kind,
-                                   'host_cn_uuid', g.host_cn_uuid) order by r.destination), '[]')
+                                   'nat_gateway_id', g.id, 'host_cn_uuid', g.host_cn_uuid) order by r.destination), '[]')
                             from route r left join nat_gateway g on g.id = r.nat_gateway_id
                            where r.route_table_id = s.route_table_id and r.target_kind <> 'virtual_gateway'))
                order by s.id), '[]')

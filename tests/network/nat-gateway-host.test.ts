@@ -113,6 +113,7 @@ describe("a NAT gateway", () => {
     expect(there?.subnets[0]?.routes[0]?.target).toEqual({
       kind: "nat_gateway",
       underlay_address: f.two.underlay_address,
+      nat_gateway_id,
     });
   });
 

@@ -49,6 +49,7 @@ export type ContentNic = Addresses & {
 export type ContentRoute = {
   readonly destination: string;
   readonly target_kind: "blackhole" | "reject" | "nat_gateway";
+  readonly nat_gateway_id: string | null;
   /** The node of the NAT gateway. */
   readonly host_cn_uuid: string | null;
 };
@@ -157,7 +158,8 @@ function targetOf(route: ContentRoute, underlay: ReadonlyMap<string, string | nu
   if (route.target_kind !== "nat_gateway") return { kind: route.target_kind };
   const underlay_address = route.host_cn_uuid && underlay.get(route.host_cn_uuid);
   // If no node runs the gateway now, the sender gets an ICMP error.
-  return underlay_address ? { kind: "nat_gateway", underlay_address } : { kind: "reject" };
+  if (!underlay_address) return { kind: "reject" };
+  return { kind: "nat_gateway", underlay_address, nat_gateway_id: route.nat_gateway_id };
 }
 
 function localNic(given: ContentNic, { nic_limits }: DocumentSettings): LocalNic {

@@ -72,3 +72,26 @@ test.each<[string, Given, string]>([
 ])("%s", (_, given, end) => {
   expect(traced(given)).toBe(end);
 });
+
+test("the route decides which of a node's NAT gateways a packet leaves by, also from another node", () => {
+  const plain = documentOf({ vni: 4_096, machines: [a1, a2, a4], rules: [], edge: "n1", routes: [] }, "n1");
+  const to = (destination: string, nat_gateway_id: string): DocumentRoute => (
+    { destination, target: { kind: "nat_gateway", underlay_address: NODES.n1, nat_gateway_id } }
+  );
+  const routes = [to("0.0.0.0/0", "first"), to("198.51.100.0/24", "second")];
+  const document = {
+    ...plain,
+    subnets: plain.subnets.map((subnet) => ({ ...subnet, routes })),
+    nat_gateways: [
+      { nat_gateway_id: "first", public_address: "203.0.113.2" },
+      { nat_gateway_id: "second", public_address: "203.0.113.3" },
+    ],
+  };
+  const taps = new Set([a1, a4].map(({ mac }) => tapName(mac)));
+  const sourceOf = (from: string, to: string) =>
+    trace({ document, taps, underlay_address: NODES.n1, from, to, port: 443 }).next;
+  for (const from of [a4.ipv4!, a2.ipv4!]) {
+    expect(sourceOf(from, "192.0.2.99")).toEqual({ kind: "outside", source: "203.0.113.2" });
+    expect(sourceOf(from, "198.51.100.1")).toEqual({ kind: "outside", source: "203.0.113.3" });
+  }
+});
