@@ -1,4 +1,5 @@
-// Builds one control plane from its configuration and a database URL. Only this file constructs ports.
+// Builds one control plane from its configuration and a database URL. Only this file and the files of src/wiring
+// construct ports.
 import { fileURLToPath } from "node:url";
 import { getLogger } from "@logtape/logtape";
 import { createEngine } from "../actors/engine/engine.ts";
@@ -117,7 +118,8 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
       if (!closing) logger.warning("an idle database connection failed", { error: error.message });
     },
   });
-  // If another server holds a lock that this needs, the partitions exist, and the maintenance does the rest later.
+  // This call fails if another server holds a lock that it needs. In this case the partitions exist already, and the
+  // maintenance does the rest later.
   await maintainReplies(db).catch((error) => report("background work failed: stored replies", error));
   const time = await openDatabaseTime(db);
   const ports = productionPorts(report, time.now_ms);

@@ -31,7 +31,8 @@ const IN_DATABASE = "BERTH_SECRET_KEY is not set, so the server's secret is kept
 
 /**
  * Returns the secret like `serverSecret`. Throws an Error if servers use this database with another secret. The
- * embedded PostgreSQL serves one process, so it needs no check, and its server also starts after a loss of its secret.
+ * embedded PostgreSQL serves only one process, so its secret is not checked, and a server that has lost the secret
+ * still starts.
  */
 export async function sharedSecret(sources: SecretSources): Promise<ServerSecret> {
   const found = await serverSecret(sources);
@@ -116,8 +117,8 @@ async function mint(path: string, dataDir: string): Promise<void> {
 }
 
 /**
- * Reads the secret from the database, or creates it. All servers of one database get the same secret. Creates none if
- * the database is used with a secret from elsewhere.
+ * Reads the secret from the database, or creates it. All servers of one database get the same secret. Creates no secret
+ * if servers use the database with a secret from another source.
  */
 async function fromDatabase(db: DbClient): Promise<Uint8Array> {
   const read = () => db.query<{ secret: Uint8Array }>("select secret from server_secret");

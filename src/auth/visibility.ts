@@ -23,7 +23,7 @@ export function owns(caller: KnownPrincipal, scope: ResourceScope | RecordScope)
 
 function isIn(caller: KnownPrincipal, scope: ResourceScope | RecordScope): boolean {
   if (!("scope_kind" in scope) || scope.scope_kind !== "user") return caller.tenant_id === scope.tenant_id;
-  // A key that is bound to a tenant may use only the owner's records that were created with a key of the same tenant.
+  // A key that is bound to a tenant reaches a record of its owner only if a key of the same tenant created the record.
   const reaches = caller.key_tenant_id === null || caller.key_tenant_id === scope.tenant_id;
   return caller.user_id === scope.user_id && reaches;
 }

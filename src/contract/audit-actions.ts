@@ -105,8 +105,8 @@ export const PROJECT_ACTIONS = [
 ] as const;
 
 /**
- * All other actions. Entries of webhook_test and webhook_redeliver belong to a project, but they only cause deliveries.
- * Hosts of NAT gateways belong to the site.
+ * All other actions. webhook_test and webhook_redeliver are here although their entries belong to a project, because
+ * these actions only cause deliveries. The hosts of NAT gateways belong to the site.
  */
 export const OTHER_ACTIONS = [
   "agent_bury",

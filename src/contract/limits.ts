@@ -28,7 +28,7 @@ export const CLAIM_CODE_TRIES_MAX = 16;
 export const AGENT_APPROVAL_WAIT_S = 3_600;
 /** The time limit of a setup, from approved_at. */
 export const SETUP_LIMIT_MS = 45 * 60 * 1_000;
-/** The longest auto-approve window. The server shortens a longer window to this. */
+/** The longest auto-approve window. The server shortens a longer window to this limit. */
 export const AUTO_APPROVE_SECS_MAX = 86_400;
 /** Characters of a hostname, which is an RFC 1123 label. */
 export const HOSTNAME_CHARS_MAX = 63;
@@ -371,7 +371,7 @@ export const PLACEMENT_CANDIDATES_MAX = 8;
 export const PLACEMENT_TRIES_MAX = 10;
 /** The largest overprovision factor. */
 export const OVERPROVISION_MAX = 64;
-/** An instance can migrate live between two nodes if their clocks differ by at most this. */
+/** The maximum difference between the clocks of two nodes for a live migration between them. */
 export const TSC_OFFSET_NS_MAX = 100_000_000;
 /** The name of the pool for instances' disks. */
 export const INSTANCE_POOL = "zones";

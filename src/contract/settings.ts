@@ -180,13 +180,13 @@ export const SETTINGS = {
     schema: z.number().int().min(1).max(Number.MAX_SAFE_INTEGER),
     default: 52_428_800,
     restart_required: false,
-    description: "Bytes left to copy at which a migration pauses its source",
+    description: "A migration pauses its source when at most this many bytes are left to copy",
   },
   "migration.max_sync_rounds": {
     schema: z.number().int().min(1).max(1_000),
     default: 10,
     restart_required: false,
-    description: "Copy rounds after which a migration pauses its source, even if many bytes are left",
+    description: "A migration pauses its source after this many copy rounds, even if many bytes are left",
   },
   "quota.tenant_default.cpu_limit": quotaLimit("tenant", "vCPUs"),
   "quota.tenant_default.memory_bytes": quotaLimit("tenant", "Bytes of memory"),
@@ -257,9 +257,10 @@ export const SETTINGS = {
     schema: NicLimitClasses,
     default: [],
     restart_required: false,
-    description: "Limits of each NIC by the size of its instance: the first class whose cpu_max is at least the " +
-      "instance's vCPUs, or null. connections_max counts open connections; packets_per_second_max and " +
-      "bytes_per_second_max count packets; each counts for each direction; null: unlimited. A new " +
+    description:
+      "Limits of each NIC, by the number of vCPUs of its instance. The first class applies in which cpu_max is null " +
+      "or at least this number. connections_max limits open connections; packets_per_second_max and " +
+      "bytes_per_second_max limit packets. Each limit applies to each direction separately; null: unlimited. A new " +
       "value takes effect in a VPC when an object of the VPC changes next",
   },
   "fetch.allowed_private": {

@@ -79,7 +79,7 @@ export type Limits = { readonly [Limit in keyof QuotaBody]: number | null };
  */
 export type QuotaDefaults = { readonly tenant: Limits; readonly project: Limits };
 
-const usedBytes = z.number().int().describe(`${Number.MAX_SAFE_INTEGER} if it is that number or more`);
+const usedBytes = z.number().int().describe(`${Number.MAX_SAFE_INTEGER} if the sum is this number or more`);
 
 /** The resources in use. */
 export const Usage = z.object({

@@ -164,9 +164,9 @@ export async function copyBinaries(binaries: PostgresBinaries, place: string): P
 }
 
 /**
- * Copies a folder whose symbolic links name files beside them. The copy has hard links instead, because Deno creates
- * symbolic links only with all permissions. `cp` of Node would read the parents of the folder, which the starter may
- * not read (src/permissions.ts).
+ * Copies a folder. Its symbolic links point to files in the same folder. The copy has hard links instead, because Deno
+ * creates symbolic links only with all permissions. Node's `cp` cannot be used: it would read the parents of the
+ * folder, which start.ts may not read (src/permissions.ts).
  */
 async function copyFolder(from: string, to: string): Promise<void> {
   await mkdir(to, { mode: 0o755 });

@@ -114,10 +114,7 @@ type Actor = {
   readonly incarnation: string | null;
   readonly version: number;
 };
-/**
- * Writes of actors' rows that have the same operation and kind and set the same columns. One SQL statement writes all
- * of them.
- */
+/** Rows of actors that one SQL statement writes: they have the same operation and kind, and set the same columns. */
 type Writes = {
   readonly op: RowWrite["op"];
   readonly kind: string;
@@ -126,7 +123,7 @@ type Writes = {
   readonly entries: object[];
 };
 
-/** Child rows of one table. One SQL statement writes all of them. */
+/** Child rows of one table that one SQL statement writes. */
 type ChildWrites = Pick<ChildRow, "op" | "table" | "key"> & {
   readonly columns: readonly string[];
   readonly has_tokens: boolean;
@@ -174,9 +171,9 @@ function addChoice(lists: Lists, choice: Choice, { u, c }: Entry): void {
 }
 
 /**
- * Adds a child row to the first entry of `lists` at or after the index `at` that fits, or to a new entry at the end. In
- * this way, the children of a choice are written in their order, and units with the same children share the statements.
- * Returns the index of the entry.
+ * Adds a child row to an entry of `lists`: the first entry that fits, from the index `at` on, or else a new entry at
+ * the end. In this way, the children of a choice are written in their order, and units with the same children share the
+ * statements. Returns the index of the entry.
  */
 function addChild(
   lists: ChildWrites[],

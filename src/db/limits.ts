@@ -40,7 +40,7 @@ export async function takeToken(db: DbClient, bucket: Bucket): Promise<LimitAnsw
   ]);
   const { taken, full_in_s } = rows[0]!;
   if (taken) return { ok: true };
-  // This is null if another process created the row after the statement began.
+  // `full_in_s` is null if another process created the row after the statement began.
   const wait_s = full_in_s === null ? token_us / 1e6 : full_in_s - (bucket_us - token_us) / 1e6;
   return { ok: false, retry_after_s: Math.max(1, Math.ceil(wait_s)) };
 }
@@ -71,8 +71,8 @@ const NOTE = `
   on conflict (subject, minute) do update set failures = f.failures + 1`;
 
 /**
- * Counts whole minutes, including the one that is only partly within the last hour, so that no 60-minute window exceeds
- * the limit.
+ * Counts whole minutes, including the minute that is only partly within the last hour, so that no 60-minute window
+ * exceeds the limit.
  */
 const FAILURES = `
   select coalesce(sum(failures), 0)::int as failures,

@@ -70,7 +70,7 @@ async function untilBroken(client: Connection, closing: AbortSignal): Promise<vo
     client.once("error", reject);
     client.once("end", () => reject(new Error("Connection terminated")));
   });
-  broken.catch(() => {}); // The race below handles the error. After the last race it no longer matters.
+  broken.catch(() => {}); // The race below handles the error. After the last race, the error no longer matters.
   while (!closing.aborted) {
     await Promise.race([broken, pause(PROBE_MS, closing)]);
     if (!closing.aborted) await client.query("select 1");

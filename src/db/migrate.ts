@@ -15,10 +15,10 @@ export type MigrateOptions = {
 /** The time limit of a statement of a migration. Such a statement may rewrite a large table. */
 const STATEMENT_LIMIT_MS = 60_000;
 /**
- * A migration waits for one lock for this part of PostgreSQL's deadlock_timeout. Then it rolls back and tries again.
- * Other statements queue behind a migration that waits. If the transaction of one of them holds the lock, there is a
- * deadlock. After deadlock_timeout, PostgreSQL would end the deadlock with an error in one of the two transactions, so
- * the migration must give up earlier.
+ * The part of PostgreSQL's deadlock_timeout for which a migration waits for a lock. Then it rolls back and tries again.
+ * Other statements queue behind a migration that waits. If the transaction of such a statement holds the lock, there is
+ * a deadlock. After deadlock_timeout, PostgreSQL would end the deadlock with an error in one of the two transactions,
+ * so the migration must give up earlier.
  */
 const LOCK_WAIT_SHARE = 1 / 4;
 /** How long a migration is repeated because of locks, and the pause before each repetition. */

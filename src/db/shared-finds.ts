@@ -22,8 +22,8 @@ export type FindOne = <V>(find: { readonly many: FindMany<V> }, id: string) => P
 export type FindRow = <R extends object>(sql: string, id: string) => Promise<R | null>;
 
 /**
- * Returns a function that makes the value of each key once and keeps it. The number of kept values is limited, because
- * each query in the code is one key.
+ * Returns a function that makes the value of each key once and keeps it. Values are never dropped, because there is
+ * only one key for each query in the code.
  */
 function memo<K, V>(make: (key: K) => V): (key: K) => V {
   const made = new Map<K, V>();

@@ -15,8 +15,8 @@ export type Signals = {
    */
   heartbeat(server_uuid: string): Promise<Fault | null>;
   /**
-   * Stores a status report. Of two reports that carry a time, the server keeps the one with the later time, even if it
-   * arrives first.
+   * Stores a status report. Of two reports that carry a time, the server keeps the report with the later time, even if
+   * that report arrives first.
    */
   status(server_uuid: string, payload: unknown, timing?: TimedStatus): Promise<Fault | null>;
   capacity(server_uuid: string, report: unknown): Promise<Fault | null>;

@@ -78,9 +78,9 @@ export async function openNodeNamespaces(ports: readonly number[]): Promise<Node
 }
 
 /**
- * Opens a namespace that has its own names of network namespaces. When the returned process ends, all processes of the
- * namespace end. An agent finds the QEMU of a VM among all processes that it sees, so it must not see the QEMU of the
- * other node.
+ * Opens a namespace with its own /run/netns, which contains the names of network namespaces. When the returned process
+ * ends, all processes of the namespace end. An agent looks for the QEMU of a VM among all processes that it sees, so it
+ * must not see the QEMU of the other node.
  */
 async function openNamespace(): Promise<ChildProcess> {
   // /sys shows the devices of the namespace in which it was mounted.

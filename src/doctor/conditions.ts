@@ -120,7 +120,7 @@ export const CONDITIONS: readonly Check[] = [
     id: "pools-whole",
     title: "no approved node reports a damaged pool",
     severity: "warn",
-    // The path is silent about a report of another form, because an agent may report any JSON.
+    // With `silent`, the path ignores a report of another form: an agent may report any JSON.
     query: `select format('%s (%s), pool %s: %s', c.hostname, c.server_uuid, pool->>'key',
                           coalesce(pool #>> '{value,health}', pool #>> '{value,status}')) as what
               from cn c join cn_signal s using (server_uuid),

@@ -19,8 +19,8 @@ export function logIn(scope: Scope): string {
 }
 
 /**
- * SQL of the transitions with which the checked ones are compared. This part of the log begins earlier than `logIn`,
- * because one commit may have written rows inside and outside of `logIn`.
+ * SQL of the transitions with which the checked transitions are compared. This part of the log begins earlier than
+ * `logIn`, because one commit may have written rows inside and outside of `logIn`.
  */
 export function widerLogIn(scope: Scope): string {
   return scope === "all" ? "transition" : newest(2 * DOCTOR_LOG_ROWS);
@@ -29,8 +29,8 @@ export function widerLogIn(scope: Scope): string {
 type Records = { readonly kind: string; readonly table: string; readonly key: string };
 
 /**
- * SQL of the records to check. In the scope `recent`, these are the records with a transition in that part of the log.
- * Their keys are UUIDs.
+ * SQL of the records to check. In the scope `recent`, these are the records with a transition in the newest part of the
+ * log. Their keys are UUIDs.
  */
 export function recordsIn(scope: Scope, { kind, table, key }: Records): string {
   if (scope === "all") return table;

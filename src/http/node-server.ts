@@ -85,7 +85,7 @@ const logger = getLogger(["berth", "http"]);
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 /** The maximum number of bytes of all unfinished bodies together. Above this, new bytes are refused. */
 const HELD_BYTES_MAX = 128 * BODY_BYTES_MAX;
-/** A placeholder for the host in a request's URL, which no handler reads. */
+/** A placeholder for the host in a request's URL. No handler reads the host. */
 const ORIGIN = "http://localhost";
 
 /** Starts the server. Resolves when it listens; rejects when it cannot (port taken, address unknown). */

@@ -62,8 +62,8 @@ const IDEMPOTENCY_KEY: OpenApiObject = {
 
 /**
  * Builds the document.
- * @param app with all its routes. The docs show `x-rights` of a route; `security: []` marks a route that needs no
- *   credential
+ * @param app the app with all its routes. The page /docs shows a route's `x-rights`; `security: []` marks a route that
+ *   needs no credential
  * @param described.schemas the named schemas
  * @throws Error when the parameters of a route are not one z.object
  */

@@ -9,7 +9,7 @@ const REQUEST_LIMIT_MS = 30_000;
 /** The number of attempts after the first one if the answer is 5xx or 429. */
 const RETRIES = 3;
 const PART_DIGITS = 8;
-/** Objects that are deleted at the same time. */
+/** The maximum number of objects that are deleted at the same time. */
 const DELETES_AT_ONCE = 8;
 /** The statuses if the bucket already has the object, or if another request creates the object at this moment. */
 const EXISTS = [412, 409];

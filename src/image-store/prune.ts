@@ -1,5 +1,5 @@
 // Deletes stored bytes that no upload and no image needs any more: the bytes of expired and cancelled uploads, and of
-// deleted images. Bytes of an upload that this database never had stay: a server on an older copy of the database may
+// deleted images. If this database never had the upload, its bytes stay: a server on an older copy of the database may
 // use the same store. The table stored_upload has the uploads of this database; a row stays until its bytes are
 // deleted.
 import { findUnneededUploads } from "../../actors/image-upload/reads.ts";
@@ -8,7 +8,7 @@ import type { ImageStore } from "./store.ts";
 
 /** Bytes that changed within this time stay, because a request may still be writing them. */
 const UNNEEDED_MS = 60 * 60 * 1_000;
-/** Rows without bytes that one pass marks, and that one pass deletes, so that a pass ends soon. */
+/** The maximum number of rows that one pass marks, and of marked rows that it checks, so that a pass ends soon. */
 const ROWS_MAX = 10_000;
 
 /** Marks the rows that nothing needs any more. */

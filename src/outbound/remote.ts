@@ -14,8 +14,8 @@ export type FetcherAddress = { readonly port: number; readonly secret: string };
 const MARGIN_MS = 2_000;
 
 /**
- * Returns a fetch that runs in the fetching process. It throws that process's error, or an error if the process does
- * not reply.
+ * Returns a fetch that runs in the fetching process. It throws the error of the fetching process, or another error if
+ * this process does not reply.
  */
 export function remoteDocumentFetch({ port, secret }: FetcherAddress): DocumentFetch {
   return async (request) => {

@@ -30,8 +30,9 @@ export function agentImageUploadRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Start the upload of the image of a job",
     description:
-      `${ABOUT} The request can be repeated; its answer contains the number of stored bytes. 409 for another size ` +
-      "than before, and if the tenant's images would have more bytes than the setting `image.uploaded_bytes_max`.",
+      `${ABOUT} The request can be repeated; its answer contains the number of stored bytes. 409 if the size is ` +
+      "not the size of the first request, or if the tenant's images would have more bytes than the setting " +
+      "`image.uploaded_bytes_max`.",
     ...rights(deps, "AgentImageSend"),
     ...REPEATABLE,
     request: { params, body: jsonBody(JobImageBody) },

@@ -25,8 +25,8 @@ export function agentNetworkRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Wait for changed network documents",
     description:
-      "A node has a document for each VPC of which it hosts a NAT gateway or a NIC, including the NICs of stopped " +
-      "instances. The answer contains each document that is newer than the node's generation in `have`. With `wait`, " +
+      "A node has a document for a VPC if it hosts a NAT gateway or a NIC of the VPC, even the NIC of a stopped " +
+      "instance. The answer contains each document that is newer than the node's generation in `have`. With `wait`, " +
       "the request waits until a document is newer. The node removes each VPC in `gone`; its next poll, without that " +
       "VPC, confirms the removal. `counts` stores counters of firewall rules, which `GET /v1/firewall-rules` shows.",
     ...rights(deps, "NetworkPoll"),
@@ -58,7 +58,7 @@ export function agentNetworkRoutes(app: App, deps: Deps): void {
     summary: "Report the generation of a VPC that the node has applied",
     description:
       "`applied` confirms that the node has applied the whole document of this generation, and so all earlier " +
-      "generations. 403 when `realizer` is not the calling node. 404 for a VPC of which the node has no document. " +
+      "generations. 403 when `realizer` is not the calling node. 404 if the node has no document of the VPC. " +
       "409 for a generation that is older than the generation of the last report.",
     ...rights(deps, "NetworkRealizationReport"),
     ...REPEATABLE,

@@ -49,9 +49,9 @@ export function agentRoutes(app: App, deps: Deps): void {
     summary: "Report the status of the node",
     description:
       "`vms` overrides the records of the node's instances, except during operations. `timestamp` (RFC 3339) is the " +
-      "time of the report by the node's clock. A report updates only last_seen if it is not later than the last " +
-      "report since the node was approved. An agent gives each report a later time than the previous one, even if " +
-      "its clock was set back. `metrics` has the counters of the machines by instance. The server stores them " +
+      "time of the report by the node's clock. If a report is not later than the last report since the node was " +
+      "approved, it updates only last_seen. An agent gives each report a later time than the previous report, even " +
+      "if its clock was set back. `metrics` has the counters of the machines by instance. The server stores them " +
       "separately and does not show them with the status.",
     ...rights(deps, "AgentStatus"),
     ...ASKS,
@@ -85,7 +85,7 @@ export function agentRoutes(app: App, deps: Deps): void {
     summary: "Read the node's effective configuration",
     ...rights(deps, "AgentConfig"),
     request: { query: z.object({ include: z.enum(["instances"]).optional() }) },
-    responses: answers(AgentConfig, "The effective values; the node clamps the percent to 0.0 to 1.0"),
+    responses: answers(AgentConfig, "The effective values; the node limits `reservoir_percent` to 0.0 to 1.0"),
   });
   app.openapi(configRoute, async (c) => {
     const [row, defaults] = await Promise.all([findCnSettings(deps.kysely, nodeOf(c)), deps.settings.reservoir()]);

@@ -35,7 +35,7 @@ export function apiKeyRoutes(app: App, deps: Deps): void {
     description:
       "Only this response contains the secret. For 24 hours, a request with the same Idempotency-Key gets this " +
       "response again. A key that is bound to a tenant creates only keys of that tenant. If the calling key expires, " +
-      "the new key has the same expiry by default, and 400 for a later `expires_at`. A session may create a key " +
+      "the new key has the same expiry by default, and a later `expires_at` gets 400. A session may create a key " +
       "without an expiry.",
     ...rights(deps, "CreateApiKey"),
     request: { body: jsonBody(ApiKeyBody) },

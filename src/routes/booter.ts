@@ -43,9 +43,9 @@ export function booterRoutes(app: App, deps: Deps): void {
       "Returns the machine's boot record. A missing record is created: in state enrolling if the policy admits the " +
       "machine and an address is free, otherwise in state discovered. A service_tag entry of the allowlist is " +
       "compared with the announced serial number, or with the service tag in `client.guid` (the GUID of a Dell " +
-      "machine contains the tag). A machine without a boot file does not start to enrol. The server stores the last " +
-      "values of `client` and shows them with the record. The record of a node includes the hash of its root " +
-      "password, for the boot parameters.",
+      "machine contains the tag). If the booter has no boot file for the machine, the machine does not start to " +
+      "enrol. The server stores the last values of `client` and shows them with the record. The record of a node " +
+      "includes the hash of its root password, for the boot parameters.",
     ...rights(deps, "BooterSeen"),
     ...REPEATABLE,
     request: { body: jsonBody(SeenBody.extend({ mac: Mac })) },
@@ -90,9 +90,9 @@ export function booterRoutes(app: App, deps: Deps): void {
     description:
       "A new machine gets a record that awaits setup. If auto_enroll is off, the server accepts a new machine only " +
       "while an auto-approve window is open. For a machine that already awaits setup, the server replaces the " +
-      "inventory. For other nodes only last_seen changes. The server refuses the announcement, and shows it as a " +
-      "conflict on the node, if no announced network port is a known port of the node. The server does the same if " +
-      "`mac` is not a known port of the node; the machine logs in to the AMQP broker with `mac`. Discovered boot " +
+      "inventory. For other nodes only last_seen changes. If no announced network port is a known port of the node, " +
+      "the server refuses the announcement and shows it as a conflict on the node. The server does the same if " +
+      "`mac`, with which the machine logs in to the AMQP broker, is not a known port of the node. Discovered boot " +
       "records of the announced ports enroll if a service_tag entry matches the serial number. With `started`, a " +
       "setup run whose bundle was already fetched ends as failed: the machine restarted before the run ended.",
     ...rights(deps, "CnAnnounce"),

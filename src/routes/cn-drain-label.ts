@@ -43,7 +43,8 @@ export function cnDrainLabelRoutes(app: App, deps: Deps): void {
     const idempotency = await deps.idempotency(c);
     if (isFault(idempotency)) return faultResponse(c, idempotency);
     const id = deps.mint.idFrom(idempotency.id, "operation");
-    // A repeated request that was refused before must pass the check, too.
+    // A repeated request skips the check if its operation has begun. If its first request was refused, no operation has
+    // begun, and the server checks again.
     const is_begun = idempotency.repeated && await findOperationStatus(deps.byKey, id) !== undefined;
     if (plan.nodes.length === 0 && !is_begun) {
       return faultResponse(c, badRequest(`label: no approved node has the label ${labelText(label)}`));

@@ -47,7 +47,8 @@ export function cnUpgradeLabelRoutes(app: App, deps: Deps): void {
     const idempotency = await deps.idempotency(c);
     if (isFault(idempotency)) return faultResponse(c, idempotency);
     const id = deps.mint.idFrom(idempotency.id, "operation");
-    // A repeated request that was refused before must pass the checks, too.
+    // A repeated request skips the checks if its operation has begun. If its first request was refused, no operation
+    // has begun, and the server checks again.
     const is_begun = idempotency.repeated && await findOperationStatus(deps.byKey, id) !== undefined;
     if (!is_begun) {
       const staged = await listStaged(deps.kysely);

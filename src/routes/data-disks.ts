@@ -173,7 +173,7 @@ async function change(c: Ctx, deps: Deps, { disk_id, type, what }: Change) {
   if (isFault(idempotency)) return idempotency;
   const { repeated } = idempotency;
   const disk = await findDisk(deps.kysely, disk_id);
-  // A repeated request gets the answer of the first one, even after its disk was deleted.
+  // A repeated request gets the answer of the first request, even after its disk was deleted.
   if (disk === undefined && !repeated) return NOT_FOUND;
   const message = (begins: Begins) => Promise.resolve<OnDisk>({ type, disk_id, ...begins });
   const ended = await run(c, deps, { instance_id: disk?.instance_id ?? disk_id, idempotency, what, message });
@@ -201,10 +201,7 @@ export async function run(c: Ctx, deps: Deps, { instance_id, idempotency, what, 
   });
 }
 
-/**
- * Returns the current disk. If the request is a repeated one, or if the disk was deleted, returns the operation's
- * result.
- */
+/** Returns the current disk. If the request is repeated, or if the disk was deleted, returns the operation's result. */
 async function nowOrThen(
   deps: Deps,
   { id, repeated }: Pick<IdempotencyClaim, "id" | "repeated">,

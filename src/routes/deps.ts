@@ -122,7 +122,10 @@ export type RouteDeps = {
   readonly networks: NetworkPorts;
   /** Long polls of nodes that wait for network documents, by UUID. */
   readonly networkPolls: Polls<{ readonly changed: true }>;
-  /** Long polls that wait until all nodes of a VPC have applied a generation, by `VPC_ID GENERATION`. */
+  /**
+   * Long polls that wait until all nodes of a VPC have applied a generation. `findApplied` in actors/vpc/reads.ts
+   * defines the form of the keys.
+   */
   readonly realizations: Polls<{ readonly applied: true }>;
   /** Long polls that wait for a node's answer to a trace, by the id of the trace. */
   readonly traceAnswers: Polls<TraceAnswer>;
@@ -144,7 +147,7 @@ export type RouteDeps = {
   /** The objects that changed lately. */
   readonly changes: { wait(after: string | undefined, wait: ChangesWait): Promise<ChangesSince | "full"> };
   /**
-   * Finds the audiences of objects: `public`, `silo:ID`, `tenant:ID` and `user:ID`. The answer has the order of the
+   * Finds the audiences of objects: `public`, `silo:ID`, `tenant:ID` and `user:ID`. The result is in the order of the
    * objects.
    */
   readonly audiencesOf: (refs: readonly ActorRef[]) => Promise<readonly (readonly string[])[]>;
@@ -272,7 +275,7 @@ export type NetworkPorts = {
   nicTags(server_uuid: string, tags: readonly ReportedNicTag[]): Promise<void>;
   /** Returns how far the nodes of a VPC have applied its network; null if the VPC does not exist. */
   realized(vpc_id: string): Promise<Realized | null>;
-  /** Returns whether the nodes have applied the generation in `key`. The key has the form of `findApplied`. */
+  /** Returns whether the nodes have applied the generation in `key`, which is a key of `realizations`. */
   isApplied(key: string): Promise<boolean>;
 };
 

@@ -103,8 +103,8 @@ export function diskRoutes(app: App, deps: Deps): void {
     if (size_bytes === 0 || size_bytes > DISK_BYTES_MAX) return faultResponse(c, DISK_SIZE);
     const idempotency = await deps.idempotency(c);
     if (isFault(idempotency)) return faultResponse(c, idempotency);
-    // If the disk does not exist, the message goes to its id, which no instance has: the outcome is 404, or the first
-    // reply if the request is a repeated one.
+    // If the disk does not exist, the message goes to an instance with the disk's id. There is no such instance, so the
+    // outcome is 404, or the first reply if the request is repeated.
     const instance_id = (await findDisk(deps.kysely, disk_id))?.instance_id ?? disk_id;
     const outcome = await deps.send(c, { kind: "instance", id: instance_id }, {
       type: "resize_disk",
@@ -129,7 +129,7 @@ export async function updateDisk(
 ) {
   const idempotency = await deps.idempotency(c);
   if (isFault(idempotency)) return { ok: false, fault: idempotency } as const;
-  // A repeated request gets the answer of the first one, even after its disk was deleted.
+  // A repeated request gets the answer of the first request, even after its disk was deleted.
   if (found === undefined && !idempotency.repeated) return { ok: false, fault: NOT_FOUND } as const;
   const { name = null, description = null, labels = null } = patch;
   const to = { kind: "instance" as const, id: found?.instance_id ?? changed.disk_id };

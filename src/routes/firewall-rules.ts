@@ -116,7 +116,7 @@ export function firewallRuleRoutes(app: App, deps: Deps): void {
     const rule = ruleChanges(changes);
     const named = { name: name ?? null, description: description ?? null, labels: labels ?? null };
     // If the rule does not exist, the message changes nothing: the outcome is 404, or the first reply if the request is
-    // a repeated one.
+    // repeated.
     const change = vpc !== undefined && Object.keys(rule).length > 0 && { rule: { ...rule, plan: blocksOf(vpc) } };
     const message = { type: "update", ...named, ...change } as const;
     const outcome = await deps.sendOnce(c, { kind: "firewall-rule", id }, message);

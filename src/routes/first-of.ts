@@ -5,8 +5,8 @@ import type { Polls } from "./deps.ts";
 const OVER = "over";
 
 /**
- * Waits with the same key for the first answer of several polls. The answer is "full" if one of the polls is full. If
- * there are no polls, waits until the time limit.
+ * Combines several kinds of long polls. A wait with a key ends with the first answer that any of them gives for the
+ * key. The answer is "full" if one of them is full. If `polls` is empty, a wait lasts until its time limit.
  */
 export function firstOf(polls: readonly Polls<object>[]): Polls<object> {
   return {

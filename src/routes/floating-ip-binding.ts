@@ -132,7 +132,7 @@ async function attaching(
 }
 
 /**
- * Returns the current floating IP. If the request is a repeated one, or if the floating IP was deleted, returns the
+ * Returns the current floating IP. If the request is repeated, or if the floating IP was deleted, returns the
  * operation's result.
  */
 async function nowOrThen(

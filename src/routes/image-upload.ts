@@ -122,8 +122,8 @@ export function imageUploadRoutes(app: App, deps: Deps): void {
     const idempotency = await deps.idempotency(c);
     if (isFault(idempotency)) return faultResponse(c, idempotency);
     const upload = await findImageUpload(deps.kysely, id);
-    // A success deletes the upload. If the request is repeated, the stored reply contains the image, and the digest is
-    // not used.
+    // A successful finish deletes the upload. If the request is repeated, the stored reply contains the image, and the
+    // digest is not used.
     if (upload === undefined && !idempotency.repeated) return faultResponse(c, NOT_FOUND);
     const sha256 = upload === undefined ? "" : await parts.digest(upload, expected ?? null);
     if (typeof sha256 !== "string") return faultResponse(c, sha256);

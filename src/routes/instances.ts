@@ -161,7 +161,7 @@ export function instanceRoutes(app: App, deps: Deps): void {
     });
     if (!outcome.ok) return faultResponse(c, outcome.fault);
     const written = outcome.reply;
-    // The reply does not contain whether the instance's node is live, so a separate query reads this.
+    // The reply does not show whether the instance's node is live, so a separate query reads it.
     const host_live = (await findInstance(deps.byKey, to.id))?.host_live ?? written.host_live;
     return c.json({ ...written, host_live }, 200);
   });
@@ -172,8 +172,8 @@ function filledUp({ error_code }: Fault): boolean {
 }
 
 /**
- * Returns the current instance. If the request is a repeated one, or if the instance was deleted, returns the
- * operation's result.
+ * Returns the current instance. If the request is repeated, or if the instance was deleted, returns the operation's
+ * result.
  */
 export async function nowOrThen(
   deps: Reads,

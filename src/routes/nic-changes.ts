@@ -30,10 +30,10 @@ export function nicChangeRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Add a NIC to a stopped instance",
     description:
-      "The NIC gets an address of each block of its subnet: the one that the body names, or the lowest free one. The " +
-      `next start gives the NIC to the guest. An instance has at most ${EXTRA_NICS_MAX + 1} NICs. The guest may send ` +
-      "only from the addresses of the NIC, and from `allowed_cidrs`. 409 for an instance that is not stopped, and for " +
-      "an address that is in use or reserved.",
+      "For each block of its subnet, the NIC gets the address that the body names, or else the lowest free address. " +
+      `The next start gives the NIC to the guest. An instance has at most ${EXTRA_NICS_MAX + 1} NICs. The guest may ` +
+      "send only from the addresses of the NIC, and from `allowed_cidrs`. 409 for an instance that is not stopped, " +
+      "and for an address that is in use or reserved.",
     ...rights(deps, "NicCreate", inInstance),
     request: { query: z.object({ instance: Uuid }), headers: PREFER_WAIT, body: jsonBody(NicBody) },
     responses: answersCreated(Nic, "The NIC"),
@@ -57,8 +57,8 @@ export function nicChangeRoutes(app: App, deps: Deps): void {
     };
     const to = { kind: "instance" as const, id: c.req.valid("query").instance };
     const token = deps.mint.idFrom(idempotency.id, "address");
-    // Without the subnet, the message names a NIC that does not exist: the outcome is 404, or the first reply if the
-    // request is a repeated one.
+    // If the subnet is missing or in another project, the message names a NIC that does not exist. The outcome is then
+    // 404, or the first reply if the request is repeated.
     const message = place === null || place.project_id !== scopeOf(c).project_id
       ? { type: "update_nic", nic_id: id, ...UNCHANGED, place: NOWHERE, token } as const
       : { type: "create_nic", nic, place: place.place, token } as const;
@@ -88,8 +88,8 @@ export function nicChangeRoutes(app: App, deps: Deps): void {
     if (isFault(idempotency)) return faultResponse(c, idempotency);
     const nic = await findNic(deps.byKey, nic_id);
     const place = nic === undefined ? null : await placeOf(deps, nic.subnet_id);
-    // If the NIC does not exist, the message goes to its id, which no instance has: the outcome is 404, or the first
-    // reply if the request is a repeated one.
+    // If the NIC does not exist, the message goes to an instance with the NIC's id. There is no such instance, so the
+    // outcome is 404, or the first reply if the request is repeated.
     const outcome = await deps.send(c, { kind: "instance", id: nic?.instance_id ?? nic_id }, {
       type: "update_nic",
       nic_id: nic?.id ?? nic_id,
@@ -122,7 +122,7 @@ export function nicChangeRoutes(app: App, deps: Deps): void {
     const idempotency = await deps.idempotency(c);
     if (isFault(idempotency)) return faultResponse(c, idempotency);
     const nic = await findNic(deps.byKey, nic_id);
-    // A repeated request gets the answer of the first one, even after its NIC was removed.
+    // A repeated request gets the answer of the first request, even after its NIC was removed.
     if (nic === undefined && !idempotency.repeated) return faultResponse(c, NOT_FOUND);
     const to = { kind: "instance" as const, id: nic?.instance_id ?? nic_id };
     const outcome = await deps.send(c, to, { type: "delete_nic", nic_id: nic?.id ?? nic_id }, idempotency);
@@ -132,7 +132,10 @@ export function nicChangeRoutes(app: App, deps: Deps): void {
 
 const UNCHANGED = { name: null, labels: null, additional_ips: null, allowed_cidrs: null } as const;
 
-/** The place in a message about a NIC that does not exist. The instance refuses the message and does not read this. */
+/**
+ * A placeholder in a message about a NIC that does not exist. The instance refuses the message without reading the
+ * placeholder.
+ */
 const NOWHERE: NicPlace = {
   id: "",
   vpc_id: "",

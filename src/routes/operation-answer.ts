@@ -1,6 +1,6 @@
-// Starts operations and answers with their outcome. The request only waits: the operation continues if the caller
-// disconnects, or if the caller's credential ends (in this case the answer is 401). With `Prefer: respond-async` (RFC
-// 7240) the answer is 202 with the operation.
+// Starts operations and answers with their outcome. An operation does not depend on the request that waits for it: it
+// continues if the caller disconnects, or if the caller's credential ends (the answer is then 401). With
+// `Prefer: respond-async` (RFC 7240) the answer is 202 with the operation.
 import { z } from "zod";
 import { findOperationStatus, type OperationStatus } from "../../actors/saga/reads.ts";
 import type { Messages } from "../../actors/registry.ts";
@@ -40,7 +40,7 @@ export type Begun<K extends keyof Messages> = {
    * `tries` is the number of earlier tries.
    */
   readonly message: (tries: number) => Promise<Messages[K] | Fault>;
-  /** How often to try again after a stale decision. Default: only one try. */
+  /** The rule for further tries after a stale decision. Default: only one try. */
   readonly again?: Again;
   readonly idempotency: IdempotencyClaim;
   readonly operation_id: string;

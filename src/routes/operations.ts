@@ -53,7 +53,8 @@ export function operationRoutes(app: App, deps: Deps): void {
     const caller = callerOf(c);
     const own = observes(caller) ? undefined : caller.tenant_id ?? undefined;
     const found = await listOperations(deps.kysely, { rows, after_id, reference, tenant_id: own, state, kind });
-    // Ended operations are deleted after a time. After a deleted operation, an empty list would hide older stuck ones.
+    // Ended operations are deleted after a time. If `after_id` was deleted, an empty list could hide older, stuck
+    // operations.
     const is_lost = found.length === 0 && after_id !== undefined && !(await isListed(deps.kysely, after_id, own));
     return is_lost ? faultResponse(c, LOST) : c.json(found, 200);
   });

@@ -22,7 +22,7 @@ export const PREFER_WAIT = z.object({
 /**
  * Waits until all nodes of the VPC have applied the committed state, if the request has `Prefer: wait`. Returns how far
  * the nodes have applied it; null if the request does not wait, or if the VPC is deleted.
- * @param nat_gateway_id a gateway for whose node the request also waits. The node is chosen in a later commit
+ * @param nat_gateway_id a NAT gateway. The request also waits for its node, which a later commit chooses
  */
 export async function applied(
   c: Ctx,

@@ -41,7 +41,7 @@ export function scopeAt(c: Ctx): ScopeColumns<ImageScopeKind> {
 
 /**
  * Returns the scopes to list. For a project: every scope whose records its instances can use. For a silo or a tenant:
- * only its own.
+ * only its own scope.
  */
 export function scopesAt(c: Ctx): ScopeColumns<ImageScopeKind>[] {
   const { silo_id, tenant_id, project_id } = scopeOf(c);

@@ -44,7 +44,7 @@ export function snapshotImageRoutes(app: App, deps: Deps): void {
     const idempotency = await deps.idempotency(c);
     if (isFault(idempotency)) return faultResponse(c, idempotency);
     const snapshot = await findSnapshot(deps.kysely, snapshot_id);
-    // A repeated request gets the answer of the first one, even after the snapshot was deleted.
+    // A repeated request gets the answer of the first request, even after the snapshot was deleted.
     if (snapshot === undefined && !idempotency.repeated) return faultResponse(c, NOT_FOUND);
     const upload_id = deps.mint.idFrom(idempotency.id, "image-upload");
     const ended = await run(c, deps, {

@@ -103,7 +103,7 @@ export function snapshotRoutes(app: App, deps: Deps): void {
     const idempotency = await deps.idempotency(c);
     if (isFault(idempotency)) return faultResponse(c, idempotency);
     const disk = await findDisk(deps.kysely, disk_id);
-    // A repeated request gets the answer of the first one, even after its disk was deleted.
+    // A repeated request gets the answer of the first request, even after its disk was deleted.
     if (disk === undefined && !idempotency.repeated) return faultResponse(c, NOT_FOUND);
     const quota_defaults = await deps.settings.quotaDefaults();
     const snapshot = { id: idempotency.id, name, description, labels };
@@ -138,7 +138,7 @@ export function snapshotRoutes(app: App, deps: Deps): void {
     const idempotency = await deps.idempotency(c);
     if (isFault(idempotency)) return faultResponse(c, idempotency);
     const snapshot = await findSnapshot(deps.kysely, disk_id);
-    // A repeated request gets the answer of the first one, even after the snapshot was deleted.
+    // A repeated request gets the answer of the first request, even after the snapshot was deleted.
     if (snapshot === undefined && !idempotency.repeated) return faultResponse(c, NOT_FOUND);
     const ended = await run(c, deps, {
       instance_id: snapshot?.instance_id ?? disk_id,

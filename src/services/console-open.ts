@@ -50,7 +50,7 @@ type Opening = {
   readonly mode: ConsoleMode;
   readonly instance: ConsoleInstance;
   readonly caller: KnownPrincipal;
-  /** How many consoles this one counts as in the caller's share. */
+  /** The number of consoles that this console counts as in the caller's share. */
   readonly weight: number;
 };
 

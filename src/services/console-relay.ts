@@ -1,6 +1,6 @@
 // Manages the consoles of this process. A caller's socket waits here until the node connects to this process, whose
 // address is in the console call. Therefore the bytes of a console pass through only one process, even if the node
-// polls another one (docs/architecture.md, "Consoles"). Open consoles are checked again at a fixed interval.
+// polls another process (docs/architecture.md, "Consoles"). Open consoles are checked again at a fixed interval.
 import { type ServerSocket, SOCKET_CLOSE } from "../http/websocket.ts";
 import {
   type CheckedConsole,

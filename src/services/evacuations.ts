@@ -69,7 +69,7 @@ function toEvacuate(instance: HostedInstance): HostedInstance {
   return { ...instance, bridged_nodes: {} };
 }
 
-/** Finds those instances of a node on which an operation runs, with the operation. */
+/** Finds the running operation of each instance on a node. Leaves out instances without a running operation. */
 async function findBusy(db: Kysely<Database>, server_uuid: string): Promise<ReadonlyMap<string, string>> {
   const { rows } = await sql<{ id: string; operation_id: string }>`
     select i.id, coalesce(i.operation_id, m.id) as operation_id

@@ -38,7 +38,8 @@ export async function newMigration(deps: Deps, wanted: MoveWanted): Promise<Inst
     operation_id,
     limit_ms: NODE_WAIT_MS,
   });
-  // In these cases the actor of the instance refuses the message, with the reason.
+  // If the instance is on no node, cannot move, or is on the target already, its actor refuses the message with the
+  // reason.
   const is_movable = instance.state === "running" || instance.state === "stopped";
   if (host_cn_uuid === null || !is_movable) return message([]);
   const target = body.target_server_uuid ?? null;

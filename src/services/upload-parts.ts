@@ -36,8 +36,9 @@ export function uploadParts(deps: Pick<RouteDeps, "kysely" | "send">, store: Ima
   async function receive(c: Ctx, upload: ImageUpload, { from, bytes }: Part): Promise<ImageUpload | Fault> {
     const { id } = upload;
     const place = placeOfPart(upload, { from, bytes: bytes.length });
-    // The actor gets no message about a part that is not stored: if the part before it is stored meanwhile, the actor
-    // would accept the part without its bytes. A stored part never changes: `write` compares a repeated part with it.
+    // If the part cannot be stored now, the actor gets no message about it. Otherwise the actor could accept the part
+    // without its bytes, because the previous part may have arrived meanwhile. A stored part never changes: `write`
+    // compares a repeated part with it.
     if (typeof place !== "string") return place;
     if (!(await store.write(id, from / IMAGE_PART_BYTES, bytes))) return OTHER_BYTES;
     const outcome = await deps.send(c, { kind: "image-upload", id }, { type: "receive", from, bytes: bytes.length });

@@ -82,7 +82,8 @@ type Arrival = Pick<Move, "instance_id" | "instance_name" | "target_cn_uuid">;
 
 /**
  * Lists the instances that were created on the node between the preview and the cordon, and the instances whose
- * migration to the node began before the cordon. The list also has those that have left the node since the drain began.
+ * migration to the node began before the cordon. The list includes such instances even if they have left the node since
+ * the drain began.
  */
 async function listArrivals(
   db: Kysely<Database>,

@@ -87,7 +87,7 @@ export function createNetworks({ db, hints, held_max, report, settings: readSett
     return new Map(found.map((each) => [each.vpc_id, keep(each, known.get(each.vpc_id))]));
   });
 
-  /** `known` is the cached network, whose content has not changed if the database left the content out. */
+  /** `known` is the cached network. If `content` is null, the cached content has not changed. */
   function keep({ vpc_id, generation, content }: CurrentNetwork, known: Current | undefined): Current {
     const current = content === null ? known : { vpc_id, generation, content };
     if (current === undefined) throw new Error(`no content of vpc ${vpc_id} is known`);
@@ -103,8 +103,7 @@ export function createNetworks({ db, hints, held_max, report, settings: readSett
     const traces = asked.answers_traces ? await listQuestions(db, server_uuid) : [];
     const hosted = vpcs.filter(({ generation }) => generation !== null);
     const unoffered = hosted.filter(({ is_offered }) => !is_offered).map(({ vpc_id }) => vpc_id);
-    // Creates the rows before the documents are read. If a reader sees no row, it can therefore be sure that the node
-    // has no document.
+    // Creates the rows before the documents are read. Therefore, if a reader sees no row, the node has no document.
     if (unoffered.length > 0) await offerDocuments(db, server_uuid, unoffered);
     const found = await Promise.all(hosted.map(({ vpc_id }) => networkOf(vpc_id)));
     const current = found.filter((each) => each !== null && hasPart(server_uuid, each.content)) as Current[];

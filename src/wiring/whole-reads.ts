@@ -1,4 +1,4 @@
-// Reads of a whole table that many requests need. Requests that arrive together share one query (src/db/lookup.ts).
+// Reads whole tables that many requests need. Requests that arrive together share one query (src/db/lookup.ts).
 import { type StoredSettings, storedSettings } from "../../actors/setting/reads.ts";
 import { createLookup } from "../db/lookup.ts";
 import type { Db } from "../db/pool.ts";

@@ -28,8 +28,8 @@ export type BackgroundWorkerOptions = {
 export type BackgroundWorker = ReturnType<typeof createBackgroundWorker>;
 
 /**
- * Rows per batch. After a full batch, another follows in this pass or the next. If nothing in a full batch moved, the
- * next batch has twice as many rows, because rows that cannot move must not stop the ones behind them.
+ * Rows per batch. After a full batch, another batch follows in this pass or the next. If no row of a full batch moved,
+ * the next batch has twice as many rows, because rows that cannot move must not stop the rows behind them.
  */
 const BATCH_ROWS = 200;
 /** The pause between two passes. */
@@ -146,7 +146,7 @@ export function createBackgroundWorker(options: BackgroundWorkerOptions) {
     }
   }
 
-  /** Does the work at once that a commit of this process made due: its tells, its sagas and its other timers. */
+  /** Does at once the work that a commit of this process made due: its tells, its sagas and its other timers. */
   function follow({ tells, due }: Committed): void {
     if (stopped) return;
     if (tells === null) nudge();

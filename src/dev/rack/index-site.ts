@@ -26,8 +26,8 @@ export async function publishIndex(): Promise<void> {
 }
 
 /**
- * Returns whether the signed SHA256SUMS that the control plane serves has a good signature and the digest of the
- * images.json that it serves.
+ * Returns whether the image index that the control plane serves is signed: its SHA256SUMS has a good signature, and
+ * contains the digest of its images.json.
  */
 export async function isSignedIndex(): Promise<boolean> {
   const [sums = "", signature = "", images = ""] = await Promise.all(

@@ -179,7 +179,7 @@ function remoteNic(nic: ContentNic, underlay: ReadonlyMap<string, string | null>
   if (!underlay_address) return [];
   const blocks = nic.blocks.map((block) => storedBlock(block));
   const addresses = [...nic.addresses];
-  // Most NICs have no block, and a document may list thousands of NICs.
+  // Empty lists are left out: most NICs have no block, and a document may list thousands of NICs.
   return [{
     ...{ ipv4: nic.ipv4, ipv6: nic.ipv6 },
     ...blocks.length > 0 && { blocks },

@@ -33,8 +33,9 @@ export type HostedInstance = {
   readonly min_platform: string | null;
   readonly group: Group | null;
   /**
-   * By NIC tag of its floating IPs: the nodes with a bridge for the tag, which alone can carry the addresses. A tag is
-   * left out if its own node has no bridge for it, because these addresses do not work there either.
+   * For each NIC tag of the instance's floating IPs: the nodes with a bridge for the tag. Only these nodes can carry
+   * the addresses. A tag is left out if the instance's own node has no bridge for it, because the addresses do not work
+   * on that node either.
    */
   readonly bridged_nodes: BridgedNodes;
 };
