@@ -51,7 +51,7 @@ async function startFetcher(flags: readonly string[]): Promise<Fetcher> {
   function run(port: number): Promise<number> {
     const argv = ["run", ...flags, "--allow-net", "src/outbound/process.ts"];
     child = spawn(process.execPath, argv, { env, stdio: ["pipe", "pipe", "inherit"] });
-    child.stdin!.on("error", () => {}); // It exited before reading; the exit handler reports that.
+    child.stdin!.on("error", () => {}); // The child exited before it read its input; the exit handler reports this.
     child.stdin!.write(`${JSON.stringify({ secret, port })}\n`);
     return new Promise((resolve, reject) => {
       createInterface({ input: child.stdout! }).once("line", (line) => resolve(Number(line)));
@@ -130,7 +130,7 @@ async function startServer(config: Config, { flags, embedded, fetcher }: Parts):
   const granted = serverPermissions({ ...process.env, ...handover.env }, { fetcher_port: fetcher.port });
   const argv = ["run", ...flags, HEAP_FLAG, ...granted, "src/serve.ts", HANDOVER_FLAG];
   const server = spawn(process.execPath, argv, { env: inherited, stdio: ["pipe", "inherit", "inherit"] });
-  server.stdin!.on("error", () => {}); // It exited before reading; the exit handler reports that.
+  server.stdin!.on("error", () => {}); // The child exited before it read its input; the exit handler reports this.
   // The input stays open. When this process is killed, the server sees the end of its input and drains.
   server.stdin!.write(`${JSON.stringify(handover)}\n`);
   return server;

@@ -271,7 +271,7 @@ export const SeenBody = z.object({
   ),
 });
 
-/** All stamps that a booter can serve. The list replaces the booter's previous one. */
+/** All stamps that a booter can serve. The list replaces the booter's previous list. */
 export const StagedBody = z.strictObject({
   stamps: z.array(Stamp).max(1_000),
   kinds: withDefault(z.record(Stamp, z.enum(PLATFORM_KINDS)), {}).describe(

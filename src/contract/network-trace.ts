@@ -42,7 +42,7 @@ export const TraceAnswer = z.object({
     "The generation of the node's document of the VPC; null: the node has no such document",
   ),
   steps: z.array(z.string().max(TRACE_STEP_CHARS_MAX)).min(1).max(TRACE_STEPS_MAX).describe(
-    "Sentences that describe the packet's path, in its order. The last one names the place where the path ends",
+    "Sentences that describe the packet's path, in its order. The last sentence names the place where the path ends",
   ),
   passes: z.boolean().describe("Whether the node's router passes the packet on"),
   rule_id: Uuid.nullable().describe("The firewall rule that decided last"),

@@ -137,8 +137,8 @@ export const SETTINGS = {
     schema: seconds(LOG_RETENTION_S_MIN, Number.MAX_SAFE_INTEGER),
     default: LOG_RETENTION_S_DEFAULT,
     restart_required: false,
-    description: "Seconds that the transitions of records are kept; the last one of each record is kept forever, and " +
-      "one with an audit entry until the entry is archived",
+    description: "Seconds that the transitions of records are kept. The last transition of each record is kept " +
+      "forever. A transition with an audit entry is kept at least until the entry is archived",
   },
   "audit.archive_after_secs": {
     schema: seconds(AUDIT_ARCHIVE_AFTER_S_MIN, Number.MAX_SAFE_INTEGER),

@@ -2,7 +2,7 @@
 // text that was hashed is stored, so verification (audit-verify.ts) hashes stored text and need not rebuild it.
 //
 // Events are appended from the table `transition` after each commit, in (xid, id) order. A row is appended only after
-// all transactions have ended that began before the row's own transaction. Therefore no later commit can add a row that
+// the end of all transactions that began before the row's own transaction. Therefore no later commit can add a row that
 // belongs before an appended row. An advisory lock, which is held until the transaction ends, lets only one process at
 // a time append.
 import { createHash } from "node:crypto";

@@ -6,11 +6,10 @@
 //   url            connection URL for the control plane, mode 0600; exists only while the server runs
 //   owner-url      connection URL for the owner of the tables, for migrations and pg_dump
 //   logins         the passwords of the two logins in url and owner-url, mode 0600
-//   password       the superuser password that initdb requires, mode 0600; a running server rejects every superuser
-//   login
+//   password       the superuser password that initdb requires, mode 0600; a running server rejects its logins
 //   postgres.log   the server's output
 //   pg/            PostgreSQL's own files
-//   place          path of the folder that contains pg/ when the PostgreSQL user cannot enter this one
+//   place          path of the folder that contains pg/ when the PostgreSQL user cannot enter this folder
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { chmod, mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";

@@ -1,6 +1,6 @@
-// Reads database URLs that name several servers, of which one accepts writes, such as
-// postgres://user@db1,db2:5433/berth. libpq also reads such URLs. The driver (pg) reads only one server, so such a URL
-// is split into one URL per server.
+// Reads database URLs that name several servers, such as postgres://user@db1,db2:5433/berth. One of the servers accepts
+// writes. libpq also reads such URLs. The driver (pg) reads only one server, so such a URL is split into one URL per
+// server.
 
 /** A URL up to its authority, the authority, the path, and the query. */
 const PARTS = /^([a-z]+:\/\/(?:[^/?#]*@)?)([^/?#]*)([^?#]*)(?:\?([^#]*))?$/i;

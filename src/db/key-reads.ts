@@ -25,7 +25,7 @@ export type KeyReads = {
   close(): Promise<void>;
 };
 
-/** The number of connections per process. The second one is used when the first one is lost or busy. */
+/** The number of connections per process. The second connection is used when the first connection is lost or busy. */
 const CONNECTIONS_MAX = 2;
 /** Number of running statements above which a connection is crowded. */
 const CROWD = 128;

@@ -17,7 +17,7 @@ export type LongPolls<K, V> = {
    */
   wait(key: K, hold_ms: number, signal: AbortSignal): Promise<V | null | "full">;
   /**
-   * Answers the requests that wait for this key, without a sweep. If no request waits, the next one within EARLY_MS
+   * Answers the requests that wait for this key, without a sweep. If no request waits, the next request within EARLY_MS
    * gets the answer, because it may have read the database before the change.
    */
   answer(key: K, answer: V): void;

@@ -3,7 +3,7 @@ import type { NetworkContent } from "../lib/net/network-content.ts";
 import type { Db } from "./pool.ts";
 
 /**
- * A VPC of which a node has a part. If `generation` is null, the node no longer has a part, but may still store the
+ * A VPC with a part on a node. If `generation` is null, the node no longer has a part, but may still store the
  * document.
  */
 export type VpcOfNode = {

@@ -170,7 +170,7 @@ async function openAt(url: string, options: ConnectOptions, config: pg.ClientCon
   return client;
 }
 
-/** Throws NotPrimary if the URL asks for a server that accepts writes and this one does not. */
+/** Throws NotPrimary if the URL asks for a server that accepts writes, and this server does not accept them. */
 async function refuseStandby(client: pg.ClientBase, { url }: ConnectOptions): Promise<void> {
   if (!choosesServer(url)) return;
   // The setting is on at a standby, and at a server whose operator forbids writes.

@@ -145,7 +145,7 @@ export const ADDRESS_CHECKS: readonly Check[] = [
   ),
   invariant(
     "INV-7",
-    "a node's counted instances of a tenant are those that it hosts",
+    "a node's count of a tenant's instances equals the number that it hosts",
     `
     select format('node %s, tenant %s: counted %s, hosted %s', server_uuid, tenant_id, u.instances, w.instances) as what
       from cn_tenant_usage u

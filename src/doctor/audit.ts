@@ -48,7 +48,7 @@ export const auditChecks = (scope: Scope): readonly Check[] => [
   ),
   invariant(
     "INV-17",
-    "the segments of the audit archive are numbered without a gap, and each continues the one before",
+    "the segments of the audit archive are numbered without a gap, and each continues the previous segment",
     `
     select format('segment %s: events %s to %s', number, first_seq, last_seq) as what
       from (select *, lag(last_seq, 1, -1) over before as before_seq,

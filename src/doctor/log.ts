@@ -35,7 +35,7 @@ export function logChecks(scope: Scope): readonly Check[] {
     ),
     invariant(
       "INV-2",
-      "the transitions of each actor are numbered without a gap, from 1 or from the first one that is kept",
+      "the transitions of each actor are numbered without a gap, from 1 or from the first transition that is kept",
       `select format('%s %s, incarnation %s: %s transitions, numbered %s to %s', actor_kind, actor_id, incarnation,
                      present, first, last) as what
          from (select actor_kind, actor_id, incarnation, count(*) as present, min(seq) as first, max(seq) as last

@@ -6,7 +6,7 @@ import { isEqual } from "./folder.ts";
 import type { BucketConfig, ImageStore, StoredImage } from "./store.ts";
 
 const REQUEST_LIMIT_MS = 30_000;
-/** The number of attempts after the first one if the answer is 5xx or 429. */
+/** The number of attempts after the first attempt if the answer is 5xx or 429. */
 const RETRIES = 3;
 const PART_DIGITS = 8;
 /** The maximum number of objects that are deleted at the same time. */

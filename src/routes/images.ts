@@ -29,7 +29,7 @@ const ABOUT =
   "The bytes stay at `source_url`; the control plane never fetches them. Nodes fetch them from public addresses and " +
   "from the addresses in the setting `fetch.allowed_private`. A node follows at most 3 redirects. It checks each " +
   "redirect and each resolved name, and connects to the address that it checked. A node keeps a copy of an image " +
-  "that is not public for one tenant only. 400 if the host of `source_url` is a private address. 409 if the scope " +
+  "for one tenant only, unless the image is public. 400 if the host of `source_url` is a private address. 409 if the scope " +
   "already has an image with that name, or if the id exists.";
 const UNION =
   "Lists the public images, then the images of the silo, of the tenant and of the project. The field `scope` shows " +
@@ -189,7 +189,7 @@ function idOf(given: string | null | undefined, derived: string, kind: ImageScop
   const id = given ?? derived;
   if (kind === "public" || id === derived || !isUuid5(id)) return id;
   return badRequest(
-    "body.id: a UUID of version 5 must be the one that follows from the scope and the sha256; leave it out",
+    "body.id: a UUID of version 5 must be derived from this scope and this sha256; leave the id out",
   );
 }
 

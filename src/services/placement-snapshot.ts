@@ -52,7 +52,7 @@ export function snapshotOf(rows: NodesToPlace, load_stale_s: number): Snapshot {
   return { now, nodes };
 }
 
-/** The placement rules of a node: those columns of its row that contain rules. */
+/** The columns of a node's row that contain its placement rules. */
 function rulesOf(row: CnPlacementRules): CnPlacementRules {
   return {
     reserved: row.reserved,

@@ -17,7 +17,7 @@ type Claimed = {
 export type Sent = { readonly status: number | null; readonly reason: string | null };
 
 export type AttemptEnd = Sent & {
-  /** The pause before the next attempt, if this one failed. */
+  /** The pause before the next attempt, if this attempt failed. */
   readonly pause_s: number;
   /** Whether this process keeps the webhook. */
   readonly continues: boolean;

@@ -13,7 +13,7 @@ const SETTING_UP = "state = 'setting_up', setup_epoch";
 export const BROKEN: Readonly<Record<string, string>> = {
   "every recent change has a stored reply":
     "delete from seen where msg_id = (select msg_id from transition where actor_kind = 'vpc' limit 1)",
-  "the transitions of each actor are numbered without a gap, from 1 or from the first one that is kept":
+  "the transitions of each actor are numbered without a gap, from 1 or from the first transition that is kept":
     "delete from transition where actor_kind = 'instance' and seq = 2",
   "each transition starts in the state in which the previous one ended":
     "update transition set from_state = 'elsewhere' where actor_kind = 'instance' and seq = 2",
@@ -52,7 +52,7 @@ export const BROKEN: Readonly<Record<string, string>> = {
      select id, gen_random_uuid(), 1, 'failed', 'no such device', berth_now() from vpc`,
   "a node's counted use equals the sum over its instances and the instances that move to or from it":
     "update cn_usage set ram_mb = ram_mb + 1",
-  "a node's counted instances of a tenant are those that it hosts":
+  "a node's count of a tenant's instances equals the number that it hosts":
     "update cn_tenant_usage set instances = instances + 1",
   "a tenant's counted use equals the sum over its projects": "update tenant_usage set instances = instances + 1",
   "a project's counted use equals the sum over its instances": "update project_usage set cpu = cpu + 1",
@@ -122,7 +122,7 @@ export const BROKEN: Readonly<Record<string, string>> = {
     "update transition set audit = null where id = (select transition_id from audit_event where seq = 3)",
   "the audit events are numbered without a gap, from 0 or the end of the archive to the head":
     "delete from audit_event where seq = 3",
-  "the segments of the audit archive are numbered without a gap, and each continues the one before":
+  "the segments of the audit archive are numbered without a gap, and each continues the previous segment":
     `insert into audit_segment (number, first_seq, last_seq, prev_hash, last_hash, sha256, public_key, signature, content)
      values (1, 5, 6, repeat('0', 64), repeat('0', 64), repeat('0', 64), '', '', '')`,
   "the head of the audit chain has the hash of the last event": "update audit_head set hash = repeat('e', 64)",

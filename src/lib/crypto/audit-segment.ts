@@ -8,7 +8,7 @@ export type SegmentStatement = {
   readonly number: number;
   readonly first_seq: number;
   readonly last_seq: number;
-  /** The hash of the event before the first one, and the hash of the last event. */
+  /** The hash of the event before the segment, and the hash of the segment's last event. */
   readonly prev_hash: string;
   readonly last_hash: string;
   /** SHA-256 of the events' texts, each followed by a line feed. */

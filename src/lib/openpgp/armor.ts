@@ -1,6 +1,6 @@
 /**
- * Returns the OpenPGP armored blocks of a file, or null if it has none, such as a binary file. Drops text before the
- * first block. Text after a block stays attached to the block; OpenPGP libraries ignore it.
+ * Returns the OpenPGP armored blocks of a file; null for a file without them, such as a binary file. Drops text before
+ * the first block. Text after a block stays attached to the block; OpenPGP libraries ignore it.
  * @param label the block's type in its first line, such as "PGP SIGNATURE"
  */
 export function armoredBlocks(file: Uint8Array, label: string): string[] | null {

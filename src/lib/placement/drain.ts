@@ -1,6 +1,6 @@
 // Previews the nodes to which the instances of a node would move if the node were drained. The preview places one
-// instance after another, and the capacity that one instance takes is not free for the next ones. Therefore no capacity
-// is promised twice. The largest instances are placed first, because they have the fewest targets.
+// instance after another, and the capacity that one instance takes is not free for the next instances. Therefore no
+// capacity is promised twice. The largest instances are placed first, because they have the fewest targets.
 import type {
   DrainPreview,
   ExplainReport,
@@ -182,7 +182,7 @@ const NODES_NAMED_MAX = 3;
 
 /**
  * Returns why each of these nodes rejected an instance, such as `cn-2: it is cordoned (cn-not-cordoned)`. The name of
- * the filter is in brackets. Of many nodes, those with the fewest reasons are named.
+ * the filter is in brackets. Of many nodes, only the nodes with the fewest reasons are named.
  */
 export function whyNot(nodes: readonly NodeReport[]): string {
   if (nodes.length === 0) return "there is no other approved node";
@@ -199,7 +199,7 @@ function rejections({ filter_results }: NodeReport): FilterResult[] {
   return filter_results.filter(({ verdict }) => verdict === "reject");
 }
 
-/** Commands that let a node take an instance, if only this filter rejected it. */
+/** Commands by filter. If only this filter rejected a node, the command lets the node take the instance. */
 const WAY_IN: Partial<Record<PlacementFilter, (hostname: string) => string>> = {
   "cn-not-cordoned": (hostname) => `opsctl cn uncordon ${hostname}`,
   "cn-not-reserved": (hostname) => `opsctl cn placement set ${hostname} --reserved false`,

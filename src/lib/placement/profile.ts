@@ -6,8 +6,8 @@ import { type PlacementProfiles, SCORER_WEIGHTS_DEFAULT } from "../../contract/p
 export type Profile = { readonly name: string; readonly weights: Readonly<Record<PlacementScorer, number>> };
 
 /**
- * Returns the active profile. If no profile has the active name, returns the first one. A scorer without a weight gets
- * its default.
+ * Returns the active profile. If no profile has the active name, returns the first profile. A scorer without a weight
+ * gets its default.
  */
 export function activeProfile({ active, profiles }: PlacementProfiles): Profile {
   const found = profiles.find(({ name }) => name === active) ?? profiles[0];
