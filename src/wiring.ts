@@ -1,5 +1,4 @@
-// Builds one control plane from its configuration and a database URL. Only this file and the files of src/wiring
-// construct ports.
+// Builds one control plane, with all its ports, from its configuration and a database URL.
 import { fileURLToPath } from "node:url";
 import { getLogger } from "@logtape/logtape";
 import { createEngine } from "../actors/engine/engine.ts";
@@ -118,8 +117,7 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
       if (!closing) logger.warning("an idle database connection failed", { error: error.message });
     },
   });
-  // This call fails if another server holds a lock that it needs. In this case the partitions exist already, and the
-  // maintenance does the rest later.
+  // If another server holds a lock that this call needs, the partitions exist, and the maintenance does the rest.
   await maintainReplies(db).catch((error) => report("background work failed: stored replies", error));
   const time = await openDatabaseTime(db);
   const ports = productionPorts(report, time.now_ms);

@@ -9,8 +9,8 @@
 // the refusal (docs/reliability.md, S-11).
 //
 // The cookie of the web console is used only if the request has no Authorization header. Routes for everybody ignore
-// the cookie, so that an ended session does not prevent the next login. A request with the cookie that writes must come
-// from a page of this server. A 401 deletes the cookie.
+// the cookie, so that an ended session does not prevent the next login. A request that writes and uses the cookie must
+// come from a page of this server. A 401 deletes the cookie.
 import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
 import type { AuditActor } from "../contract/audit.ts";

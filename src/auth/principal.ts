@@ -26,7 +26,7 @@ export type Principal =
     readonly kind: "user";
     /** The API key that the caller sent, or that opened the caller's session of the web console; null for others. */
     readonly key_id: string | null;
-    /** The end of that key; null if it never ends, or without a key. A session that the key opened may end earlier. */
+    /** The expiry of this key; null without a key or an expiry. A session that the key opened may end earlier. */
     readonly key_expires_at: Date | null;
     /** The tenant that the key is bound to; null for a token and for the user's own keys. */
     readonly key_tenant_id: string | null;

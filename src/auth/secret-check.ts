@@ -7,7 +7,7 @@ import { derive } from "./seal.ts";
 
 const DERIVED_BYTES = 32;
 
-/** The end of the error of a server that does not have the secret of the database. */
+/** The end of the error text for a server that does not have the secret of the database. */
 export const USE_THE_SAME =
   "All control planes of a database need the same secret: copy BERTH_SECRET_KEY from another " +
   "control plane, or from the copy that was kept for its backups. If the secret is lost, stop all control planes and " +

@@ -15,8 +15,8 @@ export const GivenTimestamp = Timestamp.refine((text) => {
 }, YEARS.text).transform((text) => new Date(text).toISOString()).pipe(z.string());
 
 /**
- * Any UUID, changed to lower case, because ids are compared in lower case. An endpoint that refuses the nil or the
- * all-ones UUID checks for it.
+ * Any UUID, changed to lower case, because ids are compared in lower case. An endpoint that refuses the nil UUID and
+ * the all-ones UUID checks for them itself.
  */
 export const Uuid = z.guid().toLowerCase();
 

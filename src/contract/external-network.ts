@@ -81,7 +81,7 @@ export const ExternalSubnetPatch = z.strictObject({
 });
 export type ExternalSubnetPatch = z.infer<typeof ExternalSubnetPatch>;
 
-/** A list of external subnets. The server takes an address from the first subnet with a free one. */
+/** A list of external subnets. The server takes an address from the first subnet with a free address. */
 export const NetworkPool = z.object({
   id: z.string(),
   name: z.string(),

@@ -34,7 +34,7 @@ export const MetricsSample = MachineMetrics.omit({ simulated: true }).extend({ a
 export type MetricsSample = z.infer<typeof MetricsSample>;
 
 /**
- * The samples of an instance, oldest first. If a counter is lower than in the sample before, the machine has started
+ * The samples of an instance, oldest first. If a counter is lower than in the previous sample, the machine has started
  * again.
  */
 export const InstanceMetrics = z.object({

@@ -318,7 +318,7 @@ export const IMAGE_ARCH_CHARS_MAX = 63;
 export const IMAGE_URL_CHARS_MAX = 2_048;
 /** Bytes of one part of an uploaded image: as many as a request body may have. */
 export const IMAGE_PART_BYTES = BODY_BYTES_MAX;
-/** Bytes of an image that can be uploaded. Larger ones belong on a web server. */
+/** Bytes of an image that can be uploaded. Larger images belong on a web server. */
 export const IMAGE_UPLOAD_BYTES_MAX = 64 * 2 ** 30;
 /** Bytes of uploaded images that one tenant may store, by default. */
 export const IMAGE_UPLOADED_BYTES_DEFAULT = 100 * 2 ** 30;
@@ -350,7 +350,7 @@ export const LABEL_FILTER_CHARS_MAX = 1_024;
 export const DATA_DISKS_MAX = 16;
 /** Snapshots of one instance. Every message to the instance loads them. */
 export const SNAPSHOTS_MAX = 32;
-/** NICs of one instance in addition to the primary one. */
+/** NICs of one instance in addition to the primary NIC. */
 export const EXTRA_NICS_MAX = 31;
 /** Further addresses of one NIC, and allowed blocks of one NIC. Each of them is a route on every node of the VPC. */
 export const ADDITIONAL_IPS_MAX = 16;
@@ -530,7 +530,7 @@ export const CONSOLE_LOG_BYTES_MAX = 2 ** 20;
  * memory of every process in between. With a round trip of 50 ms, 1.3 MB/s are still possible.
  */
 export const CONSOLE_WINDOW_BYTES = 65_536;
-/** Bytes of one frame of a console. Frames are short, so that a confirmation does not wait long behind one. */
+/** Bytes of one frame of a console. Frames are short, so that a confirmation does not wait long behind a frame. */
 export const CONSOLE_FRAME_BYTES_MAX = 16_384;
 /** Bytes of one control frame of a console. */
 export const CONSOLE_CONTROL_BYTES_MAX = 4_096;
@@ -590,8 +590,8 @@ export const VPC_MTU_MAX = 1_500;
 /** The underlay MTU of a node that reports no MTU, in bytes. */
 export const UNDERLAY_MTU_DEFAULT = 1_500;
 /**
- * Seconds for which a node runs its NAT gateways after it sent the last answered poll. The kernel stops them then, even
- * if the agent does not run.
+ * Seconds for which a node runs its NAT gateways after it sent the last answered poll. After this time the kernel stops
+ * them, even if the agent does not run.
  */
 export const NAT_GATEWAY_SILENCE_S = 60;
 /**
@@ -605,7 +605,7 @@ export const PREFER_WAIT_S_MAX = 30;
 /** NIC tags in one report of a node, and bytes of the name of a network port (the limit of Linux is 15). */
 export const REPORTED_NIC_TAGS_MAX = 64;
 export const PORT_NAME_BYTES_MAX = 64;
-/** Webhooks of one project, patterns of events in one of them, and characters of a URL (the usual limit of servers). */
+/** Webhooks of one project, patterns of events in one webhook, and characters of a URL (the usual limit of servers). */
 export const WEBHOOKS_PER_PROJECT_MAX = 10;
 export const WEBHOOK_EVENTS_MAX = 32;
 export const WEBHOOK_URL_CHARS_MAX = 2_048;

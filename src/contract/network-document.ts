@@ -1,5 +1,5 @@
 // Defines the network document, which describes the network that one node applies for one VPC. A node gets a document
-// for each VPC of which it hosts a NIC or a NAT gateway. The node applies the whole document or nothing of it.
+// for a VPC if it hosts a NIC or a NAT gateway of the VPC. The node applies the whole document or nothing of it.
 // Addresses and blocks are in canonical form (RFC 5952).
 import { z } from "zod";
 import { Uuid } from "./common.ts";
@@ -159,7 +159,7 @@ export const NetworkDocument = z.object({
   ),
   underlay_address: underlay_address.optional().describe(
     "The address at which the other nodes reach this node: an operator's, the one that the node reports, or its " +
-      "admin_ip. Without it, and from a server of an older version, the node uses its own address",
+      "admin_ip. If it is missing, as in documents of older servers, the node uses its own address",
   ),
 });
 export type NetworkDocument = z.infer<typeof NetworkDocument>;
@@ -195,7 +195,7 @@ export const NetworkPollView = z.object({
   nodes: z.array(underlay_address).describe("Every node that may send packets of VPCs to this node"),
   vpcs: z.array(NetworkDocument).describe("The documents that are newer than the stored ones"),
   gone: z.array(z.string()).describe(
-    "VPCs of which the node no longer hosts anything. The node removes these VPCs, and leaves them out of `have` in " +
+    "VPCs that no longer have a part on the node. The node removes these VPCs, and leaves them out of `have` in " +
       "its next poll",
   ),
   traces: z.array(TraceQuestion).optional().describe(

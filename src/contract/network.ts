@@ -44,7 +44,7 @@ export type Realization = z.infer<typeof Realization>;
 
 /**
  * How far the nodes have applied the network of the VPC. A change of any object of the VPC raises the desired
- * generation. An object is in effect when the applied generation has reached the desired one.
+ * generation. An object is in effect when the applied generation has reached the desired generation.
  */
 export const Realized = z.object({
   desired_generation: z.number().int(),
@@ -156,7 +156,7 @@ export const FloatingIpBody = z.strictObject({
   family: z.enum(ADDRESS_FAMILIES).nullish().describe("Takes an address from the fixed pool of this family"),
   network_id: Uuid.nullish().describe("Takes an address from this external subnet"),
   pool_id: Uuid.nullish().describe(
-    "Takes an address from the first external subnet of this pool that has a free one",
+    "Takes an address from the first external subnet of this pool that has a free address",
   ),
 });
 export type FloatingIpBody = z.infer<typeof FloatingIpBody>;

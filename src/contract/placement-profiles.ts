@@ -1,4 +1,4 @@
-// Defines the setting placement.profiles: named sets of weights for the scorers, and the active one.
+// Defines the setting placement.profiles: named sets of weights for the scorers, and the name of the active set.
 import { z } from "zod";
 import { PLACEMENT_SCORERS, type PlacementScorer } from "./enums.ts";
 

@@ -115,7 +115,7 @@ export type PlaceableInstance = z.infer<typeof PlaceableInstance>;
 export const NotPlaceableInstance = z.object({
   ...drained,
   reason: z.string(),
-  remedy: z.string().describe("Names a node that could take a running instance once it is stopped, if there is one"),
+  remedy: z.string().describe("Names a node, if there is one, that could take the running instance after a stop"),
 });
 export type NotPlaceableInstance = z.infer<typeof NotPlaceableInstance>;
 

@@ -17,8 +17,8 @@ export const Snapshot = z.object({
   labels: Labels,
   size_bytes: z.number().int(),
   consistency: z.enum(SNAPSHOT_CONSISTENCIES).nullable().describe(
-    "at_rest: nothing wrote to the disk, because the guest was off or the disk detached. frozen: the guest agent had " +
-      "frozen the guest's file systems. crash: the copy is as after a power failure. Null until the copy exists",
+    "at_rest: nothing wrote to the disk, because the guest was off or the disk was detached. frozen: the guest agent " +
+      "had frozen the guest's file systems. crash: the copy is as after a power failure. Null until the copy exists",
   ),
   created_at: Timestamp,
 });

@@ -1,6 +1,6 @@
 // Concurrent look-ups share one query. Results are not cached: each result comes from a query that began after the
-// call, so every process rejects a revoked key at once. If no query is running, a call begins one in the same turn of
-// the event loop. While a query is running, all further callers share the next query. Therefore a query serves more
+// call, so every process rejects a revoked key at once. If no query is running, a call begins a query in the same turn
+// of the event loop. While a query is running, all further callers share the next query. Therefore a query serves more
 // callers when the load grows, and a single caller does not wait.
 
 type Wanted<Row> = {

@@ -61,7 +61,7 @@ async function dropEndedSagas(db: Db, retention_s: number): Promise<void> {
   });
 }
 
-/** The ids of the operations of nodes that belong to a running operation by label. */
+/** The ids of the drains and upgrades of single nodes that a running operation by label has begun or will begin. */
 const PARTS_OF_RUNNING = `
   select (jsonb_path_query(l.params, '$.nodes[*].operation_id') #>> '{}')::uuid from saga l
    where l.wake_at is not null and l.state = 'running' and l.saga in ('cn-drain-label', 'cn-upgrade-label')`;
@@ -93,7 +93,7 @@ export const SWEPT_KINDS = [
   "enrolment-claim",
 ] as const;
 
-/** Drops old transitions. The SQL function log_drop keeps those that the doctor and the audit chain need. */
+/** Drops old transitions. The SQL function log_drop keeps the transitions that the doctor and the audit chain need. */
 async function dropTransitions(db: Db, retention_s: number): Promise<void> {
   for (let sweep = 0; sweep < SWEEPS_PER_PASS; sweep++) {
     const { rows } = await db.query<{ more: boolean }>("select log_drop($1, $2, $3) as more", [

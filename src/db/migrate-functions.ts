@@ -17,7 +17,7 @@ export async function readFunctionRecord(client: Connection): Promise<readonly R
 }
 
 /**
- * Returns the files to apply: those whose checksum differs from the record, unless a later release wrote the record.
+ * Returns the files to apply: files whose checksum differs from the record, unless a later release wrote the record.
  */
 export function changedFunctions(
   files: readonly SqlFile[],

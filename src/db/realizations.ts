@@ -71,8 +71,8 @@ export async function storeReports(db: Db, reports: readonly string[]): Promise<
 }
 
 /**
- * Deletes the rows of deleted VPCs whose documents no node can still store and whose changes are folded. Then folds the
- * old changes of each VPC into one row, which counts them.
+ * Deletes the rows of a deleted VPC when its changes are folded and no node can still store its documents. Then folds
+ * the old changes of each VPC into one row, which counts them.
  */
 export async function foldChanges(db: Db): Promise<void> {
   await db.query(

@@ -1,4 +1,4 @@
-// Requests a link that signs in a browser from the server of a development environment.
+// Asks the server of a development environment for a link that signs in a browser.
 import type { DevEnvironment } from "./environment.ts";
 
 /** Returns the path of a link that signs in a browser on this machine to the web console. The link works once. */

@@ -9,7 +9,7 @@ const OVERDUE = "interval '60 seconds'";
 /** Nodes ask for jobs every few seconds. If a node leaves a job unclaimed for this long, the node does not work. */
 const UNCLAIMED = "interval '10 minutes'";
 /**
- * A removed node does no jobs. They are kept, because a node that returns and is approved again must do them: for
+ * A removed node does no jobs. Its jobs are kept, because a node that returns and is approved again must do them: for
  * example, delete its copies of evacuated instances.
  */
 const HAS_NODE = "exists (select from cn where server_uuid = target_cn)";

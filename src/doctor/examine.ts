@@ -80,8 +80,8 @@ async function begin(client: DbClient): Promise<void> {
 }
 
 /**
- * Calls `use` with a second connection that sees the snapshot. Does nothing if there is no such connection, for example
- * because all are busy: the first connection runs all checks then.
+ * Calls `use` with a second connection that sees the snapshot. If there is no such connection, for example because all
+ * are busy, does nothing: the first connection then runs all checks.
  */
 async function withSnapshot(db: Db, snapshot: string, use: (client: DbClient) => Promise<void>): Promise<void> {
   let is_ready = false;

@@ -100,7 +100,7 @@ export const nodeChecks = (scope: Scope): readonly Check[] => [
   ),
   invariant(
     "INV-14",
-    "an open auto-approve window is not too long, and its budget has the window's expiry and at most its count",
+    "an open auto-approve window is not too long, and its budget has the window's expiry and at most the window's count",
     `
     select format('window of %s, %s left, until %s', s.window_count, b.remaining, s.window_expires_at) as what
       from site s left join budget b on b.name = 'auto-approve'

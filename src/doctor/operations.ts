@@ -60,7 +60,7 @@ export const operationChecks = (scope: Scope): readonly Check[] => [
   ),
   invariant(
     "INV-12",
-    "the instance of each open job that creates, starts or restarts it has a record",
+    "while a job that creates, starts or restarts an instance is open, the instance has a record",
     `
     select format('job %s (%s) of node %s for instance %s', j.id, j.kind, j.target_cn,
                   j.payload->>'instance_id') as what

@@ -9,7 +9,7 @@ import type { Cidr } from "../lib/net/ip-address.ts";
 import { createShares, type Slot } from "./shares.ts";
 
 export type ConnectionShares = {
-  /** Counts a new connection, or closes it when its address has reached its share. */
+  /** Counts a new connection, or closes it if the address has reached its share. */
   opened(socket: Socket): void;
   /** Moves the connection to the share of an authenticated caller. The socket may be the TLS socket. */
   known(socket: Socket, caller: string): void;

@@ -1,7 +1,7 @@
 // Builds the OpenAPI 3.0.3 document from the routes and their schemas. Every named schema becomes one component, which
 // is found by the identity of the schema. The schema objects come from zod's generator. The generator of
-// @hono/zod-openapi names only schemas that were created after it was loaded, makes a component nullable if the
-// component is first used with `.nullable()`, and prints `format: ip`.
+// @hono/zod-openapi is not used: it names only schemas that were created after it was loaded, makes a component
+// nullable if the component is first used with `.nullable()`, and prints `format: ip`.
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { z } from "zod";
 import type { HttpEnv } from "./env.ts";

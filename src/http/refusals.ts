@@ -60,7 +60,7 @@ export function refusalStatuses(route: RouteFacts): RefusalStatus[] {
   if (method !== "get") { for (const status of OF_WRITES) all.add(status); }
   if (request?.body?.required === true) all.add(415);
   if (path.includes("{")) all.add(404);
-  // A route that can answer 202 waits for a node if the client does not prefer the 202, and the node can fail.
+  // A route that can answer 202 may instead wait for a node, and the node can fail.
   if ("202" in responses) all.add(502);
   for (const status of route["x-never"] ?? []) all.delete(status);
   return [...all].sort((a, b) => a - b);

@@ -10,8 +10,8 @@ import {
 
 /**
  * Answers a request of Deno.serve. The request may ask for a WebSocket.
- * @param ask calls the handler with a peer that has this `upgrade`; it is undefined if the request does not ask for a
- *   WebSocket
+ * @param ask calls the handler with a peer that has this `upgrade`. `upgrade` is undefined if the request does not ask
+ *   for a WebSocket
  */
 export async function answerDeno(
   request: Request,

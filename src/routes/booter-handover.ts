@@ -1,5 +1,5 @@
-// Defines the routes that hand a live setup run over from the booter that sent the setup script to another booter
-// (docs/booting.md, "Two booters on one network").
+// Defines the routes for the handover of a live setup run: one booter sent the setup script, and another booter takes
+// over the run (docs/booting.md, "Two booters on one network").
 import { createHash } from "node:crypto";
 import { createRoute, z } from "@hono/zod-openapi";
 import { findSetupScript } from "../../actors/cn/reads.ts";

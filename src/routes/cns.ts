@@ -170,7 +170,7 @@ export function cnRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Set the underlay address and MTU of a node",
     description:
-      "The values replace those that the node reports; null returns to the reported value. 409 if another node has " +
+      "The values replace the node's reported values; null restores the reported value. 409 if another node has " +
       "the address. The VPCs of the node get a new generation.",
     ...rights(deps, "CnSetUnderlay"),
     request: { params: CnParam, body: jsonBody(CnUnderlayPatch) },

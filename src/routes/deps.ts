@@ -61,7 +61,7 @@ export type RouteDeps = {
   /** For the functions in the actors' reads.ts; routes contain no queries. */
   readonly kysely: Kysely<Database>;
   /**
-   * Like `kysely`, for functions that find one record by its id: `byKey` runs such a statement at less cost
+   * For functions that find one record by its id: runs such a statement at less cost than `kysely`
    * (src/db/key-reads.ts).
    */
   readonly byKey: Kysely<Database>;
@@ -111,7 +111,9 @@ export type RouteDeps = {
   };
   /** Long polls of agents that wait for approval, by the hash of the agent's poll token. */
   readonly approvals: Polls<Registered | ClaimEnded>;
-  /** Reads the nodes for placement. Callers that arrive together share a query; the commit checks the room again. */
+  /**
+   * Reads the nodes for placement. Callers that arrive together share a query; the commit checks the capacity again.
+   */
   readonly nodesToPlace: () => Promise<NodesToPlace>;
   /** Returns the node's state, its claimed jobs, and whether it has work; null for an unknown node. */
   readonly workOf: (server_uuid: string) => Promise<NodeWork | null>;
@@ -182,7 +184,7 @@ export type RouteDeps = {
     login(address: string): Promise<Fault | null>;
     /**
      * Counts a failed login of the account before the password is checked. If the password is right, `passwordRight`
-     * takes the count back.
+     * undoes the count.
      */
     password(username: string): Promise<Fault | null>;
     passwordRight(username: string): Promise<void>;

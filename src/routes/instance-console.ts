@@ -80,7 +80,7 @@ export function instanceConsoleRoutes(app: App, deps: Deps): void {
     description:
       `A WebSocket. The client offers the subprotocols \`${CONSOLE_PROTOCOL}\` and \`berth.ticket.TICKET\`. Binary ` +
       "frames are bytes of the console, text frames are control messages in JSON (docs/wire.md). No other credential " +
-      "is needed; if one is sent, it must be of the user who got the ticket.",
+      "is needed; if one is sent, it must belong to the user who got the ticket.",
     ...openRights(deps, "InstanceConsoleOpen"),
     ...refuses(403),
     request: { params },

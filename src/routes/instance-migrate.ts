@@ -54,7 +54,8 @@ export function instanceMigrateRoutes(app: App, deps: Deps): void {
     if (isFault(idempotency)) return faultResponse(c, idempotency);
     const operation_id = deps.mint.idFrom(idempotency.id, "operation");
     const started = { migration_id: operation_id, operation_id };
-    // A new choice of the node could now refuse a repeated request whose migration has started.
+    // A repeated request whose migration has started gets the same answer. The server does not choose a node again,
+    // because no node might be able to take the instance now.
     if (idempotency.repeated && await findOperationStatus(deps.byKey, operation_id) !== undefined) {
       return c.json(started, 201);
     }

@@ -56,7 +56,7 @@ export type LiveConsole = {
   meet(dialled: DialledConsole, node: ServerSocket): void;
   end(message: string): void;
   /**
-   * Ends or renews the console when its times are reached, and checks the node's credential. Rejects if the check
+   * Ends or renews the console if one of its times is reached, and checks the node's credential. Rejects if the check
    * itself fails.
    */
   check(): Promise<void>;

@@ -80,7 +80,7 @@ export const BROKEN: Readonly<Record<string, string>> = {
   "no setup is still in progress 60 s after its deadline":
     `update cn set ${SETTING_UP} = 7, approved_at = berth_now() - interval '47 minutes' where server_uuid = ${NODE}`,
   "each setup has its own epoch": `update cn set ${SETTING_UP} = 7`,
-  "an open auto-approve window is not too long, and its budget has the window's expiry and at most its count":
+  "an open auto-approve window is not too long, and its budget has the window's expiry and at most the window's count":
     "update budget set remaining = 99 where name = 'auto-approve'",
   "no auto-approve window was too long, and each automatic approval was within the count and time of an open window":
     `update transition set audit = jsonb_set(audit, '{payload,effective_duration_secs}', '86401')
@@ -96,7 +96,7 @@ export const BROKEN: Readonly<Record<string, string>> = {
       (actor_kind, actor_id, incarnation, seq, event, from_state, to_state, msg_id, at)
     select actor_kind, actor_id, incarnation, seq + 1, event, from_state, to_state, gen_random_uuid(), at
       from transition where actor_kind = 'job' and to_state = 'completed'`,
-  "the instance of each open job that creates, starts or restarts it has a record":
+  "while a job that creates, starts or restarts an instance is open, the instance has a record":
     `update job set state = 'in_progress', completed_at = null,
     payload = payload || '{"instance_id": "gone"}' where kind = 'provision'`,
   "an ended operation has released its instance": `update instance set operation_kind = 'stop',

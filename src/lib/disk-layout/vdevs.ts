@@ -18,7 +18,7 @@ export type Fixed = { readonly width: number | null; readonly spares: number | n
 /** The layout tool's error text if the disks cannot have the layout. */
 export type Refused = { readonly error: string };
 
-/** @param disks the storage set, smallest first, not empty; fixed spares leave at least two of them */
+/** @param disks the storage set, smallest first, not empty. If `fixed` sets spares, at least two other disks remain */
 export const stripes: Record<DiskLayout, (disks: readonly Disk[], fixed: Fixed) => Stripes | Refused> = {
   single,
   mirror,

@@ -10,8 +10,8 @@ export type NodeFacts = {
   /** Null for a node without placement rules. */
   readonly placement: Pick<CnPlacementRules, "cordoned" | "cordoned_reason" | "reserved"> | null;
   /**
-   * The boot records of the node's network ports, without records that are bound to another node, and the records that
-   * are bound to the node.
+   * The boot records that are bound to the node, and the boot records of its network ports that are bound to no other
+   * node.
    */
   readonly records: readonly BootRecord[];
   /** Ports that sent the node's UUID in a netboot request and do not belong to the node. */

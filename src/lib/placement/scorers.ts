@@ -19,7 +19,7 @@ export type Scorer = (node: NodeSnapshot, scene: Scene) => number;
 /** How much an instance of the same silo on the node counts, relative to an instance of the same tenant. */
 const SILO_NEIGHBOUR = 0.25;
 
-/** Computes the totals over all nodes that the scorers need, once per request. */
+/** Computes the totals that the scorers need, over all nodes, once per request. */
 export function sceneOf(request: PlacementRequest, { nodes }: Snapshot): Scene {
   const mates = new Map<string, number>();
   let total = 0;

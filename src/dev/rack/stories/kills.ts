@@ -48,7 +48,7 @@ async function proxy(): Promise<void> {
 /** Kills the database. The server processes must continue to run and connect to the database again. */
 async function database(): Promise<void> {
   await kill("postgres");
-  const answer = await until("the servers see that the database is away", RETURN_LIMIT_MS, async () => {
+  const answer = await until("the servers see that the database does not answer", RETURN_LIMIT_MS, async () => {
     const { status } = await fetch(`${API_URL}/readyz`);
     return status === 200 ? null : status;
   });
