@@ -15,12 +15,12 @@ export type AnyCommand = CommandUnknownOpts;
 /** A verb with the types of its arguments and options. */
 export type Verb<A extends unknown[], O extends Record<string, unknown>> = Command<A, O>;
 
-/** The words after each verb in its example. A verb without arguments and options has no such words. */
+/** The arguments and options of each verb's example; an empty text for an example without any. */
 const examples = new WeakMap<AnyCommand, string>();
 
 /**
- * Returns a verb or a group, to which options, arguments and an action are chained. Help shows one example of a verb;
- * `example` contains the words after the verb.
+ * Returns a verb or a group. The caller adds options, arguments and an action to it. Help shows one example of a verb;
+ * `example` contains the arguments and options after the verb.
  */
 export function command(name: string, summary: string, example = ""): Command {
   const made = new Command(name).description(summary).addHelpText("after", ({ command }) => exampleText(command));

@@ -38,7 +38,7 @@ function synonymOf(word: string, at: AnyCommand): string | null {
   return synonyms.find((each) => names.includes(each) || flags.includes(each)) ?? null;
 }
 
-/** Returns the only option whose name ends with the given one: `--public-key-file` for `--file`. */
+/** Returns the only option whose name ends with the given name: `--public-key-file` for `--file`. */
 function longerFlagOf(flag: string, at: AnyCommand): string | null {
   const longer = at.options.flatMap(({ long }) => long?.endsWith(flag.slice(1)) === true ? [long] : []);
   return flag.startsWith("--") && longer.length === 1 ? longer[0]! : null;

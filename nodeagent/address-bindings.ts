@@ -1,4 +1,4 @@
-// Keeps the floating IPs that are bound to NICs of this node. Of two bindings of one floating IP, the one with the
+// Keeps the floating IPs that are bound to NICs of this node. If a floating IP has two bindings, the binding with the
 // higher generation is current.
 import { EXIT } from "../cli/internal/exit-code.ts";
 import { Failure } from "../cli/internal/failure.ts";

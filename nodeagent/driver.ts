@@ -140,7 +140,7 @@ export type ImageStorage = {
   readonly folder: string;
   /**
    * Converts a verified image to the form that VMs use, and writes the result to `target`. The file appears only when
-   * it is complete. The source stays, so the disk needs room for both.
+   * it is complete. The source stays, so the disk needs space for both files.
    */
   prepare(source: string, target: string, options: Preparing): Promise<void>;
 };
@@ -148,7 +148,7 @@ export type ImageStorage = {
 export type Preparing = Stoppable & {
   /** Largest size of the disk in the image. */
   readonly bytes_max: number;
-  /** Makes room for further bytes in the folder of the cache. Throws a Failure if there is not enough. */
+  /** Frees space for further bytes in the folder of the cache. Throws a Failure if there is not enough space. */
   readonly makeRoom: (bytes: number) => Promise<void>;
 };
 

@@ -85,12 +85,12 @@ export function run(): AnyCommand {
     )
     .option(
       "--underlay-address <address>",
-      "IPv4 address for the packets of VPCs between nodes; by default the one that reaches the control plane",
+      "IPv4 address for the packets of VPCs between nodes; by default the address that reaches the control plane",
       (text) => givenAddress(text, "--underlay-address"),
     )
     .option(
       "--migration-address <address>",
-      "IPv4 address to which other nodes send instances; by default the one that reaches the control plane",
+      "IPv4 address to which other nodes send instances; by default the address that reaches the control plane",
       (text) => givenAddress(text, "--migration-address"),
     )
     .option(

@@ -1,4 +1,4 @@
-// Sends calls with retries. Every request is safe to repeat: GET reads only; POST, PUT and PATCH carry one
+// Sends calls with retries. Every request is safe to repeat: GET only reads; POST, PUT and PATCH carry one
 // Idempotency-Key for all attempts; a repeated DELETE treats an absent object as deleted.
 import { PAGE_ROWS_MAX } from "../../src/contract/limits.ts";
 import { atLeastMs, jitteredMs } from "./backoff.ts";

@@ -12,7 +12,7 @@ export function byteSizeOf(text: string): number | null {
   return Number.isSafeInteger(bytes) ? bytes : null;
 }
 
-/** The user of a smaller number without a unit probably did not mean bytes. */
+/** A user who gives a smaller number without a unit probably does not mean bytes. */
 const BYTES_MEANT_MIN = 1024 ** 2;
 
 /**

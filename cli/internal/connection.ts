@@ -61,8 +61,8 @@ export async function renewConnection(
 type Renewed = { readonly profile: string; readonly saved: Session; readonly renewed: Session };
 
 /**
- * Reads the credentials again, because other commands may have saved theirs during the renewal. If the profile now has
- * another credential or none, it is not changed.
+ * Reads the credentials again, because other commands may have saved credentials during the renewal. Changes nothing if
+ * the profile's credential was replaced or deleted meanwhile.
  */
 async function saveRenewed(environment: Environment, { profile, saved, renewed }: Renewed): Promise<void> {
   const credentials = await readCredentials(environment);

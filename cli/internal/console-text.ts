@@ -1,6 +1,6 @@
 // Makes the output of a guest safe to print: its control sequences could move the cursor, rename the window or hide
 // text.
-/** The states between the bytes of a control sequence (ECMA-48): text, after ESC, in a CSI sequence, in a string. */
+/** The position in the output (ECMA-48): outside of control sequences, after ESC, in a CSI sequence, or in a string. */
 type Place = "text" | "escape" | "csi" | "string";
 
 /** Returns a function that removes control sequences and control characters. Sequences may span several pieces. */
@@ -20,7 +20,7 @@ export function createConsoleText(): (piece: string) => string {
         case "escape":
           if (mark === "[") place = "csi";
           else if ("]PX^_".includes(mark)) place = "string";
-          // Intermediate bytes precede the final one.
+          // Intermediate bytes precede the final byte.
           else if (code < 0x20 || code > 0x2f) place = "text";
           break;
         case "csi":

@@ -1,7 +1,7 @@
 // Declares verbs that delete, remove or revoke. docs/architecture.md, "Confirmations", has their rule.
 import { command, option } from "../framework.ts";
 
-/** Answers the question of a verb before the verb asks (internal/confirmation.ts). */
+/** The option that confirms in advance, so that a verb does not ask (internal/confirmation.ts). */
 export const YES_FLAGS = "-y, --yes";
 
 /**

@@ -119,5 +119,5 @@ function answerOf(response: Response, text: string, { is_text }: Call): Answer {
   }
 }
 
-/** Reasons for which no request reached a server. */
+/** Reasons that prove that the request did not reach the server. */
 const NOT_SENT = /^(?:connection refused|the host name is not known)$|certificate|handshake/i;

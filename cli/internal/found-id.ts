@@ -14,7 +14,7 @@ export async function resolveId(io: Io, text: string, { kind, ...names }: Search
   const found = isIdPrefix(text)
     ? (await io.get<{ items: SearchHit[] }>("/v1/search", { q: text, limit: SEARCH_HITS_MAX })).items
     : [];
-  // The search cuts a longer answer, so an id could be missing.
+  // The search limits the number of its hits, so an id could be missing.
   if (found.length === SEARCH_HITS_MAX) {
     throw usageFailure(`${text} is the beginning of many ids; write more of the id`);
   }

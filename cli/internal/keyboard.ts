@@ -9,8 +9,8 @@ export type Keyboard = {
   /** Returns all of standard input. Throws a usage Failure unless it is UTF-8 text. */
   readAll(): Promise<string>;
   /**
-   * Shows `prompt` on stderr and reads one line without echo. Ctrl-U clears it, Ctrl-C ends the command with exit code
-   * 130.
+   * Shows `prompt` on stderr and reads one line without echo. Ctrl-U clears the line; Ctrl-C ends the command with exit
+   * code 130.
    */
   readSecret(prompt: string): Promise<string>;
   /** Shows `prompt` on stderr and reads one line with echo. The end of input also ends the line. */

@@ -1,5 +1,5 @@
-// Runs a verb again whenever the server reports a change, until Ctrl-C. On a terminal each output replaces the one
-// before it. In a pipe an output is printed only if it differs from the one before it.
+// Runs a verb again whenever the server reports a change, until Ctrl-C. On a terminal each output replaces the previous
+// output. In a pipe an output is printed only if it differs from the previous output.
 import type { Changes } from "../../src/contract/changes.ts";
 import { CHANGES_WAIT_S_MAX } from "../../src/contract/limits.ts";
 import { pause } from "./api.ts";
@@ -33,7 +33,7 @@ export async function watch<I extends Io>(
   const notes = eachOnce(environment.stderr);
   for (;;) {
     try {
-      // The cursor is older than the reads of the body, so no change is missed between them.
+      // The cursor is read before `body` reads, so no change between the two is missed.
       after ??= (await calls.get<Changes>("/v1/changes")).cursor;
       const text = await outputOf({ ...environment, stderr: notes }, open, body);
       // Ages change without a change of a record, so a terminal shows every output.

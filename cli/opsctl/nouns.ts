@@ -25,7 +25,7 @@ const SUMMARIES = {
   network: "Networks of VPCs on the nodes",
   "nic-tag": "NIC tags: networks that nodes are wired to",
   "external-subnet": "Subnets of public addresses",
-  "network-pool": "Pools of external subnets; each takes over when the one before it is full",
+  "network-pool": "Pools of external subnets that are used one after another",
   image: "Images of instances, and images of an image index",
   operation: "Operations, running and finished",
   job: "Jobs that node agents run for operations",

@@ -97,7 +97,7 @@ take() {
   installed=$(dpkg-query ${root:+--admindir="$root/var/lib/dpkg"} --show \
     --showformat='${db:Status-Status} ${Version}' "$1" 2> /dev/null) || installed=''
   case $installed in
-    # A removed package has the version of the settings that it left.
+    # For a removed package, dpkg reports the version of the settings that it left.
     'config-files '* | 'not-installed '*) installed='' ;;
     *) installed=${installed#* } ;;
   esac

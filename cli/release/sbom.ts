@@ -7,7 +7,7 @@ import { closureOf, type Lock, type LockedPackage } from "./lock.ts";
 export type BillInput = {
   readonly lock: Lock;
   readonly version: string;
-  /** Names of packages that the programs import. The others are needed only to build and test. */
+  /** Names of packages that the programs import. All other packages are needed only to build and test. */
   readonly shipped: readonly string[];
   /** Versions of the runtimes in the packages, by name. */
   readonly runtimes: Readonly<Record<string, string>>;

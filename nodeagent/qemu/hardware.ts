@@ -14,7 +14,7 @@ const MIB = 2 ** 20;
 const GB = 1_000_000_000;
 /** Linux counts the sizes of block devices in sectors of this size, even if the disk has larger sectors. */
 const SECTOR_BYTES = 512;
-/** Device names of physical disks; the others are partitions, loops, memory or optical drives. */
+/** Device names of physical disks. Other block devices are partitions, loops, memory or optical drives. */
 const PHYSICAL_DISK = /^(?:sd[a-z]+|vd[a-z]+|xvd[a-z]+|nvme[0-9]+n[0-9]+|mmcblk[0-9]+)$/;
 
 export type Processors = { readonly cores: number; readonly threads: number };

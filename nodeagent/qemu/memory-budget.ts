@@ -29,7 +29,7 @@ export type Admission = {
 };
 
 /**
- * Returns a Failure if the VM does not fit beside the others that run, start or stop; otherwise null. A VM of an
+ * Returns a Failure if the VM does not fit beside the other VMs that run, start or stop; otherwise null. A VM of an
  * earlier boot has no process and does not count. So the VMs that wait for their start after a boot do not exclude each
  * other.
  */

@@ -12,7 +12,7 @@ export const ROOT_KEYS_FILE = ".ssh/authorized_keys2";
  */
 export const BOOT_KEYS_FILE = "/zones/config/authorized_keys";
 
-/** Replaces the keys, and also those for the next boot if the node has BOOT_KEYS_FILE. */
+/** Replaces the keys. If the node has BOOT_KEYS_FILE, also replaces the keys for the next boot. */
 export async function writeRootKeys(keys: readonly string[], home: string, boot_file = BOOT_KEYS_FILE): Promise<void> {
   const note = "# Written by nodeagent from the setting cn.root_authorized_keys. Changes are lost.";
   const text = `${[note, ...keys].join("\n")}\n`;

@@ -54,7 +54,10 @@ export type Schema = {
 
 type PlanOptions = {
   readonly prune: boolean;
-  /** Returns whether a record exists although no list shows it, or is created by the server with another record. */
+  /**
+   * Returns whether a referenced record exists although no list shows it, or is created by the server together with
+   * another record.
+   */
   isKnown(reference: Reference): boolean;
   /** Returns why the server would refuse a step. */
   readonly problemsOf?: (step: EntryStep) => readonly string[];
@@ -104,7 +107,10 @@ export function planOf(
   }
 }
 
-/** Returns the entry without the values that a step changes. The run does not use the references in the others. */
+/**
+ * Returns the entry with only the values that the step does not change. The run does not use the references in these
+ * values.
+ */
 function unchangedOf(entry: Entry, diffs: readonly FieldDiff[]): Entry {
   const changed = new Set(diffs.map(({ field }) => field));
   return {

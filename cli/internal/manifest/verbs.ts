@@ -37,7 +37,7 @@ export type ManifestVerbs<I extends Io> = {
   /** The words after the verb in the examples of help. */
   readonly examples: { readonly file: string; readonly export: string };
   withIo<O>(body: (io: I, options: O) => Promise<void>): Action<O>;
-  /** As withIo, for a verb whose text users redirect to a file: prints text even into a pipe. */
+  /** Like `withIo`, but the verb prints text even into a pipe: users redirect its output to a file. */
   withText<O>(body: (io: I, options: O) => Promise<void>): Action<O>;
   /** Throws a usage Failure if the command line lacks a selector that `what` needs. Called first. */
   check(io: I, what: string): void | Promise<void>;

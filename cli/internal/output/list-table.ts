@@ -1,6 +1,6 @@
-// Formats a list as a table. In a pipe the table is complete. On a terminal the table fits the width. For this it first
-// shortens ids to unique prefixes, then truncates the widest cells, then truncates very long names, then omits columns,
-// the last column first.
+// Formats a list as a table. In a pipe the table is complete. On a terminal the table fits the width: it first shortens
+// ids to unique prefixes, then truncates the widest cells, then truncates very long names, and then omits columns, the
+// last column first.
 import { sizeText } from "../byte-size.ts";
 import { cellText, type Column, type ColumnStyle, fitted, pad, textWidth } from "../table.ts";
 import { ageText } from "./age.ts";
@@ -96,7 +96,7 @@ function shortened(ids: readonly string[]): string[] {
   return ids.map((id) => id.slice(0, chars).replace(/-$/, ""));
 }
 
-/** Reduces `widths` until the table fits. Returns the places of the columns that fit. */
+/** Reduces `widths` until the table fits. Returns the indexes of the columns that fit. */
 function fit(widths: number[], columns: readonly Cells[], width: number): number[] {
   const total = (at: readonly number[]) => at.reduce((sum, each) => sum + widths[each]!, GAP.length * (at.length - 1));
   const kept = columns.map((_, at) => at);

@@ -41,7 +41,7 @@ function sorted<T>(entries: readonly Entry<T>[], columns: readonly Column<T>[], 
     throw usageFailure(`--sort-by must be KEY or KEY:desc, not ${text}`);
   }
   const read = reader(key, columns, entries);
-  // The value of such a column is a time, and the table shows the age. The latest time is the lowest age.
+  // The values in a column of ages are times. The latest time is the lowest age, so the order is reversed.
   const is_age = columnOf(columns, key)?.[2]?.format === "age";
   const sign = (order === "desc") === is_age ? 1 : -1;
   return entries.toSorted((a, b) => {

@@ -32,7 +32,7 @@ export function previewText(preview: DrainPreview): string {
   return planText(preview, `${placeable.length} of ${instances_on_cn} instances fit on other nodes`);
 }
 
-/** Shows a preview under this summary. */
+/** Returns the text of a preview: the summary, a warning about quorum members, and the instances. */
 export function planText(preview: DrainPreview, summary: string): string {
   const { instances_on_cn, placeable, not_placeable, quorum_at_risk } = preview;
   if (instances_on_cn === 0) return "(no instances)";

@@ -35,7 +35,9 @@ function bodyValue(key: string, text: string): SettingBody["value"] {
 /** The server's message names the field of the body, but not the value, which may be secret. */
 const RULE = /^value: (must .*)$/;
 
-/** Returns the failure; a rule about the value names the setting and the value. */
+/**
+ * Returns the failure. If the server's message is a rule about the value, the failure names the setting and the value.
+ */
 function namingSetting(error: unknown, key: string, text: string): unknown {
   const rule = error instanceof Failure ? RULE.exec(error.message)?.[1] : undefined;
   return error instanceof Failure && rule !== undefined ? reworded(error, `${key} ${rule}, not ${text}`) : error;

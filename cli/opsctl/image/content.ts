@@ -83,8 +83,8 @@ async function fetched(
 }
 
 /**
- * Throws a Failure unless the vendor lists the digest, or the operator passed --trust-index: every tenant may run an
- * imported image, so only an explicit option lets the operator trust the index alone.
+ * Throws a Failure unless the vendor lists the digest, or the index lists it and the operator passed --trust-index.
+ * Trust in the index alone needs an explicit option, because every tenant may run an imported image.
  */
 function requireVendor({ traced }: Proof, { trust_index }: TrustPolicy): void {
   if (traced === "vendor" || (traced === "index" && trust_index)) return;

@@ -24,7 +24,7 @@ export const INSTANCES_PATH = "/v1/instances";
 export const SYSTEM_INSTANCES_PATH = "/v1/system/instances";
 export const INSTANCE_ARGUMENT = [
   "<instance>",
-  "UUID, unique UUID prefix, address, or a name that one instance has",
+  "UUID, unique UUID prefix, address, or a name that only one instance has",
 ] as const;
 
 const INSTANCE_NAME: RecordKind<SystemInstance> = {

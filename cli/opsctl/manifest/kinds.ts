@@ -11,7 +11,10 @@ const fixed = <const T extends string>(type: T) => ({ type, change: "fixed" }) a
 const patched = <const T extends string>(type: T) => ({ type, change: "patch" }) as const;
 const required = <const F extends object>(field: F) => ({ ...field, required: true }) as const;
 
-/** Returns the start of the range that the server stores: if it is the gateway's address, the next address. */
+/**
+ * Returns the start of the range as the server stores it. If the given start is the gateway's address, the server
+ * stores the next address.
+ */
 function startOf(family: AddressFamily, values: Entry["values"]): Entry["values"] {
   const field = `provision_start_ip${family}`;
   // The reader of the manifest has checked the types of the fields.
@@ -19,7 +22,7 @@ function startOf(family: AddressFamily, values: Entry["values"]): Entry["values"
   const [start, block] = [given("provision_start"), values[`ip${family}_block`]];
   if (start === null || typeof block !== "string") return {};
   const parsed = parseProvisionRange(family, { block, start, end: given("provision_end"), gateway: given("gateway") });
-  // The server refuses a range with an error.
+  // The server will refuse an invalid range.
   return "error" in parsed ? {} : { [field]: parsed.range.start };
 }
 

@@ -80,7 +80,7 @@ async function change(run: Run, entry: Entry, before: Entry): Promise<void> {
     case "quotas":
       return void await io.send({ method: "PUT", path, body: bodyOf(run, entry) });
     case "settings":
-      // The value may be null.
+      // The value of a setting may be null, which `bodyOf` would omit.
       return void await io.send({ method: "PUT", path, body: { value: entry.values.value } });
     case "nic_tags":
       throw new Error("a NIC tag does not change");

@@ -11,7 +11,7 @@ import { POOLS_PATH } from "./pool.ts";
 export function create(): AnyCommand {
   return command(
     "create",
-    "Create a pool of external subnets; each is used when the one before it is full",
+    "Create a pool of external subnets; a subnet is used when the previous subnet is full",
     "public --network public-1 --network public-2",
   )
     .argument("<name>", "1 to 63 bytes, without / or \\")

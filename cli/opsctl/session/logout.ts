@@ -41,7 +41,8 @@ type Failed = { readonly why: string; readonly exit_code: ExitCode };
 /** Ends the session at the server. Returns why that failed, or null. */
 async function endSession(io: Io, profile: string, { endpoint, refresh_expires_at }: Session): Promise<Failed | null> {
   try {
-    // Flags override the environment, so this ends the saved session.
+    // The endpoint and the profile are given like flags, which override the environment. So the request ends the saved
+    // session.
     await openIo(io.environment, { endpoint, profile }, "opsctl").post("/v1/auth/logout");
     return null;
   } catch (error) {

@@ -1,7 +1,6 @@
 #!/bin/sh
-# Starts the agent with the settings that install.sh wrote. Their values are not run as shell code. systemd and SMF
-# restart the agent. BERTH_DRIVER chooses the agent's driver, and BERTH_NIC_TAGS names its
-# networks.
+# Starts the agent with the settings that install.sh wrote. The values of settings are not run as shell code. systemd
+# and SMF restart the agent. BERTH_DRIVER chooses the agent's driver, and BERTH_NIC_TAGS names the machine's networks.
 set -eu
 home=$(CDPATH='' cd -- "$(dirname -- "$0")/../.." && pwd)
 value() { awk -F '\t' -v key="$1" '$1 == key { print substr($0, length(key) + 2); exit }' "$home/etc/nodeagent.conf"; }

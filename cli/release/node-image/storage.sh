@@ -19,11 +19,11 @@ mkdir -p /zones/opt /zones/vm /zones/ssh /zones/config /opt /var/lib/berth
 chmod 711 /zones/vm
 mountpoint -q /opt || mount --bind /zones/opt /opt || exit 1
 mountpoint -q /var/lib/berth || mount --bind /zones/vm /var/lib/berth || exit 1
-# The host keys of sshd are the node's, and are made at its first start.
+# A node keeps its own host keys for sshd. They are created at its first start.
 [ -f /zones/ssh/ssh_host_ed25519_key ] || ssh-keygen -q -t ed25519 -N '' -f /zones/ssh/ssh_host_ed25519_key || exit 1
 cp -p /zones/ssh/ssh_host_ed25519_key /zones/ssh/ssh_host_ed25519_key.pub /run/berth/ || exit 1
 mkdir -p -m 700 /root/.ssh
-# The agent replaces both files, so a key that an operator removes is in neither.
+# The agent replaces both files, so a key that an operator removes disappears from both.
 if [ -f /zones/config/authorized_keys ]; then cp /zones/config/authorized_keys /root/.ssh/authorized_keys2; fi
 # The fingerprint is on the console, so that an operator can compare it before the first login.
 ssh-keygen -lf /zones/ssh/ssh_host_ed25519_key

@@ -108,7 +108,8 @@ async function send(io: TenantIo, sending: Sending): Promise<Image> {
     const path = `${PATH}/${begun.id}/finish`;
     return await orIfMissing(
       () => io.send<Image>({ method: "POST", path, body: end, limit_ms: FINISH_LIMIT_MS }),
-      // An earlier run may have ended after it sent this request. The server then finishes the upload without it.
+      // An earlier run may have sent this request and ended before the answer. The server then finished the upload and
+      // created the image.
       async (missing) => {
         const made = (await imagesLike(io, sending)).find(({ sha256 }) => sha256 === end.sha256);
         if (made === undefined) throw missing;
@@ -120,7 +121,10 @@ async function send(io: TenantIo, sending: Sending): Promise<Image> {
   }
 }
 
-/** Begins the upload, or continues one of the same file. If an earlier one is finished, returns its image. */
+/**
+ * Begins an upload, or continues an unfinished upload of the same file. If an earlier upload of the file is finished,
+ * returns its image.
+ */
 async function begin(io: TenantIo, sending: Sending): Promise<ImageUpload | Image> {
   const { tenant, body, identity, source } = sending;
   const path = `/v1/tenants/${tenant}/image-uploads`;

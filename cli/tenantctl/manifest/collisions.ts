@@ -1,5 +1,5 @@
 // Finds new routes and subnets whose destination or block belongs to another record of the project. The server refuses
-// them. A run does not delete or change the other record first, because no live route should be removed for a new one
+// them. A run does not delete or change the other record first, because no live route should be removed for a new route
 // that the server may refuse.
 import { containsBlock, parseBlock } from "../../../src/lib/net/ip-block.ts";
 import type { Entry } from "../../internal/manifest/kind.ts";

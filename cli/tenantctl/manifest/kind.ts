@@ -129,7 +129,8 @@ export const KINDS = [
       cpu: required(fixed("number")),
       memory_bytes: required(fixed("bytes")),
       disk_bytes: { type: "bytes", change: "grow" },
-      // Another user's keys have no names here, and a key of an existing instance can be deleted.
+      // Hidden, because a manifest cannot name all keys of an existing instance: a key may belong to another user, or
+      // may be deleted.
       ssh_keys: { type: "texts", change: "hidden" },
       placement_group: fixed("text"),
       deletion_protection: patched("boolean"),
