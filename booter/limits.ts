@@ -72,7 +72,10 @@ export const AMQP_BODY_BYTES_MAX = 8_388_608;
 export const AMQP_HELD_BYTES_MAX = 67_108_864;
 export const AMQP_HELD_BYTES_PER_CLIENT_MAX = 2 * AMQP_BODY_BYTES_MAX;
 export const AMQP_HELD_BYTES_SMALL = 1_048_576;
-/** The interval of AMQP heartbeats. A peer that is silent for two intervals is disconnected. */
+/**
+ * The interval of AMQP heartbeats. A peer that is silent for two intervals is disconnected. If a peer asks for no
+ * heartbeats, TCP checks the connection after this time without data.
+ */
 export const AMQP_HEARTBEAT_S = 30;
 /** The longest time from accepting an AMQP connection to its login. */
 export const AMQP_LOGIN_MS = 10_000;

@@ -3,7 +3,7 @@
 // machines. A login closes the connection that logged in before it from the same IP address. The broker closes a
 // connection that has not finished the login and connection.open within ten seconds. The broker also disconnects a peer
 // that is silent for two heartbeats: otherwise a dead connection would keep the identity of its machine, and no other
-// connection could use this identity.
+// connection could use this identity. If a peer asks for no heartbeats, only TCP checks whether the peer still exists.
 import type { Buffer } from "node:buffer";
 import { createServer, type Server, type Socket } from "node:net";
 import type { Counters } from "../counters.ts";
@@ -11,6 +11,7 @@ import { peerText } from "../ipv4.ts";
 import {
   AMQP_CONNECTIONS_MAX,
   AMQP_CONNECTIONS_PER_CLIENT_MAX,
+  AMQP_HEARTBEAT_S,
   AMQP_HELD_BYTES_MAX,
   AMQP_HELD_BYTES_PER_CLIENT_MAX,
   AMQP_HELD_BYTES_SMALL,
@@ -52,6 +53,8 @@ export type AmqpOptions = {
   readonly log: Log;
   /** The time limit of a login. The default is AMQP_LOGIN_MS; tests set a shorter one. */
   readonly login_ms?: number;
+  /** The longest interval of heartbeats. The default is AMQP_HEARTBEAT_S; tests set a shorter one. */
+  readonly heartbeat_s?: number;
 };
 
 export type AmqpBroker = { readonly port: number; connections(): number; close(): Promise<void> };
@@ -134,12 +137,14 @@ export async function openAmqp(options: AmqpOptions): Promise<AmqpBroker> {
       },
       opened() {
         clearTimeout(login_limit);
+        const heartbeat_s = session.heartbeat_s();
+        if (heartbeat_s === 0) return void socket.setKeepAlive(true, AMQP_HEARTBEAT_S * 1_000);
         beat = setInterval(() => {
           silent += 1;
           if (silent <= 4) return void socket.write(HEARTBEAT_FRAME);
           log("bus.silent", { address, mac: session.mac() });
           socket.destroy();
-        }, session.heartbeat_s() * 500);
+        }, heartbeat_s * 500);
       },
       consuming: (server_uuid, is) =>
         withPeer((peer) => is ? listener.ready(server_uuid, peer) : listener.gone(server_uuid, peer)),
@@ -148,7 +153,7 @@ export async function openAmqp(options: AmqpOptions): Promise<AmqpBroker> {
         counters.count("bus_faults_total", { scope, code: String(code) });
         log("bus.fault", { address, mac: session.mac(), scope, code, reason: message });
       },
-    });
+    }, options.heartbeat_s);
     socket.on("data", (bytes) => {
       silent = 0;
       try {

@@ -43,6 +43,7 @@ export type Session = {
    */
   deliver(key: string, body: string, acknowledged?: () => void): number;
   mac(): string | null;
+  /** Returns the interval of heartbeats; 0 if the peer wants none. */
   heartbeat_s(): number;
   /**
    * Releases the reserved memory and reports that the machine no longer consumes its request queue. The session must
@@ -53,7 +54,8 @@ export type Session = {
 
 type Stage = "header" | "login" | "tune" | "open" | "running" | "closing";
 
-export function newSession(port: SessionPort): Session {
+/** @param heartbeat_s_max the interval of heartbeats that the broker offers to the peer */
+export function newSession(port: SessionPort, heartbeat_s_max = AMQP_HEARTBEAT_S): Session {
   const cutter = newFrameCutter();
   const state: SessionState = {
     port,
@@ -65,7 +67,7 @@ export function newSession(port: SessionPort): Session {
   let stage: Stage = "header";
   let greeting = Buffer.alloc(0);
   let mac: string | null = null;
-  let heartbeat_s = AMQP_HEARTBEAT_S;
+  let heartbeat_s = heartbeat_s_max;
   const store = newStore(state);
 
   const send = (channel: number, payload: Buffer) => port.write(frame(METHOD, channel, payload));
@@ -179,7 +181,7 @@ export function newSession(port: SessionPort): Session {
       // The AMQP standard requires that a refused login ends the connection.
       if (mac === null) return port.end();
       stage = "tune";
-      return send(0, method(10, 30, u16(AMQP_CHANNELS_MAX), u32(AMQP_FRAME_BYTES_MAX), u16(AMQP_HEARTBEAT_S)));
+      return send(0, method(10, 30, u16(AMQP_CHANNELS_MAX), u32(AMQP_FRAME_BYTES_MAX), u16(heartbeat_s_max)));
     }
     if (stage === "tune" && asked.name === "connection.tune-ok") {
       // The client's limit for a frame. 0 means that the client has no limit, and the machine's agent repeats the
@@ -187,7 +189,7 @@ export function newSession(port: SessionPort): Session {
       const limit = asked.frame_max === 0 ? AMQP_FRAME_BYTES_MAX : asked.frame_max;
       if (limit < 4_096 || limit > AMQP_FRAME_BYTES_MAX) throw new AmqpFault(NOT_ALLOWED, "frame-max is out of range");
       state.frame_bytes_max = limit;
-      heartbeat_s = asked.heartbeat_s === 0 ? AMQP_HEARTBEAT_S : Math.min(asked.heartbeat_s, AMQP_HEARTBEAT_S);
+      heartbeat_s = Math.min(asked.heartbeat_s, heartbeat_s_max);
       stage = "open";
       return;
     }

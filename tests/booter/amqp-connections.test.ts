@@ -1,4 +1,5 @@
 // Tests which connections of machines the AMQP broker ends.
+import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { type AmqpBroker, openAmqp } from "../../booter/amqp/listener.ts";
 import { amqpLogin, macOfLogin } from "../../booter/amqp/rights.ts";
@@ -22,6 +23,7 @@ beforeAll(async () => {
     listener: { ready: () => {}, gone: () => {}, published: () => {} },
     counters,
     log: (event, fields) => void logged.push({ event, ...fields }),
+    heartbeat_s: 1,
   });
 });
 afterAll(() => broker.close());
@@ -36,24 +38,24 @@ async function client(from: string): Promise<AmqpClient> {
   clients.push(made);
   return made;
 }
-/** Logs in with a heartbeat interval of one second. The client itself sends its first heartbeat after 15 seconds. */
-async function loginWithFastHeartbeats(made: AmqpClient): Promise<void> {
+/** Logs in with this heartbeat interval in seconds. The client itself sends its first heartbeat after 15 seconds. */
+async function loginWithHeartbeats(made: AmqpClient, heartbeat_s: number): Promise<void> {
   made.socket.write(PROTOCOL_HEADER);
   await made.expect("10.10");
   const response = longText(`\0${LOGIN.user}\0${LOGIN.password}`);
   made.send(0, 10, 11, u32(0), shortText("PLAIN"), response, shortText("en_US"));
   await made.expect("10.30");
-  made.send(0, 10, 31, u16(0), u32(AMQP_FRAME_BYTES_MAX), u16(1));
+  made.send(0, 10, 31, u16(0), u32(AMQP_FRAME_BYTES_MAX), u16(heartbeat_s));
   made.send(0, 10, 40, shortText("/"), shortText(""), u8(1));
   await made.expect("10.41");
 }
 
 test("the broker ends the connection of a peer that sends nothing for two heartbeats, but not the connection of another peer", async () => {
   const [silent, alive] = [await client("127.0.0.11"), await client("127.0.0.12")];
-  await loginWithFastHeartbeats(alive);
+  await loginWithHeartbeats(alive, 1);
   const beat = setInterval(() => alive.socket.write(HEARTBEAT_FRAME), 300);
   try {
-    await loginWithFastHeartbeats(silent);
+    await loginWithHeartbeats(silent, 1);
     const begun = performance.now();
     await silent.ended();
     expect(performance.now() - begun).toBeGreaterThan(1_900);
@@ -62,6 +64,17 @@ test("the broker ends the connection of a peer that sends nothing for two heartb
     clearInterval(beat);
   }
   expect(logged.filter(({ event }) => event === "bus.silent").map(({ address }) => address)).toEqual(["127.0.0.11"]);
+});
+
+test("a peer that asks for no heartbeats may be silent, and gets none", async () => {
+  const peer = await client("127.0.0.16");
+  await loginWithHeartbeats(peer, 0);
+  let bytes = 0;
+  peer.socket.on("data", (more) => void (bytes += more.length));
+  // The broker ends the connection of another silent peer after 2.5 s.
+  await delay(3_500);
+  expect(bytes).toBe(0);
+  await openChannel(peer, 1);
 });
 
 test("S-50: an address has at most one connection that is logged in, also if all connected before the first login", async () => {
