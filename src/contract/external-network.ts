@@ -61,12 +61,12 @@ export const ExternalSubnetBody = z.strictObject({
   vlan_id: z.number().int().min(0).max(VLAN_ID_MAX).nullish(),
   ipv4_block: z.cidrv4().nullish().describe("Host bits are dropped"),
   ipv6_block: z.cidrv6().nullish().describe("Host bits are dropped"),
-  provision_start_ipv4: address.describe("Default: the first address after the gateway"),
+  provision_start_ipv4: address.describe("Default: the second address after the network address"),
   provision_end_ipv4: address.describe("Default: the last address of the block that a host can have"),
   provision_start_ipv6: address,
   provision_end_ipv6: address,
-  gateway_ipv4: z.ipv4().nullish().describe("Default: the first address of the block"),
-  gateway_ipv6: z.ipv6().nullish().describe("Default: the first address of the block"),
+  gateway_ipv4: z.ipv4().nullish().describe("Default: the first address after the network address"),
+  gateway_ipv6: z.ipv6().nullish().describe("Default: the first address after the network address"),
   owner_silos: withDefault(silos, []),
 });
 export type ExternalSubnetBody = z.infer<typeof ExternalSubnetBody>;

@@ -22,7 +22,7 @@ export const TINY_GUEST_LINE = "The machine runs. It has no operating system.";
 export function tinyGuest(disk_bytes: number): Uint8Array {
   const disk = new Uint8Array(disk_bytes);
   const text = new TextEncoder().encode(`${TINY_GUEST_LINE}\r\n\0`);
-  // The text is behind the code. The length of the code does not depend on the text's address.
+  // The text follows the code. The length of the code does not depend on the text's address.
   const code = codeWith(ORIGIN + codeWith(0).length);
   disk.set(code);
   disk.set(text, code.length);

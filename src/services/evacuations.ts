@@ -89,8 +89,8 @@ export type EvacuationWanted = {
 };
 
 /**
- * Builds the message that creates an instance of a dead node on another node. Returns a Fault with the reasons if no
- * node can take it.
+ * Builds the message that creates an instance of a dead node on another node. Returns a Fault if the instance is
+ * missing, or if no node can take it.
  */
 export async function newEvacuation(deps: Deps, wanted: EvacuationWanted): Promise<InstanceMessage | Fault> {
   const { instance_id, from_cn, part_of, operation_id, tries } = wanted;

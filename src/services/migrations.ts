@@ -24,7 +24,10 @@ export type MoveWanted = {
   readonly leaves?: string;
 };
 
-/** Builds the message that starts a migration. Returns a Fault with the reasons if no node can take the instance. */
+/**
+ * Builds the message that starts a migration. Returns a Fault if no node can take the instance. If the body names the
+ * node, the Fault contains the reasons.
+ */
 export async function newMigration(deps: Deps, wanted: MoveWanted): Promise<InstanceMessage | Fault> {
   const { instance_id, body, operation_id, tries } = wanted;
   const instance = await findInstanceToPlace(deps.kysely, instance_id);

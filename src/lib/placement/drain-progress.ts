@@ -10,7 +10,7 @@ export type Move = {
   readonly instance_name: string;
   /** The node on which the preview placed the instance; null if the instance arrived after the preview. */
   readonly target_cn_uuid: string | null;
-  /** Whether the instance is on the drained node or arrives there, or its move has not ended. */
+  /** Whether the instance is on the drained node or migrates to it, or its migration in this drain has not ended. */
   readonly is_here: boolean;
   /** Whether the instance was deleted before its move ended. */
   readonly was_deleted: boolean;
