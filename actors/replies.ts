@@ -37,7 +37,7 @@ export type Replies = {
     readonly set_traits: Traits;
     readonly set_placement: CnPlacement;
     readonly set_root_password: CnView;
-    /** If an announcement contradicts the record, the record stores the conflict. */
+    /** Only the conflict, if the announcement contradicts the record. */
     readonly announce: CnView | { readonly conflict: string };
     readonly approve_setup: CnView;
     /** The rest of the bundle is secret: the route reads it from the record. */

@@ -118,8 +118,8 @@ export function openFiles(folder: string, image_key: () => Promise<Uint8Array>):
     try {
       key = await image_key();
     } catch (error) {
-      // Stores the empty mark, which no image has, so that the next scan tries again. The image's own mark does not
-      // depend on the key, so with it the next scan would not notice a new key.
+      // Stores the empty mark, which no image has, so that the next scan tries again. With the image's own mark, which
+      // does not depend on the key, the next scan would not notice a new key.
       return refusal("", error);
     }
     try {

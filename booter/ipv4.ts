@@ -4,8 +4,8 @@ const DOT = 46;
 const ZERO = 48;
 
 /**
- * Parses an IPv4 address. Returns null unless the text is four decimal octets without leading zeros. It runs for every
- * packet, so it uses no RegExp.
+ * Parses an IPv4 address. Returns null unless the text is four decimal octets without leading zeros. The function runs
+ * for every packet, so it uses no RegExp.
  */
 export function ipv4Number(text: string): number | null {
   let [value, octet, digits, octets] = [0, 0, 0, 0];

@@ -65,8 +65,8 @@ export const TFTP_FILE_BYTES_MAX = 16_777_216;
 /** The largest AMQP message. An inventory has about 100 kB; the setup script has less. */
 export const AMQP_BODY_BYTES_MAX = 8_388_608;
 /**
- * The largest total size of the messages that the AMQP broker keeps, incomplete and complete ones, of all machines
- * together and of one connection. A connection with more than AMQP_HELD_BYTES_SMALL gets memory only from the first
+ * The largest total size of the messages that the AMQP broker keeps, of all machines together and of one connection.
+ * Incomplete messages count, too. A connection with more than AMQP_HELD_BYTES_SMALL gets memory only from the first
  * half: the other half stays free for the inventories of other machines.
  */
 export const AMQP_HELD_BYTES_MAX = 67_108_864;

@@ -77,7 +77,7 @@ const MEAN = sql`round((counted.weighted / nullif(counted.total, 0))::numeric, 4
 
 /**
  * Returns SQL for a sum. Nodes report any numbers, and a quota may be any number. A sum that is too large for a
- * JavaScript number becomes the greatest exact one.
+ * JavaScript number becomes the greatest exact JavaScript number.
  */
 function exactSum(amount: string, unit = 1): string {
   return `least(coalesce(sum(${amount}), 0) * ${unit}, ${Number.MAX_SAFE_INTEGER})::bigint`;

@@ -92,7 +92,7 @@ function admitting(admitted: readonly Admitted[]): readonly Part<CnState>[] {
 }
 
 /**
- * If an anonymous registration created the record, and it was never approved, it does not block netboot: the announce
+ * A record that an anonymous registration created, and that was never approved, does not block netboot: the announce
  * turns it into the record of a new machine. The claims of the record stay pending.
  */
 export function announcePending(s: On<"pending">, m: Msg<"announce">, now: Date): Out<CnState> {
@@ -134,8 +134,9 @@ function described(m: Msg<"announce">) {
 }
 
 /**
- * Returns true if another machine uses the node's UUID: the announce lists ports, but none of the known ports, or the
- * machine logged in to the broker with an unknown MAC. The inventory can be forged, but the booter verified the login.
+ * Returns whether another machine uses the node's UUID: the machine logged in to the broker with an unknown MAC, or its
+ * announce lists ports, but none of the known ports. A machine can forge its inventory, but not its login, which the
+ * booter verified.
  */
 function isStranger(s: CnState, m: Msg<"announce">): boolean {
   // A port that a booter announced remains known, even if the agent does not report the port.

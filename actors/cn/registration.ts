@@ -17,7 +17,7 @@ import { registrationReply } from "./view.ts";
 /** The budget row of the auto-approve window. */
 const AUTO_APPROVE_BUDGET = "auto-approve";
 
-/** Internal refusal: no window has room, so the registration continues as a claim. */
+/** Internal refusal: no open window has approvals left, so the registration continues as a claim. */
 export const NOT_JOINED = "no auto-approve window has room for this node";
 /** Internal refusal: the registration has no valid proof for this record, so it continues as a claim. */
 export const NO_PROOF = "the registration has no proof of this node";
@@ -32,7 +32,7 @@ export const UNPROVEN_FULL = fault(
   { error_code: "TooManyRequests" },
 );
 
-/** Creates a node that is approved at once, because an auto-approve window has room. */
+/** Creates a node that is approved at once, because an open auto-approve window has approvals left. */
 export function join(_s: null, m: Msg<"join">, now: Date): Out<CnState> {
   const { registration_id, poll_token_sha256 } = m;
   const base = {

@@ -133,7 +133,7 @@ export function expireSetup(s: On<"setting_up">, _m: Msg<"tick">, now: Date): Ou
   return revert(s, SETUP_EXPIRED, audit("cn_setup_expired", resource(s), { server_uuid: s.server_uuid }));
 }
 
-/** Returns the time of the tick that expires the setup, or that forgets the script of a successful one. */
+/** Returns the time of the tick that expires the setup, or that forgets the script of a successful setup. */
 export function setupDeadline(s: On<"setting_up"> | On<"approved">): Date {
   return addMs(s.approved_at, SETUP_LIMIT_MS + 1);
 }

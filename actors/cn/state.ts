@@ -158,7 +158,7 @@ export const BLANK = {
 } as const;
 
 /**
- * Columns that only the previous release uses. A pending record that a process of that release created has a claim code
- * in them.
+ * Columns that only the previous release uses. They contain a claim code if a process of that release created the
+ * record and the record is pending.
  */
 export const NO_CODE = { claim_code: null, claim_code_expires_at: null } as const;

@@ -73,7 +73,8 @@ export function createChains({ boxes, behavior, newId, chain_max }: Folding) {
     try {
       return fold({ ...given, newId, messages_max, chain_max, isRetry, ref: box.ref, queue, behavior });
     } catch (error) {
-      // Another message may be the cause. The first one is then applied alone, until the cause is the first.
+      // Any of these messages may be the cause, so the first message is applied alone. It fails only if it is the
+      // cause.
       if (queue.length > 1) return foldBox(box, { ...given, messages_max: 1 });
       boxes.remove(box, box.queue.slice(0, 1)).forEach((broken) => broken.fail(error));
       return { chain: [] };

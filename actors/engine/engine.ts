@@ -1,7 +1,8 @@
 // The engine loads an actor, applies its queued messages to the loaded state and makes the result durable in a commit
-// call. The engine sends no reply before that call has returned. After a lost race it loads the actor and applies the
-// messages again; after three lost races it takes the actor's lock. After a broken connection it does the same, with
-// the same message ids. A message that has already committed then gets its stored reply.
+// call. The engine sends no reply before that call has returned. After a lost race, the engine loads the actor and
+// applies the messages again; after three lost races it takes the actor's lock. After a broken connection, the engine
+// also loads the actor and applies the messages again. The messages keep their ids, so a message that has already
+// committed gets its stored reply.
 import { type Fault, fault } from "../../src/contract/fault.ts";
 import { createAnswers, type Item, type Written } from "./answers.ts";
 import { createChains } from "./chains.ts";
@@ -213,7 +214,7 @@ export function createEngine(options: EngineOptions) {
     if (constraint === null) return null;
     const written = choices.flatMap((choice) => choice.rows);
     const named = [...behaviors.values()].filter((each) => each.constraints?.[constraint] !== undefined);
-    // The two kinds of a foreign key may both name it, each with its own text.
+    // Both kinds that a foreign key connects may have a text for it. The text of the written row's kind has priority.
     const behavior = named.find(({ kind }) => written.some(({ ref }) => ref.kind === kind)) ?? named[0];
     const found = behavior?.constraints?.[constraint];
     if (found === undefined) return null;

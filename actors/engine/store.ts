@@ -64,7 +64,10 @@ export type Unit = {
   readonly partial?: true;
 };
 
-/** A write to an actor's row. `row` has all columns on insert, the changed ones on update, none on delete. */
+/**
+ * A write to an actor's row. `row` has all columns for an insert, the changed columns for an update, and no columns for
+ * a delete.
+ */
 export type RowWrite = {
   readonly op: "insert" | "update" | "delete";
   readonly ref: ActorRef;

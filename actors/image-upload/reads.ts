@@ -22,7 +22,7 @@ export async function findImageOfJob(db: Db, upload_id: string, cn: string) {
   return row && { operation_id: row.operation_id, ...row.params };
 }
 
-/** Returns the id of the image that this upload became. */
+/** Returns the id of the image that was made from this upload. */
 export async function findImageOfUpload(db: Db, upload_id: string): Promise<string | undefined> {
   const row = await db.selectFrom("image").select("id").where("source_url", "=", uploadedUrl(upload_id))
     .executeTakeFirst();
@@ -40,8 +40,8 @@ export async function findUploadedForNode(db: Db, id: string, cn: string): Promi
 }
 
 /**
- * Returns which of these ids are uploads of this database that are no longer needed: the upload is not open, and no
- * image was made from it or the image is deleted.
+ * Returns the ids that belong to uploads of this database and are no longer needed. An upload is no longer needed if it
+ * is not open, and no image was made from it or that image is deleted.
  */
 export async function findUnneededUploads(db: Db, ids: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`

@@ -19,8 +19,8 @@ export function imageUploadView(row: Pick<ImageUploadState, Shown>): ImageUpload
 type Received = { readonly size_bytes: number; readonly received_bytes: number };
 
 /**
- * Returns whether a part is the next one, or repeats the last one after its answer was lost. Otherwise returns a Fault.
- * `from` is the position of the part's first byte, and `bytes` its size.
+ * Returns "next" for the next part, and "repeated" for the last stored part, which a client repeats if the answer was
+ * lost. Returns a Fault for any other part. `from` is the position of the part's first byte, and `bytes` its size.
  */
 export function placeOfPart(
   { size_bytes, received_bytes }: Received,

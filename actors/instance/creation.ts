@@ -1,6 +1,6 @@
-// Creates an instance. One commit takes its addresses, its share of the quota, and its room on the first candidate node
-// with enough room. The same commit writes its NICs and its disk, and starts the operation that waits for the node. If
-// no candidate has room, the commit writes nothing (docs/instances.md, "Create").
+// Creates an instance. One commit takes its addresses, its share of the quota, and capacity of the first candidate node
+// with enough capacity. The same commit writes its NICs and its disk, and starts the operation that waits for the node.
+// If no candidate has enough capacity, the commit writes nothing (docs/instances.md, "Create").
 import { CAPACITY_EXHAUSTED, conflict, type Fault, NO_ELIGIBLE_NODE } from "../../src/contract/fault.ts";
 import { toRfc3339 } from "../../src/lib/text/instant.ts";
 import { lockKey } from "../../src/lib/ids/lock-key.ts";
@@ -25,7 +25,7 @@ export function create(_s: null, m: Create, now: Date): Out<InstanceState> {
   const wrong = nameFault(m.name) ?? labelsFault(m.labels) ?? brokenNics(m.nics);
   if (wrong !== null) return refuse(wrong);
   // If every candidate refuses, the caller gets the refusal of the last one. For each candidate, the commit checks the
-  // quota, then the addresses, then the room.
+  // quota, then the addresses, then the capacity.
   const hosts = m.candidates.length > 0 ? m.candidates : [NO_NODE];
   const first = hosts.map((server_uuid) => placedOn(server_uuid, m, now)).reduceRight<Out<InstanceState> | null>(
     (rest, { next, parts }) => go(next, ...parts, ...(rest === null ? [] : [otherwise(rest)])),
@@ -35,8 +35,9 @@ export function create(_s: null, m: Create, now: Date): Out<InstanceState> {
 }
 
 /**
- * The host of a create without candidates: a node that does not exist, so it has no room. The commit checks the quota
- * and the addresses before the room, so the caller learns of an exceeded quota although no node is large enough.
+ * The host of a create without candidates: a node that does not exist, so it has no capacity. The commit checks the
+ * quota and the addresses before the capacity, so the caller learns of an exceeded quota although no node is large
+ * enough.
  */
 const NO_NODE = "00000000-0000-0000-0000-000000000000";
 

@@ -72,7 +72,10 @@ export function newDisk(s: InstanceState, now: Date) {
   };
 }
 
-/** Starts the operation that creates a data disk or snapshot, and takes quota and room for the new disk or snapshot. */
+/**
+ * Starts the operation that creates a data disk or snapshot, and takes quota and capacity of the node for the new disk
+ * or snapshot.
+ */
 export function begunNew(
   s: InstanceState,
   m: Msg<"create_disk"> | Msg<"create_snapshot">,

@@ -1,8 +1,8 @@
 // The evacuation of an instance from a dead node: another node creates its machine again, from its image. One commit
-// reserves room on the new node, records it as the instance's node and starts the operation. Until the operation ends,
-// both nodes reserve room, and the old copy stays on the dead node. If the new node fails, the record gets the dead
-// node and the earlier state back. The commit that ends the operation orders the dead node to delete the old copy
-// (docs/reliability.md, "Evacuation of instances").
+// reserves capacity on the new node, records this node as the instance's node and starts the operation. Until the
+// operation ends, both nodes reserve capacity for the instance, and the old copy stays on the dead node. If the new
+// node fails, the record gets the dead node and the earlier state back. The commit that ends the operation orders the
+// dead node to delete the old copy (docs/reliability.md, "Evacuation of instances").
 import { CN_LIVE_S } from "../../src/contract/limits.ts";
 import { conflict, NO_ELIGIBLE_NODE } from "../../src/contract/fault.ts";
 import { go, guard, insert, otherwise, refuse, upsert, withActor } from "../engine/effects.ts";
@@ -118,8 +118,8 @@ export function evacuated(s: InstanceState, m: Msg<"evacuated">, now: Date): Out
     { ...s, ...IDLE, state: to, reason: null, missed_reports: 0, updated_at: now },
     ...giveBackRoom(source_cn, amountsOf(s)),
     ...disks.map((disk) => upsert("disk", ["id"], disk)),
-    // Only the dead node had the snapshots. Their records are removed, and the room that the new node reserved for them
-    // is released.
+    // Only the dead node had the snapshots. Their records are removed, and the new node's capacity for them is
+    // released.
     ...s.disks.filter(isSnapshot).flatMap((disk) => removed(s, disk)),
     upsert("migration", ["id"], { ...ending(s, m, now), state: "completed" }),
     ...s.floating_ip_ids.map((id) =>
@@ -155,7 +155,7 @@ export function returned(s: InstanceState, m: Msg<"evacuation_failed">, now: Dat
   );
 }
 
-/** Returns the columns that the upsert of the migration's row needs on every outcome. */
+/** Returns the columns that the upsert of the migration's row needs after a success and after a failure. */
 function ending({ id }: InstanceState, m: Msg<"evacuated"> | Msg<"evacuation_failed">, now: Date) {
   const { operation_id, source_cn, target_cn } = m;
   return { id: operation_id, instance_id: id, source_cn, target_cn, ended_at: now };

@@ -1,4 +1,4 @@
-// The growth of a disk. A disk never shrinks. The record, the quota and the room on the node change at once. An
+// The growth of a disk. A disk never shrinks. The record, the quota and the counted use of the node change at once. An
 // operation then grows the disk on the node. No caller waits for the operation, and its failure affects only the disk
 // (docs/instances.md, "Disks").
 import { badRequest, conflict, type Fault, NOT_FOUND } from "../../src/contract/fault.ts";

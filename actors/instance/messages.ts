@@ -32,7 +32,7 @@ export type AddedNic = {
   readonly id: string;
   readonly mac: string;
   readonly name: string;
-  /** A process of an earlier release sends none. */
+  /** Missing in messages of an earlier release. */
   readonly labels?: Labels;
   readonly primary_ipv4: string | null;
   readonly primary_ipv6: string | null;
@@ -45,7 +45,7 @@ export type DiskPlan = {
   readonly id: string;
   readonly name: string;
   readonly description: string;
-  /** A process of an earlier release sends none. */
+  /** Missing in messages of an earlier release. */
   readonly labels?: Labels;
   /** Null if the disk gets the size of the snapshot. */
   readonly size_bytes: number | null;
@@ -69,7 +69,7 @@ export type InstanceMessage =
       /** The NICs, the primary one first. */
       readonly nics: readonly NicPlan[];
       readonly boot_disk: { readonly id: string; readonly size_bytes: number };
-      /** The nodes to try, in order. The first node with room gets the instance. */
+      /** The nodes to try, in order. The first node with enough capacity gets the instance. */
       readonly candidates: readonly string[];
       readonly quota_defaults: QuotaDefaults;
     }
@@ -93,7 +93,7 @@ export type InstanceMessage =
   /** Starts a failed instance. */
   | ({ readonly type: "retry" } & Begins)
   | ({ readonly type: "delete" } & Begins)
-  /** Moves a running or stopped instance to the first of these nodes that has room. */
+  /** Moves a running or stopped instance to the first of these nodes with enough capacity. */
   | ({
     readonly type: "migrate";
     readonly silo_id: string;
@@ -119,12 +119,15 @@ export type InstanceMessage =
     readonly target_cn: string;
     readonly reason: string;
   }
-  /** Creates the machine again, from its image, on the first of these nodes that has room. `from_cn` is a dead node. */
+  /**
+   * Creates the machine again, from its image, on the first of these nodes with enough capacity. `from_cn` is a dead
+   * node.
+   */
   | ({
     readonly type: "evacuate";
     readonly silo_id: string;
     readonly from_cn: string;
-    /** The evacuation of the node. A process of an earlier release sends none. */
+    /** The evacuation of the node. Missing in messages of an earlier release. */
     readonly part_of?: string;
     readonly candidates: readonly string[];
   } & Begins)

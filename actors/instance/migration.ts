@@ -1,7 +1,7 @@
-// The migration of an instance to another node. One commit reserves room on the target and starts the operation. Until
-// the operation ends, both nodes reserve room for the instance. One commit changes the instance's node and ends the
-// operation. Before that commit only the source may run the machine, after it only the target (docs/reliability.md,
-// "Migration of instances").
+// The migration of an instance to another node. One commit reserves capacity on the target and starts the operation.
+// Until the operation ends, both nodes reserve capacity for the instance. One commit changes the instance's node and
+// ends the operation. Before that commit only the source may run the machine, after it only the target
+// (docs/reliability.md, "Migration of instances").
 import { CN_LIVE_S, DRAIN_MIGRATIONS_MAX } from "../../src/contract/limits.ts";
 import { conflict, fault, NO_ELIGIBLE_NODE } from "../../src/contract/fault.ts";
 import { lockKey } from "../../src/lib/ids/lock-key.ts";
@@ -21,7 +21,7 @@ import { instanceView } from "./view.ts";
 
 type Msg<T extends InstanceMessage["type"]> = Of<InstanceMessage, T>;
 
-/** 503: other commits took the room on every candidate first. */
+/** 503: other commits took the capacity of every candidate first. */
 export const NO_ROOM_TO_MOVE = fault("unavailable", "no other node has room for the instance: <WHAT>", {
   error_code: "CapacityExhausted",
 });
@@ -165,7 +165,7 @@ export function stay(s: InstanceState, m: Msg<"migration_failed">, now: Date): O
   );
 }
 
-/** Returns the columns that the upsert of the migration's row needs on every outcome. */
+/** Returns the columns that the upsert of the migration's row needs after a success and after a failure. */
 function ending({ id }: InstanceState, { operation_id }: { readonly operation_id: string }, move: Move) {
   const { source_cn, target_cn, now } = move;
   return { id: operation_id, instance_id: id, source_cn, target_cn, ended_at: now };

@@ -10,7 +10,7 @@ import type { InstanceState } from "./state.ts";
 
 /**
  * The operations that occupy an instance. At most one of them is in flight at a time. A disk resize does not occupy the
- * instance, so it can run at the same time as one of them.
+ * instance, so it can run at the same time as one of these operations.
  */
 export type OperationKind =
   | "create"

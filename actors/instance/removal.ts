@@ -1,5 +1,5 @@
-// The removal of an instance. The record keeps its addresses, disks and room until its node has done the delete job, or
-// has undone a failed create. An operator can force the removal (docs/instances.md, "Delete").
+// The removal of an instance. The record keeps its addresses, disks and capacity until its node has done the delete
+// job, or has undone a failed create. An operator can force the removal (docs/instances.md, "Delete").
 import { conflict, type Fault, fault } from "../../src/contract/fault.ts";
 import { go, refuse, tell, withActor } from "../engine/effects.ts";
 import type { Of } from "../engine/table.ts";

@@ -1,6 +1,6 @@
-// The resources that an instance takes at creation and releases with its record: quota, room on its node, addresses.
-// The commit holds the locks of everything it counts. The commit takes the locks in sorted order, so two commits cannot
-// deadlock.
+// The resources that an instance takes at creation and releases with its record: quota, capacity of its node,
+// addresses. The commit holds the locks of everything it counts. The commit takes the locks in sorted order, so two
+// commits cannot deadlock.
 import { conflict, type Fault, fault } from "../../src/contract/fault.ts";
 import { CPU_UNITS_PER_VCPU } from "../../src/contract/limits.ts";
 import type { QuotaDefaults } from "../../src/contract/tenancy.ts";
@@ -57,7 +57,7 @@ export type Host = {
   readonly owner: { readonly tenant_id: string; readonly silo_id: string } | null;
 };
 
-/** Takes room on a node, or refuses. */
+/** Takes capacity of a node, or refuses. */
 export function takeRoom({ server_uuid, owner }: Host, amounts: Amounts, refusal: Fault): Condition[] {
   const { instances, ...room } = { server_uuid, ...roomOf(amounts) };
   return [
@@ -69,15 +69,15 @@ export function takeRoom({ server_uuid, owner }: Host, amounts: Amounts, refusal
 }
 
 /**
- * Returns the difference between two sizes as amounts of a node's room. The room counts whole MiB, so each size is
- * rounded before the comparison.
+ * Returns the difference between two sizes as amounts of a node's capacity. A node's memory is counted in whole MiB, so
+ * each size is rounded before the comparison.
  */
 export function roomBetween(before: Size, after: Size): Amounts {
   const mib = Math.floor(after.memory_bytes / MIB_BYTES) - Math.floor(before.memory_bytes / MIB_BYTES);
   return { cpu: after.cpu - before.cpu, memory_bytes: mib * MIB_BYTES, disk_bytes: 0, instances: 0 };
 }
 
-/** Converts amounts to the units in which a node's room is counted. */
+/** Converts amounts to the units in which a node's capacity is counted. */
 function roomOf({ cpu, memory_bytes, disk_bytes, instances }: Amounts) {
   return {
     cpu_units: cpu * CPU_UNITS_PER_VCPU,
@@ -87,13 +87,13 @@ function roomOf({ cpu, memory_bytes, disk_bytes, instances }: Amounts) {
   };
 }
 
-/** Returns the amounts that an instance takes from the room of its node. */
+/** Returns the amounts that an instance takes from the capacity of its node. */
 export function amountsOf(s: Pick<InstanceState, "cpu" | "memory_bytes" | "disks">): Amounts {
   const disk_bytes = s.disks.reduce((sum, disk) => sum + disk.size_bytes, 0);
   return { cpu: s.cpu, memory_bytes: s.memory_bytes, disk_bytes, instances: 1 };
 }
 
-/** Releases the room of an instance on a node. */
+/** Releases the capacity that an instance takes on a node. */
 export function giveBackRoom(server_uuid: string, amounts: Amounts): Condition[] {
   // Memory is counted in whole MiB. The amount is rounded down before it is negated, so that the node gets back exactly
   // the amount that was taken.
@@ -115,7 +115,7 @@ export function giveBackAll(s: InstanceState): Part<InstanceState>[] {
   ];
 }
 
-/** Gives back a share of the quotas, and the room on the node. */
+/** Gives back a share of the quotas, and the capacity of the node. */
 export function giveBack(s: InstanceState, amounts: Amounts): Part<InstanceState>[] {
   const { project_id, host_cn_uuid: server_uuid } = s;
   const { cpu, memory_bytes, disk_bytes, instances } = amounts;

@@ -27,7 +27,7 @@ export function createSnapshot(
     return refuse(conflict(`${s.name} has ${count} snapshots already, the most that it can have`));
   }
   // After a failed growth, the node's disk has any size between applied_bytes and size_bytes. A node can make a copy
-  // larger than its disk, but not smaller.
+  // that is larger than the disk, but not a smaller copy.
   const copied = { kind: "snapshot", size_bytes: source.size_bytes, source_disk_id: source.id } as const;
   const disk = { ...newDisk(s, now), ...m.snapshot, labels: m.snapshot.labels ?? {}, ...copied };
   return begunNew(s, m, { disk, host_cn_uuid, now, source: { source_disk_id: source.id } });

@@ -1,5 +1,5 @@
-// The change of an instance's name, description, labels, protection and size. The same commit takes quota and room on
-// the node for a new size, and the next start applies the size (docs/instances.md, "Change").
+// The change of an instance's name, description, labels, protection and size. The same commit takes quota and capacity
+// of the node for a new size, and the next start applies the size (docs/instances.md, "Change").
 import { conflict, type Fault, isFault } from "../../src/contract/fault.ts";
 import { relabeled } from "../../src/lib/text/labels.ts";
 import { renamed } from "../../src/lib/text/resource-name.ts";

@@ -1,6 +1,7 @@
 // A NAT gateway of a VPC. It holds one address of the fixed pool of its family from the commit that creates it to the
-// commit that deletes it. If a node may still run the deleted gateway, the address rests until no node can. Each of the
-// two commits also starts an operation, which shows the change to tenants (docs/networking.md).
+// commit that deletes it. If a node may still run the deleted gateway, no other object gets the address until no node
+// can run the gateway any more. Each of the two commits also starts an operation, which shows the change to tenants
+// (docs/networking.md).
 import type { AddressFamily } from "../../src/contract/enums.ts";
 import { conflict } from "../../src/contract/fault.ts";
 import type { NatGateway } from "../../src/contract/network.ts";
@@ -30,8 +31,9 @@ export type NatGatewayMessage =
   /** The gateway leaves the node, which may still run it until the next host is chosen. */
   | { readonly type: "leave_host"; readonly server_uuid: string }
   /**
-   * The node becomes the host. The message is ignored unless `left_at` equals the recorded value. If the two are equal,
-   * the node that the gateway left no longer runs the gateway.
+   * The node becomes the host. `left_at` is the time at which the gateway left its last node, as the sender read it.
+   * The sender has checked that the last node no longer runs the gateway. So the message is ignored if the record has
+   * another time.
    */
   | {
     readonly type: "take_host";
@@ -127,9 +129,10 @@ function withdraw(s: NatGatewayState, m: OfOperation, now: Date): Out<NatGateway
 }
 
 /**
- * Releases the address, or lets it rest until its last node no longer runs the gateway (src/db/resting-addresses.ts).
- * Otherwise the node could still answer for the address after the address has a new owner. The create of a route to the
- * gateway takes the same lock shared, so the guard sees every route.
+ * Releases the address at once if no node can still run the gateway. Otherwise the address rests until its last node no
+ * longer runs the gateway (src/db/resting-addresses.ts), because this node could still answer for the address after the
+ * address has a new owner. The create of a route to the gateway takes the VPC's lock shared, so the guard under the
+ * exclusive lock sees every route.
  */
 function releaseAddress(s: NatGatewayState, now: Date): Part<NatGatewayState>[] {
   const { id, vpc_id, family, public_address } = s;

@@ -74,7 +74,7 @@ export async function listProjectTotals(db: Db, { from, to }: Range, rows: numbe
   return found.rows;
 }
 
-/** Returns whether all days up to this one are closed. */
+/** Returns whether this day and all earlier days are closed. */
 export async function isClosed(db: Db, day: string): Promise<SiteUsage["closed"]> {
   const { rows } = await sql<{ closed: boolean }>`
     select day >= ${day}::date as closed from usage_closed`.execute(db);

@@ -1,7 +1,8 @@
 // Upgrades a node to a platform image. The first step commits with the message `upgrade` of the node (cn/upgrade.ts). A
 // background worker drains the node and ends the step `drain`. The worker ends the step `return` when the node reports
 // that it booted the image (src/workers/upgrades.ts). If the upgrade fails, the boot records get their previous images
-// back, and the node stays cordoned, with the operator's reason if it had one.
+// back, and the node stays cordoned. If an operator had cordoned the node before the upgrade, the node gets the
+// operator's reason back.
 import {
   DRAIN_LIMIT_MS,
   REBOOT_BY_OPERATOR_LIMIT_MS,
@@ -73,8 +74,8 @@ function assigns({ mac, assigned_pi }: UpgradedRecord): StepPart {
 }
 
 /**
- * Returns the message that uncordons the node. If an operator had cordoned the node before the upgrade, it restores the
- * operator's reason instead, which the drain replaced.
+ * Returns the message that uncordons the node. If an operator had cordoned the node before the upgrade, the message
+ * instead restores the operator's reason, which the drain replaced.
  */
 function cordonAfter(stays: CnUpgradeParams["stays_cordoned"]) {
   const patch = stays === null ? { cordoned: false } : { cordoned_reason: stays.reason ?? CORDONED_BEFORE };

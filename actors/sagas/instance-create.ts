@@ -1,4 +1,4 @@
-// Creates an instance. The first commit writes the record, and takes the addresses, the disk and the room on a node.
+// Creates an instance. The first commit writes the record, and takes the addresses, the disk and capacity of a node.
 // Then the node provisions the instance. The last step sets the instance to running. When the saga unwinds, the record
 // stays until the node has undone its part (docs/instances.md, "Create").
 import { INSTANCE_CREATE, type InstanceCreateParams } from "../instance/operation.ts";

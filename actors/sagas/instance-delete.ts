@@ -1,4 +1,4 @@
-// Deletes an instance: its node deletes the machine, then the record is removed and its addresses, disks, room and
+// Deletes an instance: its node deletes the machine, then the record is removed and its addresses, disks, capacity and
 // bindings are released. An instance without a node needs no job; a forced delete releases everything before this saga
 // starts (docs/instances.md, "Delete").
 import { INSTANCE_DELETE, type InstanceDeleteParams } from "../instance/operation.ts";

@@ -1,7 +1,7 @@
 // Migrates an instance. The target prepares an empty copy, the source fills it, and the last commit records the target
 // as the instance's node. Until that commit every failure is undone: the source continues to run the machine, and the
-// target discards its copy. That commit also sends the two jobs that nothing waits for: the target starts the machine,
-// and the source removes its own copy (docs/reliability.md, "Migration of instances").
+// target discards its copy. The last commit also sends two jobs that the operation does not wait for: the target starts
+// the machine, and the source removes its own copy (docs/reliability.md, "Migration of instances").
 import { NODE_WAIT_MS } from "../../src/contract/limits.ts";
 import { withNewActor } from "../engine/effects.ts";
 import { job, saga, type StepPart, write } from "../engine/saga.ts";

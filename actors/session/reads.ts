@@ -40,7 +40,8 @@ export async function findDisplaced(
 export type OwnSessions = {
   readonly user_id: string;
   /**
-   * Only the sessions of this key. A tenant's key belongs to an operator, but must not see the operator's own sessions.
+   * If set, only the sessions of this key. A tenant's key belongs to an operator, but must not see the operator's own
+   * sessions.
    */
   readonly of_key: string | null;
   readonly session_id: string | null;
@@ -62,7 +63,8 @@ export async function listSessions(
     ])
     .where("session.user_id", "=", user_id).whereRef("session.user_epoch", "=", "of.session_epoch")
     .where("session.expires_at", ">", sql<Date>`berth_now()`)
-    // These sessions ended with an identity provider that was set again since then.
+    // Omits sessions that are not newer than the record of their identity provider: they ended when its earlier record
+    // was removed.
     .where(({ not, exists, selectFrom }) =>
       not(exists(
         selectFrom("tenant_idp as idp").select("idp.tenant_id").whereRef("idp.tenant_id", "=", "of.tenant_id")

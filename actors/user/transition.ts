@@ -47,7 +47,8 @@ function createRoot(_s: null, { id, username }: Msg<"create_root">, now: Date): 
 
 function create(_s: null, m: Msg<"create">, now: Date): Out<UserState> {
   const { type: _type, by, ...given } = m;
-  // The route does not refuse this, because a repeated request gets its first answer after its tenant was deleted.
+  // The route does not refuse an unknown tenant: a repeated request must get its first answer, even if the tenant was
+  // deleted meanwhile.
   if (given.tenant_id !== null && given.silo_id === null) return refuse(NOT_FOUND);
   if (exceeds(given, by)) return refuse(BEYOND_CALLER);
   return made({ ...LOCAL, ...given, capabilities: sorted(given.capabilities), created_at: now });

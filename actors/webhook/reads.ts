@@ -46,7 +46,7 @@ export async function findDelivery(db: Db, webhook_id: string, id: string): Prom
 export type DeliveryQuery = {
   readonly webhook_id: string;
   readonly state: string | null;
-  /** Only deliveries that are older than this one. */
+  /** If set, the id of a delivery: only older deliveries are listed. */
   readonly after: string | null;
   readonly rows: number;
 };

@@ -61,7 +61,10 @@ export type AmqpBroker = { readonly port: number; connections(): number; close()
 
 type Connection = { peer: AmqpPeer | null; claimed: string | null; held: number };
 
-/** Whether messages of one connection may take `own` bytes of memory when all messages take `all` bytes. */
+/**
+ * Returns whether the messages of one connection may take `own` bytes of memory if all messages together take `all`
+ * bytes.
+ */
 function mayHold(own: number, all: number): boolean {
   if (own > AMQP_HELD_BYTES_PER_CLIENT_MAX) return false;
   return all <= (own <= AMQP_HELD_BYTES_SMALL ? AMQP_HELD_BYTES_MAX : AMQP_HELD_BYTES_MAX / 2);
@@ -93,8 +96,8 @@ export async function openAmqp(options: AmqpOptions): Promise<AmqpBroker> {
     const login_limit = setTimeout(() => socket.destroy(), options.login_ms ?? AMQP_LOGIN_MS);
     let beat: ReturnType<typeof setInterval> | undefined;
     /**
-     * The number of half heartbeat intervals since the peer sent something. The timeout of a socket does not measure
-     * this: the broker's own heartbeats restart it.
+     * The number of half heartbeat intervals since the peer last sent something. The timeout of a socket cannot measure
+     * this silence, because the broker's own heartbeats restart the timeout.
      */
     let silent = 0;
     const withPeer = (report: (peer: AmqpPeer) => void) => {

@@ -38,7 +38,10 @@ export type Mirror = {
 
 const DOCUMENT = "channel.json";
 const SIGNATURE = "channel.json.asc";
-/** The file with the accepted document, its signature and its time: one file, so that a crash cannot separate them. */
+/**
+ * The file with the accepted document, its signature and its signing time: one file, so that a crash cannot separate
+ * them.
+ */
 const KEPT = "taken.json";
 const DOCUMENT_BYTES_MAX = 1_048_576;
 /** The time limit for fetching one file, enough for a whole tarball over a slow line. */
@@ -47,7 +50,9 @@ const FILE_MS = 1_800_000;
 export function openMirror(options: MirrorOptions): Mirror {
   const { channel_url, key, folder, now, log, fetch: ask = fetch } = options;
   let served: Channel | null = null;
-  /** When the newest channel ever accepted was signed; undefined until this was read from the disk. */
+  /**
+   * The signing time of the newest channel that was ever accepted, or null; undefined until it was read from the disk.
+   */
   let floor: Date | null | undefined;
   const kept = (file: ChannelFile) => join(folder, file.sha256);
 
@@ -80,7 +85,7 @@ export function openMirror(options: MirrorOptions): Mirror {
     await rename(draft, kept(file));
   }
 
-  /** Reads the stored channel and `floor`. Nothing is verified yet, because this must not depend on the clock. */
+  /** Reads the stored channel and `floor`. Verifies nothing, because the result must not depend on the clock. */
   async function readStored(): Promise<Stored | null> {
     const text = await readOwn(join(folder, KEPT)).catch((error) => {
       throw new ChannelFault(`${join(folder, KEPT)}: cannot be read: ${fileReason(error)}`);
@@ -133,7 +138,8 @@ export function openMirror(options: MirrorOptions): Mirror {
         for (const file of channel.files) if (!await holds(kept(file), file)) return;
         served = channel;
       } catch {
-        // The stored channel cannot be read or verified. The next refresh reports the reason, or fetches it again.
+        // The stored channel cannot be read or verified. The next refresh reports the reason, or fetches the channel
+        // again.
       }
     },
     handle({ method, path }) {
@@ -180,7 +186,10 @@ export async function fetchSmall(ask: typeof fetch, url: string): Promise<Uint8A
   return Buffer.concat(parts);
 }
 
-/** A stored channel, not verified. Earlier releases stored no signing time: null. */
+/**
+ * A stored channel that is not verified. `signed_at` is null if an earlier release stored the channel without its
+ * signing time.
+ */
 type Stored = Pick<Channel, "document" | "signature"> & { readonly signed_at: Date | null };
 
 function keptText({ document, signature, signed_at }: Channel): string {

@@ -103,7 +103,8 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
     } finally {
       machine.busy = false;
     }
-    // The machine started while this visit ran, or this visit found that the run belongs to another booter.
+    // Visits the machine again if it started during this visit, or if this visit found that the run belongs to another
+    // booter.
     if (hasJustStarted(machine, ledger) && machines.get(machine.server_uuid) === machine) await visit(machine);
   }
 

@@ -38,7 +38,7 @@ export type HandoverOptions = {
 /** Answers the calls of own setup scripts, and of scripts that another booter sent. */
 export function withHandover(options: HandoverOptions): SetupCalls {
   const { own, api, setup, macOf, consoleOf, originFor, counters, log, now } = options;
-  /** When a refused lookup for an address was made. */
+  /** The time of the last refused lookup for each address. */
   const refused = new Map<string, number>();
   let pending = 0;
 
@@ -89,7 +89,7 @@ export function withHandover(options: HandoverOptions): SetupCalls {
       const script = await find(caller);
       if (script === "away") return "away";
       if (script === null) return relayed;
-      // The answer to the script's last report was lost.
+      // The control plane has the script's last report, but the script did not get the answer.
       if (script.completed) return report.kind === "complete" ? "taken" : "stale";
       return relayed === "stale" ? "stale" : await relayReport(script, report, { api, counters, log });
     },

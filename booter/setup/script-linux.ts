@@ -9,7 +9,7 @@ linux_images() {
   [ "$running" = "$platform_stamp" ] || stop "the machine runs $running, not $platform_stamp"
 }
 
-# Sets present. A group with the mark of this machine is used, and any other is never changed.
+# Sets the variable present. A volume group with the mark of this machine is used; any other group is never changed.
 linux_find_pool() {
   mdadm --assemble --scan --config=partitions >&2 || true
   udevadm settle --timeout=30 || true
@@ -24,8 +24,8 @@ linux_find_pool() {
     fail "the volume group $pool exists and is not this machine's; remove it in rescue mode first" 20
 }
 
-# Without a group, the disks may still have a pool: that of SmartOS, or a group whose arrays lack too many disks to start.
-# A started array without a group is from a run that was interrupted before it created the group.
+# If vgs finds no group, the disks may still have a ZFS pool, or a group on arrays that cannot start because disks are
+# missing. A started array without a group is from a run that was interrupted before it created the group.
 refuse_unread_pool() {
   lsblk -nPpo NAME,FSTYPE,LABEL >"$work/contents" || stop "cannot find out what the disks contain"
   found=$(awk -F '"' -v pool="$pool" '$4 == "zfs_member" && $6 == pool { print $2 }' "$work/contents" | tr '\n' ' ')
@@ -79,7 +79,7 @@ linux_dry_run() {
 }
 
 erase() {
-  # Arrays of an earlier run or of an earlier system that use this disk.
+  # Stops the arrays of an earlier run or of an earlier system that use this disk.
   for array in $(lsblk -nro NAME,TYPE "/dev/$1" | awk '$2 ~ /^raid/ { print $1 }'); do
     mdadm --stop "/dev/$array" >&2 || stop "$array, which uses $1, could not be stopped"
   done

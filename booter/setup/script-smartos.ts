@@ -18,7 +18,7 @@ smartos_images() {
   fetch_image "platform-$platform_stamp.tgz" "$(value platform_image_sha256)"
 }
 
-# Sets present. An existing pool is used if it belongs to this machine, and otherwise never changed.
+# Sets the variable present. An existing pool is used if it belongs to this machine, and otherwise never changed.
 smartos_find_pool() {
   imported=no
   if zpool list -H -o name "$pool" >/dev/null 2>"$work/absent"; then
@@ -131,7 +131,7 @@ smartos_boot_loader() {
   bootsize=$(zpool get -H -o value bootsize "$pool") || stop "the pool's boot partition is unknown"
   if [ "$bootsize" = - ]; then slice=s0; else slice=s1; fi
   zpool status "$pool" >"$work/status" || stop "the pool's disks are unknown"
-  # Every device of the pool, also logs, caches and spares: the firmware may start from any of them.
+  # Lists every device of the pool, including logs, caches and spares: the firmware may start from any of them.
   awk '$1 == "NAME" { list = 1; next } list && NF == 0 { exit }
     list && $1 ~ /^c[0-9]/ { sub(/s[0-9]+$/, "", $1); if (!seen[$1]++) print $1 }' "$work/status" >"$work/disks"
   [ -s "$work/disks" ] || stop "the pool's disks are unknown"

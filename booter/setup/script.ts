@@ -11,8 +11,9 @@ import { LINUX_FUNCTIONS } from "./script-linux.ts";
 import { SMARTOS_FUNCTIONS } from "./script-smartos.ts";
 
 const FIRST: string = String.raw`#!/usr/bin/bash
-# Environment: BOOTER_URL, BOOTER_PEERS and SETUP_TOKEN. BOOTER_URL is the booter that sent this script, and BOOTER_PEERS
-# are the other booters, which continue the run if the first one ends. SETUP_ROOT is empty on a machine; tests set it.
+# Environment: BOOTER_URL, BOOTER_PEERS and SETUP_TOKEN. BOOTER_URL is the booter that sent this script. BOOTER_PEERS
+# are the other booters, which continue the run if the first booter ends. SETUP_ROOT is empty on a machine; tests set
+# it.
 set -u
 set -o pipefail
 umask 077
@@ -24,7 +25,7 @@ tab=$(printf '\t')
 
 say() { printf '%s: %s\n' "$at" "$1" >&2; }
 
-# All booters. The one that answered last is the first.
+# All booters. The booter that answered last is the first in the list.
 booters="$BOOTER_URL $(printenv BOOTER_PEERS || true)"
 
 # at_booter PATH COMMAND...: runs COMMAND with the URL of PATH at each booter in turn, until it succeeds.
@@ -59,7 +60,7 @@ at_url() {
   "$@" "$url"
 }
 
-# Gives up quickly on a booter that is off, since another one may answer.
+# Gives up quickly on a booter that is off, since another booter may answer.
 fetch() { curl -sS --fail --connect-timeout 5 "$@"; }
 
 # The token is passed by a pipe: every program of the machine can see arguments.
@@ -185,7 +186,8 @@ if [ "$present" = no ]; then
     END { if (capacity < 2 * memory) { printf "%d MiB of memory but %d MiB of disk", memory, capacity; exit 1 } }
   ' "$work/layout.json" >"$work/floor" || stop "$(cat "$work/floor"): a pool must have twice the memory"
 
-  # 5. The pool. The last command destroys data, so the run must still be the approved one.
+  # 5. The pool. Before the last command, which destroys data, the control plane must accept a report: it refuses the
+  # reports of a run that is not approved any more.
   step dry_run 35
   while read -r word; do
     case $word in
@@ -198,13 +200,13 @@ if [ "$present" = no ]; then
   "$system"_create_pool
 fi
 
-# 6. The mark, before any step that may fail; then what is stored in the pool. Existing parts are kept.
+# 6. Write the mark before any step that may fail, then create the datasets of the pool. Existing datasets are kept.
 step stamp 45
 "$system"_stamp
 step datasets 50
 "$system"_datasets
 
-# 7. The local boot tree. A machine with a Linux node image boots from the network every time and has none.
+# 7. The local boot tree. A machine with a Linux node image boots from the network every time and needs no boot tree.
 if [ "$system" = smartos ]; then
   step boot_tree 60
   smartos_boot_tree
@@ -244,8 +246,8 @@ if [ "$system" = smartos ]; then
   smartos_boot_loader
 fi
 
-# 8. Restart only after the control plane has accepted the end. Then only this machine has the agent's key, so the files
-# must be on the disk before.
+# 8. Restart only after the control plane has accepted the end. From then on, only this machine has the agent's key, so
+# the files must be on the disk before the report.
 at=complete
 sync || stop "the files could not be written to the disk"
 insist 60 report complete complete 100 "" || stop "the end of this run could not be reported"

@@ -89,7 +89,7 @@ async function digestsOf(
     const is_optional = setting.kind !== "vault" && isFault(error, "gone");
     if (!is_optional && !canBeKept(error, setting)) throw error;
     const kept = before?.integrity?.digests ?? [];
-    // In a release that the previous tree has, an image without any known hash is not published.
+    // If the previous tree has the release, an image without any known hash is not published.
     if (kept.length === 0 && setting.release_known) throw new VendorFault("held", messageOf(error));
     setting.visit.warn(
       `${messageOf(error)}; ${

@@ -75,7 +75,7 @@ const ALL_PROCESSES: Processes = {
   stat: (pid) => readFile(`/proc/${pid}/stat`, "utf8").catch(() => null),
   check: (pid) => void process.kill(pid, 0),
 };
-/** In the place of a start time that cannot be read. */
+/** Replaces a start time that cannot be read. */
 const UNKNOWN = "-";
 
 /**

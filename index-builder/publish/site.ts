@@ -68,7 +68,7 @@ export async function publish(
   next: { files: Files; trust: TrustState },
   report: (line: string) => void,
 ): Promise<number> {
-  // The second call reports what neither call could remove.
+  // The call at the end of this function reports the folders that neither call could remove.
   await tidy(site, () => {});
   const number = Math.max(0, ...await generationNumbers(site)) + 1;
   const draft = join(site.generations, `${number}.draft`);

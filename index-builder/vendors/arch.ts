@@ -6,7 +6,7 @@ import { newest } from "../natural-order.ts";
 import type { BuildDraft, SigningKey, Vendor, Visit } from "../vendor.ts";
 
 const ROOT = "https://geo.mirror.pkgbuild.com/images/";
-/** The only release of the index for Arch Linux, which has no releases. The channel points to it. */
+/** Arch Linux has no releases, so the index has only this release of it. The channel points to this release. */
 const RELEASE = { id: "rolling", version: "rolling", title: "Arch Linux rolling" };
 
 const KEY: SigningKey = {

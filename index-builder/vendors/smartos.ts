@@ -6,7 +6,7 @@ import type { BuildDraft, Vendor, Visit } from "../vendor.ts";
 
 const HOST = "https://us-central.manta.mnx.io";
 const FOLDER = "/Joyent_Dev/public/SmartOS/";
-/** The only release of the index for SmartOS, which has no releases. The channel points to it. */
+/** SmartOS has no releases, so the index has only this release of it. The channel points to this release. */
 const RELEASE = { id: "rolling", version: "rolling", title: "SmartOS rolling" };
 
 export const smartos: Vendor = {

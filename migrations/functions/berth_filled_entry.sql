@@ -1,5 +1,5 @@
--- Puts allocated values [[token, value]] in place of their tokens in an entry. An entry without a token, as most are,
--- is returned unchanged, because parsing the text again costs more than the comparison.
+-- Puts allocated values [[token, value]] in place of their tokens in an entry. Most entries have no token. Such an
+-- entry is returned unchanged, because parsing its text costs more than the comparison.
 create or replace function berth_filled_entry(entry jsonb, given jsonb) returns jsonb language plpgsql immutable as $$
 declare
   content text;

@@ -1,5 +1,5 @@
--- Joins the names of obstacles for a refusal: 'a', 'a and b', 'a, b and c'. Names at most 5, so that the message stays
--- short; a caller passes one more to say that there are others. Returns null without a name.
+-- Joins the names of obstacles for a refusal: 'a', 'a and b', 'a, b and c'. Shows at most 5 names, so that the message
+-- stays short. If the caller passes more names, the text ends with 'and others'. Returns null without a name.
 create or replace function berth_named(names text[]) returns text language sql immutable as $$
   select case
     when cardinality(names) = 0 then null

@@ -1,9 +1,10 @@
 -- Locks the claim counters of the site and of {source_bucket}. Creates them if they are missing. Always true.
 --
--- berth_give_claims and effect_unproven_ended delete a counter that is full, in the transaction that ends its last row.
--- So a snapshot without the counter has no rows to count, except before the first use. The statement that creates a
--- counter therefore must count the rows and look for the counter in one snapshot. If it counted rows while the counter
--- existed, the rows could end before it creates the counter.
+-- A counter is full if there are no rows to count. berth_give_claims and effect_unproven_ended delete a full counter,
+-- in the transaction that deletes the last counted row. So a snapshot without the counter has no rows to count, except
+-- before the first use. Therefore one statement, in one snapshot, checks that the counter is missing, counts the rows
+-- and creates the counter. If the rows were counted in an earlier snapshot, the new counter could include rows that
+-- have ended since then.
 create or replace function guard_claims_are_counted(args jsonb) returns boolean language plpgsql volatile as $$
 declare
   of_source constant text := 'claims-from:' || (args->>'source_bucket');

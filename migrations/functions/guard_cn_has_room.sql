@@ -1,9 +1,9 @@
 -- Returns whether a node {server_uuid} has room for {cpu_units, ram_mb, disk_bytes}: 'true', or the reason why not. The
 -- filters of src/lib/placement check the same rules with the same names. The counters stay locked until the unit is
 -- written. {tenant_id, silo_id} are compared with the node's pin, {role} with its role; the caller and a change of the
--- role hold the lock cn:<id>. Units that take room may share a wave. The rows of earlier units of the wave are not
--- written yet, so their disks are only in the counter. A call with {grows}, or without cpu_units, is about the growth of
--- an existing instance. The node's state does not matter for growth.
+-- role hold the lock cn:<id>. Several units of one wave may take capacity of the node. The rows of earlier units of the
+-- wave are not written yet, so their disks are only in the counter. A call with {grows}, or without cpu_units, is about
+-- the growth of an existing instance. The node's state does not matter for growth.
 create or replace function guard_cn_has_room(args jsonb) returns text language plpgsql volatile as $$
 declare
   of_cn  constant uuid := (args->>'server_uuid')::uuid;

@@ -42,7 +42,7 @@ begin
         select coalesce((select b.enabled from setting b where b.webhook_id = w.id and b.seq < o.seq
                           order by b.seq desc limit 1), q.enabled) as was_enabled) b
      where (o.audit->>'ts')::timestamptz >= w.created_at
-       -- The event that disables a webhook is sent, and so is the one that enables it.
+       -- The event that disables a webhook is sent, and so is the event that enables it.
        and (coalesce(s.enabled, false) or was_enabled and s.creates is not true)
        and (w.events = '{}' or exists (
          select from unnest(w.events) p(pattern)
@@ -70,8 +70,8 @@ begin
             from (select distinct on (webhook_id) webhook_id, enabled from setting order by webhook_id, seq desc) l
             join webhook_queue q using (webhook_id) where q.enabled <> l.enabled)
     into filled, switched;
-  -- The rows are locked before due_at is read. A process that records an attempt also holds the lock of the
-  -- row. It may not see these deliveries and then sets due_at to null. This function waits until that has committed.
+  -- The rows are locked before due_at is read. A process that records an attempt also holds the lock of the row. It may
+  -- not see these deliveries and then sets due_at to null. This function waits until that process has committed.
   perform from webhook_queue where webhook_id = any(filled || switched) order by webhook_id for update;
   update webhook_queue set due_at = berth_now() where webhook_id = any(filled) and due_at is null;
   update webhook_queue set enabled = not enabled where webhook_id = any(switched);
