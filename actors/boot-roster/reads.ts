@@ -5,8 +5,8 @@ import type { Database } from "../../src/db/tables.ts";
 import { BOOT_ROSTER } from "./transition.ts";
 
 /**
- * If a declared aggregate has this port, returns the first member of the aggregate; otherwise the port itself. All
- * members of an aggregate are ports of one machine, so they share the boot record of the first.
+ * Returns the first member of the declared aggregate that has this port, or the port itself if no aggregate has it. All
+ * members of an aggregate are ports of one machine, so they share the boot record of the first member.
  */
 export async function findBootPort(db: Kysely<Database>, mac: string): Promise<string> {
   const { rows } = await sql<{ first: string }>`

@@ -188,7 +188,7 @@ export const CN_UPGRADE_LABEL = { saga: "cn-upgrade-label", begun: "begin", upgr
 /** A boot record of the node, and the platform image that it had before. */
 export type UpgradedRecord = { readonly mac: string; readonly assigned_pi: string };
 
-/** The image of an upgrade, and who restarts the machines. */
+/** The image of an upgrade, and whether jobs or an operator restart the machines. */
 export type UpgradeWanted = { readonly platform_image: string; readonly reboot: UpgradeReboot };
 
 /** The parameters of the saga cn-upgrade-label. */

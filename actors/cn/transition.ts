@@ -54,7 +54,7 @@ const NOT_UPGRADED = "cn is <STATE>; only an approved node can be upgraded";
 const NOT_EVACUATED = "cn is <STATE>; only an approved node can be evacuated";
 const NOT_AWAITING = "cn is <STATE>; only a node that is awaiting setup can be approved for setup";
 const NOT_SETTING_UP = "cn is <STATE>; no setup is running on it";
-/** The cells of the messages of a setup run in all states without a run. */
+/** The cells for the messages of a setup run, in every state except setting_up. */
 const NO_RUN = {
   absent: "missing",
   pending: NOT_SETTING_UP,

@@ -20,8 +20,8 @@ export type OperationQuery = {
 };
 
 /**
- * Lists operations, newest first. `after_id` continues after that operation; the list is empty if `isListed` is false
- * for it.
+ * Lists operations, newest first. With `after_id`, the list continues after the operation with this id, and is empty if
+ * `isListed` returns false for that operation.
  */
 export async function listOperations(db: Db, query: OperationQuery): Promise<OperationSummary[]> {
   const { rows, after_id, reference, tenant_id, state, kind } = query;

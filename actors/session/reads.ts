@@ -20,8 +20,8 @@ export async function findDisplaced(
   of: {
     readonly user_id: string;
     /**
-     * The key whose sessions the login ends; null for sessions without a key. A tenant's key belongs to an operator,
-     * but its sessions must not displace the operator's own sessions.
+     * The login ends only sessions of this key, or, if null, only sessions without a key. A tenant's key belongs to an
+     * operator, but its sessions must not displace the operator's own sessions.
      */
     readonly api_key_id: string | null;
     readonly keep: number;

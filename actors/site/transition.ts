@@ -28,10 +28,10 @@ export type SiteState =
     readonly id: string;
     readonly window_opened_at: Date;
     readonly window_expires_at: Date;
-    /** The number of approvals that the window was opened with; null if only the window's time is limited. */
+    /** The number of approvals that the window allows; null if only the window's time is limited. */
     readonly window_count: number | null;
     readonly window_opened_by: string;
-    /** The approvals that are left. The view site_loaded joins this number from the budget row. */
+    /** The number of approvals that are left. The view site_loaded joins it from the budget row. */
     readonly window_remaining?: number | null;
   };
 

@@ -1,5 +1,6 @@
 // Requests bodies and metadata by URL, and turns error statuses into faults. A run of a vendor sends at most one GET
-// and one HEAD to every URL. Large documents are an exception: their caller keeps them in parsed form.
+// and one HEAD to every URL. A GET with a size limit of its own is an exception: its body is large, so the caller keeps
+// the document in parsed form.
 import { VENDOR_DOCUMENT_BYTES_MAX } from "../../src/lib/image-index/documents.ts";
 import { VendorFault } from "../fault.ts";
 import type { Answer, Exchange } from "./exchange.ts";
