@@ -1,4 +1,4 @@
-"""Acts as a machine's agent with pika: consumes one message, answers it, and prints its observations. Environment variables configure it."""
+"""Acts as a machine's agent with pika: consumes one message, answers it, and prints its observations. Environment variables configure the program."""
 
 import json
 import os

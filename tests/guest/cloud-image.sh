@@ -26,7 +26,7 @@ debootstrap --variant=minbase \
   bookworm "$system" > "$out/debootstrap.log"
 chroot "$system" systemctl enable -q systemd-networkd systemd-resolved
 printf '/dev/vda2 / ext4 rw,discard 0 1\n' > "$system/etc/fstab"
-# The default, en_US.UTF-8, is not generated.
+# The image does not contain cloud-init's default locale, en_US.UTF-8.
 echo 'locale: C.UTF-8' > "$system/etc/cloud/cloud.cfg.d/10-locale.cfg"
 # Each instance gets an identity and host keys of its own at its first boot.
 : > "$system/etc/machine-id"

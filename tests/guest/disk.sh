@@ -75,7 +75,7 @@ write_disk() {
   dd if="$3" of="$disk" bs=1M seek=$((1 + $2)) conv=notrunc,sparse status=none
 }
 
-# qcow2 DISK FILE: compresses a disk. The program is the machine's, with the machine's libraries.
+# qcow2 DISK FILE: compresses a disk. It runs the qemu-img of this machine, with the libraries of this machine.
 qcow2() {
   env -u LD_LIBRARY_PATH qemu-img convert -O qcow2 -c -o compression_type=zstd "$1" "$2"
 }

@@ -3,8 +3,8 @@
 # src/start.ts are Deno flags for the processes that it starts.
 set -eu
 cd /usr/lib/berth
-# Each node agent needs two connections. So the server may have as many connections as the limit of open files less
-# 1,000. If the limit is unlimited, at most 2,000 or above 1,000,000, the default of BERTH_CONNECTIONS_MAX applies.
+# Each node agent needs two connections. So the server may have 1,000 connections less than the limit of open files. If
+# there is no limit, or if it is at most 2,000 or above 1,000,000, the default of BERTH_CONNECTIONS_MAX applies.
 files=$(ulimit -Hn)
 [ "$files" != unlimited ] || files=0
 if [ -z "${BERTH_CONNECTIONS_MAX:-}" ] && [ "$files" -gt 2000 ] && [ "$files" -le 1000000 ]; then

@@ -80,19 +80,19 @@ install -m 755 "$here/start-agent.sh" "$root/usr/lib/berth/start-agent"
 install -m 644 "$here"/*.service "$root/lib/systemd/system/"
 install -m 644 "$here/10-berth.conf" "$root/etc/ssh/sshd_config.d/10-berth.conf"
 printf 'HOMEHOST <ignore>\nAUTO -all\n' > "$root/etc/mdadm/mdadm.conf"
-# systemd-networkd gives up a bridge whose module takes longer than 25 s to load, as on an emulated processor.
+# Loads the module early: on an emulated processor this takes longer than the 25 s that systemd-networkd waits for it.
 echo bridge > "$root/etc/modules-load.d/berth.conf"
 printf 'nameserver 127.0.0.1\n' > "$root/etc/resolv.conf"
 ln -sf /usr/lib/systemd/system/multi-user.target "$root/etc/systemd/system/default.target"
 chroot "$root" systemctl --quiet enable systemd-networkd berth-boot berth-storage berth-announce berth-agent ssh
-# The storage of a node is started by its own service, and only with the node's mark. Nothing else may start arrays.
-# blk-availability would wait at a restart for the volumes of mounted file systems.
+# Only berth-storage starts the storage of a node, and only storage with the node's mark. So all other services and
+# rules that start arrays are off. blk-availability is off because, at a restart, it would wait for mounted volumes.
 chroot "$root" systemctl --quiet mask blk-availability.service lvm2-monitor.service mdmonitor.service apt-daily.timer apt-daily-upgrade.timer \
   e2scrub_reap.service systemd-firstboot.service mdmonitor-oneshot.timer mdcheck_start.timer mdcheck_continue.timer
 rm -f "$root"/lib/udev/rules.d/{64-md-raid-assembly,69-lvm}.rules
 rm -f "$root/var/log/"* 2> /dev/null || true
 
-# --- Make the file system of the system, then the initial file system around it. gzip of the result would gain nothing.
+# --- Make the compressed file system, then the initial file system with it. Compressing the result would gain nothing.
 mksquashfs "$root" "$work/root.squashfs" -noappend -comp zstd -Xcompression-level 9 -no-progress -quiet > /dev/null
 tree=$work/tree
 mkdir -p "$tree"/{bin,lib/modules,proc,sys,dev,run,squash,rw,root,etc/berth}
