@@ -328,7 +328,7 @@ describe.each(
       expect(calls).toEqual([6]);
     });
 
-    test("a unit that depends on an earlier unit is a conflict if the earlier unit is not written, even if its own version is correct", async () => {
+    test("a unit that depends on an earlier unit is a conflict if the earlier unit is not written, even if the version of the dependent unit is correct", async () => {
       const id = await newLamp();
       const ref = { kind: "lamp", id } as const;
       const before = (await subject.store.load([ref])).actors.get(`lamp:${id}`);

@@ -50,7 +50,7 @@ options="-c config_file=$PWD/conf/postgresql.conf -c hba_file=$PWD/conf/pg_hba.c
 `;
 /**
  * Writes the setting of a site with a synchronous standby to postgresql.auto.conf, which a base backup copies. The
- * primary does not read it, so its own commits do not wait.
+ * primary does not reload this file, so the primary's own commits do not wait.
  */
 const SYNCHRONOUS = `
 psql -X "$DATABASE_URL" -c "alter system set synchronous_standby_names = '*'"

@@ -36,7 +36,7 @@ test("when all slots are taken, a new source gets the oldest slot of the source 
   expect(evicted).toEqual(["a1", "a2"]);
 });
 
-test("a source cannot take slots from a source that has as many or fewer", () => {
+test("a source cannot take slots from a source that has as many slots or fewer", () => {
   const { take, evicted } = shares(4, 3);
   for (const source of ["a", "a", "b", "b"]) take(source);
   expect(take("a")).toBeNull();

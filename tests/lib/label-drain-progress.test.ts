@@ -35,7 +35,7 @@ test("the drains of the nodes begin in order, and at most max_unavailable of the
   expect(names([node("a", RUNS), node("b", emptied(1)), node("c")], 2)).toEqual(["c"]);
 });
 
-test("a node whose drain is being rolled back still counts", () => {
+test("a node whose drain is being rolled back still counts toward max_unavailable", () => {
   expect(names([node("a", { state: "unwinding", result: null, error: null }), node("b")], 1)).toEqual([]);
 });
 

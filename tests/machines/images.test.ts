@@ -30,7 +30,7 @@ withMachine(async () => {
 
 /** A signal that is never aborted. */
 const { signal } = new AbortController();
-/** The bytes for which room was made, in order. */
+/** The sizes in bytes that were passed to `makeRoom`, in the order of the calls. */
 let rooms: number[];
 const makeRoom = (bytes: number) => Promise.resolve(void rooms.push(bytes));
 beforeEach(() => void (rooms = []));

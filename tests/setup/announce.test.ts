@@ -280,7 +280,7 @@ describe("a machine that starts from another booter during its setup", () => {
     expect(okOf(await announce(t, machine, { ...started, mac: machine.macs[0] })).state).toBe("setting_up");
   });
 
-  test("does not end the run if the announce has no MAC of a login to the AMQP broker", async () => {
+  test("does not end the run if the announce does not contain the MAC with which the machine logged in to the AMQP broker", async () => {
     const run = await settingUp(t);
     expect(okOf(await announce(t, run, started)).state).toBe("setting_up");
   });

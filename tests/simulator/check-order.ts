@@ -1,6 +1,6 @@
-// INV-5: if the answer to a first operation came before a second operation on the same actor was sent, the log has the
-// first before the second. A process applies the messages to one actor in the order in which the clients sent them.
-// This second rule covers only operations that took one attempt and succeeded.
+// INV-5: if an operation was sent after the answer to another operation on the same actor, it is also after the other
+// operation in the log. A process applies the messages to one actor in the order in which the clients sent them. This
+// second rule covers only operations that took one attempt and succeeded.
 import { refKey } from "../../actors/engine/types.ts";
 import { actorKey, type Evidence } from "./evidence.ts";
 import type { Operation } from "./journal.ts";
@@ -46,7 +46,9 @@ function timeProblems(members: readonly Placed[]): readonly string[] {
   for (const { each, sent } of events) {
     if (!sent) highest = Math.max(highest, each.place);
     else if (each.place < highest) {
-      problems.push(`${nameOf(each)} is in the log before an operation that was answered before it was sent`);
+      problems.push(
+        `${nameOf(each)} was sent after the answer to another operation, but precedes that operation in the log`,
+      );
     }
   }
   return problems;

@@ -83,7 +83,7 @@ export function createCommitKiller(): CommitKiller {
       taken = null;
     }
 
-    /** Handles the complete answer to a commit that was written. The order may have been dropped in the meantime. */
+    /** Handles the complete answer to a commit that was written. `order` may have changed in the meantime. */
     function answered(all: Buffer): Passage {
       if (taken?.order !== order) return passed(all);
       if (taken?.kill_made.place === "before_answer") {
@@ -95,7 +95,7 @@ export function createCommitKiller(): CommitKiller {
       return { pass };
     }
 
-    /** Passes on the answer to a commit that was not written, or whose order was dropped. A later commit may be hit. */
+    /** Passes on the answer to a commit that was not written, or whose `order` has changed. The kill can hit a later commit. */
     function passed(all: Buffer): Passage {
       if (taken?.order === order) under_way = false;
       taken = null;

@@ -127,7 +127,7 @@ describe("S-48: the expiry of a key", () => {
     ];
   }
 
-  test("is the latest expiry of the keys that it creates; a later one gets a 400 that names the limit", async () => {
+  test("limits the expiry of the keys that the key creates; a later expiry gets a 400 that names the limit", async () => {
     for (const { what, paths, secret: key, ends } of await expiring()) {
       for (const path of paths) {
         const make = (body: object) => t.call("POST", path, { key, body: { description: "child", ...body } });

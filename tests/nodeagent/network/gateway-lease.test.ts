@@ -58,7 +58,7 @@ async function poll(
 
 const both = (left_s: number) => `${NAT.ipv4} ${NAT.ipv6} for ${left_s} s`;
 
-test("two answered polls start the gateways, and each later one renews them from the time at which it was sent", async () => {
+test("two answered polls start the gateways, and each later answered poll renews them from the time at which it was sent", async () => {
   const network = await open();
   expect(await poll(network, { vpcs: [WITH] }), "the server may not have known that the node is back").toEqual([
     "apply 7",
