@@ -1,4 +1,4 @@
-// Finds a PostgreSQL with all its tools that a distribution installed. The embedded PostgreSQL has no pg_dump.
+// Finds a PostgreSQL that a distribution installed with all its tools. The embedded PostgreSQL has no pg_dump.
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import process from "node:process";

@@ -261,7 +261,7 @@ test("a NUL in the URI is refused", async () => {
   expect((await app.request("/v1/bodyless/a%00b", { method: "DELETE" })).status).toBe(400);
 });
 
-test("S-35: the client address is the socket's; X-Forwarded-For is used only behind trusted proxies", async () => {
+test("S-35: the client address is the address of the socket; X-Forwarded-For is used only behind trusted proxies", async () => {
   const behind = shelled({ trustedProxies: [parseCidr("10.0.0.0/8")!] });
   const who = async (remoteAddress: string | undefined, app = behind) =>
     await (await app.request("/v1/who", { headers: { "x-forwarded-for": "1.2.3.4, 198.51.100.9" } }, { remoteAddress }))

@@ -247,7 +247,7 @@ test.each<[string, Parameters<typeof problemsAfter>[0], string]>([
   [
     "a mirror's ETag",
     artifact((one) => void (one.locations[0]!.redirects_off_host = true)),
-    "metadata that come from a mirror",
+    "metadata that comes from a mirror",
   ],
   ["an empty format", artifact((one) => void (one.format = "")), "has no format"],
   ["an empty compression", artifact((one) => void (one.compression = "")), "has no compression"],

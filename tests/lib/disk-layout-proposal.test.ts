@@ -37,7 +37,7 @@ test("without a usable disk the reply has the tool's error instead of a proposal
   }
 });
 
-test("the layout single has no width, uses one disk in a vdev without a type, and leaves the other disks unused", () => {
+test("the layout `single` has no width, uses one disk in a vdev without a type, and leaves the other disks unused", () => {
   const made = approved(rack(3, 600), { disk_layout: "single" });
   expect(made).toMatchObject({ proposal: { width: null, vdevs: [{ disks: ["c0"] }], destroys: ["c0"] } });
 });

@@ -1,5 +1,5 @@
-// Creates a program that behaves as QEMU 7.1: its newest machine type is pc-q35-7.1. Everything else is the installed
-// QEMU's.
+// Creates a program that behaves like QEMU 7.1: its newest machine type is pc-q35-7.1. In all other respects it is the
+// installed QEMU.
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { present } from "../support/optional-programs.ts";

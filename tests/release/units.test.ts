@@ -65,7 +65,7 @@ test("the documents name only units of the packages", () => {
   expect(named.filter(([, unit]) => !units.has(unit))).toEqual([]);
 });
 
-test("the node agent's unit passes the options in NODEAGENT_OPTIONS, such as the example's", () => {
+test("the node agent's unit passes the options in NODEAGENT_OPTIONS, such as the options in its example", () => {
   const [example = ""] = settingsOf("etc/berth/nodeagent.env", "#NODEAGENT_OPTIONS");
   expect(parsedAgent(example)).toMatchObject({
     endpoint: "https://berth.example",

@@ -95,7 +95,7 @@ export function createCommitKiller(): CommitKiller {
       return { pass };
     }
 
-    /** Passes on the answer to a commit that was not written, or whose `order` has changed. The kill can hit a later commit. */
+    /** Passes on the answer to a commit that was not written, or whose `order` changed. A later commit may be hit. */
     function passed(all: Buffer): Passage {
       if (taken?.order === order) under_way = false;
       taken = null;

@@ -46,7 +46,7 @@ const whoami = (key: string, on = t) => on.call("GET", "/v1/auth/whoami", { key 
 const projects = (tenant: TestTenant, key: string, on = t) =>
   on.call("GET", `/v1/tenants/${tenant.tenant_id}/projects`, { key });
 
-test("an issuer's URL of 2,048 ASCII characters is accepted; one with other characters gets 400, which states the rule", async () => {
+test("an issuer's URL of 2,048 ASCII characters is accepted; a URL with other characters gets a 400 that states the rule", async () => {
   const { tenant_id } = await openTenant(t);
   // An index cannot hold 6 kB that do not compress.
   const others = Array.from(randomBytes(2_000), (byte, at) => String.fromCharCode(0x4e00 + byte + 256 * (at % 64)));

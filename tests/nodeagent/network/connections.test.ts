@@ -35,7 +35,7 @@ test("a connection that the rules allow is not forbidden", () => {
   expect(forbidden(KEEP_SSH)).toEqual([]);
 });
 
-test("a connection by a floating IP is forbidden by the port of its instance", () => {
+test("a connection through a floating IP is forbidden by a rule for its instance's port", () => {
   expect(forbidden(rule({ ...KEEP_SSH, action: "deny" }))).toEqual([FLOATING]);
 });
 
