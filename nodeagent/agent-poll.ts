@@ -11,7 +11,10 @@ import { type Agent, log, type Reply, REQUEST_LIMIT_MS, rest, talk } from "./age
 
 /** How long the question of one loop waits for the question of the other loop. */
 const GATHER_MS = 20;
-/** If the poll in flight ends within this time, a question waits for its end, and then shares the next poll. */
+/**
+ * If the poll in flight ends within this time, a question waits until that poll has ended, and then shares the next
+ * poll.
+ */
 const JOIN_MS = 250;
 /**
  * How much later than expected an answer may arrive. After this time the agent sends a heartbeat, since the poll may be

@@ -176,7 +176,7 @@ export type Driver = {
   /** Returns the screen of a VM as PNG. Throws a Failure if the VM does not run, or its screen cannot be read. */
   screenshot(instance_id: string): Promise<Uint8Array>;
   /**
-   * Restarts the machine in some seconds, so that the job can report its end. Does nothing if the machine has restarted
+   * Restarts the machine after some seconds: the job reports its end first. Does nothing if the machine has restarted
    * since the boot `boot_id`. Throws a Failure if VMs run.
    * @param platform_image the platform image that the machine boots next; a real machine gets it from its booter
    */

@@ -1,5 +1,5 @@
-// Recognizes the errors of writes to a full disk. The agent then continues without a record that it needs only after a
-// crash. So it can still remove instances and their disks, which makes room.
+// Recognizes the errors of writes to a full disk. After such an error, the agent continues without the records that it
+// needs only after a crash. So it can still remove instances and their disks, which frees space.
 import { setTimeout as sleep } from "node:timers/promises";
 
 /** Pause between two attempts to write to a full disk. */

@@ -69,7 +69,8 @@ export const JOB_STEPS: Readonly<Record<JobKind, JobSteps>> = {
   },
   detach_disk: {
     steps: { detach: existing(({ agent, job }) => agent.driver.vms.detachDisk(instanceOf(job), diskOf(job))) },
-    // In the control plane's record the disk is attached, so the guest gets it back.
+    // After a failed or withdrawn detach, the guest gets the disk back, because the control plane still records it as
+    // attached.
     undo: ({ driver }, job) => unlessGone(driver, job, () => driver.vms.attachDisk(instanceOf(job), diskOf(job))),
   },
   // A failed or withdrawn deletion is not undone: the data may be gone. The control plane keeps the record of the disk.

@@ -45,7 +45,7 @@ export async function ownInstances(asking: Asking): Promise<ReadonlySet<string> 
 
 type Told = Pick<Answer, "status" | "body"> & { readonly why: string };
 
-/** The status of an answer that did not arrive. */
+/** The status that is used if no answer arrives. */
 const UNREACHED = 503;
 
 async function ask({ environment, link }: Pick<Asking, "environment"> & { readonly link: Link }): Promise<Told> {

@@ -68,7 +68,7 @@ export function simulatedVms(store: InventoryStore, network: Pick<NodeNetwork, "
   const exportOf = (snapshot_id: string) => join(folder, `snapshot-${snapshot_id}.image`);
   const find = (id: string) => store.read().vms[id];
 
-  /** A VM that belongs to another node never starts here. */
+  /** Returns a VM that is not moving. Throws a Failure for a moving VM, because it may belong to another node. */
   function ownVm(id: string): SimulatedVm {
     const vm = existing(id);
     if (vm.move) throw new Failure(`VM ${id} is moving to another node`, EXIT.conflict);

@@ -19,7 +19,7 @@ const UNDOS_AT_ONCE_MAX = 8;
  */
 const REMOVALS: ReadonlySet<string> = new Set<JobKind>(["delete", "delete_disk", "delete_snapshot"]);
 
-/** A job in progress. Its tombstone aborts `withdrawn`. `over` resolves after the undo, if there is one. */
+/** A job in progress. Its tombstone aborts `withdrawn`. `over` resolves at the end of the job, or of its undo. */
 type Running = { readonly withdrawn: AbortController; readonly over: Promise<void> };
 
 export type Worker = {

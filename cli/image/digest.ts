@@ -1,4 +1,4 @@
-// Hashes of files, with the vendors' algorithms.
+// Computes hashes of files, with the vendors' algorithms.
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { DIGEST_HEX_CHARS, type DigestAlgorithm } from "../../src/lib/crypto/digest-hex.ts";

@@ -51,8 +51,7 @@ export async function verifyDetached(
     const binary = Readable.toWeb(createReadStream(content.path)) as ReadableStream<Uint8Array>;
     const message = await openpgp.createMessage({ binary });
     const result = await openpgp.verify({ ...common, message, format: "binary" });
-    // openpgp verifies after the last byte was read. For this it patches only `getReader`, so read the stream with a
-    // reader.
+    // openpgp verifies the signature after the last byte was read. It notices reads only if they use `getReader`.
     const reader = (result.data as unknown as ReadableStream<Uint8Array>).getReader();
     while (!(await reader.read()).done);
     return await goodOf(result.signatures, keys);

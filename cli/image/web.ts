@@ -27,7 +27,7 @@ export type Asking = {
   readonly patience?: Patience;
   /** Allows http. Set it only if a digest from another source verifies the bytes. */
   readonly plain_http?: boolean;
-  /** Makes a forbidden address fail like an unreachable one, so that a tenant cannot distinguish them. */
+  /** Makes a forbidden address fail like an unreachable address, so that a tenant cannot distinguish them. */
   readonly uniform?: boolean;
 };
 

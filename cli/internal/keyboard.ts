@@ -17,7 +17,7 @@ export type Keyboard = {
   readLine(prompt: string): Promise<string>;
   /**
    * Passes on every byte of standard input, including Ctrl-C from a terminal, until the returned function is called.
-   * After each chunk, waits for the promise of `onBytes` before it reads the next one. Calls `onEnd` at the end of
+   * After each chunk, waits for the promise of `onBytes` before it reads the next chunk. Calls `onEnd` at the end of
    * input.
    */
   readRaw(onBytes: (bytes: Uint8Array) => Promise<void>, onEnd: () => void): () => void;

@@ -21,8 +21,8 @@ export async function buildProgram(argv: readonly string[] | "all"): Promise<Any
 
 export async function runOpsctl(argv: readonly string[], environment: Environment): Promise<ExitCode> {
   let words = argv;
-  // Aliases are read only if the command line does not begin with a noun. If the file of profiles is broken, the user
-  // gets the error about the unknown word.
+  // Aliases are read only if the command line does not begin with a noun. If the file of profiles is broken, the alias
+  // is not replaced, and the user gets the error about an unknown command.
   if (!NOUNS.some(({ name }) => name === argv[0])) {
     const { expandAlias } = await import("./profile/expand.ts");
     words = await expandAlias(argv, environment).catch(() => argv);

@@ -16,7 +16,7 @@ export const EXECUTABLES = ["opsctl", "tenantctl", "nodeagent", "booter", "index
 export type Material = {
   /** The project's folder. */
   readonly root: string;
-  /** Files of the control plane except its Deno. */
+  /** Files of the control plane except its Deno executable. */
   readonly control_plane: readonly Entry[];
   /** The copyright file: licences of the project and of all included software. */
   readonly copyright: string;
@@ -62,7 +62,8 @@ const PLANS: Readonly<Record<PackageName, Plan>> = {
     daemon: {
       units: ["berth-control-plane.service"],
       state: ["/var/cache/berth-control-plane"],
-      // Generating the keys here keeps the first key out of logs and the sealing key out of the database.
+      // The script generates the keys, so that the operator's API key is not in a log and the sealing key is not in the
+      // database.
       configure: `  keys="$root${KEYS}"
   if [ ! -e "$keys" ]; then
     hex() { od -An -v -N "$1" -tx1 /dev/urandom | tr -d ' \\n'; }

@@ -65,7 +65,7 @@ export async function writeRelease(release: Release): Promise<readonly string[]>
   const signed_at = await signingTime(release.key, time_s);
   const tarballs = [...release.tarballs ?? []];
   const { files: control_plane, imported } = release.control_plane;
-  // One at a time: each package takes more than 100 MB of memory.
+  // The packages are built one at a time, because each takes more than 100 MB of memory.
   for (const item of release.items) {
     const copyright = await copyrightOf(item.name, release);
     const program = await release.program(item);

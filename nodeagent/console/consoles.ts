@@ -105,7 +105,7 @@ export function createConsoles(agent: Agent, api_key: string): Consoles {
         calls.add(call.session_id);
         void serve(call);
       }
-      // Older calls have been answered or have expired.
+      // The oldest ids are dropped: their calls have been answered or have expired.
       for (const id of [...calls].slice(0, -CONSOLE_CALLS_MAX)) calls.delete(id);
     },
   };

@@ -55,7 +55,7 @@ export type Migrations = {
   send(moving: Moving, link: MoveLink, options: SendOptions): Promise<unknown>;
   /** Continues a VM that was sent, or whose sending failed. */
   resume(moving: Moving): Promise<void>;
-  /** Makes the copy this node's VM, and starts its guest if it ran. */
+  /** Makes the received copy a VM of this node. If the guest ran on the source, it continues here. */
   activate(moving: Moving): Promise<unknown>;
   /** Removes the copy of a VM that does not arrive. Keeps a VM of this node. */
   discard(moving: Moving): Promise<void>;

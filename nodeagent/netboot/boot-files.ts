@@ -53,7 +53,7 @@ const ADMIN_VLAN = "admin-vlan";
 
 /**
  * Returns the value of the agent's option --nic-tags, or null if the admin port carries only the admin network. The
- * other networks are VLANs of the port, so gateways and floating IPs get their devices on its bridge.
+ * other networks are VLANs of the port, so gateways and floating IPs get their devices on the port's bridge.
  */
 export function nicTagsOption({ nictags = [] }: BootNetworking): string | null {
   const others = nictags.map(({ name }) => name).filter((name) => name !== ADMIN_TAG);

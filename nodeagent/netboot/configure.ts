@@ -38,5 +38,5 @@ export async function configure({ boot_folder, root }: ConfigureOptions): Promis
   await writeFile(at(join(STATE_FOLDER, boot)), "");
 }
 
-/** The name of a machine that has none yet. */
+/** The host name of a machine whose boot files contain no host name. */
 const DEFAULT_HOSTNAME = "berth-node";

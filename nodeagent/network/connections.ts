@@ -22,7 +22,7 @@ export type Connection = {
   /** The destination after the translation of addresses. */
   readonly destination: string;
   readonly destination_port: number | null;
-  /** The conntrack id: the same as long as the connection is known, and no other connection has it. */
+  /** The conntrack id. It is unique, and it stays the same while conntrack knows the connection. */
   readonly id: number;
 };
 

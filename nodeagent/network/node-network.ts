@@ -126,8 +126,8 @@ export function createNodeNetwork(options: NodeNetworkOptions): NodeNetwork {
   }
 
   /**
-   * Renews the gateways of a VPC. If the lease had ended, the kernel may have removed routes together with the last
-   * address, and only `converge` adds them.
+   * Renews the gateways of a VPC. If the lease had ended, the kernel may have removed routes together with the
+   * addresses. Only `converge` adds routes.
    */
   async function renew(vpc_id: string, has_ended: boolean): Promise<void> {
     const document = store.get(vpc_id);

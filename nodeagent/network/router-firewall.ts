@@ -34,7 +34,7 @@ type Last = {
   listing: string | null;
 };
 
-/** Text that occurs in each rule with a counter that is kept, and in no other part of a ruleset. */
+/** The text that marks the rules whose counters are kept. It occurs in no other part of a ruleset. */
 const RULE_MARK = ' comment "';
 
 /** @param inside runs a program in the router's namespace */

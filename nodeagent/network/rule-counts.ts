@@ -1,6 +1,6 @@
-// Reads from the kernel's counters the packets and bytes that each firewall rule has decided about and each NAT gateway
-// has translated. Rules and gateways see only the first packet of a connection. The count of a NAT gateway has the
-// gateway's id in place of a rule's id.
+// Reads the kernel's counters: the packets and bytes that each firewall rule has decided about, and that each NAT
+// gateway has translated. Rules and gateways see only the first packet of a connection. The count of a NAT gateway has
+// the gateway's id in place of a rule's id.
 import { RULE_COUNTS_MAX } from "../../src/contract/limits.ts";
 import type { RuleCount } from "../../src/contract/network-document.ts";
 
@@ -27,7 +27,7 @@ export function withCounts(ruleset: string, counts: readonly RuleCount[]): strin
 export type CountReports = {
   /** Returns the counters that changed since their last report, at most as many as one poll may have. */
   changed(): Promise<readonly RuleCount[]>;
-  /** Notes that a report has arrived. */
+  /** Records that the server has received a report. */
   arrived(counts: readonly RuleCount[]): void;
 };
 

@@ -72,7 +72,7 @@ export function dataDisks({ store, places, qmp, isSilent }: DataDiskPorts) {
   const detach = (vm: VmRecord, disk_id: string) =>
     change(vm, { disk_id, attached: false }, (qmp) => unplug(qmp, disk_id));
 
-  /** Changes whether a guest has a disk. Throws a Failure if that needs a QEMU that does not answer. */
+  /** Changes whether a guest has a disk. Throws a Failure if the change needs a QEMU that does not answer. */
   async function change(vm: VmRecord, { disk_id, attached }: Wanted, inQemu: (qmp: Qmp) => Promise<void>) {
     const disk = diskOf(vm, disk_id);
     if (await isSilent(vm)) {

@@ -9,7 +9,7 @@ export type Confinement = {
 };
 
 const MIB = 2 ** 20;
-/** Memory of QEMU beside the guest's: about 250 MB were measured. */
+/** Memory that QEMU needs in addition to the guest's memory. About 250 MB were measured. */
 export const OVERHEAD_BYTES = 512 * MIB;
 /** Threads of QEMU: vCPUs, and up to 64 for disk operations. */
 const TASKS_MAX = 256;

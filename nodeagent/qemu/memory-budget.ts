@@ -1,6 +1,6 @@
 // Limits the memory that the VMs of this node may use together: the reservoir. The driver does not start a VM that
-// exceeds this limit. With systemd, the slice of all VMs has a limit, too. It is never below what the running VMs may
-// use, because the kernel would kill guests that keep within their size.
+// exceeds this limit. With systemd, the slice of all VMs also has a limit. This limit is never below the memory that
+// the running VMs may use: otherwise the kernel would kill guests that stay within their size.
 import { readFile } from "node:fs/promises";
 import { EXIT } from "../../cli/internal/exit-code.ts";
 import { Failure } from "../../cli/internal/failure.ts";

@@ -58,7 +58,7 @@ export type QemuOptions = {
   readonly underlay_address?: string | null;
   readonly environment: Environment;
   readonly log: (line: string) => void;
-  /** Without it, every VM that ran before a boot of the node starts again. */
+  /** Without `ownInstances`, every VM that ran before a boot of the node starts again. */
   readonly ownInstances?: OwnInstances;
   /** Builds the routers of VPCs; by default none are built. */
   readonly network_driver?: NetworkDriver;

@@ -20,8 +20,8 @@ export type Reboot = {
 };
 
 /**
- * Restarts the machine in some seconds, unless it has restarted since the boot `wanted`. systemd runs the timer, so the
- * machine restarts even if the agent ends.
+ * Restarts the machine after some seconds, unless it has restarted since the boot `wanted`. systemd runs the timer, so
+ * the machine restarts even if the agent ends.
  */
 export async function reboot({ store, boot_id, run = runProgram }: Reboot, wanted: string): Promise<void> {
   if (boot_id !== wanted) return;

@@ -1,5 +1,5 @@
 // Starts QEMU so that it survives the agent, and reports why it ended. With systemd each VM is a transient service;
-// otherwise QEMU gets a session of its own, and the reason is only known if the agent still runs.
+// otherwise QEMU gets a session of its own, and the reason is known only if the agent still runs.
 import { spawn } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { EXIT } from "../../cli/internal/exit-code.ts";

@@ -128,7 +128,7 @@ export function createVmPower({ host, store, network, admit }: PowerOptions): Vm
     if (vm === undefined || monitors.get(id) !== monitor || vm.move) return;
     if (vm.power === "off" || vm.power === "stopping") return;
     if (end === "gone" && !await waitForEnd(vm, QUIT_LIMIT_MS)) {
-      // Only the connection ended.
+      // Only the connection ended; QEMU still runs.
       detach(id);
       return void attachLater(vm);
     }

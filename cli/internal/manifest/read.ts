@@ -132,7 +132,8 @@ function valueOf(value: unknown, { type, required }: Field, where: string): unkn
     case "number":
       return expect(Number.isSafeInteger(value), value, `${where} must be a whole number`);
     case "bytes":
-      // The name of the field says that a number is a number of bytes. The server refuses a number that is too small.
+      // A number without a unit is valid here, unlike on the command line: the field's name ends in `_bytes`. The
+      // server refuses a number that is too small.
       return Number.isSafeInteger(value) && Number(value) >= 0 ? value : parseByteSize(String(value), where);
     case "block": {
       const parsed = typeof value === "string" ? parseBlock(value) : null;

@@ -22,12 +22,12 @@ export const OPERATION_COLUMNS: readonly Column<OperationSummary>[] = [
   ["DONE_AT", (operation) => operation.time_done, WIDE_COLUMN],
 ];
 
-/** Returns at most `limit` operations, newest first, and a note if older ones exist. */
+/** Returns at most `limit` operations, newest first, and a note if older operations exist. */
 export async function newestOperations(
   io: Io,
   { limit, state, kind }: OperationFilter,
 ): Promise<{ readonly rows: readonly OperationSummary[]; readonly note: string | null }> {
-  // One more than the limit shows whether older ones exist.
+  // One operation more than the limit shows whether older operations exist.
   const wanted = limit + 1;
   const found: OperationSummary[] = [];
   for (;;) {

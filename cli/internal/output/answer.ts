@@ -19,7 +19,7 @@ function listMemberOf(answer: unknown): string | undefined {
   return LIST_MEMBERS.find((member) => Array.isArray(members[member]));
 }
 
-/** Returns the records of a list, or the one record, or nothing if the answer has no record. */
+/** Returns the records of a list, or the single record, or nothing if the answer has no record. */
 export function recordsOf(answer: unknown): readonly unknown[] {
   return itemsOf(answer) ?? (typeof answer === "object" && answer !== null ? [answer] : []);
 }

@@ -79,7 +79,10 @@ function printStarted(io: Io, { id, kind, state }: OperationSummary): void {
   );
 }
 
-/** Waits for the operation, without a limit: the server limits it. Throws a Failure if the operation fails. */
+/**
+ * Waits for the operation. The wait has no limit, because the server limits the operation. Throws a Failure if the
+ * operation fails.
+ */
 export async function settle(io: Io, { id }: OperationSummary): Promise<void> {
   const ended = await follow(io, { id, limit_ms: Infinity });
   if (ended.state === "succeeded") return;

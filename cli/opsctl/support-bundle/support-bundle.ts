@@ -25,7 +25,7 @@ export function supportBundle(summary: string): AnyCommand {
       if (file !== undefined) await needDirectoryOf(file, "--file");
       const made_at = new Date(io.environment.wallMs());
       const reads: Read[] = [];
-      // One at a time: the server may be overloaded already.
+      // The sections are read one at a time, because the server may already be overloaded.
       for (const section of SECTIONS) {
         reads.push(await read(io, section, reads.length === 0));
       }

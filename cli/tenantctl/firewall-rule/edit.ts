@@ -1,4 +1,5 @@
-// `firewall-rule edit`: the rules of a VPC as a manifest in the user's editor. One request replaces them all.
+// Implements `firewall-rule edit`: opens the rules of a VPC as a manifest in the user's editor. One request replaces
+// all rules.
 import type { FirewallRuleSet } from "../../../src/contract/firewall.ts";
 import type { Vpc } from "../../../src/contract/network.ts";
 import { type AnyCommand, command } from "../../framework.ts";

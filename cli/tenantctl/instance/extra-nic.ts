@@ -1,4 +1,4 @@
-// Additional NICs of a new instance, from --nic.
+// Parses the additional NICs of a new instance (--nic).
 import type { ExtraNic } from "../../../src/contract/instance.ts";
 import { usageFailure } from "../../internal/failure.ts";
 import type { TenantIo } from "../open-io.ts";

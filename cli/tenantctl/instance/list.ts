@@ -18,7 +18,7 @@ export function list(): AnyCommand {
     .option(...LABEL_FILTER_OPTION)
     .action(withIo(async (io, { image, state, label }) => {
       const scope = {
-        // An image has instances in several projects, so it needs no project.
+        // An image may have instances in several projects, so a list by image needs no project.
         ...await (image === undefined ? projectScope(io) : givenScope(io)),
         image: image === undefined ? undefined : await resolveImage(io, image),
       };

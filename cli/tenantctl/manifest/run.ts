@@ -230,7 +230,10 @@ async function removeRecord({ io }: Run, record: Entry & { readonly id: string }
   await io.send({ method: "DELETE", path: `${pathOf(record)}/${id}` });
 }
 
-/** Only a stopped or failed instance can be deleted. A protected instance is refused before it is stopped. */
+/**
+ * Deletes an instance. Only a stopped or failed instance can be deleted, so a running instance is stopped first.
+ * Refuses a protected instance before it stops the instance.
+ */
 async function removeInstance(io: TenantIo, id: string): Promise<void> {
   const path = `${INSTANCE.path}/${id}`;
   const { name, lifecycle, deletion_protection } = await io.get<Instance>(path);

@@ -1,4 +1,4 @@
-// --wait: a change of a VPC returns when all nodes of the VPC have applied it.
+// Implements --wait: a command that changes a VPC ends when all nodes of the VPC have applied the change.
 import { PREFER_WAIT_S_MAX } from "../../../src/contract/limits.ts";
 import type { Request } from "../../internal/api.ts";
 import { EXIT } from "../../internal/exit-code.ts";

@@ -137,7 +137,7 @@ function addressesOf(request: Uint8Array): readonly (readonly number[])[] {
     .map(({ value }) => [...value.subarray(0, ADDRESS_BYTES)]);
 }
 
-/** Reads options up to the first one that is longer than the packet. */
+/** Reads the options. Stops at an option whose length exceeds the packet. */
 function optionsOf(bytes: Uint8Array): readonly Option[] {
   const options: Option[] = [];
   for (let at = 0; at + 4 <= bytes.length;) {
