@@ -36,7 +36,7 @@ export const Job = z.object({
     "The job fails at this time, unless a heartbeat of its node renews the lease before then",
   ),
   tombstone: z.boolean().describe(
-    "True if the job was cancelled or its lease expired, and its node has not confirmed yet that it undid the job",
+    "True if the job was cancelled or its lease expired, until its node confirms that the job is undone",
   ),
   progress: JobProgress.nullable(),
 });

@@ -64,7 +64,7 @@ export const LocalNic = z.object({
   mac: z.string(),
   ...addresses,
   blocks: z.array(z.string()).optional().describe(
-    "The NIC's further addresses and allowed blocks. The VPC routes them to the NIC, and its guest may send from them",
+    "The NIC's further addresses and allowed blocks. The VPC routes them to the NIC, and the guest may send from them",
   ),
   addresses: further_addresses,
   floating_ips: z.array(z.string()),

@@ -46,7 +46,10 @@ export function booterHandoverRoutes(app: App, deps: Writes & Pick<RouteDeps, "m
     summary: "Find the setup run of a script's token",
     ...rights(deps, "BooterHandover"),
     request: { params: z.object({ token_sha256: Sha256 }) },
-    responses: answers(SetupScript, "The run, if it is in progress, or if it succeeded and its deadline is not over"),
+    responses: answers(
+      SetupScript,
+      "The run, if it is in progress, or if it succeeded and its deadline has not passed",
+    ),
   });
   app.openapi(findRoute, async (c) => {
     const found = await findSetupScript(deps.kysely, c.req.valid("param").token_sha256);

@@ -53,7 +53,8 @@ export function routeTableRoutes(app: App, deps: Deps): void {
     path: "/v1/route-tables",
     tags,
     summary: "Create a route table",
-    description: "The new table is never the main table of its VPC. Associate a subnet with it to use it.",
+    description:
+      "The new table is never the main table of its VPC. It has an effect once a subnet is associated with it.",
     ...rights(deps, "RouteTableCreate", inVpc),
     request: { query: ofVpc, body: jsonBody(RouteTableBody) },
     responses: answersCreated(RouteTable, "The route table"),
