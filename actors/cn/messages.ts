@@ -33,7 +33,9 @@ export type CnMessage =
   /** The same commit creates an enrolment claim of this server_uuid. */
   | Identified & { readonly type: "claimed" }
   | { readonly type: "last_claim_ended" }
-  /** If the record has no poll token, it stores this registration id and poll token; otherwise it keeps its own. */
+  /**
+   * If the record has no poll token, it stores this registration id and poll token; otherwise the record keeps its own.
+   */
   | ReportedIdentity & Ticket & { readonly type: "refresh"; readonly proof: NodeProof }
   | {
     readonly type: "approve";

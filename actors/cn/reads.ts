@@ -115,8 +115,8 @@ export const findCn = finder<CnListed>(async (db, server_uuids) => {
 });
 
 /**
- * Finds the root password hash for the machine of a boot record: from the node that the record is bound to, or else
- * from the bare node that announced this port. Null if the node has no hash or does not exist.
+ * Finds the root password hash for the machine of a boot record. The hash comes from the node that the record is bound
+ * to, or else from the bare node that announced this port. Null if that node has no hash or does not exist.
  */
 export async function findRootPasswordHash(
   db: Db,

@@ -93,7 +93,10 @@ function needsOwnUnit(out: Out<ActorState>): boolean {
   return out.out === "go" && out.parts.some((part) => !PLAIN_PARTS.has(part.part));
 }
 
-/** Parts that cannot fail. Messages whose decisions have only these parts share a unit, which holds all their locks. */
+/**
+ * Parts that cannot fail. Messages whose decisions have only these parts share a unit. The unit holds the locks of all
+ * these decisions.
+ */
 const PLAIN_PARTS: ReadonlySet<string> = new Set(["audit", "child", "tell", "reply", "lock"]);
 
 /**

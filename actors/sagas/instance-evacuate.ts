@@ -26,8 +26,8 @@ export const instanceEvacuate = saga<InstanceEvacuateParams>(INSTANCE_EVACUATE.s
     follows: true,
     do: ({ params: { instance_id, target_cn, limit_ms } }) =>
       job<unknown>({ kind: "provision", target_cn, payload: { instance_id }, limit_ms }),
-    // The undo does not wait for the new node, which may have died too. Otherwise the instance could not be evacuated
-    // again.
+    // The undo does not wait for the new node, which may have died too. If the undo waited, the instance could not be
+    // evacuated again.
     undo: (c) => {
       const { instance_id, target_cn } = c.params;
       const id = c.id("delete");

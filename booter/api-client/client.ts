@@ -180,7 +180,7 @@ export function isRefusal(error: unknown): error is ApiFault {
   return error instanceof ApiFault && error.status !== null && error.status < 500 && error.status !== 429;
 }
 
-/** Returns the reason of a failed call for a counter: the status of the answer, or that no answer came. */
+/** Returns the reason of a failed call, as a counter's label: the status of the answer, or "no_answer". */
 export function callFailure(error: unknown): string {
   return error instanceof ApiFault && error.status !== null ? String(error.status) : "no_answer";
 }

@@ -16,7 +16,10 @@ export type BootFacts = Omit<BootRecord, "kernel_args" | "console"> & {
   readonly boot_arguments: BootArguments;
   /** Null if the node has no password hash. Also null if the hash is unknown: then `root_password_known` is false. */
   readonly root_password_hash: string | null;
-  /** Whether the control plane answered for this machine. The list of records contains no hashes. */
+  /**
+   * Whether the hash, or its absence, is known from an answer about this machine. The list of records contains no
+   * hashes.
+   */
   readonly root_password_known: boolean;
 };
 export type PolicyFacts = { readonly enrollment_pi: string | null; readonly enrollment_kernel_args: readonly string[] };

@@ -202,7 +202,7 @@ function storedOf(text: string): Stored {
   try {
     const { document, signature, signed_at = null } = JSON.parse(text) as Record<string, unknown>;
     const time = signed_at === null ? null : new Date(String(signed_at));
-    if (time !== null && Number.isNaN(time.getTime())) throw new Error("the signing time is no time");
+    if (time !== null && Number.isNaN(time.getTime())) throw new Error("the signing time is invalid");
     return { document: bytes(document), signature: bytes(signature), signed_at: time };
   } catch {
     throw new ChannelFault(`${KEPT}: is damaged; remove the mirror's folder to accept any signed channel`);

@@ -150,7 +150,9 @@ export function openDocuments(setting: Setting): Documents {
   }
 }
 
-/** Returns the key of a reading. It includes the signature, so that a signed reading never gets unverified text. */
+/**
+ * Returns the key of a reading. The key includes the signature, so that a signed reading never gets unverified text.
+ */
 export function readingKey(url: string, signature: DocumentSignature | null | undefined): string {
   return JSON.stringify([url, signature ?? null]);
 }
