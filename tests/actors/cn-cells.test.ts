@@ -318,7 +318,7 @@ describe("approve", () => {
 });
 
 describe("a claim", () => {
-  test("for an unknown server_uuid creates an unproven record and uses up one of the budget for unproven nodes", () => {
+  test("for an unknown server_uuid creates an unproven record and takes 1 from the budget for unproven nodes", () => {
     const { next, parts } = going(null, MESSAGES.claimed);
     expect(next).toMatchObject({ state: "pending", unproven: true, role: "tenant", hostname: "new-name", ...NO_KEY });
     expect(parts).toContainEqual(expect.objectContaining({ part: "take", budget: "unproven-nodes", amount: 1 }));

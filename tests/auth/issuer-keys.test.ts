@@ -33,7 +33,7 @@ test("the server reads the keys once for many tokens, even for concurrent tokens
   expect(issuer.keyReads()).toBe(2);
 });
 
-test("old keys are read once for concurrent tokens, and a failure to read them is remembered during the pause", async () => {
+test("expired keys are read once for concurrent tokens; after a failed read, the next read comes only after the pause", async () => {
   const token = await issuer.sign({ sub: "s" });
   await verify(token);
   clock_s = 2 * JWKS_CACHE_S + 1;
@@ -43,7 +43,7 @@ test("old keys are read once for concurrent tokens, and a failure to read them i
   issuer.behave({ status: 500 });
   await expect(verify(token)).rejects.toThrow(IssuerUnavailable);
   issuer.behave({});
-  // Reading the keys of another issuer drops old keys, but not the failure.
+  // A read for another issuer drops old entries, but not the entry of the failed read.
   const other = { issuer: issuer.issuer, jwks_url: issuer.jwks_url };
   expect(await keys.verify(token, other, ["RS256"])).toMatchObject({ sub: "s" });
   await expect(verify(token)).rejects.toThrow(/failed moments ago/);

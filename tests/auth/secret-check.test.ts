@@ -1,4 +1,4 @@
-// Tests that a control plane starts only with the secret with which its database is used.
+// Tests that a control plane refuses to start if another secret was used with its database.
 import { Buffer } from "node:buffer";
 import { randomBytes } from "node:crypto";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -68,7 +68,7 @@ test("the server of the embedded PostgreSQL also starts with another secret", as
   await start(OTHER_KEY, "");
 });
 
-test("of servers that start for the first time at once with different secrets, one starts", async () => {
+test("if several servers with different secrets start on a new database at the same time, all but one fail", async () => {
   const db = openPool({ url: database.url, role: "berth_app" });
   const starts = await Promise.allSettled([1, 2, 3, 4].map(() => refuseOtherSecret(db, randomBytes(32))));
   expect(starts.filter(({ status }) => status === "fulfilled")).toHaveLength(1);

@@ -1,6 +1,6 @@
-// Fills the database of a control plane with as many rows as years of use leave: nodes, routes, instances with NICs and
-// disks, ended operations and jobs, transitions, and claims of idempotency keys. The constraints are active during the
-// insertion, and the doctor's invariants hold at its end.
+// Fills the database of a control plane with as many rows as it has after years of use: nodes, routes, instances with
+// NICs and disks, ended operations and jobs, transitions, and claims of idempotency keys. The constraints are active
+// during the insertion, and the doctor's invariants hold at the end.
 import { SUBNET_ADDRESSES_KEPT } from "../../src/contract/limits.ts";
 import { type Connection, openClient } from "../../src/db/pool.ts";
 

@@ -35,7 +35,7 @@ function put(second: number): Promise<Outcome> {
   });
 }
 
-/** Reports a machine as seen, under the current policy, whose network is 10.<second>.0.0/24. */
+/** Reports a machine as seen. The current policy must have the network 10.<second>.0.0/24. */
 function seen(second: number): Promise<Outcome> {
   const mac = newMac();
   return fixture.send(

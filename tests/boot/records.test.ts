@@ -86,7 +86,7 @@ describe("reactivate", () => {
 
 describe("rescue", () => {
   test.each(STATES)(
-    "can be set and cleared on a record that is %s; the only other change is that a record without an address gets one",
+    "can be set and cleared on a record that is %s; a record without an address gets an address, and nothing else changes",
     async (state) => {
       const mac = await recordIn(state);
       const { updated_at: _before, ...before } = await showRecord(t, mac);

@@ -120,7 +120,7 @@ test.each(["waiting", "unacknowledged"])(
   },
 );
 
-test("S-50: machines that hold as many messages as they can leave memory for the inventories of others", async () => {
+test("S-50: even if machines have reached their limits of messages, there is memory for the inventory of another machine", async () => {
   await full();
   await full(OTHER_SEGMENT);
   const { made, queue } = await machine();

@@ -264,7 +264,7 @@ describe("booter check", () => {
     });
   });
 
-  test("names a file with a key that another user than the service's owns", async () => {
+  test("names a key file that the service's user does not own", async () => {
     const folder = await temporaryFolder("check-owner");
     const state = join(folder.path, "state");
     await mkdir(state);

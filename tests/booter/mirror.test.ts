@@ -192,7 +192,7 @@ test("after a restart the mirror serves its stored channel without fetching file
   expect((await served(third.mirror, "/install.sh")).status).toBe(404);
 });
 
-test("the mirror also refuses an older channel after a restart, even if it lost a stored file", async () => {
+test("after a restart the mirror still refuses an older channel, even if it lost a stored file", async () => {
   const upstream = upstreamOf();
   await publish(upstream);
   await open(upstream).mirror.refresh();
@@ -207,7 +207,7 @@ test("the mirror also refuses an older channel after a restart, even if it lost 
   expect(await again.mirror.refresh()).toBe(true);
 });
 
-test("the mirror also refuses an older channel after a start with a wrong clock", async () => {
+test("after a start with a wrong clock the mirror still refuses an older channel", async () => {
   const upstream = upstreamOf();
   await publish(upstream);
   await open(upstream).mirror.refresh();

@@ -61,8 +61,8 @@ export async function openPeer(behaviour: Behaviour, { tls, address = "127.0.0.1
 }
 
 /**
- * Returns a behaviour that asks `more` first. If `more` has no answer, the behaviour answers the root, the list of
- * systems, the login and the logout.
+ * Returns a behaviour that calls `more` first. If `more` has no answer, the behaviour itself answers requests for the
+ * root and the list of systems, the login and the logout.
  */
 export function usual(more: Behaviour): Behaviour {
   return (asked) => {

@@ -173,8 +173,8 @@ export async function failedOnce(
   const first = await machine.start();
   await machine.forget("fail_at");
   if (!first.err.includes("made to fail") && first.code !== 113) return `${call}: something else failed: ${first.err}`;
-  // Some queries fail if a thing does not exist. Such a failure does not end the run, so the exit code of the run is
-  // 113.
+  // Some queries fail if their object does not exist. The script continues after such a failure, so the exit code of
+  // the run is 113.
   if (first.code !== 113) {
     const last = machine.reports.at(-1);
     if (last?.kind !== "failed") return `${call}: the failure was not reported`;

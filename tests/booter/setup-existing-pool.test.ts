@@ -100,7 +100,7 @@ test.concurrent.for(USED)("the setup continues on a machine with %s", async ([_n
   expect(await setUp(disks)).toEqual([1, expect.stringMatching(/^layout: fatal error: no disks/)]);
 });
 
-/** Fake tools. wipefs of the disks keeps the content of the array that they formed: a volume group. */
+/** Fake tools. wipefs on the disks does not erase the content of the array that the disks formed: a volume group. */
 const SAME_ARRAY_AGAIN = String.raw`
 work=$1 pool=zones server_uuid=1 group=none
 stop() { echo "stopped: $1"; exit 1; }

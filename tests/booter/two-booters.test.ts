@@ -1,5 +1,5 @@
-// Tests two booters on one network. A machine boots from one of them, and from the other booter after the first one
-// ended.
+// Tests two booters on one network. A machine boots from one of them, and from the other booter after the first booter
+// was killed.
 import { expect, test } from "vitest";
 import { boots, openNetbootFixture, whyNoNetboot } from "./netboot-fixture.ts";
 

@@ -74,7 +74,7 @@ test("a setting with the value null is set", async () => {
   expect(okOf(await t.call("GET", "/v1/config/quota.tenant_default.cpu_limit")).value).toBeNull();
 });
 
-test("a plan that would change a setting that a variable overrides has a problem, and --prune keeps the setting", async () => {
+test("if a variable overrides a setting, a plan to change the setting has a problem, and --prune keeps the setting", async () => {
   const overriding = await openTestControlPlane({ env: { BERTH_INSTANCE_CREATE_WAIT_SECS: "77" } });
   try {
     const to = opsctlAt(overriding);

@@ -1,5 +1,5 @@
-// Tests programs whose standard output cannot be written, in processes of their own: the reader of a pipe has ended, or
-// the disk is full.
+// Runs opsctl as a process that cannot write its standard output, because the disk is full or the reader of the pipe
+// has ended.
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
@@ -45,7 +45,7 @@ test("a command with --watch ends with exit code 0 when the reader of its output
       return response.end(JSON.stringify({ cursor: String(reads), items: [] }));
     }
     reads += 1;
-    // Each output differs from the one before it.
+    // Each output differs from the previous output.
     response.end(JSON.stringify([{ id: randomUUID(), name: `silo-${reads}` }]));
   }).listen(0, "127.0.0.1");
   onTestFinished(() => void server.close());

@@ -1,4 +1,4 @@
-// Tests evacuations whose new node dies too (docs/reliability.md, "Evacuation of instances").
+// Tests evacuations during which the new node dies, too (docs/reliability.md, "Evacuation of instances").
 import { afterAll, expect, test } from "vitest";
 import { okOf } from "../support/control-plane.ts";
 import { addNode, type ComputeFixture, type Node, openComputeFixture } from "./compute-fixture.ts";

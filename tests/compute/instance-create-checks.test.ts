@@ -79,7 +79,7 @@ describe("a create request", () => {
     }
   });
 
-  test("without a disk size creates a boot disk of the image's size, or of 20 GiB for bhyve; a smaller size is raised to the image's", async () => {
+  test("without a disk size creates a boot disk of the image's size, or of 20 GiB for bhyve; a smaller size is raised to the image's size", async () => {
     const bhyve = await a.newImage({ compatibility: { brand: "bhyve", arch: "x86_64" } });
     await a.node.alive({ hvm_supported: true });
     const sizeOf = async (fields: object) => {

@@ -1,4 +1,5 @@
-// A request for an operation of a label that was refused is refused again when it is repeated with its Idempotency-Key.
+// If the server refuses a drain or an upgrade by label, it also refuses the repeated request with the same
+// Idempotency-Key.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 

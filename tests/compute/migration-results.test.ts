@@ -1,4 +1,5 @@
-// Tests that the list of an instance's migrations shows the numbers in the results of nodes' jobs, and only valid ones.
+// Nodes report numbers in the results of a migration's jobs. The list of an instance's migrations shows only valid
+// numbers.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { okOf } from "../support/control-plane.ts";
 import { addNode, type ComputeFixture, type Node, openComputeFixture } from "./compute-fixture.ts";
@@ -21,7 +22,7 @@ test.each([
   ["fractions", 1.5, 12.5, [null, null]],
   ["negative numbers", -1, -1, [null, null]],
   ["objects", {}, [1], [null, null]],
-])("results that are %s", async (_title, sent_bytes, downtime_ms, shown) => {
+])("if the jobs' results are %s, the list shows only valid numbers", async (_title, sent_bytes, downtime_ms, shown) => {
   await cordon(true);
   const { id } = await a.running();
   await cordon(false);

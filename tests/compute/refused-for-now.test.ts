@@ -49,7 +49,7 @@ describe("a create request for which no node had room", () => {
     expect(other.status).toBe(422);
   }, 60_000);
 
-  test("is processed once for concurrent requests with one Idempotency-Key", async () => {
+  test("is processed once if it is repeated several times at once after a node has room", async () => {
     const t = await openApiClient();
     const fixture = await openComputeFixture({ t });
     const [name, headers] = [randomUUID(), { "idempotency-key": randomUUID(), prefer: "respond-async" }];

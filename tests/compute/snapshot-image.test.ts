@@ -42,7 +42,7 @@ async function uploads(): Promise<number> {
   return (await a.t.db.query("select from image_upload")).rowCount ?? 0;
 }
 
-test("the image has the digest that the server computed, and otherwise the fields of the image that the instance was created from", async () => {
+test("the image has the digest that the server computed; it has the other fields of the image from which the instance was created", async () => {
   const { id, name, snapshot, size_bytes } = await snapped();
   const other = await addNode(a.t);
   okOf(await a.t.call("PATCH", `/v1/cns/${other.server_uuid}/placement`, { body: { cordoned: true } }));

@@ -1,4 +1,5 @@
-// A tenant can read the operations on its own objects, so it can follow the Location of a 202. It cannot read others.
+// A tenant can read the operations on its own objects, so it can follow the Location of a 202. It cannot read any other
+// operation.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { OperationView } from "../../src/contract/operation.ts";

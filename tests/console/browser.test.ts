@@ -154,7 +154,7 @@ test("a page shows a change by another caller at once", async () => {
 });
 
 test(
-  "a list of 10,000 nodes has few elements, goes to its last row with one key, and is searched by the server",
+  "a list of 10,000 nodes has few elements, shows its last row after one key, and is searched by the server",
   async () => {
     await createNodes();
     await f.ui().show("/nodes?q=many-");

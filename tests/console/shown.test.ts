@@ -131,7 +131,7 @@ test("a new roster is confirmed before it is sent, and its box shows all of its 
   expect(okOf(await f.site().call("GET", "/v2/cn-boot-roster"))).toEqual([entry]);
 }, LIMIT_MS);
 
-test("each confirmed roster is sent, also a second one and one that another user has replaced", async () => {
+test("every confirmed roster is sent, even if another user has replaced the same roster before", async () => {
   const rosterOf = (hostname: string) => [{ hostname, macs: ["02:aa:15:2b:6e:78"], nic_tags: [] }];
   const inForce = async () => okOf(await f.site().call("GET", "/v2/cn-boot-roster"));
   const main = await show("/boot-roster");

@@ -1,5 +1,5 @@
-// Tests that concurrent transactions do not make the counters of claims and unproven nodes wrong. A full counter has no
-// row, so a transaction creates it again while others end the last rows that it counts.
+// Tests that concurrent transactions do not make the counters of claims and unproven nodes wrong. A counter that counts
+// nothing has no row. So one transaction may create the row while other transactions create and delete it.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { UNPROVEN_NODES_MAX } from "../../src/contract/limits.ts";
 import { type Connection, openClient } from "../../src/db/pool.ts";
@@ -29,7 +29,7 @@ async function remaining(client: Connection): Promise<unknown> {
   return (await client.query("select remaining from budget where name = 'unproven-nodes'")).rows[0]?.remaining;
 }
 
-test("a counter that other transactions create and delete during its creation does not count their nodes", async () => {
+test("a new counter does not count nodes that other transactions added and approved during its creation", async () => {
   const [registering, adding, approving, watching] = clients as [Connection, Connection, Connection, Connection];
   const process_id = (await registering.query("select pg_backend_pid() as id")).rows[0].id;
   // The table lock stops the registration before it counts the nodes.

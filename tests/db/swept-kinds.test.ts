@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { SWEPT_KINDS } from "../../src/db/maintenance.ts";
 import { openTestControlPlane } from "../support/control-plane.ts";
 
-test("each kind whose rows a foreign key deletes is a kind that is deleted without a transition", async () => {
+test("SWEPT_KINDS contains every kind whose rows a foreign key deletes, because these rows get no transition", async () => {
   const t = await openTestControlPlane({ resident: false });
   try {
     const { rows } = await t.db.query<{ kind: string }>(

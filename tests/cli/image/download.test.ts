@@ -129,7 +129,7 @@ describe("an interrupted download", () => {
     expectWhole();
   });
 
-  test("is repeated after a longer pause each time", async () => {
+  test("is retried, and each pause before a retry is longer than the previous pause", async () => {
     vendor.wrong.set(IMAGE_PATH, telling(503, {}));
     const ran = await download();
     expect(ran.code).toBe(1);
@@ -298,7 +298,7 @@ describe("an image without a hash", () => {
     expectWhole();
   });
 
-  test("includes an image whose only hash has an unknown algorithm", async () => {
+  test("is rejected in the same way as an image whose only hash has an unknown algorithm", async () => {
     changeDigest((artifact) => ({
       ...artifact,
       integrity: { digests: [{ algorithm: "blake3", value: "0".repeat(64) }] },

@@ -21,13 +21,13 @@ type Given = {
   readonly end: FakeAnswer;
   /** Whether the connection of the first request breaks. */
   readonly cuts?: boolean;
-  /** How many requests find the reset still running. */
+  /** The number of requests that arrive while the reset still runs. */
   readonly runs: number;
   /** Whether the user closes the console after the last answer. */
   readonly closes?: boolean;
 };
 
-/** Runs the command. A request that waits for the node loses its connection. */
+/** Runs the command. If the first request would wait for the node, its connection breaks. */
 async function consoleOf({ end, cuts = false, runs, closes = false }: Given) {
   const resets: Asked[] = [];
   const used = Promise.withResolvers<void>();

@@ -92,7 +92,7 @@ test("a second upload of a file whose image was deleted continues after an inter
   expect(await openUploads()).toBe(0);
 });
 
-test("if the request of an earlier run finishes the upload meanwhile, the run prints the image", async () => {
+test("if the request of an earlier run finishes the upload during a later run, the later run prints the image", async () => {
   const { path, sha256 } = await newFile("c.raw");
   const ran = await upload(path, {
     at: async (request) => {

@@ -39,7 +39,7 @@ async function done(argv: string, typed = ""): Promise<string> {
   return ran.out();
 }
 
-/** Applies a manifest that must have exactly this problem, with no request that changes something. */
+/** Applies a manifest. The command must report exactly this problem, and must send only reads. */
 async function refused(text: string, problem: string): Promise<void> {
   const ran = await run(PRUNE, text);
   expect(ran.asked.filter(({ method }) => method !== "GET")).toEqual([]);

@@ -60,7 +60,7 @@ test("completion looks up names with the login of the profile that the command l
   expect(ran.asked.map(({ headers }) => headers.authorization)).toEqual(ran.asked.map(() => "Bearer key-lab"));
 });
 
-test("profiles are listed, renamed and deleted; a renamed default stays the default, and a deleted one is replaced", async () => {
+test("profiles are listed, renamed and deleted; a renamed default stays the default, and another profile replaces a deleted default", async () => {
   const home_dir = await twoLogins();
   await profile(home_dir, "use", "lab");
   const listed = async () => JSON.parse((await profile(home_dir, "list", "-o", "json")).out()).items;
