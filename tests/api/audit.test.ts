@@ -75,7 +75,7 @@ function sorted(value: unknown): string {
   );
 }
 
-test("events are numbered from 0 without gaps, and each has the hash of the previous one", async () => {
+test("events are numbered from 0 without gaps, and each has the hash of the previous event", async () => {
   const { events, head } = await list();
   expect(events[0]).toMatchObject({ seq: 0, prev_hash: "0".repeat(64) });
   for (const [index, event] of events.entries()) {

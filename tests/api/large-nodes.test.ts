@@ -58,8 +58,8 @@ async function measured(path: string): Promise<{ readonly answer: Answer; readon
   const own = await openTestControlPlane({ databaseUrl: t.databaseUrl, resident: false });
   const before = await largeBlocks();
   const answer = await own.call("GET", path).finally(() => own.close());
-  // A session adds its reads to the statistics at its end at the latest. So the function waits until the new sessions
-  // have ended.
+  // A session may add its reads to the statistics only when the session ends. So the function waits until the new
+  // sessions have ended.
   await expect.poll(async () => (await sessions()).filter((pid) => !others.has(pid)), { timeout: 10_000 }).toEqual([]);
   return { answer, blocks: await largeBlocks() - before };
 }

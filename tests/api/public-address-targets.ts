@@ -103,7 +103,7 @@ export function publicAddressTargets(
 
 /** Returns the requests for the deliveries of a webhook. */
 function deliveryTargets(plane: () => TestControlPlane, target: (objects: Objects) => Promise<Target>) {
-  // A project may have only a few webhooks, so all requests for an existing webhook use the same one.
+  // A project may have only a few webhooks, so all requests for an existing webhook use the same webhook.
   let made: Promise<Target> | undefined;
   const one = (objects: Objects) => objects === "existing" ? made ??= target(objects) : target(objects);
   const below = (rest: string) => async (objects: Objects) => ({ path: `${(await one(objects)).path}${rest}` });

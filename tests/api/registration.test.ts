@@ -78,7 +78,7 @@ test("a pending node that registers again with its poll token gets a new code an
   expect((await t.approve(first.claim_code)).status).toBe(404);
 });
 
-test("an approved node's registration with its poll token updates its record, and gets no new token, code or key", async () => {
+test("if an approved node registers with its poll token, its record is updated, and it gets no new token, code or key", async () => {
   const node = await t.approvedNode();
   expect((await t.call("POST", "/v1/agent/heartbeat", { key: node.api_key })).status).toBe(200);
   const before = await show(node.server_uuid);

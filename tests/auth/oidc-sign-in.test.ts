@@ -116,7 +116,7 @@ describe("a user of a tenant", () => {
       return { path, set, signIn, session, close: other.close };
     }
 
-    test("loses the session when the tenant's issuer is removed, also if it is set again", async () => {
+    test("loses the session when the tenant's issuer is removed, even if the issuer is set again", async () => {
       const { path, set, signIn, session, close } = await signedIn("other");
       okOf(await t.call("DELETE", path));
       expect(await session.whoami()).toBe(401);
@@ -128,7 +128,7 @@ describe("a user of a tenant", () => {
       await close();
     });
 
-    test("loses the session when another issuer replaces the tenant's issuer, also if it is set again", async () => {
+    test("loses the session when another issuer replaces the tenant's issuer, even if the first issuer is set again", async () => {
       const { set, session, close } = await signedIn("replaced");
       await set({ issuer_url: "https://other.example" });
       expect(await session.whoami()).toBe(401);

@@ -18,7 +18,7 @@ test("a password matches only its own hash, and equal passwords have different h
   }
 });
 
-test("a user without a password cannot log in with any password, not even an empty or blank one", async () => {
+test("a user without a password cannot log in with any password, not even with an empty or blank password", async () => {
   for (const password of ["", " ", "anything"]) expect(await passwords.verify(password, null)).toBe(false);
 });
 

@@ -40,7 +40,7 @@ test("a control plane with another secret does not start, and the error names th
   await start(Buffer.from(SECRET_KEY, "hex").toString("base64url"));
 });
 
-test("a control plane without a secret does not create one in a database that is used with a secret", async () => {
+test("if a database is used with a secret, a control plane without a secret does not start and creates no secret", async () => {
   await start(SECRET_KEY);
   await expect(start(undefined)).rejects.toThrow("BERTH_SECRET_KEY is not set. All control planes of a database need");
   expect((await owner.query("select from server_secret")).rowCount).toBe(0);
@@ -63,7 +63,7 @@ test("after the owner deleted the row, only the next secret is accepted", async 
   await expect(start(SECRET_KEY)).rejects.toThrow("another secret");
 });
 
-test("the server of the embedded PostgreSQL also starts with another secret", async () => {
+test("a server with the embedded PostgreSQL starts even with another secret", async () => {
   await start(SECRET_KEY, "");
   await start(OTHER_KEY, "");
 });

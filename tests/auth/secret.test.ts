@@ -28,7 +28,7 @@ afterAll(async () => {
 const from = (env: { BERTH_SECRET_KEY?: string; DATABASE_URL?: string }, dataDir = folder.path) =>
   serverSecret({ env, dataDir, db });
 
-test("a secret in the environment may be hex, base64url or base64, and the server uses it instead of a stored one", async () => {
+test("a secret in the environment may be hex, base64url or base64, and the server uses it instead of a stored secret", async () => {
   const bytes = randomBytes(33);
   for (const text of [bytes.toString("hex"), bytes.toString("base64url"), ` ${bytes.toString("base64")}\n`]) {
     const { secret, ...rest } = await from({ BERTH_SECRET_KEY: text, DATABASE_URL: database.url });

@@ -175,7 +175,7 @@ test("the mirror continues to serve its channel if the next channel is invalid o
   expect((await served(mirror, "/install.sh")).text).toBe("a newer one");
 });
 
-test("after a restart the mirror serves its stored channel without fetching files, or no channel if a stored file was changed", async () => {
+test("after a restart the mirror serves its stored channel and fetches no file; if a stored file was changed, it serves no channel", async () => {
   const upstream = upstreamOf();
   await publish(upstream);
   await open(upstream).mirror.refresh();

@@ -64,7 +64,7 @@ describe("the booter is killed", () => {
 });
 
 async function makeRecord(t: TestControlPlane, mac: string, state: BootRecordState): Promise<void> {
-  // Every record gets its address first, because a rescue boot needs one.
+  // Every record gets its address first, because a rescue boot needs an address.
   okOf(await seen(t, mac));
   switch (state) {
     case "enrolling":

@@ -119,7 +119,7 @@ describe("power-cycle", () => {
     ["starts a machine that is off", { power: "Off" }, ["On"]],
     ["cycles the power if the BMC has no restart", { resets: ["On", "ForceOff", "PowerCycle"] }, ["PowerCycle"]],
     ["switches off and on if the BMC has no PowerCycle", { resets: ["On", "ForceOff"], slow: 3 }, ["ForceOff", "On"]],
-    ["tries the next reset type if the BMC does not support a listed one", {
+    ["tries the next reset type if the BMC lists a reset type that it does not support", {
       resets: ["On", "ForceOff"],
       lists_missing_resets: true,
     }, [

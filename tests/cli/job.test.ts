@@ -33,7 +33,7 @@ test("`job show` prints the job's object, progress and operation", async () => {
   expect(ran.out()).toMatchSnapshot();
 });
 
-test("`job list` shows why a job failed, and that its node must still undo it", async () => {
+test("`job list` shows why a job failed, and that the node must still undo the job", async () => {
   const failed = job({ status: { status: "failed", reason: "the node went away" }, tombstone: true });
   const ran = await opsctl(["job", "list"], {
     server: () => ({ body: { items: [failed] } }),

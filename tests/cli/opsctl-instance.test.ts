@@ -80,7 +80,7 @@ test("an instance is shown, stopped, started and deleted by its name", async () 
   expect((await at.run("instance show web-1")).code).toBe(3);
 });
 
-test("`instance reset` waits for the operation, also if the answer to its request is lost", async () => {
+test("`instance reset` waits for the operation, even if the answer to the request is lost", async () => {
   const { id: web } = await a.running({ name: "web-2" });
   const real = serverOf(a.t);
   const running = async () => okOf(await a.t.call("GET", "/v1/operations?state=running")).items;

@@ -208,7 +208,7 @@ test("a command uses the token that another command renewed and saved", async ()
 describe("while a command renews the token of its profile, another command", () => {
   const LAB = { endpoint: "https://lab.example", api_key: "key-of-lab" };
 
-  /** Runs a command that renews its token. Calls `meanwhile` after the server's renewal, before its answer. */
+  /** Runs a command that renews its token. Calls `meanwhile` between the server's renewal and its answer. */
   async function renewing(username: string, meanwhile: (environment: Environment) => Promise<void>) {
     await user(username);
     const session = await logIn(username);

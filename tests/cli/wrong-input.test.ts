@@ -1,4 +1,4 @@
-// Errors about input name the field, the value and the rule, and what to write instead.
+// Errors about input name the field, the value and the rule, and state what to write instead.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { instancesText, movedText } from "../../cli/opsctl/cn/remaining-text.ts";
 import { openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";

@@ -36,7 +36,7 @@ test("an abandoned evacuation of stopped instances ends although the new node di
   }
   await ended(operation_id).toBe("unwound");
 
-  // One instance is deleted by force, and the other one is evacuated again.
+  // One instance is deleted by force, and the other instance is evacuated again.
   expect((await a.t.call("DELETE", `/v1/instances/${first.id}?force=true`)).status).toBe(204);
   const third = await addNode(a.t);
   const again = await evacuate(a.node);
@@ -48,7 +48,7 @@ test("an abandoned evacuation of stopped instances ends although the new node di
   });
   expect((await a.t.call("GET", "/v1/system/doctor")).status).toBe(200);
 
-  // The dead target returns and removes what it created.
+  // The dead target returns and removes the copies that it created.
   await target.alive();
   const { job, tombstones } = await target.ask();
   expect(tombstones).toMatchObject([{ id: claimed.id }]);

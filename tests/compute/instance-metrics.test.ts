@@ -122,7 +122,7 @@ test("samples are ordered by time, the query can limit them, and they are delete
   for (const minutes of ["0", "61", "x"]) {
     expect((await a.call("GET", `/v1/instances/${id}/metrics?minutes=${minutes}`)).status).toBe(400);
   }
-  // This test must be the last one, because it leaves a node that is not live.
+  // This test must be the last test, because it leaves a node that is not live.
   await a.t.advance(3_600);
   await a.t.db.query("select load_materialize(1)");
   expect((await a.t.db.query("select from instance_metrics where instance_id = $1", [id])).rowCount).toBe(0);

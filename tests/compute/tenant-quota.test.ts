@@ -137,7 +137,7 @@ describe("S-48: a new project does not raise the limit", () => {
     expect(await brokenInvariants(t.db)).toEqual([]);
   });
 
-  test("an instance whose creation fails on its node releases its usage", async () => {
+  test("if the creation of an instance fails on the node, the usage of the instance is released", async () => {
     okOf(await quota({ instance_limit: 1 }));
     const asked = first.create(SMALL);
     const job = await first.node.take();

@@ -240,7 +240,7 @@ test("a page that is loaded during a failover waits for the server, and the user
   await own.page.context().close();
 });
 
-describe("if the user closes the dialog of a running action and opens another one,", () => {
+describe("if the user closes the dialog of a running action and opens another dialog,", () => {
   /** Cordons a node and closes the dialog before the server answers. Returns the function that gives the answer. */
   async function cordonAndClose(hostname: string): Promise<(answer: (route: Route) => Promise<void>) => Promise<void>> {
     const { server_uuid, code } = await register(hostname);

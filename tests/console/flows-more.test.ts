@@ -181,7 +181,7 @@ test("set the labels of a firewall rule, which an edit of the firewall keeps", a
 }, LIMIT_MS);
 
 test(
-  "an edit of the firewall is not lost without a question, also after a dialog, by Back and by a reload",
+  "before a link, Back or a reload discards an edit of the firewall, the page asks, even if a dialog was open meanwhile",
   async () => {
     const [vpc] = await list(`/v1/vpcs${g.selectors}`);
     await keyboard.open("/nodes", "Nodes");

@@ -142,7 +142,7 @@ test("the page shows the screen, and the key r takes another picture", async () 
   expect(ui.faults).toEqual([]);
 });
 
-test("a console whose page the user left while it connected is not opened", async () => {
+test("if the user leaves the page while its console connects, the console is not opened", async () => {
   const asked = Promise.withResolvers<void>();
   const held = Promise.withResolvers<void>();
   await ui.page.route(/\/console-ticket$/, async (route) => {

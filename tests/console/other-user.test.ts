@@ -64,7 +64,7 @@ test("a visible page closes at once when another user signs in in another window
   await expectOther(own);
 }, LIMIT_MS);
 
-test("a page stays, with what the user typed, if the same user signs in in another window", async () => {
+test("a page stays open and keeps the user's input if the same user signs in in another window", async () => {
   const own = await f.site().open();
   await own.show("/tenants");
   await own.page.getByRole("link", { name: "default" }).first().waitFor();

@@ -70,25 +70,29 @@ test("a user with system-config-write creates a NIC tag, and may not create a us
   await as.page.context().close();
 }, LIMIT_MS);
 
-test("an operator outside of the tenant may not stop its instance, and with system-operate may reset it", async () => {
-  const members = "Only members of the tenant may do this";
-  const reader = await signedIn("rita");
-  const operator = await signedIn("oskar", "system-operate");
-  for (const [as, reset] of [[reader, members], [operator, null]] as const) {
-    await as.show(`/instances/${web1.id}`);
-    await button(as, /^Stop t/).waitFor();
-    expect(await reasonOf(as, /^Stop t/)).toBe(members);
-    await as.page.keyboard.press(".");
-    await as.page.keyboard.type("reset");
-    const option = as.page.getByRole("option").filter({ hasText: "Reset" }).first();
-    await option.waitFor();
-    expect(await option.getAttribute("aria-disabled")).toBe(reset === null ? null : "true");
-    await as.page.keyboard.press("Escape");
-    await as.show("/me");
-    expect(await reasonOf(as, /^Create an API key/)).toBeNull();
-    await as.page.context().close();
-  }
-}, LIMIT_MS);
+test(
+  "an operator outside of the tenant may not stop the tenant's instance, but with system-operate may reset it",
+  async () => {
+    const members = "Only members of the tenant may do this";
+    const reader = await signedIn("rita");
+    const operator = await signedIn("oskar", "system-operate");
+    for (const [as, reset] of [[reader, members], [operator, null]] as const) {
+      await as.show(`/instances/${web1.id}`);
+      await button(as, /^Stop t/).waitFor();
+      expect(await reasonOf(as, /^Stop t/)).toBe(members);
+      await as.page.keyboard.press(".");
+      await as.page.keyboard.type("reset");
+      const option = as.page.getByRole("option").filter({ hasText: "Reset" }).first();
+      await option.waitFor();
+      expect(await option.getAttribute("aria-disabled")).toBe(reset === null ? null : "true");
+      await as.page.keyboard.press("Escape");
+      await as.show("/me");
+      expect(await reasonOf(as, /^Create an API key/)).toBeNull();
+      await as.page.context().close();
+    }
+  },
+  LIMIT_MS,
+);
 
 test("a member of the tenant and the root operator may stop its instance", async () => {
   for (const as of [await f.site().open({ key: g.key }), f.ui()]) {

@@ -7,7 +7,7 @@ import { createStore, FRESH_MS, type Held, type Query } from "../../console/core
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** A server that counts its reads. Tests change its value. */
+/** Returns a fake server, which counts the reads. Tests change the server's value. */
 function fakeSource(key: string, kind: Kind, delay_ms: number) {
   const source = { value: 0, running: 0, overlapped: false, aborted: 0, reads: 0, fails: false };
   const query: Query<number> = {
@@ -94,7 +94,7 @@ test("if a later read fails, an entry keeps the data of the last successful read
   expect(state.value).toMatchObject({ data: 0, refusal: { message: "failed" } });
 });
 
-test("an entry that loses its last reader aborts its read, unless another reader holds the entry at once", async () => {
+test("an entry that loses its last reader aborts its read, unless it gets another reader at once", async () => {
   const store = createStore(Date.now);
   const { source, query } = fakeSource("a", "cn", 10);
   const first = store.open(query).hold();

@@ -136,7 +136,7 @@ test("no read fails when a migration makes the plans of both connections stale",
     const all = "select *, pg_backend_pid() as pid from mark where id = $1";
     const many = () =>
       Promise.all(Array.from({ length: 400 }, async () => (await byKey.query<{ pid: number }>(all, [1])).rows[0]!));
-    // The first reads open the second connection, and the next ones prepare the statement on both.
+    // The first reads open the second connection, and the next reads prepare the statement on both connections.
     await many();
     expect(new Set((await many()).map(({ pid }) => pid)).size).toBe(2);
     await owner.query("alter table mark add column weight int default 7");

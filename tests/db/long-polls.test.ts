@@ -1,4 +1,5 @@
-// Tests long polls. A sweep is one query for all waiting requests. A nudge asks for a sweep before the regular one.
+// Tests long polls. A sweep is one query for all waiting requests. A nudge asks for a sweep before the next regular
+// sweep.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { createLongPolls } from "../../src/db/long-polls.ts";
 

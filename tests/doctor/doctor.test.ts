@@ -88,7 +88,7 @@ test.each(CHECKS.map((check, place) => [`${check.id}: ${check.title}`, check, RE
   },
 );
 
-test("INV-1 needs no reply to a tell that was written more than a day before it was delivered", async () => {
+test("INV-1 does not require a reply to a tell that was delivered more than a day after it was written", async () => {
   const [{ query }] = CHECKS.filter(({ id }) => id === "INV-1") as [(typeof CHECKS)[number]];
   await t.db.withClient(async (client) => {
     await client.query("begin");

@@ -1,4 +1,5 @@
-// Tests `apply` of a manifest with a route or a subnet whose destination or block another record of the project has.
+// Tests `apply` of a manifest if a route or a subnet has the same destination or block as another record of the
+// project.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openTestControlPlane, type TestControlPlane } from "../../support/control-plane.ts";

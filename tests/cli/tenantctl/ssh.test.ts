@@ -39,7 +39,7 @@ test("`ssh` fails for an instance without an address", async () => {
   expect(ran.err()).toContain("has no address");
 });
 
-test("`ssh` names the address that it tries, also without a terminal, and limits the time of the connection", async () => {
+test("even without a terminal, `ssh` prints the address that it tries, and limits the time for the connection", async () => {
   const folder = mkdtempSync(join(tmpdir(), "berth-ssh-"));
   writeFileSync(join(folder, "ssh"), `#!/bin/sh\necho "$@" > ${folder}/words\n`, { mode: 0o755 });
   const ran = await tenantctl(["ssh", INSTANCE.id, "--ssh-option", "ConnectTimeout=3"], {
