@@ -112,7 +112,7 @@ export const ADDRESS_CHECKS: readonly Check[] = [
   ),
   invariant(
     "INV-7",
-    "the generation of a VPC is at least 1, and at least each generation that a node reported",
+    "the generation of a VPC is at least 1, and no node reported a later generation",
     `
     select format('VPC %s has generation %s; node %s reported %s', v.id, g.generation, r.server_uuid, r.generation)
              as what

@@ -37,7 +37,7 @@ test("last_status is exactly the payload of the last status report, for any JSON
   }
 });
 
-test("a capacity report replaces the previous one, with defaults for the fields that an old agent omits", async () => {
+test("a capacity report replaces the previous report, and fields that an old agent omits get defaults", async () => {
   await report("capacity", { ...capacity(), tsc_offset_ns: -5 });
   await report("capacity", capacity());
   const { rows } = await t.db.query("select report from cn_capacity where server_uuid = $1", [node.server_uuid]);
@@ -70,7 +70,7 @@ test("the list of nodes shows the version that the agent reported last", async (
   expect(await listed()).toBeNull();
 });
 
-test("null in an optional field of a capacity report is the same as absent", async () => {
+test("null in an optional field of a capacity report means the same as a missing field", async () => {
   const optional = ["ram_available_mb", "cpu_utilization_pct", "hvm_supported", "vmm_protocol_version", "cpu_features"];
   const nulls = Object.fromEntries(
     [...optional, "tsc_offset_ns", "zpool_props", "agent_version"].map((field) => [field, null]),

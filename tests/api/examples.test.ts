@@ -46,8 +46,8 @@ const NAMING = new Set([
   "ssh_key_ids",
 ]);
 /**
- * The platform version of the examples' image. Only `host` and `spare` report it, and `spare` is cordoned until the
- * migration.
+ * The platform version of the examples' image. Only `host` and `spare` report this version, and `spare` is cordoned
+ * until the migration.
  */
 const PLATFORM = "29990101T000000Z";
 
@@ -268,7 +268,7 @@ const JOBS: Readonly<Record<string, string | readonly string[]>> = {
   "POST /v1/instances/{instance_id}/rebuild": ["rebuild", "start"],
 };
 
-/** Allocates a floating IP of the family in which the examples' NIC has an address. */
+/** Allocates an IPv4 floating IP, because the examples' NIC has an IPv4 address. */
 async function attachable(): Promise<Stage> {
   const query = `?tenant=${ids.tenant}&project=${ids.project}`;
   const { id } = await make(`/v1/floating-ips${query}`, { name: randomUUID(), family: "v4" });

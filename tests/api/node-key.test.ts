@@ -1,5 +1,5 @@
 // The key of a node and the record of the node refer to each other (INV-9). After the key is deleted through the API,
-// no reference to it may remain.
+// no reference to the key may remain.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { brokenInvariants } from "../doctor/broken.ts";
 import { okOf, openTestControlPlane, ROOT_KEY, type TestControlPlane } from "../support/control-plane.ts";

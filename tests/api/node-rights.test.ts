@@ -10,8 +10,8 @@ import { readRoutes, type RouteDescription } from "./description.ts";
 
 // Each cell is the status for an object of the calling node (own), for an object of another node (other), or for a
 // missing object (absent). The other node has one job in every state. The test requests each of these jobs, and all
-// answers must have the status of the cell. The columns after "node" are for the key of an approved node, those after
-// "off" for the key of a disabled node.
+// answers must have the status of the cell. The first three columns are for the key of an approved node (node), the
+// other three for the key of a disabled node (off).
 const TABLE = `
 route                                      node own other absent   off own other absent
 POST /v1/agent/heartbeat                   200 200 200             200 200 200

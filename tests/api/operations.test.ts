@@ -24,7 +24,7 @@ async function joined(): Promise<{ readonly id: string; readonly server_uuid: st
 
 /**
  * Inserts copies of an operation and returns their ids. `columns` lists column names and values in turn, as SQL. The
- * copies get these values instead of the operation's own.
+ * copies get these values instead of the operation's values.
  */
 async function put(like: string, count: number, columns: string): Promise<string[]> {
   const { rows } = await t.db.query<{ id: string }>(

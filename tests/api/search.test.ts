@@ -46,7 +46,7 @@ test("an operator finds silos, tenants and projects; names that begin with the t
   expect((await kinds("orange")).at(-1)).toBe("silo an-orange");
 });
 
-test("the exact hit and the beginnings come first, although more hits than the limit are earlier in the alphabet", async () => {
+test("an exact hit is first, then names that begin with the text, even if the limit would exclude them in alphabetical order", async () => {
   for (const name of ["a-depth", "b-depth", "c-depth", "depth-1", "depth"]) {
     okOf(await t.call("POST", `/v1/vpcs${ours.selectors}`, { body: { name, ipv4_block: "10.0.0.0/16" } }));
   }

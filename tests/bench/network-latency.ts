@@ -120,7 +120,7 @@ try {
     });
   };
   await rule("closed", 1, "deny");
-  // The first round is not counted. In it, the packets of a guest wait for ARP, which repeats a lost request after 1 s.
+  // The first round is not counted, because its packets wait for ARP, which repeats a lost request after 1 s.
   const { id: first_id } = await rule("first", 2, "allow");
   await until(() => received_ms > -Infinity);
   await must(server.url, { method: "DELETE", path: `/v1/firewall-rules/${first_id}`, key });

@@ -103,7 +103,7 @@ async function full(host?: string): Promise<void> {
 }
 
 test.each(["waiting", "unacknowledged"])(
-  "the broker refuses a message when the %s messages have reached the size limit, and accepts one after their removal",
+  "the broker refuses a message when the %s messages have reached the size limit, and accepts a message after their removal",
   async (kind) => {
     const { made, queue } = await machine();
     await openChannel(made, 2);

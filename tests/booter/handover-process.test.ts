@@ -137,7 +137,7 @@ test.each([
   ["between two reports", "disklayout"],
   ["after the pool was created", "installboot"],
 ])(
-  "if the first booter is killed %s, the script completes with the second, and the restarted first changes nothing",
+  "if the first booter is killed %s, the script completes with the second booter, and a restart of the first changes nothing",
   async (
     _name,
     hold,
@@ -188,7 +188,7 @@ test.each([
   ["after a report", "disklayout", "bundle.refused", false],
   ["after a report of the script, whose arrival the machine had acknowledged", "disklayout", "announce.accepted", true],
 ])(
-  "if the first booter returns while the script runs with the second, %s, the first booter sends no second script",
+  "if the first booter returns while the script runs with the second booter, %s, the first booter sends no script again",
   async (
     _when,
     hold,

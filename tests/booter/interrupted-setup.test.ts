@@ -38,7 +38,7 @@ const approve = async ({ server_uuid }: Bare) =>
   );
 
 test.each(["before the bundle's answer is sent", "when the script arrives", "after a report of the script"])(
-  "if the first booter is killed %s, a start from the second booter ends the run, and the second sets the machine up",
+  "if the first booter is killed %s, a start from the second booter ends the run, and the second booter sets the machine up",
   async (moment) => {
     const bare = { mac: newMac(), server_uuid: randomUUID() };
     const before = await startMachine(bare, site.booter());

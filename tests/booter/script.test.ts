@@ -77,7 +77,7 @@ describe("the kernel line", () => {
     }
   });
 
-  test("contains the password hash if the site has one, and a serial console with its mode", () => {
+  test("contains the password hash if the site has a hash, and a serial console with its mode", () => {
     expect(kernelOf({ root_password_hash: HASH, console: "ttyb" })).toContain(
       `console=ttyb,root_shadow=${HASH}`,
     );
@@ -140,7 +140,7 @@ const BAD = [
   "\x7f",
 ];
 
-/** Returns a valid value to which a character or sequence is added that a script could misinterpret. */
+/** Returns a valid value with an added character or sequence that a script could misinterpret. */
 function hostile(random: () => number): string {
   const good = Array.from({ length: 1 + Math.floor(random() * 12) }, () => "abcXYZ019.-_:"[Math.floor(random() * 13)])
     .join("");

@@ -118,7 +118,7 @@ const RECORD = {
   networks: [],
 };
 
-/** Answers each read with the record or a list of it, and each change with the record. */
+/** Answers each read with the record or with a list of only the record, and each change with the record. */
 const answering: Server = ({ method, path }): FakeAnswer => {
   if (method === "DELETE" && !/config|capabilities/.test(path)) return { status: 204 };
   if (method !== "GET" || path.includes(ID.slice(-4)) && path.endsWith(ID)) return { body: RECORD };

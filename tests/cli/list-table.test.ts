@@ -34,7 +34,7 @@ test("a narrow terminal truncates cells before it omits a column", () => {
   expect(table(34).text.split("\n")[2]).toBe("cn-2  edge    1.4.0    no (an ope…");
 });
 
-test("a very long name is truncated before a column is left out, and a name of usual length is not", () => {
+test("a very long name is truncated before a column is left out, but a name of usual length is never truncated", () => {
   const named = (name: string, width: number | null) =>
     listTable(columns(false), [{ ...ROWS[0]!, name }, ROWS[1]!], {
       wide: false,

@@ -82,7 +82,7 @@ test.each(
   expect([ran.code, ran.err()]).toEqual([1, `error: operation ${ID} ${end}: disk full\n`]);
 });
 
-test("a drain that left an instance on its node has a result and was not rolled back: `operation wait` and `cn drain` exit with 1", async () => {
+test("if a drain left an instance on its node, `operation wait` and `cn drain` exit with 1 and report no rollback", async () => {
   const remaining = [{ instance_id: "i1", instance_name: "web1", reason: "no room", remedy: "add a node" }];
   const begun = operation("unwound", "1 instance is still on the node, web1: no room");
   const [first, move] = begun.steps;

@@ -45,7 +45,7 @@ test("completion offers projects to the project and quota commands, and an ambig
   expect(await completed(`quota show ${till.id}`)).toEqual([till.id]);
 });
 
-test("a name with characters that are special in a shell is not offered, but its id is", async () => {
+test("if a name has characters that are special in a shell, only the id of the record is offered", async () => {
   const odd = await at.run(["silo", "create", "$(reboot) now", "--json"]);
   const { id } = JSON.parse(odd.out()) as Silo;
   const offered = await completed("silo show ");

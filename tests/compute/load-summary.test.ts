@@ -93,7 +93,7 @@ test("a silent node keeps its summary, which becomes stale", async () => {
   expect(rowCount).toBe(0);
 });
 
-test("if several passes are concurrent or within half an interval, only one has an effect", async () => {
+test("if several passes are concurrent or within half an interval, only one pass has an effect", async () => {
   await says(0.5, 500);
   expect((await Promise.all([pass(), pass()])).filter((did) => did)).toHaveLength(1);
   expect(await pass()).toBe(false);

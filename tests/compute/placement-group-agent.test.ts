@@ -173,7 +173,7 @@ test("a preferred anti-affinity group uses another node while another node has r
   expect(nodes).toContain(hosts[3]);
 });
 
-test("a required affinity group stays on one node, and a drain moves it to one other node", async () => {
+test("a required affinity group stays on one node, and a drain moves the whole group to one other node", async () => {
   const group = await groupOf({ policy: "affinity" });
   const ids: string[] = [];
   for (let count = 0; count < 3; count++) ids.push(okOf(await member(group.id)).id);

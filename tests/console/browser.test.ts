@@ -205,7 +205,7 @@ test("after the end of the session, a dialog over the page asks for a sign-in, a
   expect(await own.page.getByLabel("Name").last().inputValue()).toBe("kept");
 });
 
-test("a form keeps its Idempotency-Key after a 503, because the request may have taken effect, and renews it after a 400", async () => {
+test("a form keeps its Idempotency-Key after a 503, because the request may have taken effect; after a 400 it gets a new key", async () => {
   okOf(await f.site().call("POST", "/v1/silos", { body: { name: "with-keys" } }));
   const own = await f.site().open();
   await own.show("/tenants");
@@ -241,7 +241,7 @@ test("a page that is loaded during a failover waits for the server, and the user
 });
 
 describe("if the user closes the dialog of a running action and opens another dialog,", () => {
-  /** Cordons a node and closes the dialog before the server answers. Returns the function that gives the answer. */
+  /** Cordons a node and closes the dialog before the server answers. Returns a function that lets the server answer. */
   async function cordonAndClose(hostname: string): Promise<(answer: (route: Route) => Promise<void>) => Promise<void>> {
     const { server_uuid, code } = await register(hostname);
     await call("POST", "/v1/cn-approvals", { code });

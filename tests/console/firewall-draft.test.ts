@@ -60,7 +60,7 @@ test("the text of a change names the rule, the field, and both values", () => {
   ]);
 });
 
-test("a change of a field that the table does not show is named, because the body of the draft would reverse it", () => {
+test("a changed field that the table does not show is named, because the body of the draft would reverse the change", () => {
   const [ssh, web] = RULES as [FirewallRule, FirewallRule];
   const after = [{ ...ssh, source_ports: null, description: "office only" }, rule("new")];
   expect(hiddenChangesOf(RULES, after)).toEqual([

@@ -79,7 +79,7 @@ describe("texts", () => {
     (text, count) => expect(parseBytes(text)).toBe(count),
   );
 
-  test("a shown size is parsed to a value that differs by less than a twentieth", () => {
+  test("a shown size is parsed to a value that differs from the size by less than a twentieth", () => {
     fc.assert(fc.property(fc.integer({ min: 1, max: 2 ** 50 }), (count) => {
       const parsed = parseBytes(bytes(count)) ?? 0;
       expect(Math.abs(parsed - count)).toBeLessThanOrEqual(count / 20);

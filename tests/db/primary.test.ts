@@ -48,7 +48,7 @@ test("a failure that is not a network failure probes no server", async () => {
   expect(probed).toEqual([]);
 });
 
-test("many failed connections probe each server once, and all move to the server that accepts writes", async () => {
+test("many failed connections probe each server once, and all connections move to the server that accepts writes", async () => {
   const probed: string[] = [];
   const primary = createPrimary(["a", "b"], (url) => {
     probed.push(url);

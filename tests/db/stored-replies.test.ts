@@ -91,7 +91,7 @@ test("the replies of tells in the outbox are kept, because the tells may be deli
   expect(await replies()).toEqual([]);
 });
 
-test("a server that starts after days creates the partition of the day before it stores a reply", async () => {
+test("a server that starts after a pause of days creates today's partition before its first reply", async () => {
   await dropDays();
   // The start creates the root user, which stores a reply.
   const t = await openTestControlPlane({ databaseUrl: database.url });

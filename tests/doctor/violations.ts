@@ -44,7 +44,7 @@ export const BROKEN: Readonly<Record<string, string>> = {
   "a NAT gateway has no node while another node may still run it":
     `alter table nat_gateway drop constraint nat_gateway_one_host;
      update nat_gateway set host_cn_uuid = gen_random_uuid(), leaving_cn_uuid = gen_random_uuid(), left_at = berth_now()`,
-  "the generation of a VPC is at least 1, and at least each generation that a node reported":
+  "the generation of a VPC is at least 1, and no node reported a later generation":
     `insert into vpc_realization (vpc_id, server_uuid, generation)
      select id, gen_random_uuid(), berth_vpc_generation(id) + 1 from vpc`,
   "every node has applied its network documents":

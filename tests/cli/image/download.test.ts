@@ -260,7 +260,7 @@ describe("the vendor's own document", () => {
     expectWhole();
   });
 
-  test("proves nothing if its format is unknown, so that only the hash in the index proves the image", async () => {
+  test("proves nothing if its format is unknown; then only the hash in the index proves the image", async () => {
     changeDigest((artifact) => ({
       ...artifact,
       integrity: {
