@@ -135,7 +135,7 @@ test("a start after an interrupted first start creates the database again", asyn
   }
 });
 
-test("the error for a folder of another major version of PostgreSQL names the address for a dump and the guide", async () => {
+test("the error for a folder of another major version of PostgreSQL names the guide, and the address to use for a dump", async () => {
   const server = await startEmbedded({ dataDir: folder.path, settings });
   await server.stop();
   const version = join(folder.path, "pg", "PG_VERSION");
