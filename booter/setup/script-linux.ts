@@ -86,10 +86,14 @@ erase() {
   wipefs -aqf "/dev/$1" >&2 || stop "$1 could not be erased"
 }
 
+erase_stripe() {
+  shift
+  for disk in "$@"; do erase "$disk"; done
+}
+
 create_stripe() {
   level=$1
   shift
-  for disk in "$@"; do erase "$disk"; done
   case $level in
   mirror) level=1 ;;
   raidz) level=5 ;;
@@ -110,11 +114,13 @@ create_stripe() {
 }
 
 linux_create_pool() {
+  # Erases all disks first. Otherwise an interrupted run could leave a part of an earlier array, which later runs refuse.
+  each_stripe erase_stripe
+  for disk in $(spares); do erase "$disk"; done
   volumes=
   arrays=0
   each_stripe create_stripe
   for disk in $(spares); do
-    erase "$disk"
     [ "$arrays" -eq 0 ] || mdadm --quiet --add /dev/md/berth0 "/dev/$disk" >&2 || stop "$disk could not become a spare"
   done
   udevadm settle --timeout=30 || true

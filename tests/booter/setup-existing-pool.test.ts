@@ -119,3 +119,21 @@ test("the setup creates its volume group on an array that contains an earlier gr
   const ended = await promisify(execFile)(present("bash"), ["-uc", script, "setup", root]).catch((error) => error);
   expect(ended.stdout).toBe("created\n");
 });
+
+/** Fake tools. The run is interrupted when it creates the first array. */
+const FIRST_ARRAY = String.raw`
+work=$1 erased=
+check_disk() { :; }
+lsblk() { :; }
+wipefs() { erased="$erased $2"; }
+mdadm() { echo "erased:$erased"; exit; }
+linux_dry_run
+linux_create_pool
+`;
+test("the setup erases all disks before it creates the first array, so an interruption leaves no part of an earlier array", async () => {
+  const { root } = await fixture.machine();
+  await writeFile(join(root, "words"), "mirror\nsda\nsdb\nmirror\nsdc\nsdd\nspare\nsde\n");
+  const script = LINUX_FUNCTIONS + FIRST_ARRAY;
+  const { stderr } = await promisify(execFile)(present("bash"), ["-uc", script, "setup", root]);
+  expect(stderr).toBe("erased: /dev/sda /dev/sdb /dev/sdc /dev/sdd /dev/sde\n");
+});
