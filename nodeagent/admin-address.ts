@@ -1,5 +1,5 @@
-// Finds the node's address on the admin network: the configured one, or the local address of the route to the control
-// plane. The route lookup sends no packet.
+// Finds the node's address on the admin network: the configured address, or the local address of the route to the
+// control plane. The route lookup sends no packet.
 import { createSocket } from "node:dgram";
 import { parseIp } from "../src/lib/net/ip-address.ts";
 import { usageFailure } from "../cli/internal/failure.ts";

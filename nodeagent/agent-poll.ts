@@ -22,8 +22,8 @@ const JOIN_MS = 250;
  */
 const LATE_MS = 2_000;
 /**
- * Pause before the next poll if the server does not support polls, and before polls carry reports again if the server
- * refused a poll with a report.
+ * If the server does not support polls: the pause before the next poll. If the server refused a poll with a report: the
+ * time in which polls carry no reports.
  */
 const UNSUPPORTED_RETRY_MS = 60_000;
 const NOT_FOUND = 404;

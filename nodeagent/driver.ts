@@ -128,8 +128,8 @@ export type VmConsole = {
   /** Calls the listener with each further output. Returns a function that ends the subscription. */
   subscribe(listener: (bytes: Uint8Array) => void): () => void;
   /**
-   * Types bytes into the console. Resolves when the VM has taken them, which takes long if the guest does not read its
-   * serial port, or when the console has closed.
+   * Types bytes into the console. Resolves when the VM has taken the bytes, or when the console has closed. This takes
+   * long if the guest does not read its serial port.
    */
   write(bytes: Uint8Array): Promise<void>;
 };

@@ -20,7 +20,10 @@ import { readUploaded } from "./uploaded-image.ts";
 import { type Sending, sendUpload, type Sent } from "./sent-image.ts";
 
 export type ImageCache = {
-  /** Downloads the image if needed and returns the path of its file, which stays until `release` for the job. */
+  /**
+   * Downloads the image if needed, and returns the path of its file. The file stays until `release` is called for the
+   * job.
+   */
   fetch(agent: Agent, image: Image, use: Use): Promise<string>;
   /** Sends a file to the control plane, which stores it as an image. Returns its size and digest. */
   send(agent: Agent, file: Omit<Sending, "api_key">): Promise<Sent>;

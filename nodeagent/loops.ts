@@ -32,8 +32,8 @@ export function heartbeatLoop(
 
 export type StatusLoop = Loop & {
   /**
-   * Waits until no report is being sent. A job reports its end only after this wait: a report that was made before the
-   * end of the job could otherwise arrive after the result and undo the instance's new state.
+   * Waits until no report is being sent. A job reports its end only after this wait. Otherwise a report that was made
+   * before the end of the job could arrive after the job's result, and undo the instance's new state.
    */
   settled(): Promise<void>;
   readonly rider: Rider;
@@ -200,8 +200,8 @@ function rootKeysOf(agent: Agent, lines: readonly unknown[]): string[] {
 }
 
 /**
- * Returns the memory reservoir with its percent limited to 0 to 1, which only the agent checks (docs/nodes.md, "Memory
- * reservoir"). Throws if the percent is not a number.
+ * Returns the memory reservoir. Limits its percent to 0 to 1, because only the agent checks this range (docs/nodes.md,
+ * "Memory reservoir"). Throws if the percent is not a number.
  */
 export function reservoirOf(
   { reservoir_enabled, reservoir_percent }: Pick<AgentConfig, "reservoir_enabled" | "reservoir_percent">,

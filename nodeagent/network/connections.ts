@@ -2,7 +2,7 @@
 // of a connection. So each connection that conntrack knows is compared with the new rules. A separate table drops the
 // packets of forbidden connections in both directions, by their conntrack ids. Deleting a connection from conntrack is
 // not enough: a packet from the other side would begin it again, in a direction that may be allowed. Marking each
-// connection is too slow: conntrack reads its whole table for each mark that it sets, which took 2 s for some hundred
+// connection is too slow: conntrack reads its whole table for each mark that it sets. This took 2 s for a few hundred
 // connections.
 import type { NetworkDocument } from "../../src/contract/network-document.ts";
 import { inCidr, parseIp } from "../../src/lib/net/ip-address.ts";

@@ -43,7 +43,7 @@ export function createGatewayLease(monotonicMs: () => number): GatewayLease {
     sent: (vpc_id, document) => void newest.set(vpc_id, new Set(gatewaysIn(document))),
     answered(sent_ms) {
       const now_ms = monotonicMs();
-      // After a longer silence, this answer does not renew the lease: the control plane may have given the gateways to
+      // After a longer silence, this answer does not renew the lease. The control plane may have given the gateways to
       // another node after it read the documents of this answer. The next answer contains the decision.
       const is_known = now_ms < contact_ms + LEASE_MS;
       contact_ms = sent_ms;

@@ -166,8 +166,8 @@ type PrintedLink = {
 };
 
 /**
- * Returns the VLAN of the external network's device among the links that `ip -j -d link` prints: null if it has none,
- * undefined if there is no device.
+ * Returns the VLAN of the external network's device among the links that `ip -j -d link` prints: null if the device has
+ * no VLAN, undefined if there is no device.
  */
 export function vlanOf(printed: string): number | null | undefined {
   const device = list<PrintedLink>(printed).find(({ ifname }) => ifname === EXTERNAL_DEVICE);

@@ -96,7 +96,7 @@ function leavingRules(document: NetworkDocument, family: "ip" | "ip6"): string[]
       return blocks.length === 0 ? [] : [rule(`saddr { ${blocks.join(", ")} }`, index)];
     }),
     ...several.flatMap(({ block, ways }) =>
-      // The longest prefix decides, so it comes first.
+      // The route with the longest prefix decides, so its rule comes first.
       [...Map.groupBy(ways, ({ prefix, index }) => `${prefix} ${index}`).values()]
         .toSorted(([a], [b]) => b!.prefix - a!.prefix)
         .map((equal) => {
@@ -108,7 +108,7 @@ function leavingRules(document: NetworkDocument, family: "ip" | "ip6"): string[]
   ];
 }
 
-/** A route of a subnet to a NAT gateway of this node, which is at this index of the document. */
+/** A route of a subnet to a NAT gateway of this node. `index` is the gateway's index in the document. */
 type Way = { readonly destination: string; readonly prefix: number; readonly index: number };
 
 function waysOf(document: NetworkDocument, { routes }: DocumentSubnet, family: "ip" | "ip6"): Way[] {

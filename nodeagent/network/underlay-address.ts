@@ -1,6 +1,6 @@
-// Finds the node's address on the underlay, at which the node sends and receives the packets of VPCs: the configured
-// one, or the local address of the route to the control plane. The address is stored, so that a node that boots without
-// a route to the control plane still builds its routers.
+// Finds the node's address on the underlay, where the node sends and receives the packets of VPCs. It is the configured
+// address, or the local address of the route to the control plane. The address is stored, so that a node that boots
+// without a route to the control plane still builds its routers.
 import { readFile } from "node:fs/promises";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";

@@ -31,9 +31,9 @@ const DECOMPRESSORS: Readonly<Record<Compression, string>> = {
 };
 
 /**
- * Converts the file at `source` into the base image at `target`, which appears only when it is complete and on disk.
- * The source must be on the target's file system, and keeps its content. Throws a RefusedImage if the
- * image cannot be used.
+ * Converts the file at `source` into the base image at `target`. The base image appears only when it is complete and on
+ * disk. The source must be on the target's file system, and keeps its content. Throws a RefusedImage if the image
+ * cannot be used.
  */
 export async function makeBaseImage(source: string, target: string, options: Preparing): Promise<void> {
   const work = join(dirname(target), `${WORK}${basename(target)}`);

@@ -13,8 +13,8 @@ export type VmConsole = Console & {
 };
 
 /**
- * Pause before output is read. QEMU sends a flood as single bytes; while the agent pauses, they gather in the kernel,
- * and the guest waits when the kernel's buffer is full.
+ * Pause before output is read. QEMU sends a flood of output as single bytes. During the pause these bytes gather in the
+ * kernel. The guest waits when the kernel's buffer is full.
  */
 const GATHER_MS = 20;
 /** Bytes after which the runtime stops reading until the agent reads. */

@@ -226,7 +226,7 @@ export function createVmPower({ host, store, network, admit }: PowerOptions): Vm
     await endProcess(vm ?? { id, uid: NO_UID });
   }
 
-  /** Tries to connect to a QEMU that runs but did not answer, until it succeeds or the VM is no longer on. */
+  /** Retries to connect to a QEMU that runs but did not answer. Stops when it succeeds or the VM is no longer on. */
   async function attachLater(vm: VmRecord): Promise<void> {
     host.log(`VM ${vm.id}: its QEMU does not answer; retrying`);
     while (!host.signal.aborted && store.get(vm.id)?.power === "on" && !monitors.has(vm.id)) {
