@@ -99,7 +99,7 @@ function hasRight(who: Exclude<Rule["who"], "anyone" | "visitor">, principal: Kn
       return operates(principal) || principal.tenant_id !== null;
     case "viewer":
     case "owner":
-      // refusalAt decides this by the scope of the object.
+      // refusalAt decides by the scope of the object.
       return true;
     default:
       return principal.is_root || principal.capabilities.includes(who satisfies Capability);

@@ -29,7 +29,7 @@ export const FleetCapacity = z.object({
     disk_free_bytes: z.number().int().describe("The free disk space that the nodes last reported"),
   }),
   placed: Placed.describe("The resources of the instances on these nodes"),
-  quotas: Placed.describe("The sum of the quotas of tenants that have one"),
+  quotas: Placed.describe("The sum of the quotas of the tenants with a quota"),
   tenants: z.object({
     total: z.number().int(),
     with_quota: z.number().int(),

@@ -28,7 +28,7 @@ export const DocumentRouteTarget = z.discriminatedUnion("kind", [
     kind: z.literal("nat_gateway"),
     underlay_address,
     nat_gateway_id: z.string().nullish().describe(
-      "The gateway. A server of an older version sends none: then it is the first gateway of its node and family",
+      "If it is missing, as in documents of older servers, the node uses its first gateway of the route's family",
     ),
   }),
 ]);

@@ -10,7 +10,7 @@ const policy = z.enum(PLACEMENT_GROUP_POLICIES).describe(
   "anti_affinity keeps the instances apart, affinity keeps them together",
 );
 const level = z.enum(PLACEMENT_GROUP_LEVELS).describe(
-  "The instances share, or must not share, this: a node, or a fault domain such as a rack",
+  "The level at which the instances are kept apart or together: a node, or a fault domain such as a rack",
 );
 const strictness = z.enum(PLACEMENT_GROUP_STRICTNESSES).describe(
   "If no node satisfies the rule: required refuses the instance, preferred places it on another node",

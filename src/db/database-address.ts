@@ -13,7 +13,7 @@ const PORT_DEFAULT = 5_432;
  * driver's defaults.
  */
 export function databaseLocation(text: string, env: Environment): DatabaseLocation {
-  // The driver accepts a user without a host; URL does not.
+  // The driver accepts a user without a host; the class URL does not.
   const url = URL.parse(text.replace("@/", "@localhost/"), "postgres://localhost");
   const hasHost = url !== null && !/^[a-z]+:\/\/(?:[^/?#]*@)?(?:[/?#]|$)/i.test(text);
   const named = url?.searchParams.get("host") ||

@@ -1,5 +1,5 @@
-// Checks that the variables which name the database name the same one. Otherwise a server that is started on a copy of
-// the database, with a new DATABASE_URL only, would migrate the original.
+// Checks that all variables with a database address name the same database. Otherwise a server that is started on a
+// copy of the database, with a new DATABASE_URL only, would migrate the original.
 import { randomInt } from "node:crypto";
 import { type Connection, type ConnectOptions, openClient } from "./pool.ts";
 
@@ -12,8 +12,8 @@ export type DatabaseUrls = {
 const KEY_MAX = 2 ** 31;
 
 /**
- * Throws an Error that names the variable if the owner's URL or the direct URL names another database than
- * databaseUrl. An error of a connection gets the name of its variable in `variable`.
+ * Throws an Error that names the variable if the owner's URL or the direct URL names another database than databaseUrl.
+ * If a connection fails, the Error has the name of its variable in `variable`.
  */
 export async function refuseOtherDatabase({ databaseUrl, ownerUrl, directUrl }: DatabaseUrls): Promise<void> {
   const others = { BERTH_OWNER_DATABASE_URL: ownerUrl, BERTH_DIRECT_DATABASE_URL: directUrl };

@@ -1,4 +1,4 @@
-// Checks of the environment: the database server, the migrations, the clocks, the head of the audit chain.
+// Checks the environment: the database server, the migrations, the clocks, the head of the audit chain.
 import type { CheckResult } from "../contract/doctor.ts";
 import { isLater, type RecordedFunction } from "../db/migrate-functions.ts";
 import type { Migration, SqlFile } from "../db/migration-files.ts";

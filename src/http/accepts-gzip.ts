@@ -1,4 +1,4 @@
-/** Returns whether an Accept-Encoding header accepts gzip. `*` names the codings that the header does not name. */
+/** Returns whether an Accept-Encoding header accepts gzip. `*` means every coding that the header does not name. */
 export function acceptsGzip(header: string | undefined): boolean {
   const weights = new Map(
     (header ?? "").split(",").map((each) => {

@@ -137,8 +137,8 @@ export function cnBootRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Boot the machine into rescue mode, in any state",
     description:
-      "A record without an address gets the lowest free one of the admin network, since booters serve machines only " +
-      "by address. 409 without an admin network or a free address.",
+      "A record without an address gets the lowest free address of the admin network, since booters serve machines " +
+      "only by address. 409 without an admin network or a free address.",
     ...rights(deps, "CnBootRescue"),
     request: { params: MacParam },
     responses: answers(BootRecord, "The record"),

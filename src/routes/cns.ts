@@ -136,7 +136,7 @@ export function cnRoutes(app: App, deps: Deps): void {
     path: "/v1/cns/{server_uuid}/enable",
     tags,
     summary: "Enable a disabled node again",
-    description: "The node keeps its key and its settings. A node whose key was deleted answers 409: its agent must " +
+    description: "The node keeps its key and its settings. 409 for a node whose key was deleted: its agent must " +
       "register again. Enabling an approved node changes nothing.",
     ...rights(deps, "CnEnable"),
     request: { params: CnParam },

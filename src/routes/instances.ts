@@ -25,7 +25,7 @@ const params = z.object({ instance_id: Uuid });
 const ofProject = z.object({ tenant: Uuid, project: Uuid });
 const atInstance = atRow("instance", "instance_id");
 
-/** A filter by state. States are not case-sensitive; unknown ones are refused. */
+/** A filter by state. States are not case-sensitive; unknown states are refused. */
 export const StateQuery = z.preprocess(
   (text) => typeof text === "string" ? text.toLowerCase() : text,
   z.enum(INSTANCE_STATES),

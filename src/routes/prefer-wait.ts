@@ -15,7 +15,7 @@ export type Waits = Pick<RouteDeps, "holdShares" | "networks" | "realizations">;
 export const PREFER_WAIT = z.object({
   Prefer: z.string().optional().describe(
     "wait=N: answer when all nodes of the VPC have applied the change, or after N seconds, at most " +
-      `${PREFER_WAIT_S_MAX}. The answer has the header Preference-Applied: wait=N if they have`,
+      `${PREFER_WAIT_S_MAX}. The answer has the header Preference-Applied: wait=N if all of them have applied it`,
   ),
 });
 

@@ -135,7 +135,7 @@ export function deleteRecord(app: App, deps: Deps, of: RecordPath<DeletedKind> &
   });
 }
 
-/** Returns the id from the validated parameters, which is in lower case. */
+/** Returns the id from the validated parameters. It is in lower case. */
 function idOf(c: Ctx, { id }: { readonly id: string }): string {
   const params = c.req.valid("param" as never) as Readonly<Record<string, string>>;
   return params[id]!;

@@ -68,8 +68,8 @@ export function registrationRoutes(app: App, deps: Deps): void {
       "token of a live claim in X-Poll-Token, the claim is renewed and gets a new code and a new token. The node's " +
       "key in Authorization, or the node's token in X-Poll-Token, is proof of the node: an approved node then " +
       "updates its record, and a node in setup its sysinfo. 403 for the key of another node. 429 for more than " +
-      `${CLAIMS_PER_NODE_MAX} live claims of a server_uuid, and for too many of a source address or of the site; ` +
-      "Retry-After is the time until the first of them expires. Without proof, sysinfo is limited to " +
+      `${CLAIMS_PER_NODE_MAX} live claims of a server_uuid, and for too many live claims of a source address or ` +
+      "of the site; Retry-After is the time until the first of them expires. Without proof, sysinfo is limited to " +
       `${CLAIM_SYSINFO_BYTES_MAX / 1_024} KiB of JSON. Unknown fields are ignored.`,
     ...open,
     middleware: [limited, ...open.middleware],

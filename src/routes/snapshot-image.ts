@@ -63,7 +63,10 @@ export function snapshotImageRoutes(app: App, deps: Deps): void {
     return image === undefined ? faultResponse(c, NOT_FOUND) : c.json(image, 201);
   });
 
-  /** Finds the image of an operation that a process of an earlier release ended. Its output has no image. */
+  /**
+   * Finds the image of an operation that a process of an earlier release ended. The output of such an operation has no
+   * image.
+   */
   async function imageOfUpload(upload_id: string): Promise<Image | undefined> {
     const image_id = await findImageOfUpload(deps.kysely, upload_id);
     return image_id === undefined ? undefined : await findImage(deps.kysely, image_id);

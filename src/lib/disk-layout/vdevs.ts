@@ -49,7 +49,7 @@ function mirror(disks: readonly Disk[], { width, spares }: Fixed): Stripes | Ref
     return { error: `${width} is an invalid width for mirroring and ${available} disks` };
   }
   // If the number of spares is fixed but the width is not, an odd number of disks leaves one disk over. The tool makes
-  // it a mirror of one disk.
+  // this disk a mirror of one disk.
   const rest = width === null ? "lone stripe" : "unused";
   return cut(disks, {
     type: "mirror",

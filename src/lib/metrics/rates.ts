@@ -7,7 +7,7 @@ export type Counter = Exclude<keyof MetricsSample, "at" | "memory_bytes">;
 export type Interval = { readonly from: MetricsSample; readonly to: MetricsSample };
 
 /**
- * Pairs each sample with the one before it. The first sample has no sample before it, so it only begins the first
+ * Pairs each sample with the previous sample. The first sample has no sample before it, so it only begins the first
  * interval.
  */
 export function intervalsOf(samples: readonly MetricsSample[]): readonly Interval[] {

@@ -15,7 +15,7 @@ const IPV6_BUCKET_PREFIX = 64;
 const ZONE = /%[\w.-]+$/;
 
 /**
- * Reads the hops from the right, beginning with `peer`, and returns the first that is not one of our proxies, in
+ * Reads the hops from the right, beginning with `peer`, and returns the first hop that is not one of our proxies, in
  * canonical text (IPv4-mapped IPv6 as IPv4). If a hop is malformed or all hops are proxies, returns the last valid hop
  * that was read.
  * @param peer the other end of the TCP connection; a zone (%eth0) is dropped

@@ -9,7 +9,7 @@ export type ProvisionFields = {
   readonly block: string;
   /**
    * The first address of the range. Null means the first address that can be allocated; a null `end` means the last
-   * one.
+   * such address.
    */
   readonly start: string | null;
   readonly end: string | null;

@@ -22,7 +22,7 @@ export async function readKeys<Key>(openpgp: KeyReader<Key>, document: Uint8Arra
   return (await Promise.all(blocks.map((armoredKeys) => openpgp.readKeys({ armoredKeys })))).flat();
 }
 
-/** Returns a detached signature. Throws an Error unless the document is exactly one. */
+/** Returns a detached signature. Throws an Error unless the document consists of exactly one signature. */
 export async function readSignature<Signature>(
   openpgp: SignatureReader<Signature>,
   document: Uint8Array,
