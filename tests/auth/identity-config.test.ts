@@ -4,12 +4,12 @@ import { readConfig } from "../../src/config.ts";
 
 const ISSUER = "https://id.example";
 
-test("without its variables the site has no identity service", () => {
+test("a site without the variables of the identity service has no identity service", () => {
   expect(readConfig({}).identity).toBeNull();
   expect(readConfig({ BERTH_IDENTITY_ISSUER: "", BERTH_IDENTITY_AUDIENCE: "" }).identity).toBeNull();
 });
 
-test("an issuer and an audience configure the identity service; the address of its keys and a client are optional", () => {
+test("an issuer and an audience configure the identity service; the address of the issuer's keys and a client are optional", () => {
   const env = { BERTH_IDENTITY_ISSUER: ISSUER, BERTH_IDENTITY_AUDIENCE: "site" };
   expect(readConfig(env).identity).toEqual({ issuer: ISSUER, audience: "site", jwks_url: null, client: null });
   const jwks_url = "https://keys.example/jwks";

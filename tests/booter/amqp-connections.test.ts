@@ -66,7 +66,7 @@ test("the broker ends the connection of a peer that sends nothing for two heartb
   expect(logged.filter(({ event }) => event === "bus.silent").map(({ address }) => address)).toEqual(["127.0.0.11"]);
 });
 
-test("a peer that asks for no heartbeats may be silent, and gets none", async () => {
+test("a peer that asks for no heartbeats may be silent, and gets no heartbeats", async () => {
   const peer = await client("127.0.0.16");
   await loginWithHeartbeats(peer, 0);
   let bytes = 0;

@@ -99,7 +99,7 @@ test("a different status with the same timestamp is ignored", async () => {
   expect(await state()).toBe("stopped");
 });
 
-test("an earlier status that omits the instance does not count as a miss", async () => {
+test("statuses that are older than the last status and omit the instance do not change found_on_host", async () => {
   const none = (minute: number) => ({ payload: { vms: {}, timestamp: at(minute) } });
   await reported(status("stopped", at(3)), none(1), none(2));
   expect(okOf(await t.call("GET", `/v1/instances/${instance}`)).found_on_host).toBe(true);

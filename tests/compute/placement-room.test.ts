@@ -164,7 +164,7 @@ describe("the guard", () => {
 });
 
 describe("the counters", () => {
-  test("add used and subtract released amounts, starting at zero", async () => {
+  test("start at zero, add used amounts and subtract released amounts", async () => {
     const effect = (sign: 1 | -1) =>
       t.db.query("select effect_cn_use($1)", [JSON.stringify({
         server_uuid: node.id,
