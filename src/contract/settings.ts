@@ -235,7 +235,7 @@ export const SETTINGS = {
     ).max(100),
     default: [],
     restart_required: false,
-    description: "OpenSSH public keys that may log in as root on every node",
+    description: "OpenSSH public keys that may log in as root on every node with QEMU",
   },
   "network.resolvers": {
     schema: z.array(z.union([z.ipv4(), z.ipv6()], { error: "must be an IP address" })).max(RESOLVERS_MAX),
