@@ -118,8 +118,8 @@ export function createPolls({ agent, api_key, active, riders }: PollsOptions): P
     const riding = await rides(taken);
     let reply = await send(taken, riding);
     if (riding.length > 0 && reply.kind === "answer" && BAD_REPORT.has(reply.answer.status)) {
-      // For some time, the loops of the reports send them with their own calls, so that a bad report does not keep the
-      // node from its work.
+      // For some time, the loop of each report sends the report with a separate call, so that a bad report does not
+      // keep the node from its work.
       riding_from_ms = now_ms() + UNSUPPORTED_RETRY_MS;
       reply = await send(taken, []);
     }

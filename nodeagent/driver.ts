@@ -134,7 +134,7 @@ export type VmConsole = {
   write(bytes: Uint8Array): Promise<void>;
 };
 
-/** How a machine keeps images. */
+/** Describes how a machine stores images. */
 export type ImageStorage = {
   /** Folder of the cache. */
   readonly folder: string;

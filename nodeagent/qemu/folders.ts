@@ -18,7 +18,7 @@ export const SOCKET_PATH_BYTES_MAX = 107;
 
 /** The sockets of a VM: QEMU's monitor, serial console, screen and guest agent. */
 export type SocketName = "qmp" | "console" | "vnc" | "qga" | MoveSocketName;
-/** The sockets of a VM that moves: its memory, and its disks. */
+/** The sockets for the memory and the disks of a VM that moves. */
 export type MoveSocketName = "ram" | "nbd";
 
 export type VmPlaces = {

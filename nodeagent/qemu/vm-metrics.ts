@@ -96,7 +96,7 @@ export function networkUse(
 ): Pick<MachineMetrics, "network_received_bytes" | "network_sent_bytes"> | null {
   const own = [...devices.matchAll(/^ *t[0-9a-f]{12}:(.*)$/gm)].map(([, line = ""]): TapBytes => {
     const columns = line.trim().split(/\s+/).map(Number);
-    // Eight columns of received packets come first.
+    // The first eight columns are about received packets.
     return { received: columns[0] ?? 0, sent: columns[8] ?? 0 };
   });
   const taps = [...own, ...nics.flatMap(({ mac }) => routed.get(mac.toLowerCase()) ?? [])];

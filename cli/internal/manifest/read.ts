@@ -79,7 +79,7 @@ async function documentsIn(text: string, source: string): Promise<Record<string,
   });
 }
 
-/** The fields of manifests of Kubernetes. */
+/** The fields of Kubernetes manifests. */
 const FOREIGN_LISTS: ReadonlySet<string> = new Set(["apiVersion", "kind", "metadata", "spec"]);
 
 /** Returns the names that an unknown name may mean: `; did you mean memory_bytes?`. */

@@ -30,7 +30,7 @@ export type ContainerImage = {
   readonly architecture: Architecture;
   /** Time of the image and of all files of the archive: seconds since 1970. */
   readonly time_s: number;
-  /** From the lowest to the uppermost layer. */
+  /** The layers, from the lowest to the uppermost. */
   readonly layers: readonly Layer[];
   readonly config: ContainerConfig;
 };

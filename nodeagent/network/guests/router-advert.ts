@@ -25,7 +25,7 @@ export function routerAdvertisement(mtu: number): Uint8Array {
     ...[ROUTER_ADVERTISEMENT, 0, 0, 0, HOP_LIMIT, FLAGS_MANAGED_AND_OTHER, LIFETIME_S >> 8, LIFETIME_S & 255],
     // Reachable time and retransmission timer. Zero lets the guest use its own values.
     ...[0, 0, 0, 0, 0, 0, 0, 0],
-    // Lengths of options count 8 bytes.
+    // The length of an option counts units of 8 bytes.
     ...[OPTION.link_address, 1, ...GATEWAY_MAC.split(":").map((part) => parseInt(part, 16))],
     ...[OPTION.mtu, 1, 0, 0, 0, 0, mtu >> 8, mtu & 255],
     ...[OPTION.dns, 3, 0, 0, 0, 0, LIFETIME_S >> 8, LIFETIME_S & 255, ...addressBytes(METADATA_IPV6)],
