@@ -50,6 +50,7 @@ export function documentProblem(given: unknown): string | null {
     external: orNull(shape({
       bridge: text(DEVICE_NAME),
       vlan_id: orMissing(wholeNumber(0, VLAN_ID_MAX)),
+      mtu: orMissing(wholeNumber(MTU_MIN, MTU_MAX)),
       gateway_ipv4: orNull(ipv4),
       gateway_ipv6: orNull(ipv6),
     })),

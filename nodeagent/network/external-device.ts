@@ -4,9 +4,16 @@ import type { DocumentExternal } from "../../src/contract/network-document.ts";
 import { EXTERNAL_CABLE, EXTERNAL_DEVICE } from "./names.ts";
 import { linksOf, vlanOf } from "./observed-state.ts";
 
+/**
+ * The MTU of Ethernet, in bytes: of a new veth pair, and of the external network if an older server does not send it.
+ */
+const ETHERNET_MTU = 1_500;
+
 export type ExternalPlace = {
   readonly vni: number;
   readonly namespace: string;
+  /** True if this process has not compared the router before. An earlier release may have set other sysctls. */
+  readonly is_first: boolean;
   /** Runs `ip` and `bridge` in the namespace of the node's own devices. */
   onHost(program: "ip" | "bridge", ...words: readonly string[]): Promise<string>;
   /** Runs a program in the router. */
@@ -28,31 +35,39 @@ export async function setExternal(
   links: string,
   wanted: DocumentExternal | null,
 ): Promise<void> {
-  const { vni, onHost, inside } = place;
+  const { vni, is_first, onHost, inside } = place;
   const outer = portName(vni);
   const vlan_id = wanted?.vlan_id ?? null;
   const present = vlanOf(links);
   if (present !== undefined && (wanted === null || present !== vlan_id)) await onHost("ip", "link", "del", outer);
   if (wanted === null) return;
   if (present === undefined || present !== vlan_id) await addDevice(place, outer, vlan_id);
-  await onHost("ip", "link", "set", outer, "master", wanted.bridge, "up");
+  const mtu = wanted.mtu ?? ETHERNET_MTU;
+  // A bridge lowers its own MTU to the lowest MTU of its ports, and other networks may use the same bridge.
+  const cable = ["mtu", String(Math.max(mtu, ETHERNET_MTU)), "up"];
+  await onHost("ip", "link", "set", outer, "master", wanted.bridge, ...cable);
   if (vlan_id !== null) {
     await allowVlan(place, outer, { bridge: wanted.bridge, vlan_id });
-    await inside("ip", "link", "set", EXTERNAL_CABLE, "up");
+    await inside("ip", "link", "set", EXTERNAL_CABLE, ...cable);
   }
-  if (isUp(links) && present === vlan_id) return;
+  if (isUp(links, mtu) && present === vlan_id && !is_first) return;
   await inside(
-    ...["sysctl", "-qw", `net.ipv4.conf.${EXTERNAL_DEVICE}.arp_ignore=1`],
+    // The kernel needs a source address for the ICMP errors that it sends to the outside, for example about a packet
+    // that is larger than the MTU of the VPC. With this setting, it is an address of the external device.
+    ...["sysctl", "-qw", "net.ipv4.icmp_errors_use_inbound_ifaddr=1"],
+    `net.ipv4.conf.${EXTERNAL_DEVICE}.arp_ignore=1`,
     `net.ipv4.conf.${EXTERNAL_DEVICE}.arp_announce=2`,
     // The kernel announces a new IPv6 address to all neighbours, so that they find a floating IP that has moved here.
     `net.ipv6.conf.${EXTERNAL_DEVICE}.ndisc_notify=1`,
   );
   // This step comes last, so a device that is up has the sysctls.
-  await inside("ip", "link", "set", EXTERNAL_DEVICE, "up");
+  await inside("ip", "link", "set", EXTERNAL_DEVICE, "mtu", String(mtu), "up");
 }
 
-function isUp(links: string): boolean {
-  return linksOf(links).some(({ ifname, flags }) => ifname === EXTERNAL_DEVICE && flags.includes("UP"));
+function isUp(links: string, mtu: number): boolean {
+  return linksOf(links).some((link) =>
+    link.ifname === EXTERNAL_DEVICE && link.mtu === mtu && link.flags.includes("UP")
+  );
 }
 
 async function addDevice(

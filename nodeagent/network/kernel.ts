@@ -74,7 +74,8 @@ export function kernelNetwork(place: NodePlace, run: Run = runProgram): KernelNe
       ? await addOverlay(overlayPlace(namespace, document), document)
       : await setOverlay(overlayPlace(namespace, document), document, links);
     const has_moved = await moveTaps(namespace, document, attached, tapsOf(links));
-    await setExternal(externalPlace(namespace, document), links, document.external);
+    const is_first = !firewalls.has(namespace);
+    await setExternal({ ...externalPlace(namespace, document), is_first }, links, document.external);
     if (has_moved) links = await ip("-n", namespace, "-j", "link");
     const taps = tapsOf(links);
     const firewall = firewallOf(namespace);
@@ -114,7 +115,7 @@ export function kernelNetwork(place: NodePlace, run: Run = runProgram): KernelNe
     return { underlay_address, namespace, onHost, inside: (argv) => inside(namespace, argv), batch, ip };
   }
 
-  function externalPlace(namespace: string, { vni }: NetworkDocument): ExternalPlace {
+  function externalPlace(namespace: string, { vni }: NetworkDocument): Omit<ExternalPlace, "is_first"> {
     return { vni, namespace, onHost: onHostRun, inside: (...argv) => inside(namespace, argv) };
   }
 

@@ -24,6 +24,8 @@ const NIC_CONNECTIONS_MAX = 64;
 export const ROUTER_CONNECTIONS_MAX = 512;
 /** Bits of the DHCP header before the client's hardware address, counted from the UDP header: 8 + 28 bytes. */
 const DHCP_MAC_OFFSET_BITS = 288;
+/** The destination in the packet that an ICMPv4 error contains: after the ICMP header, 8 bytes, and 16 more bytes. */
+const ERROR_DESTINATION = "@th,192,32";
 
 /**
  * The numbers of addresses that the router may learn from a NIC: link-local addresses, and addresses of the NIC's
@@ -197,6 +199,9 @@ const OUTPUT = base("output", "filter hook output priority filter; policy accept
   // With a TTL of 1, metadata does not reach machines behind the guest.
   `ip saddr ${METADATA_IPV4} tcp sport 80 ip ttl set 1`,
   `ip6 saddr ${METADATA_IPV6} tcp sport 80 ip6 hoplimit set 1`,
+  // An ICMP error for a guest of another node. The routers of all nodes have the same IPv4 addresses, so the other
+  // router would drop the error as a packet from itself. It gets the destination of the packet that the error is about.
+  `oifname "${OVERLAY_DEVICE}" icmp type { destination-unreachable, time-exceeded } ip saddr set ${ERROR_DESTINATION}`,
 ]);
 
 /**

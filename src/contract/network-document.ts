@@ -112,6 +112,9 @@ export type DocumentRule = z.infer<typeof DocumentRule>;
 export const DocumentExternal = z.object({
   bridge: z.string().describe("The node's bridge of the NIC tag"),
   vlan_id: z.number().int().nullish().describe("The VLAN of the external network on the bridge; null is untagged"),
+  mtu: z.number().int().nullish().describe(
+    "The MTU of the NIC tag, in bytes. A server of an older version sends none: then it is 1500",
+  ),
   gateway_ipv4: z.string().nullable(),
   gateway_ipv6: z.string().nullable(),
 });

@@ -119,12 +119,12 @@ const CONTENTS = `
     'externals', (
       select coalesce(jsonb_object_agg(x.server_uuid, x.external), '{}') from (
         select distinct on (o.server_uuid) o.server_uuid, jsonb_build_object(
-                 'bridge', o.bridge, 'vlan_id', o.vlan_id,
+                 'bridge', o.bridge, 'vlan_id', o.vlan_id, 'mtu', min(o.mtu),
                  'gateway_ipv4', (array_agg(host(o.gateway_ipv4) order by o.rank, o.address)
                                     filter (where o.gateway_ipv4 is not null))[1],
                  'gateway_ipv6', (array_agg(host(o.gateway_ipv6) order by o.rank, o.address)
                                     filter (where o.gateway_ipv6 is not null))[1]) as external
-          from (select u.server_uuid, u.address, u.rank, t.bridge, e.vlan_id, e.gateway_ipv4, e.gateway_ipv6
+          from (select u.server_uuid, u.address, u.rank, t.bridge, e.vlan_id, g.mtu, e.gateway_ipv4, e.gateway_ipv6
                   from (select host_cn_uuid as server_uuid, public_address as address, 0 as rank
                           from nat_gateway where vpc_id = v.id and host_cn_uuid is not null
                         union all
@@ -132,7 +132,8 @@ const CONTENTS = `
                           from nic n join instance i on i.id = n.instance_id join floating_ip f on f.attached_to = n.id
                          where n.vpc_id = v.id and i.host_cn_uuid is not null and ${SERVED}) u
                   join external_subnet e on e.ipv4_block >>= u.address or e.ipv6_block >>= u.address
-                  join cn_nic_tag t on t.server_uuid = u.server_uuid and t.name = e.nic_tag and t.bridge is not null) o
+                  join cn_nic_tag t on t.server_uuid = u.server_uuid and t.name = e.nic_tag and t.bridge is not null
+                  left join nic_tag g on g.name = e.nic_tag) o
          group by o.server_uuid, o.bridge, o.vlan_id
          order by o.server_uuid, min(o.rank), min(o.address)) x)
     ) end as content

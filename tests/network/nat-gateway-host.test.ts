@@ -57,7 +57,7 @@ describe("a NAT gateway", () => {
 
   beforeAll(async () => {
     f = await openNetworkFixture();
-    await f.t.call("POST", "/v1/system/nic-tags", { body: { name: "external", mtu: 1_500 } });
+    await f.t.call("POST", "/v1/system/nic-tags", { body: { name: "external", mtu: 1_400 } });
     okOf(await f.call("POST", `/v1/nat-gateways?vpc=${f.vpc.id}`, { body: { name: "egress" } }));
     const { items } = okOf(await f.call("GET", `/v1/nat-gateways?vpc=${f.vpc.id}`));
     gateway = items[0];
@@ -107,7 +107,13 @@ describe("a NAT gateway", () => {
     const [here] = (await f.poll(f.two)).vpcs;
     const { id: nat_gateway_id, public_address } = gateway;
     expect(here?.nat_gateways).toEqual([{ nat_gateway_id, public_address, port_forwards: [] }]);
-    expect(here?.external).toEqual({ bridge: "br-ext", vlan_id: 7, gateway_ipv4: "203.0.113.1", gateway_ipv6: null });
+    expect(here?.external).toEqual({
+      bridge: "br-ext",
+      vlan_id: 7,
+      mtu: 1_400,
+      gateway_ipv4: "203.0.113.1",
+      gateway_ipv6: null,
+    });
     const [there] = (await f.poll(f.one)).vpcs;
     expect([there?.nat_gateways, there?.external]).toEqual([[], null]);
     expect(there?.subnets[0]?.routes[0]?.target).toEqual({
