@@ -1,0 +1,64 @@
+// Tests that a floating IP is not deleted while a node that could not release its address may still answer for it
+// (docs/networking.md, "Floating IPs").
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { FloatingIp } from "../../src/contract/network.ts";
+import { okOf } from "../support/control-plane.ts";
+import { path } from "./bindings.ts";
+import { type NetworkFixture, openNetworkFixture } from "./network-fixture.ts";
+import { conflictWith, makeFloatingIp } from "./public-addresses.ts";
+
+describe("a floating IP whose release failed on a silent node", () => {
+  let f: NetworkFixture;
+  let ip: FloatingIp;
+
+  beforeAll(async () => {
+    f = await openNetworkFixture();
+  });
+  afterAll(() => f?.t.close());
+
+  const held = () => `floating ip ${ip.id} is still held by node ${f.one.server_uuid}, which has not released it yet`;
+  const refused = async () => conflictWith(await f.call("DELETE", path(ip.id)), held());
+
+  /** Attaches a floating IP to `web`, whose node then applies the network. */
+  async function attached(): Promise<FloatingIp> {
+    const made = okOf(await makeFloatingIp(f.tenant));
+    const attaching = f.call("POST", path(made.id, "attach"), { body: { nic_id: f.web.nic.id } });
+    const ip: FloatingIp = await f.one.done(attaching, "fip_claim");
+    await f.apply(f.one);
+    return ip;
+  }
+  /** The node returns, takes the release that no operation waits for, and cannot carry it out. */
+  async function failsRelease(): Promise<void> {
+    await f.one.alive();
+    await refused();
+    const job = await f.one.take();
+    expect(job.kind.kind).toBe("fip_release");
+    await f.one.fail(job, "this node has not released it: conntrack is not installed");
+  }
+
+  test("can be deleted after the node has applied a later document, whatever changes in the VPC meanwhile", async () => {
+    ip = await attached();
+    await f.silence(f.one);
+    okOf(await f.call("POST", path(ip.id, "detach")));
+    await failsRelease();
+    await refused();
+    const [late] = (await f.poll(f.one)).vpcs;
+    okOf(await f.tryReport(f.one, f.vpc.id, { generation: late!.generation, status: "failed", message: "conntrack" }));
+    await refused();
+    await f.n.rule(f.vpc.id);
+    okOf(await f.tryReport(f.one, f.vpc.id, { generation: late!.generation }));
+    expect((await f.call("DELETE", path(ip.id))).status).toBe(204);
+  });
+
+  test("and whose instance was deleted by force can be deleted after the node has confirmed that it removed the VPC", async () => {
+    ip = await attached();
+    await f.silence(f.one);
+    okOf(await f.t.call("DELETE", `/v1/instances/${f.web.instance.id}?force=true`));
+    await failsRelease();
+    await refused();
+    expect((await f.poll(f.one, { have: { [f.vpc.id]: 1 } })).gone).toEqual([f.vpc.id]);
+    await refused();
+    await f.poll(f.one);
+    expect((await f.call("DELETE", path(ip.id))).status).toBe(204);
+  });
+});
