@@ -74,7 +74,10 @@ const CONTENTS = `
                'routes', (select coalesce(jsonb_agg(jsonb_build_object(
                                    'destination', r.destination, 'target_kind', r.target_kind,
                                    'nat_gateway_id', g.id, 'host_cn_uuid', g.host_cn_uuid) order by r.destination), '[]')
-                            from route r left join nat_gateway g on g.id = r.nat_gateway_id
+                            from route r
+                            -- A gateway cannot translate packets of the other family, so the route gets no gateway.
+                            left join nat_gateway g on g.id = r.nat_gateway_id
+                                                   and g.family = 'v' || family(r.destination)
                            where r.route_table_id = s.route_table_id and r.target_kind <> 'virtual_gateway'))
                order by s.id), '[]')
         from subnet s where s.vpc_id = v.id),

@@ -123,6 +123,17 @@ describe("a NAT gateway", () => {
     });
   });
 
+  test("of the other family than a route is not used: the route rejects its packets on every node", async () => {
+    const target = { kind: "nat_gateway", nat_gateway_id: gateway.id };
+    const route = await f.n.route(f.vpc.main_route_table_id, { destination: "::/0", target });
+    for (const node of [f.one, f.two]) {
+      const [document] = (await f.poll(node)).vpcs;
+      const kinds = document?.subnets[0]?.routes.map(({ destination, target }) => [destination, target.kind]);
+      expect(kinds).toEqual([["0.0.0.0/0", "nat_gateway"], ["::/0", "reject"]]);
+    }
+    okOf(await f.call("DELETE", `/v1/routes/${route.id}`));
+  });
+
   test("shows the connections that its own node reports, and ignores the reports of other nodes", async () => {
     const reports = async (node: NetworkNode, packets: number) => {
       const counts = [{ rule_id: gateway.id, packets, bytes: 60 * packets }];

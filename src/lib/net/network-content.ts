@@ -157,7 +157,7 @@ function firstAddress(block: string): string | null {
 function targetOf(route: ContentRoute, underlay: ReadonlyMap<string, string | null>): DocumentRouteTarget {
   if (route.target_kind !== "nat_gateway") return { kind: route.target_kind };
   const underlay_address = route.host_cn_uuid && underlay.get(route.host_cn_uuid);
-  // If no node runs the gateway now, the sender gets an ICMP error.
+  // If no node runs the gateway now, or the gateway is of the other family, the sender gets an ICMP error.
   if (!underlay_address) return { kind: "reject" };
   return { kind: "nat_gateway", underlay_address, nat_gateway_id: route.nat_gateway_id };
 }
