@@ -7,7 +7,7 @@ import type { PasswordAnswer, PasswordTask } from "./password-worker.ts";
 /** Maximum number of passwords that wait for a worker: about six seconds of work. */
 const WAITING_MAX = 64;
 
-/** A hash that no password matches and that takes as long to check as a real one. */
+/** A hash that no password matches and that takes as long to check as a real hash. */
 const NO_PASSWORD = `$argon2id$v=19$m=19456,t=2,p=1$${"A".repeat(22)}$${"A".repeat(43)}`;
 
 export const PASSWORDS_BUSY: Fault = fault("unavailable", "too many passwords are being checked; try again", {

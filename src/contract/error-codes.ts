@@ -32,7 +32,7 @@ export const ERROR_CODES = {
   Internal: { status: 500, when: "an internal error; the server's log has the request id" },
   OperationFailed: { status: 502, when: "the node failed; the message has its reason" },
   ProvisionFailed: { status: 502, when: "the node could not create the instance; the message has its reason" },
-  CapacityExhausted: { status: 503, when: "the eligible nodes have no room left" },
+  CapacityExhausted: { status: 503, when: "the eligible nodes have no capacity left" },
 } as const satisfies Record<string, CodeMeaning>;
 
 export type ErrorCode = keyof typeof ERROR_CODES;

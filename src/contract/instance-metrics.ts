@@ -68,7 +68,10 @@ export const LoadSample = z.object({
 });
 export type LoadSample = z.infer<typeof LoadSample>;
 
-/** The load of an instance, oldest first. A time without samples, such as while it was stopped, has no entry. */
+/**
+ * The load of an instance, oldest first. A minute or hour without samples, for example because the instance was
+ * stopped, has no entry.
+ */
 export const InstanceLoad = z.object({
   instance_id: z.string(),
   by: z.enum(LOAD_STEPS),

@@ -103,8 +103,8 @@ export function createIdempotencyClaims({ db, engine, mint, newId }: ClaimPorts)
 }
 
 /**
- * Returns whether the refusal is stored. OVERLOADED is not stored, and an earlier message with the same id may have
- * been committed.
+ * Returns whether the outcome is a stored refusal with 503. After OVERLOADED, which is not stored, the key stays
+ * claimed, because an earlier message with the same id may have been committed.
  */
 function isStoredUnavailability(outcome: Outcome): boolean {
   return !outcome.ok && outcome.fault.kind === "unavailable" && outcome.fault !== OVERLOADED;

@@ -1,6 +1,6 @@
-// Continues the upgrades of nodes by label, and the upgrades of single nodes that they consist of. Every process does
-// this. All progress is in the database, so the upgrades continue after a crash. The id of an operation of a node
-// depends only on the node and on the operation that begins it, so each operation begins only once.
+// Continues the upgrades by label, and the upgrade of each of their nodes. Every process does this. All progress is in
+// the database, so the upgrades continue after a crash. The id of a node's operation depends only on the node and on
+// the operation that begins the node's operation, so each operation begins only once.
 import type { Outcome } from "../../actors/engine/types.ts";
 import type { Ports } from "../../actors/engine/ports.ts";
 import type { LabelUpgradeResult } from "../contract/label-upgrade.ts";

@@ -34,7 +34,7 @@ export type WebhooksOptions<Attempt extends Claimed> = {
   readonly ports: Pick<Ports, "report">;
 };
 
-/** The pause between two passes: the time that an event waits before it is sent. */
+/** The pause between two passes. An event usually waits no longer than this before it is sent. */
 const EVERY_MS = 1_000;
 /** The maximum number of deliveries that a process sends to a webhook before it serves another webhook. */
 const IN_A_ROW = 100;

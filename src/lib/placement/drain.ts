@@ -84,8 +84,8 @@ export function previewDrain(drained: Drained, snapshot: Snapshot, profile: Prof
 }
 
 /**
- * Previews the drains of several nodes, one after another. None of these nodes is a target. Each instance also leaves
- * less room for the instances of later nodes.
+ * Previews the drains of several nodes, one after another. None of these nodes is a target. Each placed instance also
+ * reduces the free capacity for the instances of later nodes.
  */
 export function previewDrains(drained: readonly Drained[], snapshot: Snapshot, profile: Profile): DrainPreview[] {
   const emptied = new Set(drained.map(({ server_uuid }) => server_uuid));
@@ -99,7 +99,9 @@ export function previewDrains(drained: readonly Drained[], snapshot: Snapshot, p
   });
 }
 
-/** Places the instances of a node on the nodes of the snapshot. Returns the preview, and the room that is left. */
+/**
+ * Places the instances of a node on the nodes of the snapshot. Returns the preview, and the free capacity that is left.
+ */
 function placeInstances(
   drained: Drained,
   { targets, placed }: { readonly targets: Snapshot; readonly placed: Map<string, NodeSnapshot> },
