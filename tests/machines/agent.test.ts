@@ -162,13 +162,13 @@ function backedImage(): Uint8Array {
   const name = "/etc/passwd";
   image.write("QFI\xfb", 0, "latin1");
   image.writeUInt32BE(2, 4);
-  image.writeBigUInt64BE(72n, 8); // Where the name begins.
+  image.writeBigUInt64BE(72n, 8); // The position of the name.
   image.writeUInt32BE(name.length, 16);
-  image.writeUInt32BE(16, 20); // Clusters of 64 KiB.
-  image.writeBigUInt64BE(2n ** 20n, 24); // Size of the disk.
-  image.writeUInt32BE(1, 36); // Entries of the first table, and where it begins.
+  image.writeUInt32BE(16, 20); // The size of a cluster: 64 KiB.
+  image.writeBigUInt64BE(2n ** 20n, 24); // The size of the disk.
+  image.writeUInt32BE(1, 36); // The number of entries in the first table, and its position.
   image.writeBigUInt64BE(65_536n, 40);
-  image.writeBigUInt64BE(2n * 65_536n, 48); // The table of reference counts.
+  image.writeBigUInt64BE(2n * 65_536n, 48); // The position and size of the table of reference counts.
   image.writeUInt32BE(1, 56);
   image.write(name, 72);
   return image;

@@ -58,7 +58,7 @@ describe("an image is accepted if it is", () => {
     expect(Buffer.from(await madeOf("stream.vmdk")).equals(raw)).toBe(true);
   });
 
-  test("a disk with much empty space, for which only its data needs room", async () => {
+  test("a disk with much empty space; the node makes room only for the data", async () => {
     await qemuImg("convert", "-f", "raw", "-O", "qcow2", at("disk.raw"), at("small.qcow2"));
     await qemuImg("resize", "-f", "qcow2", at("small.qcow2"), `${2 ** 30}`);
     await makeBaseImage(at("small.qcow2"), at("base"), { bytes_max: 2 ** 30, makeRoom, signal });

@@ -78,7 +78,7 @@ test("a node without instances gets no document", async () => {
   expect(await f.poll(f.idle)).toEqual({ nodes: [], vpcs: [], gone: [] });
 });
 
-test("routes and rules are in the document, rules in the order in which they are evaluated", async () => {
+test("routes and rules are in the document, and the rules are in the order of their evaluation", async () => {
   const { vpc, n } = f;
   await n.rule(vpc.id, { priority: 10, protocol: "tcp", destination_ports: { low: 22, high: 22 } });
   const low = await n.rule(vpc.id, { priority: 20, action: "allow", source_cidr: "10.9.0.0/16" });

@@ -134,7 +134,7 @@ describe("Prefer: wait", () => {
   });
 });
 
-test("a poll and a wait at one process are woken by a write and a report at another", async () => {
+test("a poll and a wait at one process are woken by a write and a report at another process", async () => {
   const other = await openTestControlPlane({ databaseUrl: f.t.databaseUrl });
   try {
     const have = await f.apply(f.one);

@@ -175,7 +175,7 @@ describe("the address pools", () => {
 });
 
 describe("the database itself", () => {
-  test("refuses a subnet outside the VPC's block, one that overlaps, and one of another project", async () => {
+  test("refuses a subnet that is outside the VPC's block, overlaps another subnet or belongs to another project", async () => {
     const vpc = await n.vpc();
     const { id } = await n.subnet(vpc.id, { ipv4_block: "10.0.1.0/24" });
     const other = await n.subnet(vpc.id, { ipv4_block: "10.0.2.0/24" });

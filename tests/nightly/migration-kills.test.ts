@@ -1,6 +1,6 @@
 // Agents, the server and the database fail while a real guest moves. Each round migrates the guest, and a part fails at
-// a random moment of the migration. The guest counts. Afterwards one machine exists, its guest has not booted
-// again, and no number is missing on the guest's disk or on an open TCP connection. See docs/reliability.md,
+// a random moment of the migration. The guest writes ascending numbers. Afterwards one machine exists, its guest has
+// not booted again, and no number is missing on the guest's disk or on an open TCP connection. See docs/reliability.md,
 // "Migration of instances".
 import process from "node:process";
 import { setTimeout as sleep } from "node:timers/promises";

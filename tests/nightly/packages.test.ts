@@ -61,7 +61,7 @@ systemctl is-active 'berth-vm-*'
 until tenantctl instance log web1 | grep -F '${TINY_GUEST_LINE}'; do sleep 1; done
 `;
 
-/** The virtual machine runs on while its agent is killed, and while an upgrade restarts the services. */
+/** The virtual machine continues to run while its agent is killed, and while an upgrade restarts the services. */
 const SURVIVES = `
 pid() { systemctl show --property=MainPID --value "$1"; }
 restarted() { until [ "$(pid "$1")" -ne 0 ] && [ "$(pid "$1")" -ne "$2" ]; do sleep 1; done; }

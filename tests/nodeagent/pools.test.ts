@@ -21,7 +21,7 @@ const pools = () => readPools({ proc: "/proc", sys: folder.path });
 const mirror = { array_state: "clean", raid_disks: "2", degraded: "0" };
 const HEALTHY = { zones: { status: "ONLINE", health: "healthy" } };
 
-test("the pool is healthy without arrays and with whole arrays, also without redundancy", async () => {
+test("the pool is healthy without arrays and with whole arrays, even without redundancy", async () => {
   expect(await pools()).toEqual(HEALTHY);
   await mkdir(join(folder.path, "block/sda"), { recursive: true });
   await writeArray("md126", { array_state: "clean", raid_disks: "2" });
@@ -29,7 +29,7 @@ test("the pool is healthy without arrays and with whole arrays, also without red
   expect(await pools()).toEqual(HEALTHY);
 });
 
-test("the pool is degraded while an array lacks a disk, also during a reshape, and healthy after the rebuild", async () => {
+test("the pool is degraded while an array lacks a disk, even during a reshape, and healthy after the rebuild", async () => {
   await writeArray("md126", mirror);
   await writeArray("md127", { ...mirror, degraded: "1" });
   expect(await pools()).toEqual({ zones: { status: "DEGRADED", health: "degraded: md127 lacks 1 of 2 disks" } });

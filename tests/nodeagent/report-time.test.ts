@@ -32,7 +32,7 @@ test("report times increase even if the clock is set back by a day and corrected
   expect(await time.next()).toBe(at(NOON_MS + 5_000));
 });
 
-test("the first report of a restarted agent is later than its last one before the restart", async () => {
+test("the first report of a restarted agent is later than its last report before the restart", async () => {
   const state_dir = stateDir();
   const before = createReportTime(state_dir, () => NOON_MS);
   await before.next();

@@ -34,7 +34,7 @@ beforeEach(async () => {
 const [boot, attached, detached] = [disk("boot"), disk("data", { attached: true }), disk("data", { attached: false })];
 const fileOf = (id: string, { id: disk_id }: VmDisk) => placesOf(node.folders, id).disk(disk_id);
 
-/** Adds a running VM with three disks, whose files have the text `data`. QEMU has the file of the disk `open` open. */
+/** Adds a running VM with three disks, whose files have the text `data`. QEMU opens the file of the disk `open`. */
 async function running(open?: VmDisk): Promise<VmRecord> {
   const id = await node.add({ power: "on", disks: [boot, attached, detached] });
   for (const each of [boot, attached, detached]) await writeFile(fileOf(id, each), "data");
@@ -71,7 +71,7 @@ test("the undo of a refused change ends, and a new disk whose attach was refused
   await expect(readFile(fileOf(vm.id, detached))).rejects.toThrow("ENOENT");
 });
 
-test("a disk that the record calls detached, but that QEMU has open, is deleted only after QEMU has closed it", async () => {
+test("a detached disk is deleted only after QEMU has closed the disk's file", async () => {
   const { vms, store } = node;
   const vm = await running(detached);
   await expect(vms.deleteDisk(vm.id, detached.id)).rejects.toThrow(SILENT);

@@ -92,7 +92,7 @@ test("cn exec reaches a netbooted node at the address of its boot record", async
 });
 
 describe("the root password of a node", () => {
-  test("is in its boot scripts from the time it is set until it is cleared, even while the control plane is down", async () => {
+  test("is in the node's boot scripts after it is set and until it is cleared, even while the control plane is down", async () => {
     const machine = await machines.nodeNamed("password");
     expect((await machines.script(machine.mac)).text).not.toContain("root_shadow");
     await site.opsctl("cn", "root-password", "password", "--hash", HASH);
@@ -126,7 +126,7 @@ describe("the root password of a node", () => {
 });
 
 describe("S-21, with the compiled booter: a request for a boot script", () => {
-  test("gets 404, logged and counted, from another address, after its first use, and with a guessed MAC", async () => {
+  test("gets 404 from another address, after its first use and with a guessed MAC, and is logged and counted", async () => {
     const [mac, other] = [newMac(), newMac()];
     const { address, path } = await machines.lease(mac, GUID);
     const elsewhere = (await machines.lease(other, GUID)).address;

@@ -116,7 +116,7 @@ describe("the lock", () => {
     expect(() => closureOf(lock, ["no-such-package"])).toThrow("no-such-package");
   });
 
-  test("finds imports in every form that the project uses", () => {
+  test("the imports in a text are found in every form that the project uses", () => {
     const text = `import a from "hono/factory";\nimport "zod";\nexport type { B } from "@hono/zod-openapi";
       const c = await import("pg");\nimport { d } from "./local.ts";\nimport { e } from "node:fs";`;
     expect(importedPackages([text])).toEqual(["@hono/zod-openapi", "hono", "pg", "zod"]);

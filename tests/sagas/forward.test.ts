@@ -76,7 +76,7 @@ describe.each(STEPS)("step %s", (step) => {
     await expectDone(started);
   });
 
-  test.each(FAULT_POINTS)("continues in another process when the first one dies %s", async (dies) => {
+  test.each(FAULT_POINTS)("continues in another process when the first process dies %s", async (dies) => {
     const started = await p.start();
     await p.reach(started.id, step);
     const dying = p.newProcess({ dies });

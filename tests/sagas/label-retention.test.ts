@@ -79,7 +79,7 @@ test.each([
     const message = { type, operation_id, part_of: label, ...begins };
     expect(await p.send({ kind: "cn", id: server_uuid }, message)).toMatchObject({ ok: true });
   }
-  // The first node ended three days ago, and an operator uncordoned it.
+  // The operation of the first node ended three days ago, and an operator uncordoned the node.
   await p.db.query(
     `update saga set state = 'succeeded', step = null, wake_at = null, due_at = null,
                      done_at = berth_now() - interval '3 days' where id = $1`,

@@ -1,5 +1,5 @@
 // Simulates time. Entries run in the order of their times, and in the order of scheduling when times are equal. Between
-// two entries, the scheduler lets all code run that waits for settled promises.
+// two entries, all code that waits for settled promises runs.
 
 export type Scheduler = ReturnType<typeof createScheduler>;
 

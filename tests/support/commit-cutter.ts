@@ -22,7 +22,7 @@ export type CommitCutter = {
 export const TYPE = { parse: 0x50, bind: 0x42, query: 0x51, error: 0x45, row: 0x44, ready: 0x5a } as const;
 export const LENGTH_BYTES = 4;
 /**
- * How the content of a frame that begins a commit starts, by the type of the frame. Outside a transaction, a bind frame
+ * Matches the content of a frame that begins a commit, by the type of the frame. Outside a transaction, a bind frame
  * names the store's prepared statement, or a parse frame has the statement's text. A transaction commits with a query
  * frame.
  */

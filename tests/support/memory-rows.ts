@@ -1,5 +1,5 @@
-// Keeps the rows of the store in memory, with the unique constraints of a schema. Every write adds a function that
-// reverses the write to `undo`.
+// Keeps the rows of the store in memory, with the unique constraints of a schema. Every write adds to `undo` a function
+// that reverses the write.
 import {
   ABSENT,
   type ChildRow,

@@ -38,7 +38,7 @@ test("the tenant sees its users', its keys' and the operators' changes, newest f
   expect(JSON.stringify(await events(b, "?limit=1000"))).not.toContain(user.id);
 });
 
-test("the filters of the site's search apply, and pages continue", async () => {
+test("the filters of the site's audit search work for a tenant, and the pages together have all entries", async () => {
   const only = await events(a, `?actor=${user.id}&action=vpc_create`);
   expect(only.map(({ payload }) => payload.name)).toEqual(["by-user"]);
   const first = okOf(await t.call("GET", pathOf(a, "?limit=1"), { key: a.key }));

@@ -153,7 +153,7 @@ test("a node with a gateway polls at short intervals, and at once until the gate
   expect(network.pollWaitS(30)).toBe(30);
 });
 
-test("each answered poll counts as contact, and no failed poll does", async () => {
+test("each answered poll counts as contact, and a failed poll does not", async () => {
   const waits: unknown[] = [];
   const view = (vpcs: NetworkPollView["vpcs"]): FakeAnswer => ({ body: { nodes: [], vpcs, gone: [] } });
   const busy: FakeAnswer = { status: 503, body: { message: "Service Unavailable" } };

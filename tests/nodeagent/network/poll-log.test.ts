@@ -34,14 +34,14 @@ async function logOf(
   return ran.err().split("\n").filter((line) => line.startsWith("network: "));
 }
 
-test("an empty answer after failures ends them, and the next failure is logged again", async () => {
+test("an empty answer ends a series of failures, and the next failure is logged again", async () => {
   expect(await logOf([BUSY, BUSY, EMPTY, EMPTY, BUSY, EMPTY, EMPTY])).toEqual([
     ...[RETRYING, RECOVERED],
     ...[RETRYING, RECOVERED],
   ]);
 });
 
-test("an answer of an older server ends the failures too", async () => {
+test("an answer of an older server also ends a series of failures", async () => {
   const older = "network: the control plane is older and sends no network documents";
   expect(await logOf([BUSY, OLDER, BUSY, EMPTY])).toEqual([RETRYING, older, RECOVERED, RETRYING, RECOVERED]);
 });
