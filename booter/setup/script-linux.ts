@@ -78,17 +78,24 @@ linux_dry_run() {
   for disk in $(spares); do check_disk "$disk"; done
 }
 
-erase() {
-  # Stops the arrays of an earlier run or of an earlier system that use this disk.
+add_disks() {
+  shift
+  disks="$disks $*"
+}
+
+# stop_arrays DISK: stops the arrays of an earlier run or of an earlier system that use this disk.
+stop_arrays() {
   for array in $(lsblk -nro NAME,TYPE "/dev/$1" | awk '$2 ~ /^raid/ { print $1 }'); do
     mdadm --stop "/dev/$array" >&2 || stop "$array, which uses $1, could not be stopped"
   done
-  wipefs -aqf "/dev/$1" >&2 || stop "$1 could not be erased"
 }
 
-erase_stripe() {
-  shift
-  for disk in "$@"; do erase "$disk"; done
+# erase DISK...: erases all disks with one command. If a run is interrupted between two disks of an earlier array, later
+# runs refuse the other disks.
+erase() {
+  for disk in "$@"; do stop_arrays "$disk"; done
+  wipefs -aqf "@{@/#//dev/}" >&2 && return 0
+  for disk in "$@"; do wipefs -aqf "/dev/$disk" >&2 || stop "$disk could not be erased"; done
 }
 
 create_stripe() {
@@ -114,9 +121,10 @@ create_stripe() {
 }
 
 linux_create_pool() {
-  # Erases all disks first. Otherwise an interrupted run could leave a part of an earlier array, which later runs refuse.
-  each_stripe erase_stripe
-  for disk in $(spares); do erase "$disk"; done
+  disks=
+  each_stripe add_disks
+  # shellcheck disable=SC2046,SC2086 # Names of disks, separated by spaces.
+  erase $disks $(spares)
   volumes=
   arrays=0
   each_stripe create_stripe

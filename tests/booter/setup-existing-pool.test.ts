@@ -125,11 +125,11 @@ const FIRST_ARRAY = String.raw`
 work=$1 erased=
 check_disk() { :; }
 lsblk() { :; }
-wipefs() { erased="$erased $2"; }
+wipefs() { erased="$erased @{@:2}"; }
 mdadm() { echo "erased:$erased"; exit; }
 linux_dry_run
 linux_create_pool
-`;
+`.replaceAll("@{", "${");
 test("the setup erases all disks before it creates the first array, so an interruption leaves no part of an earlier array", async () => {
   const { root } = await fixture.machine();
   await writeFile(join(root, "words"), "mirror\nsda\nsdb\nmirror\nsdc\nsdd\nspare\nsde\n");
