@@ -11,18 +11,20 @@ export type SeedPlan =
 
 /** The volume's label, by which guests find it. */
 export const LABEL = "CIDATA";
-/** The 1,500 bytes of Ethernet less 50 bytes for the overlay's header. */
-const MTU_BYTES = 1_450;
+/** The MTUs inside VPCs in bytes, by VPC id. */
+export type VpcMtus = ReadonlyMap<string, number>;
+/** The MTU of a NIC whose VPC's MTU is unknown: the 1,500 bytes of Ethernet less 50 bytes for the overlay's header. */
+const MTU_DEFAULT_BYTES = 1_450;
 /** The gateway of every IPv6 subnet. */
 const GATEWAY_IPV6 = "fe80::1";
 const CLOUD_CONFIG = "#cloud-config";
 
-export function seedVolume(plan: SeedPlan): Uint8Array {
-  return fatVolume(LABEL, seedFiles(plan));
+export function seedVolume(plan: SeedPlan, mtus: VpcMtus): Uint8Array {
+  return fatVolume(LABEL, seedFiles(plan, mtus));
 }
 
 /** Returns the files by name. */
-export function seedFiles(plan: SeedPlan): Readonly<Record<string, string>> {
+export function seedFiles(plan: SeedPlan, mtus: VpcMtus): Readonly<Record<string, string>> {
   const { instance, ssh_public_keys, user_data } = plan;
   const meta_data = {
     "instance-id": instance.id,
@@ -33,7 +35,7 @@ export function seedFiles(plan: SeedPlan): Readonly<Record<string, string>> {
     // JSON is valid YAML.
     "meta-data": `${JSON.stringify(meta_data, null, 1)}\n`,
     "user-data": userData(user_data, ssh_public_keys),
-    "network-config": networkConfig(plan),
+    "network-config": networkConfig(plan, mtus),
   };
 }
 
@@ -65,7 +67,7 @@ function isPlainCloudConfig(text: string): boolean {
 }
 
 /** Writes the addresses of each NIC. Only the first NIC has default routes and the router's DNS server. */
-export function networkConfig({ nics, subnets }: Pick<SeedPlan, "nics" | "subnets">): string {
+export function networkConfig({ nics, subnets }: Pick<SeedPlan, "nics" | "subnets">, mtus: VpcMtus): string {
   const blocks = new Map(subnets.map((subnet) => [subnet.id, subnet]));
   const ethernets = nics.map((nic, index) => {
     const block = blocks.get(nic.subnet_id)?.ipv4_block ?? null;
@@ -80,7 +82,7 @@ export function networkConfig({ nics, subnets }: Pick<SeedPlan, "nics" | "subnet
       `  nic${index}:`,
       `    match: {macaddress: ${quoted(nic.mac)}}`,
       `    set-name: eth${index}`,
-      `    mtu: ${MTU_BYTES}`,
+      `    mtu: ${mtus.get(nic.vpc_id) ?? MTU_DEFAULT_BYTES}`,
       ...addresses.length === 0 ? [] : ["    addresses:", ...addresses.map((each) => `      - ${quoted(each)}`)],
       ...index > 0 || routes.length === 0 ? [] : ["    routes:", ...routes],
       ...index > 0 || routes.length === 0 ? [] : nameservers(ipv4 === null ? METADATA_IPV6 : METADATA_IPV4),

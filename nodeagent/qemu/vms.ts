@@ -18,7 +18,7 @@ import { MACHINE_TYPE } from "./machine-type.ts";
 import { processesOf } from "./processes.ts";
 import { rebuildVm } from "./rebuild.ts";
 import { fatVolume } from "./fat-volume.ts";
-import { LABEL as SEED_LABEL, networkConfig, seedFiles, seedVolume } from "./seed.ts";
+import { LABEL as SEED_LABEL, networkConfig, seedFiles } from "./seed.ts";
 import {
   createDisk,
   createUefiVariables,
@@ -45,6 +45,8 @@ export function qemuVms({ host, store, power, bindings, network }: VmsOptions): 
   const places = (id: string) => placesOf(host.folders, id);
   const hasNic = (id: string) => store.all().some(({ nics }) => nics.some((nic) => nic.id === id));
   const addresses = addressBindings(bindings, (id) => hasNic(id) || isLocalNic(network.documents(), id));
+
+  const mtus = () => new Map(network.documents().map(({ vpc_id, mtu }) => [vpc_id, mtu]));
 
   const qmp = (id: string) => power.monitor(id)?.qmp;
   const isSilent = async (vm: VmRecord) => qmp(vm.id) === undefined && (await processesOf(vm)).length > 0;
@@ -99,7 +101,7 @@ export function qemuVms({ host, store, power, bindings, network }: VmsOptions): 
     // The seed is written before the record, so that an interrupted change is repeated.
     const saved = await readPrivateFile(places(id).guest_files);
     if (saved !== null) {
-      const files = { ...JSON.parse(saved) as Record<string, string>, "network-config": networkConfig(plan) };
+      const files = { ...JSON.parse(saved) as Record<string, string>, "network-config": networkConfig(plan, mtus()) };
       await writeSeed(places(id), fatVolume(SEED_LABEL, files), vm.uid);
       await writeFileDurably(places(id).guest_files, `${JSON.stringify(files)}\n`);
     }
@@ -112,8 +114,9 @@ export function qemuVms({ host, store, power, bindings, network }: VmsOptions): 
   async function create(plan: VmPlan): Promise<void> {
     const { id, uid, firmware } = existing(plan.instance.id);
     const identity = Object.entries(plan.managed_identity ?? {}).map(([key, value]) => [`cp:${key}`, value]);
-    await writeSeed(places(id), seedVolume(plan), uid);
-    await writeFileDurably(places(id).guest_files, `${JSON.stringify(seedFiles(plan))}\n`);
+    const files = seedFiles(plan, mtus());
+    await writeSeed(places(id), fatVolume(SEED_LABEL, files), uid);
+    await writeFileDurably(places(id).guest_files, `${JSON.stringify(files)}\n`);
     if (firmware === "uefi") {
       if (host.uefi === null) throw new Failure("the image boots only with UEFI, which this node lacks", EXIT.failure);
       await createUefiVariables(places(id), host.uefi.variables, uid);

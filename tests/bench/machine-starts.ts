@@ -137,7 +137,7 @@ async function startPlain(site: Site, key: string, public_key: string): Promise<
     ssh_public_keys: [public_key],
     user_data: null,
   } as unknown as Parameters<typeof seedVolume>[0];
-  await writeFile(seed, seedVolume(plan));
+  await writeFile(seed, seedVolume(plan, new Map()));
   const port = randomInt(PORTS.first, PORTS.last);
   const begun_ms = performance.now();
   const since = () => performance.now() - begun_ms;

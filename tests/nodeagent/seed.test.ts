@@ -3,11 +3,13 @@ import { describe, expect, test } from "vitest";
 import type { Nic } from "../../src/contract/instance.ts";
 import type { Subnet } from "../../src/contract/network.ts";
 import { fatVolume } from "../../nodeagent/qemu/fat-volume.ts";
-import { networkConfig, seedFiles, seedVolume, userData } from "../../nodeagent/qemu/seed.ts";
+import { networkConfig, seedFiles, seedVolume, userData, type VpcMtus } from "../../nodeagent/qemu/seed.ts";
 import { readFatVolume } from "./fat-reader.ts";
 
 const KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ0 me@here";
 
+/** No VPC has a known MTU. */
+const MTUS: VpcMtus = new Map();
 const nic = (change: Partial<Nic>) =>
   ({ id: "n", subnet_id: "s", mac: "02:00:00:00:00:01", primary_ipv4: null, primary_ipv6: null, ...change }) as Nic;
 const subnet = (ipv4_block: string | null) => ({ id: "s", ipv4_block }) as Subnet;
@@ -21,7 +23,7 @@ const plan = {
 
 describe("the files", () => {
   test("are these", () => {
-    expect(seedFiles(plan)).toMatchSnapshot();
+    expect(seedFiles(plan, MTUS)).toMatchSnapshot();
   });
 
   test("the network configuration has both families, and default routes only on the first NIC", () => {
@@ -30,12 +32,18 @@ describe("the files", () => {
       nic({ mac: "02:00:00:00:00:02", primary_ipv6: "2001:db8::6" }),
       nic({ mac: "02:00:00:00:00:03", primary_ipv4: "10.9.9.9", subnet_id: "unknown" }),
     ];
-    expect(networkConfig({ nics, subnets: [subnet("10.0.1.0/24")] })).toMatchSnapshot();
-    expect(networkConfig({ nics: [], subnets: [] })).toBe("version: 2\nethernets: {}\n");
+    expect(networkConfig({ nics, subnets: [subnet("10.0.1.0/24")] }, MTUS)).toMatchSnapshot();
+    expect(networkConfig({ nics: [], subnets: [] }, MTUS)).toBe("version: 2\nethernets: {}\n");
+  });
+
+  test("each NIC has the MTU of its VPC", () => {
+    const nics = [nic({ vpc_id: "v1" }), nic({ vpc_id: "v2" }), nic({ vpc_id: "unknown" })];
+    const config = networkConfig({ nics, subnets: [] }, new Map([["v1", 1_500], ["v2", 1_330]]));
+    expect([...config.matchAll(/mtu: (\d+)/g)].map(([, mtu]) => Number(mtu))).toEqual([1_500, 1_330, 1_450]);
   });
 
   test.each([["Web 1", "web-1"], ["_", "instance"], ["ä.b", "b"]])("the hostname of %j is %j", (name, hostname) => {
-    const files = seedFiles({ ...plan, instance: { ...plan.instance, name } });
+    const files = seedFiles({ ...plan, instance: { ...plan.instance, name } }, MTUS);
     expect(JSON.parse(files["meta-data"]!)["local-hostname"]).toBe(hostname);
   });
 });
@@ -76,13 +84,13 @@ describe("user data", () => {
 
 describe("the volume", () => {
   test("has the label and the files, with their long names and contents", () => {
-    const volume = readFatVolume(seedVolume(plan));
+    const volume = readFatVolume(seedVolume(plan, MTUS));
     expect(volume.label).toBe("CIDATA");
-    expect(volume.files).toEqual(seedFiles(plan));
+    expect(volume.files).toEqual(seedFiles(plan, MTUS));
   });
 
   test("has the same bytes for the same files", () => {
-    expect(Buffer.from(seedVolume(plan)).equals(seedVolume(plan))).toBe(true);
+    expect(Buffer.from(seedVolume(plan, MTUS)).equals(seedVolume(plan, MTUS))).toBe(true);
   });
 
   test("holds files over several clusters, and empty ones", () => {

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import process from "node:process";
 import type { Vms } from "../../nodeagent/driver.ts";
 import { openDocumentStore } from "../../nodeagent/network/document-store.ts";
-import { createNodeNetwork } from "../../nodeagent/network/node-network.ts";
+import { createNodeNetwork, type NodeNetwork } from "../../nodeagent/network/node-network.ts";
 import { simulatedNetwork } from "../../nodeagent/network/simulated.ts";
 import { type Folders, placesOf } from "../../nodeagent/qemu/folders.ts";
 import { detectHost } from "../../nodeagent/qemu/host.ts";
@@ -21,6 +21,7 @@ import { type Command, type FakeMonitor, fakeMonitor } from "./qmp-monitor.ts";
 
 export type StandInVms = Moves & {
   readonly vms: Vms;
+  readonly network: NodeNetwork;
   readonly folders: Folders;
   /** Lines that the agent logged. */
   readonly log: string[];
@@ -60,6 +61,7 @@ export async function openStandInVms(path: string): Promise<StandInVms> {
     store,
     power,
     vms,
+    network,
     folders,
     log: lines,
     add: async (fields) => {
