@@ -5,7 +5,7 @@ import { type AnyCommand, command, group, wholeNumber } from "../cli/framework.t
 import { EXIT } from "../cli/internal/exit-code.ts";
 import { Failure, usageFailure } from "../cli/internal/failure.ts";
 import { environmentOf } from "../cli/internal/run.ts";
-import { parseIp } from "../src/lib/net/ip-address.ts";
+import { canonicalIp, parseIp } from "../src/lib/net/ip-address.ts";
 import { documentsFolder, openDocumentStore } from "./network/document-store.ts";
 import { differences, routerTaps, ruleCounts } from "./network/inspect.ts";
 import { tapName } from "./network/names.ts";
@@ -79,15 +79,17 @@ function traceCommand(): AnyCommand {
     .argument("<port>", "destination port", wholeNumber(1))
     .option("--vpc <id>", "the VPC, if several have these addresses")
     .option(...STATE_OPTION)
-    .action(async (from, to, port, { stateDir, vpc }, member) => {
+    .action(async (given_from, given_to, port, { stateDir, vpc }, member) => {
       const { stdout } = environmentOf(member as AnyCommand);
-      for (const address of [from, to]) {
+      for (const address of [given_from, given_to]) {
         if (parseIp(address) === null) throw usageFailure(`${address} is not an address`);
       }
+      const [from, to] = [canonicalIp(given_from), canonicalIp(given_to)];
       const document = chooseVpc(await documentsOf(stateDir), vpc, [from, to]);
       const taps = await routerTaps(document.vni, runProgram);
       if (taps === null) throw new Failure(`the router of VPC ${document.vpc_id} does not exist`, EXIT.failure);
-      const underlay_address = await underlayAddress({ given: null, local: null, state_dir: stateDir });
+      const underlay_address = document.underlay_address ??
+        await underlayAddress({ given: null, local: null, state_dir: stateDir });
       const { steps, passes } = trace({ document, taps, underlay_address, from, to, port });
       for (const step of steps) stdout.write(`${step}\n`);
       if (!passes) throw new Failure("the packet stops on this node", EXIT.failure);

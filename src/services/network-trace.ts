@@ -9,7 +9,7 @@ import { conflict, type Fault, isFault } from "../contract/fault.ts";
 import type { Instance, Nic } from "../contract/instance.ts";
 import { TRACE_WAIT_S } from "../contract/limits.ts";
 import type { NetworkTrace, TraceAnswer, TraceHop, TraceQuery, TraceQuestion } from "../contract/network-trace.ts";
-import { inCidr, parseCidr, parseIp } from "../lib/net/ip-address.ts";
+import { canonicalIp, inCidr, parseCidr, parseIp } from "../lib/net/ip-address.ts";
 import { stopsAtRoute } from "../lib/net/trace-step.ts";
 import { whyHostless } from "../lib/placement/nat-gateway-host.ts";
 import type { Reads, RouteDeps } from "../routes/deps.ts";
@@ -39,7 +39,9 @@ export async function traceFrom(
   ask: Ask,
   { instance, query }: { readonly instance: Instance; readonly query: TraceQuery },
 ): Promise<NetworkTrace | Fault> {
-  const { destination, protocol, port = null } = query;
+  const { protocol, port = null } = query;
+  // Documents have addresses in canonical form.
+  const destination = canonicalIp(query.destination);
   const nic = await sendingNic(deps, instance, destination);
   const source = nic && addressOf(nic, destination);
   if (nic === null || !source) return conflict(`${instance.name} has no ${familyName(destination)} address`);

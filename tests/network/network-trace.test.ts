@@ -76,6 +76,12 @@ test("a packet to a NIC on another node is followed over both nodes", async () =
   expect(code).toBe(0);
 });
 
+test("the destination may have any form of an IPv6 address", async () => {
+  const written = f.db.nic.primary_ipv6!.replace("::", ":0:0:0:").toUpperCase();
+  const { lines } = await traced(`web ${written} 5432`, f.one, f.two);
+  expect(lines.at(-1)).toMatch(/^The packet arrives at db; /);
+});
+
 describe("a firewall rule", () => {
   test("that denies the packet is named in the answer, at the sender and at the receiver", async () => {
     const { db, one, two } = f;

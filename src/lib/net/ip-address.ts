@@ -31,6 +31,12 @@ export function formatIp(ip: Ip): string {
     : `${hex(groups.slice(0, run.start))}::${hex(groups.slice(run.start + run.length))}`;
 }
 
+/** Returns the canonical text of an address; any other text unchanged. IPv4-mapped IPv6 becomes IPv4. */
+export function canonicalIp(text: string): string {
+  const ip = parseIp(text);
+  return ip === null ? text : formatIp(ip);
+}
+
 /** Parses "10.0.0.0/8", "2001:db8::/32" or a single address; null when malformed. Clears the host bits. */
 export function parseCidr(text: string): Cidr | null {
   const [address = "", prefixText, ...more] = text.split("/");
