@@ -88,8 +88,9 @@ function leavingRules(document: NetworkDocument, family: "ip" | "ip6"): string[]
     block: family === "ip" ? subnet.ipv4_block : subnet.ipv6_block,
     ways: waysOf(document, subnet, family),
   })).filter((subnet): subnet is typeof subnet & { readonly block: string } => subnet.block !== null);
-  const only = subnets.filter(({ ways }) => new Set(ways.map(({ index }) => index)).size === 1);
-  const several = subnets.filter((subnet) => subnet.ways.length > 0 && !only.includes(subnet));
+  const gatewaysOf = ({ ways }: (typeof subnets)[number]) => new Set(ways.map(({ index }) => index)).size;
+  const only = subnets.filter((subnet) => gatewaysOf(subnet) === 1);
+  const several = subnets.filter((subnet) => gatewaysOf(subnet) > 1);
   return [
     ...document.nat_gateways.flatMap((_, index) => {
       const blocks = only.filter(({ ways: [first] }) => first!.index === index).map(({ block }) => block);
