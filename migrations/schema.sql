@@ -591,6 +591,7 @@ begin
   when 'external_subnets_exist' then return guard_external_subnets_exist($2)::text;
   when 'firewall_rules_are' then return guard_firewall_rules_are($2)::text;
   when 'floating_ip_is_off_nodes' then return guard_floating_ip_is_off_nodes($2)::text;
+  when 'floating_ip_is_released' then return guard_floating_ip_is_released($2)::text;
   when 'floating_ips_rest' then return guard_floating_ips_rest($2)::text;
   when 'image_exists' then return guard_image_exists($2)::text;
   when 'image_is_unused' then return guard_image_is_unused($2)::text;
@@ -1462,6 +1463,25 @@ AS $function$
     from (select id, exists (select from migration g where g.instance_id = instance.id and g.target_cn = of_cn
                                 and not berth_migration_ended(g.state)) as evacuates
             from instance where host_cn_uuid = of_cn) i join disk d on d.instance_id = i.id $function$;
+
+CREATE OR REPLACE FUNCTION public.berth_unproven_releases(of_floating_ip uuid)
+ RETURNS SETOF uuid
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select j.target_cn from job j
+   where j.payload ? 'floating_ip_id' and j.payload->>'floating_ip_id' = of_floating_ip::text
+     and j.kind = 'fip_release' and j.state = 'failed'
+     and exists (
+       select from vpc_realization r
+         left join vpc v on v.id = r.vpc_id
+         left join nic n on n.id = (j.payload->>'nic_id')::uuid
+        where r.server_uuid = j.target_cn
+          and case when n.id is not null then r.vpc_id = n.vpc_id
+                   else v.id is null or v.project_id = (select project_id from floating_ip where id = of_floating_ip) end
+          -- The generation at the end of the job. If maintenance has folded changes since, it is too high.
+          and coalesce(r.applied_generation, -1) < berth_vpc_generation(r.vpc_id) - (
+            select count(*) from vpc_change c where c.vpc_id = r.vpc_id and c.at > j.completed_at)) $function$;
 
 CREATE OR REPLACE FUNCTION public.berth_update(jsonb, integer[], text[], text, text[], text)
  RETURNS void
@@ -2869,21 +2889,24 @@ CREATE OR REPLACE FUNCTION public.guard_floating_ip_is_off_nodes(args jsonb)
  LANGUAGE sql
 AS $function$
   select coalesce(
-    (select j.target_cn::text from job j
-      where j.payload ? 'floating_ip_id' and j.payload->>'floating_ip_id' = args->>'floating_ip_id'
-        and (j.state in ('pending', 'in_progress') or j.tombstone
-             or j.kind = 'fip_release' and j.state = 'failed' and exists (
-               select from vpc_realization r
-                 left join vpc v on v.id = r.vpc_id
-                 left join nic n on n.id = (j.payload->>'nic_id')::uuid
-                where r.server_uuid = j.target_cn
-                  and case when n.id is not null then r.vpc_id = n.vpc_id
-                           else v.id is null or v.project_id = (
-                             select project_id from floating_ip where id = (args->>'floating_ip_id')::uuid) end
-                  -- The generation at the end of the job. If maintenance has folded changes since, it is too high.
-                  and coalesce(r.applied_generation, -1) < berth_vpc_generation(r.vpc_id) - (
-                    select count(*) from vpc_change c where c.vpc_id = r.vpc_id and c.at > j.completed_at)))
-        and exists (select from cn where server_uuid = j.target_cn) order by j.seq limit 1),
+    (select target_cn::text from (
+       select target_cn from job
+        where payload ? 'floating_ip_id' and payload->>'floating_ip_id' = args->>'floating_ip_id'
+          and (state in ('pending', 'in_progress') or tombstone)
+       union all
+       select berth_unproven_releases((args->>'floating_ip_id')::uuid)) held
+      where exists (select from cn where server_uuid = target_cn) order by target_cn limit 1),
+    'true') $function$;
+
+CREATE OR REPLACE FUNCTION public.guard_floating_ip_is_released(args jsonb)
+ RETURNS text
+ LANGUAGE sql
+AS $function$
+  select coalesce(
+    (select held::text from berth_unproven_releases((args->>'floating_ip_id')::uuid) held
+       join cn_signal s on s.server_uuid = held
+      where held <> (args->>'server_uuid')::uuid
+        and s.last_seen >= berth_now() - make_interval(secs => (args->>'live_s')::int) order by held limit 1),
     'true') $function$;
 
 CREATE OR REPLACE FUNCTION public.guard_floating_ips_rest(args jsonb)
@@ -6442,6 +6465,7 @@ grant execute on function berth_remove(jsonb,integer[],text[],text,text[],text) 
 grant execute on function berth_replaced(text,jsonb) to berth_app;
 grant execute on function berth_statement(text,text,text[],text) to berth_app;
 grant execute on function berth_unmade_bytes(uuid) to berth_app;
+grant execute on function berth_unproven_releases(uuid) to berth_app;
 grant execute on function berth_update(jsonb,integer[],text[],text,text[],text) to berth_app;
 grant execute on function berth_upsert(jsonb,integer[],text[],text,text[],text) to berth_app;
 grant execute on function berth_vpc_generation(uuid) to berth_app;
@@ -6483,6 +6507,7 @@ grant execute on function guard_external_subnet_is_unused(jsonb) to berth_app;
 grant execute on function guard_external_subnets_exist(jsonb) to berth_app;
 grant execute on function guard_firewall_rules_are(jsonb) to berth_app;
 grant execute on function guard_floating_ip_is_off_nodes(jsonb) to berth_app;
+grant execute on function guard_floating_ip_is_released(jsonb) to berth_app;
 grant execute on function guard_floating_ips_rest(jsonb) to berth_app;
 grant execute on function guard_image_exists(jsonb) to berth_app;
 grant execute on function guard_image_is_unused(jsonb) to berth_app;

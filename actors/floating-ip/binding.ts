@@ -55,6 +55,7 @@ export function attach(s: AtRest, m: Msg<"attach">, now: Date): Out<FloatingIpSt
       floating_ip: floatingIpView(next),
     };
     return [
+      ...(from === null ? [released(s, to)] : []),
       ...offersTag(s, to),
       toInstance(instance_id, {
         type: "floating_ip_bound",
@@ -116,6 +117,20 @@ function releasing(s: AtRest, next: Busy, partsFor: (held: Held | null) => Parts
  * the node.
  */
 const NOT_LIVE = conflict("the node is not live");
+
+/**
+ * Without this guard, two nodes could answer for the address. A node that is not live does not count, so an address can
+ * be moved away from a dead node.
+ */
+function released({ id: floating_ip_id }: AtRest, { host_cn_uuid: server_uuid }: Binding): Condition {
+  const text = stillHeld({ id: floating_ip_id });
+  return guard("floating_ip_is_released", { floating_ip_id, server_uuid, live_s: CN_LIVE_S }, conflict(text));
+}
+
+/** Returns the text of the 409 that names the node that still has the address. */
+export function stillHeld({ id }: { readonly id: string }): string {
+  return `floating ip ${id} is still held by node <WHAT>, which has not released it yet`;
+}
 
 function offersTag({ external_nic_tag: nic_tag }: AtRest, { host_cn_uuid: server_uuid }: Binding): Condition[] {
   if (nic_tag === null) return [];

@@ -7,7 +7,7 @@ import { renamed } from "../../src/lib/text/resource-name.ts";
 import { audit, effect, go, guard, otherwise, refuse, release, remove } from "../engine/effects.ts";
 import { type Of, runTable, type Table } from "../engine/table.ts";
 import type { Behavior, Condition, Out } from "../engine/types.ts";
-import { attach, detach, occupied, operationRuns } from "./binding.ts";
+import { attach, detach, occupied, operationRuns, stillHeld } from "./binding.ts";
 import { create, described } from "./creation.ts";
 import { loseInstance, loseInstanceInOperation } from "./instance-gone.ts";
 import { follow } from "./instance-moved.ts";
@@ -86,7 +86,7 @@ function giveBack(s: Detached, of: { readonly operation_id?: string }): Out<Floa
     guard(
       "floating_ip_is_off_nodes",
       { floating_ip_id: s.id },
-      `floating ip ${s.id} is still held by node <WHAT>, which has not released it yet`,
+      stillHeld(s),
     ),
     release(s.pool_id, s.address),
     remove("public_address", { address: s.address }),

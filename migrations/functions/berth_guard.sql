@@ -26,6 +26,7 @@ begin
   when 'external_subnets_exist' then return guard_external_subnets_exist($2)::text;
   when 'firewall_rules_are' then return guard_firewall_rules_are($2)::text;
   when 'floating_ip_is_off_nodes' then return guard_floating_ip_is_off_nodes($2)::text;
+  when 'floating_ip_is_released' then return guard_floating_ip_is_released($2)::text;
   when 'floating_ips_rest' then return guard_floating_ips_rest($2)::text;
   when 'image_exists' then return guard_image_exists($2)::text;
   when 'image_is_unused' then return guard_image_is_unused($2)::text;

@@ -1,5 +1,5 @@
-// Tests that a floating IP is not deleted while a node that could not release its address may still answer for it
-// (docs/networking.md, "Floating IPs").
+// Tests that a floating IP is neither deleted nor attached elsewhere while a node that could not release its address
+// may still answer for it (docs/networking.md, "Floating IPs").
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { FloatingIp } from "../../src/contract/network.ts";
 import { okOf } from "../support/control-plane.ts";
@@ -36,7 +36,7 @@ describe("a floating IP whose release failed on a silent node", () => {
     await f.one.fail(job, "this node has not released it: conntrack is not installed");
   }
 
-  test("can be deleted after the node has applied a later document, whatever changes in the VPC meanwhile", async () => {
+  test("can be attached elsewhere and deleted after the node has applied a later document, or is silent again", async () => {
     ip = await attached();
     await f.silence(f.one);
     okOf(await f.call("POST", path(ip.id, "detach")));
@@ -45,6 +45,13 @@ describe("a floating IP whose release failed on a silent node", () => {
     const [late] = (await f.poll(f.one)).vpcs;
     okOf(await f.tryReport(f.one, f.vpc.id, { generation: late!.generation, status: "failed", message: "conntrack" }));
     await refused();
+    const attach = (nic_id: string) => f.call("POST", path(ip.id, "attach"), { body: { nic_id } });
+    conflictWith(await attach(f.db.nic.id), held());
+    await f.silence(f.one);
+    await f.two.done(attach(f.db.nic.id), "fip_claim");
+    await f.two.done(f.call("POST", path(ip.id, "detach")), "fip_release");
+    await f.one.alive();
+    conflictWith(await attach(f.db.nic.id), held());
     await f.n.rule(f.vpc.id);
     okOf(await f.tryReport(f.one, f.vpc.id, { generation: late!.generation }));
     expect((await f.call("DELETE", path(ip.id))).status).toBe(204);

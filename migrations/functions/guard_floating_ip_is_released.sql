@@ -1,0 +1,9 @@
+-- Returns a node other than {server_uuid} that was seen in the last {live_s} seconds, could not release the floating IP
+-- {floating_ip_id} and may still answer for it; 'true' if none exists.
+create or replace function guard_floating_ip_is_released(args jsonb) returns text language sql volatile as $$
+  select coalesce(
+    (select held::text from berth_unproven_releases((args->>'floating_ip_id')::uuid) held
+       join cn_signal s on s.server_uuid = held
+      where held <> (args->>'server_uuid')::uuid
+        and s.last_seen >= berth_now() - make_interval(secs => (args->>'live_s')::int) order by held limit 1),
+    'true') $$;
