@@ -258,8 +258,8 @@ export const SETTINGS = {
     default: [],
     restart_required: false,
     description:
-      "Limits of each NIC, by the number of vCPUs of its instance. The first class applies in which cpu_max is null " +
-      "or at least this number. connections_max limits open connections; packets_per_second_max and " +
+      "Limits of each NIC, by the number of vCPUs of its instance. The first class whose cpu_max is null or at least " +
+      "this number applies. connections_max limits open connections; packets_per_second_max and " +
       "bytes_per_second_max limit packets. Each limit applies to each direction separately; null: unlimited. A new " +
       "value takes effect in a VPC when an object of the VPC changes next",
   },
