@@ -29,6 +29,8 @@ export type Present = {
   isKnown(reference: Reference): boolean;
   /** Returns why the server would refuse a step. */
   readonly problemsOf?: (step: EntryStep) => readonly string[];
+  /** Waits for the end of operations of the plan's records. If it returns true, the records must be read again. */
+  readonly settle?: (plan: Plan) => Promise<boolean>;
   run(plan: Plan, report: (step: Step) => void): Promise<void>;
 };
 type Action<O> = (options: O) => Promise<void>;
@@ -59,7 +61,11 @@ export function apply<I extends Io>(summary: string, verbs: ManifestVerbs<I>): A
     .option("--dry-run", "print the plan and change nothing")
     .option(YES_FLAGS, "do not ask before --prune deletes records")
     .action(verbs.withIo<Options>(async (io, { file, prune, dryRun, yes }) => {
-      const { plan, present } = await planFor(io, verbs, { file, prune: prune === true });
+      const manifest = await manifestOf(io, verbs, file);
+      let { plan, present } = await planFor(io, verbs, { manifest, prune: prune === true });
+      if (dryRun !== true && await present.settle?.(plan)) {
+        ({ plan, present } = await planFor(io, verbs, { manifest, prune: prune === true }));
+      }
       refuseProblems(plan);
       if (dryRun === true || plan.steps.length === 0) return io.print(planData(plan), planText(plan));
       await agree(io, plan, yes === true);
@@ -88,7 +94,8 @@ export function diff<I extends Io>(summary: string, verbs: ManifestVerbs<I>): An
     .requiredOption(...FILE_OPTION)
     .option(...PRUNE_OPTION)
     .action(verbs.withIo<{ file: string; prune?: true }>(async (io, { file, prune }) => {
-      const { plan } = await planFor(io, verbs, { file, prune: prune === true });
+      const manifest = await manifestOf(io, verbs, file);
+      const { plan } = await planFor(io, verbs, { manifest, prune: prune === true });
       io.print(planData(plan), planText(plan));
       refuseProblems(plan);
       if (plan.steps.length > 0) throw new Failure(`${verbs.schema.place} differs from the manifest`, EXIT.failure);
@@ -106,15 +113,18 @@ export function exportManifest<I extends Io>(summary: string, verbs: ManifestVer
     }));
 }
 
-type Given = { readonly file: string; readonly prune: boolean };
+async function manifestOf<I extends Io>(io: I, verbs: ManifestVerbs<I>, file: string): Promise<Manifest> {
+  await verbs.check(io, "the records of a manifest");
+  return await readManifest(io, file, verbs.schema.kinds);
+}
+
+type Given = { readonly manifest: Manifest; readonly prune: boolean };
 
 async function planFor<I extends Io>(
   io: I,
   verbs: ManifestVerbs<I>,
-  { file, prune }: Given,
+  { manifest, prune }: Given,
 ): Promise<{ plan: Plan; present: Present }> {
-  await verbs.check(io, "the records of a manifest");
-  const manifest = await readManifest(io, file, verbs.schema.kinds);
   const present = await verbs.read(io, manifest, prune);
   return { present, plan: planOf(verbs.schema, manifest, present.existing, { ...present, prune }) };
 }

@@ -7,6 +7,7 @@ import { problemsOf } from "./problems.ts";
 import { leftOut, readProject } from "./project.ts";
 import { SCHEMA } from "./references.ts";
 import { MAIN_TABLE, runPlan } from "./run.ts";
+import { settle } from "./settle.ts";
 
 const VERBS: ManifestVerbs<TenantIo> = {
   schema: SCHEMA,
@@ -23,6 +24,7 @@ const VERBS: ManifestVerbs<TenantIo> = {
         // The server creates the main route table of a VPC together with the VPC.
         list === "images" ? project.images.has(key) : list === "route_tables" && key.endsWith(`/${MAIN_TABLE}`),
       problemsOf: (step) => problemsOf(step, { project, manifest }),
+      settle: (plan) => settle(io, { plan, manifest, project }),
       run: (plan, report) => runPlan(io, plan, project, report),
     };
   },

@@ -31,6 +31,8 @@ export type Project = {
   readonly images: ReadonlyMap<string, string>;
   /** The names that several of these images have, for example a public image and one of the project. */
   readonly shared_names: ReadonlyMap<string, readonly string[]>;
+  /** The instances that are neither running nor stopped. They may have an operation that has not ended. */
+  readonly unsettled: readonly Pick<Instance, "id" | "name">[];
   /** The data disks, which a manifest does not describe, as `INSTANCE/DISK`. */
   readonly data_disks: readonly string[];
 };
@@ -74,7 +76,8 @@ export async function readProject(io: TenantIo): Promise<Project> {
   const shared_names = new Map(
     [...by_name].filter(([, each]) => each.length > 1).map(([name, each]) => [name, each.map(({ id }) => id)]),
   );
-  return { existing, images: new Map(images.map(({ name, id }) => [name, id])), shared_names, data_disks };
+  const unsettled = instances.filter(({ lifecycle: { state } }) => state !== "running" && state !== "stopped");
+  return { existing, images: new Map(images.map(({ name, id }) => [name, id])), shared_names, unsettled, data_disks };
 }
 
 /** Returns what an export of the project leaves out, as in `port forwards main/https` and `data disks web1/data`. */

@@ -1,0 +1,80 @@
+// Tests `apply` of a manifest while an instance of an interrupted run is still being created, with a real control
+// plane. The test acts as the node.
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { type ComputeFixture, openComputeFixture } from "../../compute/compute-fixture.ts";
+import { serverOf } from "../at-control-plane.ts";
+import { ENDPOINT, type Server } from "../fake-environment.ts";
+import { type Ran, tenantctl } from "./run.ts";
+
+const NOTHING = "0 to create, 0 to change, 0 to replace, 0 to delete, 1 unchanged\n";
+
+let a: ComputeFixture;
+/** The instance that is being created. */
+let id: string;
+let manifest: string;
+
+beforeAll(async () => {
+  a = await openComputeFixture();
+  expect((await run(`vpc update ${a.vpc.id} --name net`)).code).toBe(0);
+  await a.newImage({ name: "debian" });
+});
+afterAll(() => a?.t.close());
+
+beforeEach(async () => {
+  const name = `web-${randomUUID().slice(0, 8)}`;
+  const size = "cpu: 1, memory_bytes: 1GiB";
+  manifest = `instances: [{ name: ${name}, image: debian, vpc: net, primary_subnet: front, ${size} }]`;
+  const created = await run(
+    `instance create --name ${name} --image-id debian --vpc net --primary-subnet-id front --cpu 1 --memory 1GiB --no-wait -o json`,
+  );
+  expect(created.code, created.err()).toBe(0);
+  id = JSON.parse(created.out()).references.find(({ scope }: { scope: string }) => scope === "instance").id;
+});
+
+function run(argv: string, typed = "", server: Server = serverOf(a.t)): Promise<Ran> {
+  const { key, tenant_id, project_id } = a.tenant;
+  const scope = { TENANTCTL_TENANT: tenant_id, TENANTCTL_PROJECT: project_id };
+  const env = { TENANTCTL_ENDPOINT: ENDPOINT, TENANTCTL_API_KEY: key, ...scope, NO_COLOR: "1" };
+  return tenantctl(argv.split(" "), { env, server, newId: randomUUID, isTTY: false, typed });
+}
+
+/** Runs `apply`. When it asks for the instance's operations a second time, calls `then`. */
+async function applyAndThen(then: () => Promise<unknown>): Promise<Ran> {
+  const server = serverOf(a.t);
+  let asked = 0;
+  let done: Promise<unknown> | null = null;
+  const ran = await run("apply -f - -o table", manifest, (request, signal) => {
+    if (request.path === "/v1/operations" && ++asked === 2) done = then();
+    return server(request, signal);
+  });
+  expect(done, "apply waits").not.toBeNull();
+  await done;
+  return ran;
+}
+
+test("apply waits for the end of the creation, and then changes nothing", async () => {
+  const ran = await applyAndThen(() => a.node.does("provision"));
+  expect([ran.code, ran.out()], ran.err()).toEqual([0, NOTHING]);
+  expect(ran.err()).toMatch(/^waiting for instance web-\w+, whose operation instance-create has not ended$/m);
+  expect((await a.show(id)).lifecycle.state).toBe("running");
+});
+
+test("apply creates the instance again if its creation fails", async () => {
+  const ran = await applyAndThen(async () => {
+    const job = await a.node.take();
+    await a.node.fail(job, "the disk is full");
+    await a.node.bury(job);
+    await a.node.does("provision");
+  });
+  expect(ran.code, ran.err()).toBe(0);
+  expect(ran.out()).toContain("1 created");
+});
+
+test("apply --dry-run and diff do not wait", async () => {
+  for (const argv of ["apply -f - --dry-run -o table", "diff -f - -o table"]) {
+    const ran = await run(argv, manifest);
+    expect([ran.code, ran.out(), ran.err()]).toEqual([0, NOTHING, ""]);
+  }
+  await a.node.does("provision");
+});
