@@ -236,9 +236,15 @@ const STAGES: Readonly<Record<string, () => Stage | Promise<Stage>>> = {
     return { objects: { upload_id }, key: host.api_key };
   },
   "POST /v1/snapshots/{snapshot_id}/image": async () => {
-    const { rows } = await t.db.query("select id from job where kind = 'create_image' and state = 'in_progress'");
+    const { rows } = await t.db.query(
+      "select id, saga_id from job where kind = 'create_image' and state = 'in_progress'",
+    );
     const outcome = { kind: "completed" };
-    for (const { id } of rows) okOf(await host.call("POST", `/v1/agent/jobs/${id}/complete`, { outcome }));
+    for (const { id, saga_id } of rows) {
+      okOf(await host.call("POST", `/v1/agent/jobs/${id}/complete`, { outcome }));
+      // The operation occupies the instance until its end.
+      expect(okOf(await t.call("GET", `/v1/operations/${saga_id}?wait=20`)).state).toBe("succeeded");
+    }
     return { objects: { snapshot_id: made.get("POST /v1/snapshots") ?? "" }, work: makesImage };
   },
   "POST /v1/nics": async () => {
