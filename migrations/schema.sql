@@ -2702,7 +2702,7 @@ begin
     if node.cordoned then return 'it is cordoned'; end if;
     if args ? 'tenant_id' and (node.pinned_tenant_uuid <> (args->>'tenant_id')::uuid
                                or node.pinned_silo_uuid <> (args->>'silo_id')::uuid) then
-      return 'it is pinned to somebody else';
+      return 'it is pinned to another silo or tenant';
     end if;
   end if;
 

@@ -16,5 +16,6 @@ export function notAnswering(): Failure {
 
 /** The failure of a restart of the node while VMs run on it. */
 export function vmsRun(count: number): Failure {
-  return new Failure(`${count} virtual machines run on the node; drain it before it restarts`, EXIT.conflict);
+  const running = count === 1 ? "1 virtual machine runs" : `${count} virtual machines run`;
+  return new Failure(`${running} on the node; drain it before it restarts`, EXIT.conflict);
 }

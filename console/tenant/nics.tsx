@@ -61,8 +61,8 @@ export function addNic(instance: Instance, subnets: readonly (Subnet & { readonl
         choices: subnets.map((subnet) => ({ value: subnet.id, label: `${subnet.vpc_name} / ${subnet.name}` })),
         initial: subnets[0]?.id ?? "",
       },
-      { name: "primary_ipv4", label: "IPv4 address", isOptional: true, hint: "Empty: the lowest free one" },
-      { name: "primary_ipv6", label: "IPv6 address", isOptional: true, hint: "Empty: the lowest free one" },
+      { name: "primary_ipv4", label: "IPv4 address", isOptional: true, hint: "Empty: the lowest free address" },
+      { name: "primary_ipv6", label: "IPv6 address", isOptional: true, hint: "Empty: the lowest free address" },
     ],
     refused: writersOnly() ?? unlessStopped(instance) ?? (subnets.length === 0 ? "The project has no subnet" : null),
     cli: ({ name, subnet_id, primary_ipv4, primary_ipv6 }) =>

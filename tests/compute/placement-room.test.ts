@@ -105,12 +105,12 @@ describe("the guard", () => {
     [
       "pinned to another tenant",
       async () => patch({ pinned_tenant_uuid: (await openTenant(t)).tenant_id }),
-      "it is pinned to somebody else",
+      "it is pinned to another silo or tenant",
     ],
     [
       "pinned to another silo",
       async () => patch({ pinned_silo_uuid: (await openTenant(t)).silo_id }),
-      "it is pinned to somebody else",
+      "it is pinned to another silo or tenant",
     ],
     [
       "an edge node",

@@ -28,7 +28,7 @@ test.each<Partial<VmRecord>>([{ power: "on" }, { power: "starting" }, { power: "
   "a machine with a VM that runs or moves (%o) does not restart",
   async (vm) => {
     const { ran, parts } = machine([vm]);
-    await expect(reboot(parts, "boot-1")).rejects.toThrow("1 virtual machines run on the node");
+    await expect(reboot(parts, "boot-1")).rejects.toThrow("1 virtual machine runs on the node");
     expect(ran).toEqual([]);
   },
 );

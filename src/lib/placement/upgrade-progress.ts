@@ -2,7 +2,7 @@
 import type { DrainResult } from "../../contract/drain.ts";
 import type { OperationState } from "../../contract/enums.ts";
 import type { LabelUpgradeResult, NotUpgraded } from "../../contract/label-upgrade.ts";
-import { stillOnNode } from "./drain-progress.ts";
+import { drainError } from "./drain-progress.ts";
 
 /** A node of an upgrade by label, as the database has it now. */
 export type UpgradedNode = {
@@ -124,13 +124,10 @@ export function nextOfNodeUpgrade(upgrade: Draining | Returning, booted: Booted)
 function afterDrain({ drain, drain_id, refusal }: Draining, { boot_id }: Booted): NodeUpgradeNext {
   if (drain === null) return refusal === null ? { next: "drain" } : { next: "failed", reason: refusal };
   if (isRunning(drain.state)) return { next: "wait" };
-  const remaining = drain.result?.remaining ?? [];
-  const [first] = remaining;
-  if (first !== undefined) {
-    return failed(
-      `${stillOnNode(remaining.length)}, for example ${first.instance_name}: ${first.reason} ` +
-        `(${first.remedy}); operation ${drain_id} names all of them`,
-    );
+  const error = drain.result === null ? null : drainError(drain.result);
+  if (error !== null) {
+    const remedy = drain.result?.remaining[0]?.remedy;
+    return failed(`${error} (${remedy}); operation ${drain_id} lists the instances`);
   }
   if (drain.state !== "succeeded") {
     return failed(`operation ${drain_id} drained the node and did not succeed: ${drain.error ?? drain.state}`);
