@@ -95,7 +95,9 @@ stop_arrays() {
 erase() {
   for disk in "$@"; do stop_arrays "$disk"; done
   wipefs -aqf "@{@/#//dev/}" >&2 && return 0
-  for disk in "$@"; do wipefs -aqf "/dev/$disk" >&2 || stop "$disk could not be erased"; done
+  kept=
+  for disk in "$@"; do wipefs -aqf "/dev/$disk" >&2 || kept="$kept $disk"; done
+  [ -z "$kept" ] || stop "these disks could not be erased:$kept"
 }
 
 create_stripe() {
@@ -141,13 +143,22 @@ linux_stamp() {
     stop "the volume group has lost its mark"
 }
 
+# A volume has the tag berth-new until it has a file system. Without the tag, an unreadable file system is damaged and may
+# contain the disks of instances.
+has_new_volume() { lvs --noheadings -o lv_tags "$pool/data" | tr ', ' '\n\n' | grep -qx berth-new; }
+
 linux_datasets() {
   vgchange --quiet -ay "$pool" >&2 || stop "the volume group could not be started"
-  lvs "$pool/data" >/dev/null 2>&1 || lvcreate --quiet --yes -W y -n data -l 100%FREE "$pool" >&2 ||
+  lvs "$pool/data" >/dev/null 2>&1 ||
+    lvcreate --quiet --yes -W y --addtag berth-new -n data -l 100%FREE "$pool" >&2 ||
     stop "the volume could not be created"
   udevadm settle --timeout=30 || true
   if [ "$(blkid -p -s TYPE -o value "/dev/$pool/data")" != ext4 ]; then
+    has_new_volume || stop "the file system of $pool/data is damaged; repair it in rescue mode (e2fsck)"
     mkfs.ext4 -q -L zones "/dev/$pool/data" >&2 || stop "the file system could not be created"
+  fi
+  if has_new_volume; then
+    lvchange --quiet --deltag berth-new "$pool/data" >&2 || stop "the volume could not lose its mark"
   fi
   # The same program mounts the file systems at every later boot.
   /usr/lib/berth/storage >&2 || stop "the file systems could not be mounted"

@@ -120,20 +120,60 @@ test("the setup creates its volume group on an array that contains an earlier gr
   expect(ended.stdout).toBe("created\n");
 });
 
-/** Fake tools. The run is interrupted when it creates the first array. */
+/**
+ * Fake tools. All disks belong to a started array. The run is interrupted when it creates the first array. `unwritable`
+ * is a disk that cannot be erased.
+ */
 const FIRST_ARRAY = String.raw`
-work=$1 erased=
+work=$1 unwritable=$2
+stop() { echo "stopped: $1"; exit; }
 check_disk() { :; }
-lsblk() { :; }
-wipefs() { erased="$erased @{@:2}"; }
-mdadm() { echo "erased:$erased"; exit; }
+lsblk() { echo "md127 raid1"; }
+wipefs() { shift; echo "erase $*"; for each in "$@"; do [ "$each" != "$unwritable" ] || return 1; done; }
+mdadm() { echo "mdadm $1"; [ "$1" = --stop ] || exit 0; }
 linux_dry_run
-linux_create_pool
-`.replaceAll("@{", "${");
-test("the setup erases all disks before it creates the first array, so an interruption leaves no part of an earlier array", async () => {
+linux_create_pool 2>&1
+`;
+const DISKS = ["sda", "sdb", "sdc", "sdd", "sde"];
+const STOPPED = DISKS.map(() => "mdadm --stop");
+const ERASED = `erase ${DISKS.map((disk) => `/dev/${disk}`).join(" ")}`;
+test.each([
+  ["stops all arrays and erases all disks with one command before it creates the first array", "", ["mdadm --create"]],
+  [
+    "erases all other disks if one disk cannot be erased",
+    "/dev/sdc",
+    [...DISKS.map((disk) => `erase /dev/${disk}`), "stopped: these disks could not be erased: sdc"],
+  ],
+])("the setup %s, so an interruption leaves no part of an earlier array", async (_, unwritable, then) => {
   const { root } = await fixture.machine();
   await writeFile(join(root, "words"), "mirror\nsda\nsdb\nmirror\nsdc\nsdd\nspare\nsde\n");
   const script = LINUX_FUNCTIONS + FIRST_ARRAY;
-  const { stderr } = await promisify(execFile)(present("bash"), ["-uc", script, "setup", root]);
-  expect(stderr).toBe("erased: /dev/sda /dev/sdb /dev/sdc /dev/sdd /dev/sde\n");
+  const { stdout } = await promisify(execFile)(present("bash"), ["-uc", script, "setup", root, unwritable]);
+  expect(stdout.trim().split("\n")).toEqual([...STOPPED, ERASED, ...then]);
+});
+
+/** Fake tools. $1: what blkid finds. $2: the tags of an existing volume; a new volume gets the tag of lvcreate. */
+const VOLUME = String.raw`
+pool=zones root=/ found=$1 tags=$2
+stop() { echo "stopped: $1"; exit; }
+vgchange() { :; }
+udevadm() { :; }
+lvs() { if [ "$1" = --noheadings ]; then echo "  $tags"; else [ "$tags" != missing ]; fi; }
+lvcreate() { tags=$6; echo "created with $6"; }
+lvchange() { tags=; echo "removed $3"; }
+blkid() { echo "$found"; }
+mkfs.ext4() { echo formatted; }
+`;
+test.each([
+  ["a new volume", "", "missing", ["created with berth-new", "formatted", "removed berth-new"]],
+  ["a new volume of an interrupted run", "", "berth-new", ["formatted", "removed berth-new"]],
+  ["a formatted volume of an interrupted run", "ext4", "berth-new", ["removed berth-new"]],
+  ["a volume with its file system", "ext4", "", []],
+  ["a volume whose file system is damaged", "", "", [expect.stringMatching(/^stopped: .* is damaged; repair it/)]],
+])("%s is formatted only if it is new", async (_, found, tags, lines) => {
+  // The last command of the function mounts the file systems.
+  const script = VOLUME +
+    LINUX_FUNCTIONS.replace(/^ *\/usr\/lib\/berth\/storage .*$/m, "") + "\nlinux_datasets 2>&1\n";
+  const { stdout } = await promisify(execFile)(present("bash"), ["-uc", script, "setup", found, tags]);
+  expect(stdout.split("\n").filter((line) => line !== "")).toEqual(lines);
 });
