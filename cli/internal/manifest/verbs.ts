@@ -29,7 +29,7 @@ export type Present = {
   isKnown(reference: Reference): boolean;
   /** Returns why the server would refuse a step. */
   readonly problemsOf?: (step: EntryStep) => readonly string[];
-  /** Waits for the end of operations of the plan's records. If it returns true, the records must be read again. */
+  /** Waits for operations of the plan's records. If it returns true, the records must be read again. */
   readonly settle?: (plan: Plan) => Promise<boolean>;
   run(plan: Plan, report: (step: Step) => void): Promise<void>;
 };
@@ -63,10 +63,11 @@ export function apply<I extends Io>(summary: string, verbs: ManifestVerbs<I>): A
     .action(verbs.withIo<Options>(async (io, { file, prune, dryRun, yes }) => {
       const manifest = await manifestOf(io, verbs, file);
       let { plan, present } = await planFor(io, verbs, { manifest, prune: prune === true });
+      refuseProblems(plan);
       if (dryRun !== true && await present.settle?.(plan)) {
         ({ plan, present } = await planFor(io, verbs, { manifest, prune: prune === true }));
+        refuseProblems(plan);
       }
-      refuseProblems(plan);
       if (dryRun === true || plan.steps.length === 0) return io.print(planData(plan), planText(plan));
       await agree(io, plan, yes === true);
       await runPlan(io, plan, present);

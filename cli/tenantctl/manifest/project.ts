@@ -31,8 +31,8 @@ export type Project = {
   readonly images: ReadonlyMap<string, string>;
   /** The names that several of these images have, for example a public image and one of the project. */
   readonly shared_names: ReadonlyMap<string, readonly string[]>;
-  /** The instances that are neither running nor stopped. They may have an operation that has not ended. */
-  readonly unsettled: readonly Pick<Instance, "id" | "name">[];
+  /** The instances that do not run. They may have an operation that has not ended, such as a creation or a deletion. */
+  readonly unsettled: readonly Pick<Instance, "id" | "name" | "lifecycle">[];
   /** The data disks, which a manifest does not describe, as `INSTANCE/DISK`. */
   readonly data_disks: readonly string[];
 };
@@ -76,7 +76,7 @@ export async function readProject(io: TenantIo): Promise<Project> {
   const shared_names = new Map(
     [...by_name].filter(([, each]) => each.length > 1).map(([name, each]) => [name, each.map(({ id }) => id)]),
   );
-  const unsettled = instances.filter(({ lifecycle: { state } }) => state !== "running" && state !== "stopped");
+  const unsettled = instances.filter(({ lifecycle: { state } }) => state !== "running");
   return { existing, images: new Map(images.map(({ name, id }) => [name, id])), shared_names, unsettled, data_disks };
 }
 

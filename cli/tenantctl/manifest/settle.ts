@@ -4,47 +4,51 @@
 import { INSTANCE_CREATE_WAIT_S } from "../../../src/contract/limits.ts";
 import type { OperationSummary } from "../../../src/contract/operation.ts";
 import { pause } from "../../internal/api.ts";
-import { EXIT } from "../../internal/exit-code.ts";
-import { Failure } from "../../internal/failure.ts";
+import { inParallel } from "../../internal/in-parallel.ts";
 import type { Plan } from "../../internal/manifest/plan.ts";
 import type { Manifest } from "../../internal/manifest/read.ts";
 import { statusLine } from "../../internal/status-line.ts";
 import type { TenantIo } from "../open-io.ts";
-import type { Project } from "./project.ts";
+import { type Project, REQUESTS_AT_A_TIME } from "./project.ts";
 
 const PERIOD_MS = 1_000;
-/** The server's default time limit of an operation. */
+/** After the server's default time limit of an operation, the plan runs anyway: the server refuses what must wait. */
 const LIMIT_MS = INSTANCE_CREATE_WAIT_S * 1_000;
 const MOVING: readonly OperationSummary["state"][] = ["pending", "running", "unwinding"];
 
 type Settled = { readonly plan: Plan; readonly manifest: Manifest | null; readonly project: Project };
 
-/** Waits for the instances that the manifest names or the plan deletes. Returns whether it waited for any. */
+/**
+ * Waits for the instances that the manifest names or the plan deletes. Returns whether the project may have changed
+ * since it was read.
+ */
 export async function settle(io: TenantIo, { plan, manifest, project }: Settled): Promise<boolean> {
   const deleted = plan.steps.flatMap((step) => step.kind === "delete" ? [step.existing] : []);
   const entries = [...manifest?.entries ?? [], ...deleted].filter(({ list }) => list === "instances");
   const names = new Set(entries.map(({ key }) => key));
-  const line = statusLine(io);
+  const unsettled = project.unsettled.filter(({ name }) => names.has(name));
+  const kinds = await inParallel(REQUESTS_AT_A_TIME, unsettled, ({ id }) => operationOf(io, id));
+  const moving = unsettled.filter((_, at) => kinds[at] !== null);
   const end_ms = io.environment.monotonicMs() + LIMIT_MS;
-  let has_waited = false;
+  for (const instance of moving) await untilSettled(io, instance, end_ms);
+  // An operation may also have ended between the two requests.
+  return moving.length > 0 || unsettled.some(({ lifecycle: { state } }) => state !== "stopped");
+}
+
+async function untilSettled(io: TenantIo, { id, name }: Project["unsettled"][number], end_ms: number): Promise<void> {
+  const line = statusLine(io);
   try {
-    for (const { id, name } of project.unsettled.filter((each) => names.has(each.name))) {
-      for (let kind = await operationOf(io, id); kind !== null; kind = await operationOf(io, id)) {
-        if (io.environment.monotonicMs() >= end_ms) {
-          throw new Failure(
-            `instance ${name}: its operation ${kind} has not ended; run the command again later`,
-            EXIT.failure,
-          );
-        }
-        has_waited = true;
-        line.show(`waiting for instance ${name}, whose operation ${kind} has not ended`);
-        await pause(io.environment, PERIOD_MS);
+    for (let kind = await operationOf(io, id); kind !== null; kind = await operationOf(io, id)) {
+      if (io.environment.monotonicMs() >= end_ms) {
+        line.clear();
+        return io.note(`warning: the operation ${kind} of instance ${name} has not ended`);
       }
+      line.show(`waiting for instance ${name}, whose operation ${kind} has not ended`);
+      await pause(io.environment, PERIOD_MS);
     }
   } finally {
     line.clear();
   }
-  return has_waited;
 }
 
 /** Returns the kind of an instance's operation that has not ended; null without one, or if it is stuck. */

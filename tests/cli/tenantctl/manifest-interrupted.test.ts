@@ -71,6 +71,35 @@ test("apply creates the instance again if its creation fails", async () => {
   expect(ran.out()).toContain("1 created");
 });
 
+test("apply waits for a deletion, and then creates the instance of the manifest again", async () => {
+  await a.node.does("provision");
+  await expect.poll(async () => (await a.show(id)).lifecycle.state).toBe("running");
+  await a.act(id, "stop", "stop");
+  expect((await run(`instance delete ${id} --no-wait --yes`)).code).toBe(0);
+  const ran = await applyAndThen(async () => {
+    await a.node.does("delete");
+    await a.node.does("provision");
+  });
+  expect([ran.code, ran.out()], ran.err()).toEqual([0, expect.stringContaining("1 created")]);
+});
+
+test("apply creates an instance again that disappears after the project was read", async () => {
+  const server = serverOf(a.t);
+  let done: Promise<unknown> | null = null;
+  const ran = await run("apply -f - -o table", manifest, async (request, signal) => {
+    if (request.path === "/v1/operations" && done === null) {
+      const job = await a.node.take();
+      await a.node.fail(job, "the disk is full");
+      await a.node.bury(job);
+      await expect.poll(async () => (await a.call("GET", `/v1/instances/${id}`)).status).toBe(404);
+      done = a.node.does("provision");
+    }
+    return await server(request, signal);
+  });
+  await done;
+  expect([ran.code, ran.out()], ran.err()).toEqual([0, expect.stringContaining("1 created")]);
+});
+
 test("apply --dry-run and diff do not wait", async () => {
   for (const argv of ["apply -f - --dry-run -o table", "diff -f - -o table"]) {
     const ran = await run(argv, manifest);
