@@ -1,4 +1,5 @@
-// Starts all servers of the booter. They share the boot records, the served files and the decision.
+// Starts all servers of the booter. They share the boot records, the served files and the decision what a machine boots
+// (decision.ts).
 import { join } from "node:path";
 import { openAmqp } from "./amqp/listener.ts";
 import { amqpLogin, macOfLogin } from "./amqp/rights.ts";

@@ -1,5 +1,5 @@
-// Bundles the console: script, styles and index.html, with the hash of the content in each name. The page has no inline
-// script or style, so a strict Content-Security-Policy allows the page.
+// Bundles the console: script, styles, icon and index.html. The names of scripts and styles contain the hash of their
+// content. The page has no inline script or style, so a strict Content-Security-Policy allows the page.
 import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";

@@ -75,7 +75,7 @@ function filesOf(folder: string): string[] {
 function fileList(path: string): string {
   const found = blocks(readFileSync(`${ROOT}${path}`, "utf8"));
   if (path.endsWith("/limits.ts")) return list(found);
-  // A docstring is about at least the first constant below it.
+  // A docstring always describes the first constant below it, and may describe more.
   const about = found.filter(({ limits }) => LIMIT_NAME.test(limits[0]!.name) && limits[0]!.value !== null);
   const limits = about.map(({ limits, reason }) => ({
     limits: limits.filter(({ name }) => LIMIT_NAME.test(name)),

@@ -51,7 +51,10 @@ export type Polls = {
   isUsed(): boolean;
   /** Whether the polls replace the heartbeats. */
   covers(): boolean;
-  /** Whether a poll for work is in flight and not late. While this is true, the polls carry the reports. */
+  /**
+   * Whether the polls carry the reports: a poll for work is in flight and not late, and the server has not refused a
+   * report in a poll shortly before.
+   */
   carries(): boolean;
 };
 
@@ -236,7 +239,7 @@ function hasNews({ work, network }: AgentPollView): boolean {
   return job !== null || tombstones.length > 0 || consoles.length > 0 || (network !== null && hasDocuments(network));
 }
 
-/** Whether an answer contains work for the node. */
+/** Whether an answer about networks contains documents, removed VPCs or traces. */
 export function hasDocuments({ vpcs, gone, traces = [] }: NetworkPollView): boolean {
   return vpcs.length > 0 || gone.length > 0 || traces.length > 0;
 }

@@ -10,8 +10,8 @@ import type { Unit } from "./store.ts";
 type Mode = "shared" | "counted" | "exclusive";
 
 /**
- * The use of one key so far: its present mode, the last wave that uses the key, and the last wave before the key got
- * this mode (-1 if there is no such wave).
+ * The use of one key, which is an actor or a named lock. `wave` is the last wave with a unit that holds the key.
+ * `before` is the last wave of earlier holders that cannot share the key with the present holders, or -1.
  */
 type Held = { readonly mode: Mode; readonly wave: number; readonly before: number };
 

@@ -14,7 +14,6 @@ import { diskView } from "./view.ts";
 
 type Msg<T extends InstanceMessage["type"]> = Of<InstanceMessage, T>;
 
-/** The refusals, in the order of the checks. */
 const NOT_PLACED = badRequest("instance is not placed on a CN yet");
 const NOT_AT_REST = badRequest("instance must be running or stopped to resize its disk");
 

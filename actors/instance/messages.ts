@@ -183,7 +183,7 @@ export type InstanceMessage =
     readonly reason: string;
     readonly told_as: string;
   }
-  /** Ends the operation that creates or deletes the instance: the record is removed and releases what it holds. */
+  /** Removes the record and releases what the instance holds. The operation creates or deletes the instance. */
   | { readonly type: "release"; readonly operation_id: string }
   | {
     readonly type: "resize_disk";

@@ -93,7 +93,7 @@ function endOperation(s: InstanceState): Part<InstanceState>[] {
   return [tell(saga, { type: "job_ended", job_id: s.unwinding_as, outcome: "completed" })];
 }
 
-/** Ends the operation that deletes the instance or undoes its creation. */
+/** Removes the record and releases what the instance holds. The operation deletes it or undoes its creation. */
 export function release(s: InstanceState, { operation_id }: Msg<"release">): Out<InstanceState> {
   if (s.operation_id !== operation_id) return { out: "ignore" };
   return go<InstanceState>(null, ...released(s, null), noted(s, "instance_release", { operation_id, name: s.name }));

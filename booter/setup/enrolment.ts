@@ -183,8 +183,8 @@ export function openEnrolment(options: EnrolmentOptions): Enrolment {
       return await finish(server_uuid);
     }
     if (!machine.listening || machines.get(server_uuid) !== machine) {
-      // The machine disconnected meanwhile. Its next connection gets the script with another token. If that script is
-      // already stored, the script of this connection must not replace it.
+      // The machine disconnected meanwhile. If its next connection has already stored a script with another token, the
+      // call above may have overwritten that script at the control plane. So the newest script is stored again.
       return void await storeScript(api, server_uuid, ledger.of(server_uuid)?.delivered ?? delivered);
     }
     bundles.set(server_uuid, bundle);

@@ -4,7 +4,10 @@ import { type ApiClient, isRefusal, type SetupReport } from "../api-client/clien
 import type { Counters } from "../counters.ts";
 import type { Log } from "../log.ts";
 
-/** `stale`: the control plane refused the report. `away`: it did not answer. */
+/**
+ * `stale`: the control plane refused the report. `away`: it gave no valid answer or was overloaded, so the report can
+ * be repeated. `unknown`: this booter does not know the run.
+ */
 export type Relayed = "taken" | "unknown" | "stale" | "away";
 
 export type RelayedRun = { readonly server_uuid: string; readonly epoch: number; readonly mac: string };

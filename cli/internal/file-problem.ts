@@ -20,7 +20,7 @@ const WORDS: Readonly<Record<string, string>> = {
   ENFILE: "the system has too many open files",
 };
 
-/** Returns why an operation on a file failed. The text of an unknown error is the system's. */
+/** Returns why an operation on a file failed. For an unknown error, returns the text of the system. */
 export function fileReason(error: unknown): string {
   const { code = "", message = String(error) } = error as { code?: string; message?: string };
   return WORDS[code] ?? message;

@@ -1,5 +1,5 @@
-// Writes the bill of materials in CycloneDX 1.6. It lists the runtimes in the packages, and all npm packages in
-// deno.lock, including those that only the build and the tests need.
+// Writes the bill of materials in CycloneDX 1.6. It lists the runtimes that the release contains, and all npm packages
+// in deno.lock, including those that only the build and the tests need.
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { closureOf, type Lock, type LockedPackage } from "./lock.ts";
@@ -7,9 +7,9 @@ import { closureOf, type Lock, type LockedPackage } from "./lock.ts";
 export type BillInput = {
   readonly lock: Lock;
   readonly version: string;
-  /** Names of packages that the programs import. All other packages are needed only to build and test. */
+  /** Names of npm packages that the programs import. All other packages are needed only to build and test. */
   readonly shipped: readonly string[];
-  /** Versions of the runtimes in the packages, by name. */
+  /** Versions of the runtimes that the release contains, by name. */
   readonly runtimes: Readonly<Record<string, string>>;
   readonly time_s: number;
 };

@@ -67,7 +67,7 @@ export function approveAction(code = ""): Action {
     title: "Approve a node",
     key: "a",
     button: "Approve",
-    notice: "Compare the code with the screen of the machine. The node then belongs to this site.",
+    notice: "First compare the code with the screen of the machine. An approved node belongs to this site.",
     fields: [{ name: "code", label: "Claim code", initial: code, hint: "XXX-XXX, as the node shows it" }],
     refused: rootOnly(),
     cli: ({ code: typed = "" }) => opsctl("cn approve", [typed || "XXX-XXX"]),
@@ -82,8 +82,8 @@ const openWindow: Omit<Action, "refused"> = {
   title: "Open an auto-approve window",
   button: "Open",
   notice:
-    "Until the window ends, every node that registers is approved without a code. Nodes that wait already still need " +
-    "their codes. Use it only while machines are installed.",
+    "Until the window ends, every node that registers is approved without a code. Nodes that are already waiting " +
+    "still need their codes. Open a window only while you install machines.",
   isDangerous: true,
   fields: [
     {

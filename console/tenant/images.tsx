@@ -51,7 +51,11 @@ export function Images({ place }: { readonly place: Place }) {
       columns={COLUMNS}
       idOf={({ id }) => id}
       actionsOf={(image) => [labelImage(image)]}
-      empty={<p>No image is offered to this project. Upload one with the command below, or ask an operator.</p>}
+      empty={
+        <p>
+          No image is offered to this project. Upload one with <code>tenantctl image upload</code>, or ask an operator.
+        </p>
+      }
       cli={tenantctl("image list")}
     />
   );

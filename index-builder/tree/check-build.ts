@@ -90,7 +90,7 @@ function artifactRules(artifact: Artifact, kind: Kind, say: Say): void {
   for (const digest of artifact.integrity?.digests ?? []) digestRule(digest, say);
   for (const signature of artifact.integrity?.signatures ?? []) signatureRule(signature, say);
   if (artifact.locations.some(({ redirects_off_host }) => redirects_off_host) && artifact.integrity?.http) {
-    say("has HTTP metadata that come from a mirror");
+    say("has HTTP metadata that comes from a mirror");
   }
 }
 

@@ -1,7 +1,7 @@
 -- Moves the oldest events of the audit chain, those from `first` to `last`, into a segment of the archive. `digest` is
 -- the SHA-256 of their texts, each followed by a line feed, and `signature` signs the statement about the segment.
--- Before it removes an event, the function checks the numbers of the events, every hash, the digest, and that the
--- stored content has this digest. The newest event stays. The transitions of the events stay, but lose their audit
+-- Before it removes an event, the function checks that no event is missing, that every hash is correct, and that the
+-- stored content has the digest. The newest event stays. The transitions of the events stay, but lose their audit
 -- entries. Runs with the rights of its owner, because the server's own role may not shorten the chain.
 create or replace function audit_archive(first bigint, last bigint, digest text, key text, signature text) returns void
 language plpgsql security definer set search_path = public, pg_temp as $$

@@ -1,5 +1,6 @@
--- Lets the webhook {webhook_id} send the delivery {id} again, at once and as if it were new. If a process holds the
--- claim of the webhook, it finds the delivery when it records the end of its attempt.
+-- Makes the delivery {id} of the webhook {webhook_id} pending, as if it were new. If no process holds the claim of the
+-- webhook, the webhook is due now. Otherwise the process with the claim looks for the delivery when its attempt ends. If
+-- that attempt failed, the webhook is due after the pause.
 create or replace function effect_webhook_redelivered(args jsonb) returns void language plpgsql volatile as $$
 begin
   perform from webhook_queue where webhook_id = (args->>'webhook_id')::uuid for update;

@@ -1,5 +1,5 @@
--- Returns a text that names an external subnet or a fixed pool that the blocks {ipv4_block, ipv6_block} of a new
--- external subnet overlap, or 'true' if they overlap nothing. A fixed pool whose block equals the new block does not
+-- Checks that the blocks {ipv4_block, ipv6_block} of a new external subnet overlap no external subnet and no fixed pool.
+-- Returns 'true' if they overlap none, otherwise a text that names one. A fixed pool whose block equals the new block does not
 -- count, because the new external subnet then takes its addresses from this pool. The caller must hold the lock
 -- external-subnets.
 create or replace function guard_external_subnet_is_apart(args jsonb) returns text language sql volatile as $$

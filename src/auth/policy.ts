@@ -19,7 +19,10 @@ const OF_TENANT_READ = { who: "tenant", scopes: READ, denied: "hide" } as const;
 const OBSERVED_READ = { ...OF_TENANT_READ, observed: true } as const;
 const OF_TENANT = { who: "tenant", scopes: FULL, denied: "hide" } as const;
 
-/** Rules for images and SSH keys: 404 for callers who may not see the record, 403 for callers who may only see it. */
+/**
+ * Rules for images and SSH keys. OF_SCOPE: 404 for callers who may not see the record, 403 for callers who may only see
+ * it. IN_SCOPE, for creation: 404 for all callers who may not create a record in the scope.
+ */
 const OF_SCOPE_READ = { who: "viewer", scopes: READ, denied: "hide" } as const;
 const OF_SCOPE = { who: "owner", scopes: FULL, denied: "forbid" } as const;
 const IN_SCOPE = { who: "owner", scopes: FULL, denied: "hide" } as const;
@@ -57,6 +60,7 @@ export const POLICY = {
   UserDelete: { who: "system-operate", scopes: FULL, denied: "hide" },
   UserPassword: { who: "system-operate", scopes: FULL, denied: "hide" },
   UserCapability: { who: "system-operate", scopes: FULL, denied: "hide" },
+
   MetricsRead: { who: "root", scopes: READ, denied: "forbid" },
 
   CnApprove: { who: "root", scopes: FULL, denied: "forbid" },

@@ -214,8 +214,8 @@ export const LabelArguments = BootArguments.extend({ label: LabelText.describe("
 export type LabelArguments = z.infer<typeof LabelArguments>;
 
 /**
- * The boot policy. A PUT replaces all of it: a missing field is an error and does not reset the field to its default.
- * If-Match with the ETag of a GET prevents lost updates.
+ * The boot policy. A PUT replaces all of it. A missing field is an error, except that without `rack_networks` or
+ * `label_arguments` the policy has none. If-Match with the ETag of a GET prevents lost updates.
  */
 export const BootPolicy = z.strictObject({
   auto_enroll: z.boolean(),
@@ -241,7 +241,7 @@ export const RosterEntry = z.strictObject({
 });
 export type RosterEntry = z.infer<typeof RosterEntry>;
 
-/** The machines that the site declares, by MAC. */
+/** The machines that the site declares. Each entry names the MACs of one machine. */
 export const Roster = z.array(RosterEntry).max(ROSTER_ENTRIES_MAX);
 export type Roster = z.infer<typeof Roster>;
 

@@ -44,7 +44,8 @@ export const CnView = z.object({
   hostname: z.string(),
   admin_ip: z.string().nullable(),
   underlay_address: z.string().nullable().describe(
-    "The IPv4 address to which other nodes send the packets of VPCs: an operator's, the reported one, or admin_ip",
+    "The IPv4 address to which other nodes send the packets of VPCs: the address that an operator set, otherwise the " +
+      "address that the node reports, otherwise admin_ip",
   ),
   underlay_mtu: z.number().int().nullable().describe(
     "In bytes; null if no operator has set it and the node reports none",
@@ -105,8 +106,8 @@ export const CnReservoirBody = z.strictObject({
 export type CnReservoirBody = z.infer<typeof CnReservoirBody>;
 
 /**
- * The reservoir override of a node (null if the node has no override), and the values in effect. Percents are fractions
- * of physical memory.
+ * The reservoir override of a node (null if the node has no override), and the values in effect. The percents are
+ * fractions of physical memory: 0.5 is half.
  */
 export const CnReservoirView = z.object({
   server_uuid: z.string(),

@@ -1,4 +1,4 @@
-// Compares the age of the executables in dist/ with their sources.
+// Finds when the executables in dist/ and their sources were last modified.
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 

@@ -59,7 +59,8 @@ export function firewallRuleRoutes(app: App, deps: Deps): void {
     summary: "Create a firewall rule",
     description:
       "The rule applies to every NIC in the VPC. Rules with a higher priority are evaluated first. Ports need tcp " +
-      "or udp; an ICMP type and code need icmp4 or icmp6. The VPC must have a block of the family of each network.",
+      "or udp; an ICMP type and code need icmp4 or icmp6. An IPv6 CIDR needs a VPC with an IPv6 block, and an IPv4 " +
+      "CIDR a VPC with an IPv4 block.",
     ...rights(deps, "FirewallRuleCreate", inVpc),
     request: { query: ofVpc, headers: PREFER_WAIT, body: jsonBody(FirewallRuleBody) },
     responses: answersCreated(FirewallRule, "The rule"),
@@ -101,7 +102,7 @@ export function firewallRuleRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Change a firewall rule",
     description:
-      "Missing fields stay unchanged. Null in a network, a port range or `icmp_type_code` removes that condition. " +
+      "Missing fields stay unchanged. Null in a CIDR, a port range or `icmp_type_code` removes that condition. " +
       "The changed rule must be valid as a whole: to change the protocol from tcp to icmp4, also set the ports to " +
       "null.",
     ...rights(deps, "FirewallRuleUpdate", firewallRule.locate),

@@ -1,5 +1,6 @@
-// Builds the long polls of the server. A commit of this process answers the polls that wait for the written values. A
-// hint contains the actors that changed; the polls that depend on actors of these kinds then check at once.
+// Builds the long polls of the server. A commit of this process answers the polls that wait for the values that it
+// wrote. For commits of other processes, a hint (db/hints.ts) names the changed actors, and the polls that depend on
+// actors of their kinds check at once.
 import { findRegistered, type Registered } from "../../actors/cn/reads.ts";
 import { findNodesWithWork, findNodesWork, type NodeWork } from "../../actors/job/reads.ts";
 import { findDecided, findEnded } from "../../actors/saga/reads.ts";

@@ -33,7 +33,7 @@ test("the default policy lets every machine enrol, but has no admin network and 
   await own.close();
 });
 
-test("a PUT replaces the whole policy; a PUT without one of the fields gets an error and changes nothing", async () => {
+test("a PUT replaces the whole policy; a PUT without one of the older fields gets an error and changes nothing", async () => {
   const full = {
     auto_enroll: false,
     allowlist: [{ kind: "mac_prefix", value: "02:be" }, { kind: "service_tag", value: "TAG1" }],

@@ -182,7 +182,7 @@ test("a drain by label skips nodes that are not approved, and stops at a node th
   }
 });
 
-test("a label that no approved node has is refused, and nothing changes", async () => {
+test("a drain by a label that no approved node has is refused, and its dry run lists no node", async () => {
   const refused = await drain({ label: "rack=a9" });
   expect([refused.status, (refused.body as { message: string }).message]).toEqual([
     400,

@@ -22,7 +22,7 @@ describe("paths", () => {
     expect(match("/nodes/:id", path)).toBeNull();
   });
 
-  test("a change of one search key keeps the other keys and removes empty keys", () => {
+  test("a change of search keys keeps the other keys and removes keys with an empty value", () => {
     expect(narrowed(new URLSearchParams("q=a&sort=name"), { q: "", state: "failed" }).toString()).toBe(
       "sort=name&state=failed",
     );
@@ -47,7 +47,7 @@ describe("a search text", () => {
     expect(filterOf(text)(row)).toBe(shown);
   });
 
-  test("never matches a row that its exclusion matches", () => {
+  test("matches a row if and only if the same word with a leading - does not match it", () => {
     fc.assert(fc.property(fc.stringMatching(/^[a-z0-9:]{1,8}$/), (word) => {
       expect(filterOf(word)(row)).toBe(!filterOf(`-${word}`)(row));
     }));
@@ -55,9 +55,12 @@ describe("a search text", () => {
 });
 
 describe("texts", () => {
-  test.each([[1, "1 vCPU"], [2, "2 vCPUs"], [0.5, "0.5 vCPUs"]])("%d of a noun is %s", (count, text) => {
-    expect(counted(count, "vCPU")).toBe(text);
-  });
+  test.each([[1, "1 vCPU"], [2, "2 vCPUs"], [0.5, "0.5 vCPUs"]])(
+    "the count %d with the noun vCPU is shown as %s",
+    (count, text) => {
+      expect(counted(count, "vCPU")).toBe(text);
+    },
+  );
 
   test("the reason why an action is impossible names the states in which it is possible", () => {
     expect(onlyWhile("node", "setting_up", ["disabled", "awaiting_setup"])).toBe(
@@ -79,7 +82,7 @@ describe("texts", () => {
     (text, count) => expect(parseBytes(text)).toBe(count),
   );
 
-  test("a shown size is parsed to a value that differs from the size by less than a twentieth", () => {
+  test("a shown size is parsed to a value that differs from the size by at most a twentieth", () => {
     fc.assert(fc.property(fc.integer({ min: 1, max: 2 ** 50 }), (count) => {
       const parsed = parseBytes(bytes(count)) ?? 0;
       expect(Math.abs(parsed - count)).toBeLessThanOrEqual(count / 20);

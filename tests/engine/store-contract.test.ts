@@ -369,7 +369,7 @@ describe.each(
     });
 
     test.each([[[]], [[{ type: "guarded", allow: true } as LampMessage]]])(
-      "if the step function throws for a message, only this message fails, after %j",
+      "if the step function throws for a message, only this message fails; earlier messages of the batch: %j",
       async (first) => {
         const id = await newLamp();
         const engine = engineOn(subject.store);

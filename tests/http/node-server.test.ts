@@ -208,7 +208,7 @@ test("connections beyond the limit are closed at once, and closing a connection 
   for (const client of kept) client.drop();
 });
 
-test("behind the server, the HTTP shell reads bodies, knows the client's address and answers errors", async () => {
+test("behind the server, the HTTP shell reads bodies, knows the client's address and answers with errors", async () => {
   const app = newApp();
   app.post("/v1/echo", async (c) => c.json({ body: await c.req.json(), address: c.get("clientAddress") }));
   const { port } = await serve(app.fetch);

@@ -133,7 +133,7 @@ test.each([
   ["a second frame", framed((lines) => [...lines.slice(0, -1), ...FRAME])],
   ["a header other than Hash", framed((lines) => lines.map((line) => line === "Hash: SHA256" ? "Comment: x" : line))],
   ["text hidden as a header behind a form feed", framed((lines) => lines.toSpliced(2, 1, "\f", "evil", ""))],
-  ["an empty line that holds a space", framed((lines) => lines.toSpliced(2, 1, " "))],
+  ["a separator line that contains a space", framed((lines) => lines.toSpliced(2, 1, " "))],
   ["an unescaped dash", framed((lines) => lines.toSpliced(4, 1, "-two"))],
   ["a carriage return inside a line", framed((lines) => lines.toSpliced(3, 1, "one\revil"))],
   ["no signature", framed((lines) => lines.slice(0, 5))],

@@ -46,7 +46,7 @@ describe("where things live", () => {
     expect(missing).toEqual([]);
   });
 
-  test("every folder of src and every top-level folder has a row", () => {
+  test("every folder of src, and booter, cli, index-builder, migrations, nodeagent and tests, have a row", () => {
     const folders = [
       "booter",
       "cli",

@@ -1,4 +1,5 @@
-// Tests a guest that floods its console, and a node whose disk is full: the driver and the guest continue.
+// Tests a guest that floods its console, and a node whose disk is full: the driver continues, and so does the guest
+// when there is space.
 import { execFile } from "node:child_process";
 import { mkdir, rm, statfs, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -185,7 +185,7 @@ test("two guests on two nodes ping each other by name, and read their metadata",
   }, BOOT).toBeGreaterThan(0);
 });
 
-test("the tenant's key opens web1 by its floating IPs, and guests reach the internet by the NAT gateways", async () => {
+test("the tenant's SSH key works at the floating IP of web1, and guests reach the internet by the NAT gateways", async () => {
   const { id } = await nicOf("web1");
   const addresses = await Promise.all(FAMILIES.map(async (family) => {
     const { address } = await json("floating-ip", "create", "--name", `web-${family}`, "--family", family);
@@ -229,7 +229,7 @@ test("packets between nodes use the underlay address that an operator sets, unti
     await opsctl("cn", "underlay", "set", site.uuids[0]!, "--address", value);
     const before = await packets[used]!();
     await expect.poll(packets[used]!, SOON).toBeGreaterThan(before);
-    // The second node answers only after it also has the address: it drops packets from other addresses.
+    // The ping succeeds when the second node knows the address: it drops packets from unknown underlay addresses.
     await expect.poll(() => ssh(`ping -c 1 ${second}`).catch(() => ""), SOON).toContain(PONG);
     const last = await packets[other]!();
     expect(await ssh(`ping -c 1 ${second}`)).toContain(PONG);

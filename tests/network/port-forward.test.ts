@@ -21,7 +21,7 @@ const forward = (fields: object = {}, vpc = f.vpc.id) =>
   });
 const path = (id: string) => `/v1/port-forwards/${id}`;
 
-test("a forward has the protocol tcp and the public port unless the request names others, and its changes are audited", async () => {
+test("a forward without protocol and NIC port uses tcp and the number of the public port; its creation and deletion are audited", async () => {
   const made = okOf(await forward({ name: "https" }));
   expect(made).toEqual({
     id: made.id,

@@ -41,7 +41,7 @@ describe("the network's files", () => {
     expect(files.get("20-admin.network")).toMatch(/^\[Match\]\nName=aggr0\n\n\[Network\]\nAddress=10\.0\.0\.7\/23/);
   });
 
-  test("put the port into a bridge, which has the address, if the port carries more networks", () => {
+  test("put a port that carries networks besides the admin network into a bridge, and give the bridge the address", () => {
     const nictags = [{ name: "admin" }, { name: "external" }];
     const networking = { ...NETWORKING, nictags };
     const files = networkFiles(networking);
@@ -143,7 +143,7 @@ test("the node uses exactly the disks of the layout that the operator approved",
     ),
   });
   const approval = { disk_layout: "mirror", disk_width: null, disk_spares: null, disk_cache: true, disk_exclude: [] };
-  // Of an approval, the layout depends only on these fields.
+  // The layout depends only on these fields of an approval.
   const approved = approvedLayout(inventory, approval as unknown as Parameters<typeof approvedLayout>[1]);
   const options = { layout: "mirror", width: null, spares: null, cache: true, exclude: [] };
   const printed = JSON.parse(layoutText(disks, options));

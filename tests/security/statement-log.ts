@@ -1,5 +1,5 @@
 // Opens a control plane on a PostgreSQL that logs every statement without its values. No background worker runs, so
-// every logged statement belongs to a request, or records the use of its key afterwards, or is a notification.
+// every logged statement belongs to a request, records the use of the request's API key, or is a notification.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { openPool } from "../../src/db/pool.ts";

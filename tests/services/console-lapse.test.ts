@@ -25,7 +25,7 @@ async function connect(path: string, headers: Record<string, string>): Promise<F
   return end;
 }
 
-test("a console whose session another server ended is closed at its next renewal", async () => {
+test("at the next renewal, a server closes a console whose session has already ended in the database", async () => {
   const { id } = await a.running();
   const { session_id, ticket } = okOf(await a.call("POST", `/v1/instances/${id}/console-ticket`, { body: {} }));
   const protocols = consoleProtocols(ticket).join(", ");

@@ -14,7 +14,7 @@ import { DIRECTION_NAMES, directionOf, priorityOf, PROTOCOL_NAMES, protocolOf } 
 export function create(): AnyCommand {
   return command(
     "create",
-    "Create a firewall rule for every NIC of a VPC",
+    "Create a firewall rule that applies to every NIC of a VPC",
     "--vpc web --name ssh --action allow --direction inbound --priority 100 --protocol tcp --destination-ports 22",
   )
     .option(...VPC_OPTION)

@@ -35,7 +35,10 @@ export const notCordoned: Filter = ({ placement: { cordoned, cordoned_reason } }
 /** The cordon reason of a node that is being drained or evacuated. */
 export const DRAIN = "drain";
 
-/** cn-not-evacuating: the node is not being drained or evacuated. Such a node is cordoned with the reason DRAIN. */
+/**
+ * cn-not-evacuating: the node is not being drained or evacuated. A drain or an evacuation cordons its node with the
+ * reason DRAIN.
+ */
 export const notEvacuating: Filter = ({ placement: { cordoned, cordoned_reason } }) =>
   cordoned && cordoned_reason === DRAIN ? reject("it is being emptied") : ACCEPT;
 

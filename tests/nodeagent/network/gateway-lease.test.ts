@@ -58,18 +58,18 @@ async function poll(
 
 const both = (left_s: number) => `${NAT.ipv4} ${NAT.ipv6} for ${left_s} s`;
 
-test("two answered polls start the gateways, and each later answered poll renews them from the time at which it was sent", async () => {
+test("two answered polls start the gateways, and later answered polls renew them for 60 s from the time at which the poll was sent", async () => {
   const network = await open();
   expect(await poll(network, { vpcs: [WITH] }), "the server may not have known that the node is back").toEqual([
     "apply 7",
   ]);
   expect(await poll(network)).toEqual(["apply 7", both(60)]);
-  expect(await poll(network, { held_s: 2 }), "a renewal is at most 5 s old").toEqual([]);
+  expect(await poll(network, { held_s: 2 }), "no second renewal within 5 s").toEqual([]);
   now_s += 10;
   expect(await poll(network, { held_s: 10 })).toEqual([both(50)]);
 });
 
-test("without an answer nothing renews the gateways: neither a repair, nor a new application, nor a restart", async () => {
+test("without an answered poll, neither a repair nor a restart renews the gateways", async () => {
   const network = await open();
   await poll(network, { vpcs: [WITH] });
   await poll(network);
@@ -105,22 +105,25 @@ test("an answer that arrives 60 s after the last answered poll was sent renews n
 });
 
 test.each([
-  ["that cannot be applied", WITHOUT, "nft is not installed"],
+  ["cannot be applied", WITHOUT, "nft is not installed"],
   // The types forbid these two documents, which a server of another release could send.
-  ["of an unknown format", { ...WITHOUT, format: 2 } as unknown as typeof WITHOUT, null],
-  ["that is malformed", { ...WITHOUT, nat_gateways: "none" } as unknown as typeof WITHOUT, null],
-])("a document %s, without the gateways, ends their renewal", async (_, document, problem) => {
-  const network = await open();
-  await poll(network, { vpcs: [WITH] });
-  await poll(network);
-  trouble = problem;
-  now_s += 10;
-  expect(await poll(network, { vpcs: [document] })).toEqual([]);
-  now_s += 10;
-  expect(await poll(network)).toEqual([]);
-});
+  ["has an unknown format", { ...WITHOUT, format: 2 } as unknown as typeof WITHOUT, null],
+  ["is malformed", { ...WITHOUT, nat_gateways: "none" } as unknown as typeof WITHOUT, null],
+])(
+  "the gateways are not renewed if the newest document is without them, even if it %s",
+  async (_, document, problem) => {
+    const network = await open();
+    await poll(network, { vpcs: [WITH] });
+    await poll(network);
+    trouble = problem;
+    now_s += 10;
+    expect(await poll(network, { vpcs: [document] })).toEqual([]);
+    now_s += 10;
+    expect(await poll(network)).toEqual([]);
+  },
+);
 
-test("a document with the gateways that cannot be applied does not stop them", async () => {
+test("a document with the gateways keeps them renewed, even if the document cannot be applied", async () => {
   const network = await open();
   await poll(network, { vpcs: [WITH] });
   await poll(network);

@@ -56,8 +56,9 @@ const CLIENT_ID = [0, 1, 0, 4, 0, 3, 0, 1];
 const SERVER_ID = [0, 2, 0, 10, 0, 3, 0, 1, 2, 0xbe, 0, 0, 0, 1];
 const OTHER_SERVER_ID = [...SERVER_ID.slice(0, -1), 2];
 const ADDRESS_REQUEST = [0, 3, 0, 12, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0, 0];
-/** An address request that lists the NIC's own address, fd00:a:1::5. */
+/** The NIC's own address, fd00:a:1::5. */
 const OWN_ADDRESS = [0xfd, 0, 0, 0xa, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 5];
+/** An address request that lists the NIC's own address. */
 const OWN_REQUEST = [0, 3, 0, 40, ...ADDRESS_REQUEST.slice(4), 0, 5, 0, 24, ...OWN_ADDRESS, 0, 0, 0, 0, 0, 0, 0, 0];
 const answer6 = (type: number, ...options: readonly (readonly number[])[]) =>
   dhcp6Reply(Uint8Array.from([type, 1, 2, 3, ...options.flat()]), { ipv6: a1.ipv6, search: null, ntp_servers: [] });
@@ -188,7 +189,7 @@ test.each(["0", "21601", "1.5", "", "sixty"])("metadata: a token for '%s' second
   expect((await tokenFor(ttl)).status).toBe(400);
 });
 
-test("metadata: an address that no guest has gets nothing", async () => {
+test("metadata: a request from an unknown address gets 404", async () => {
   expect(await ask({ from: "10.0.1.9" })).toEqual({ status: 404, body: "not found\n" });
 });
 

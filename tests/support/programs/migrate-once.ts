@@ -1,4 +1,5 @@
-// Migrates the database argv[0] with the files in argv[1], and prints the number of applied migrations.
+// Migrates the database in the first argument (a URL) with the files of the folder in the second argument (a URL), and
+// prints the number of applied migrations.
 import process from "node:process";
 import { migrate } from "../../../src/db/migrate.ts";
 

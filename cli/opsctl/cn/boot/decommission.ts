@@ -8,7 +8,7 @@ import { act, checkMac, MAC_ARGUMENT } from "./record.ts";
 export function decommission(): AnyCommand {
   return deleteCommand(
     "decommission",
-    "Stop a machine's netboots; no node in use may be bound to it",
+    "Stop the netboots of a machine; if its node is in use, disable the node first",
     "02:00:5e:00:53:01",
     { asks: true },
   )
