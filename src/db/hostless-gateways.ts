@@ -25,6 +25,7 @@ const HOSTLESS = `
     from subnet
     join route r on r.route_table_id = subnet.route_table_id and r.destination >>= $2::inet
     join nat_gateway g on g.id = r.nat_gateway_id and g.host_cn_uuid is null
+                      and g.family = 'v' || family(r.destination)
     left join lateral (
       select nic_tag from external_subnet x
        where x.ipv4_block >>= g.public_address or x.ipv6_block >>= g.public_address limit 1) e on true

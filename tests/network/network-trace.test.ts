@@ -141,6 +141,16 @@ describe("a NAT gateway without a node", () => {
       /\(3 without role "edge" or "both", 1 without a bridge for the NIC tag external\)\.$/,
     );
   });
+
+  test("is not the reason if the packet is of the other family, because no gateway can translate it", async () => {
+    const { items } = okOf(await f.call("GET", `/v1/nat-gateways?vpc=${f.vpc.id}`));
+    const target = { kind: "nat_gateway", nat_gateway_id: items[0].id };
+    await f.n.route(f.vpc.main_route_table_id, { destination: "::/0", target });
+    await apply(f.one);
+    const { lines } = await traced("web 2001:db8::9 443", f.one);
+    expect(lines.at(-1)).toMatch(/^The packet stops on node [^:]+: [^:]*::\/0[^:]*\.$/);
+    expect(lines.at(-1)).not.toContain("has no node");
+  });
 });
 
 test("a packet to a floating IP of another instance continues at its node", async () => {
