@@ -37,6 +37,8 @@ const NO_LINKS = "[]";
 /** Creates the kernel driver of a node. */
 export function kernelNetwork(place: NodePlace, run: Run = runProgram): KernelNetwork {
   const firewalls = new Map<string, RouterFirewall>();
+  /** The routers whose external device this process has compared, by namespace. */
+  const compared = new Set<string>();
   /** The last application of this process, by namespace. A router whose last application failed has no entry. */
   const made = new Map<string, Made>();
   const ip = (...words: readonly string[]) => run(["ip", ...words]);
@@ -74,8 +76,9 @@ export function kernelNetwork(place: NodePlace, run: Run = runProgram): KernelNe
       ? await addOverlay(overlayPlace(namespace, document), document)
       : await setOverlay(overlayPlace(namespace, document), document, links);
     const has_moved = await moveTaps(namespace, document, attached, tapsOf(links));
-    const is_first = !firewalls.has(namespace);
+    const is_first = !compared.has(namespace);
     await setExternal({ ...externalPlace(namespace, document), is_first }, links, document.external);
+    compared.add(namespace);
     if (has_moved) links = await ip("-n", namespace, "-j", "link");
     const taps = tapsOf(links);
     const firewall = firewallOf(namespace);
@@ -189,6 +192,7 @@ export function kernelNetwork(place: NodePlace, run: Run = runProgram): KernelNe
     const removed = mine.filter((vni) => !vnis.has(vni));
     for (const vni of removed) {
       firewalls.delete(namespaceOf(vni));
+      compared.delete(namespaceOf(vni));
       made.delete(namespaceOf(vni));
       // The kernel removes the devices of a namespace some time after the end of the namespace. Until then the VNI is
       // in use.

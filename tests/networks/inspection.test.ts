@@ -86,6 +86,19 @@ describe.skipIf(missing !== null)("a router in the kernel", () => {
     expect((await agent("check")).out).toBe("VPC vpc-4096: matches its document\n");
   }, 120_000);
 
+  test("an agent sets the sysctls of the external device in its first comparison, also after an inspection", async () => {
+    const name = "net.ipv4.icmp_errors_use_inbound_ifaddr";
+    const inRouter = (...words: readonly string[]) =>
+      site.run(["ip", "netns", "exec", "berth-4096", "sysctl", ...words]);
+    await driver.apply(DOCUMENT);
+    await inRouter("-qw", `${name}=0`);
+    const next = open();
+    await next.inspect(DOCUMENT);
+    await next.ruleCounts(A.vni);
+    await next.apply(DOCUMENT);
+    expect(await inRouter("-n", name)).toBe("1\n");
+  });
+
   test("the commands of the guide for operators work", async () => {
     await driver.apply(DOCUMENT);
     for (const each of machines) await site.plug("berth", DOCUMENT, each);
