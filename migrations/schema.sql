@@ -1472,6 +1472,12 @@ AS $function$
   select j.target_cn from job j
    where j.payload ? 'floating_ip_id' and j.payload->>'floating_ip_id' = of_floating_ip::text
      and j.kind = 'fip_release' and j.state = 'failed'
+     -- A later release by this node, of the binding to the same NIC, has succeeded.
+     and not exists (
+       select from job k
+        where k.payload ? 'floating_ip_id' and k.payload->>'floating_ip_id' = of_floating_ip::text
+          and k.kind = 'fip_release' and k.state = 'completed' and k.seq > j.seq
+          and k.target_cn = j.target_cn and k.payload->>'nic_id' = j.payload->>'nic_id')
      and exists (
        select from vpc_realization r
          left join vpc v on v.id = r.vpc_id
@@ -2903,7 +2909,12 @@ CREATE OR REPLACE FUNCTION public.guard_floating_ip_is_released(args jsonb)
  LANGUAGE sql
 AS $function$
   select coalesce(
-    (select held::text from berth_unproven_releases((args->>'floating_ip_id')::uuid) held
+    (select held::text from (
+       select target_cn as held from job
+        where payload ? 'floating_ip_id' and payload->>'floating_ip_id' = args->>'floating_ip_id'
+          and kind = 'fip_release' and state in ('pending', 'in_progress')
+       union all
+       select berth_unproven_releases((args->>'floating_ip_id')::uuid)) h
        join cn_signal s on s.server_uuid = held
       where held <> (args->>'server_uuid')::uuid
         and s.last_seen >= berth_now() - make_interval(secs => (args->>'live_s')::int) order by held limit 1),

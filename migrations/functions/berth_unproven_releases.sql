@@ -5,6 +5,12 @@ create or replace function berth_unproven_releases(of_floating_ip uuid) returns 
   select j.target_cn from job j
    where j.payload ? 'floating_ip_id' and j.payload->>'floating_ip_id' = of_floating_ip::text
      and j.kind = 'fip_release' and j.state = 'failed'
+     -- A later release by this node, of the binding to the same NIC, has succeeded.
+     and not exists (
+       select from job k
+        where k.payload ? 'floating_ip_id' and k.payload->>'floating_ip_id' = of_floating_ip::text
+          and k.kind = 'fip_release' and k.state = 'completed' and k.seq > j.seq
+          and k.target_cn = j.target_cn and k.payload->>'nic_id' = j.payload->>'nic_id')
      and exists (
        select from vpc_realization r
          left join vpc v on v.id = r.vpc_id

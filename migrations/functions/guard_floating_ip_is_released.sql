@@ -1,8 +1,13 @@
--- Returns a node other than {server_uuid} that was seen in the last {live_s} seconds, could not release the floating IP
--- {floating_ip_id} and may still answer for it; 'true' if none exists.
+-- Returns a node other than {server_uuid} that was seen in the last {live_s} seconds and may still answer for the
+-- floating IP {floating_ip_id}, because its release has not ended or has failed; 'true' if none exists.
 create or replace function guard_floating_ip_is_released(args jsonb) returns text language sql volatile as $$
   select coalesce(
-    (select held::text from berth_unproven_releases((args->>'floating_ip_id')::uuid) held
+    (select held::text from (
+       select target_cn as held from job
+        where payload ? 'floating_ip_id' and payload->>'floating_ip_id' = args->>'floating_ip_id'
+          and kind = 'fip_release' and state in ('pending', 'in_progress')
+       union all
+       select berth_unproven_releases((args->>'floating_ip_id')::uuid)) h
        join cn_signal s on s.server_uuid = held
       where held <> (args->>'server_uuid')::uuid
         and s.last_seen >= berth_now() - make_interval(secs => (args->>'live_s')::int) order by held limit 1),

@@ -2,6 +2,7 @@
 // may still answer for it (docs/networking.md, "Floating IPs").
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { FloatingIp } from "../../src/contract/network.ts";
+import { FOLD_AGE_S, foldChanges } from "../../src/db/realizations.ts";
 import { okOf } from "../support/control-plane.ts";
 import { path } from "./bindings.ts";
 import { type NetworkFixture, openNetworkFixture } from "./network-fixture.ts";
@@ -36,6 +37,34 @@ describe("a floating IP whose release failed on a silent node", () => {
     await f.one.fail(job, "this node has not released it: conntrack is not installed");
   }
 
+  const attach = (nic_id: string) => f.call("POST", path(ip.id, "attach"), { body: { nic_id } });
+
+  test("can be attached elsewhere only after the returned node has ended the release", async () => {
+    ip = await attached();
+    await f.silence(f.one);
+    okOf(await f.call("POST", path(ip.id, "detach")));
+    await f.one.alive();
+    conflictWith(await attach(f.db.nic.id), held());
+    const job = await f.one.take();
+    conflictWith(await attach(f.db.nic.id), held());
+    await f.one.complete(job);
+    await f.two.done(attach(f.db.nic.id), "fip_claim");
+    await f.two.done(f.call("POST", path(ip.id, "detach")), "fip_release");
+    expect((await f.call("DELETE", path(ip.id))).status).toBe(204);
+  });
+
+  test("can be deleted after a later release has succeeded, even if maintenance has folded changes since", async () => {
+    ip = await attached();
+    const first = f.call("POST", path(ip.id, "detach"));
+    await f.one.fail(await f.one.take(), "conntrack is not installed");
+    expect((await first).status).toBe(502);
+    await f.one.done(f.call("POST", path(ip.id, "detach")), "fip_release");
+    for (let rules = 0; rules < 3; rules += 1) await f.n.rule(f.vpc.id);
+    await f.t.db.query("update vpc_change set at = at - make_interval(secs => $1)", [FOLD_AGE_S + 1]);
+    await foldChanges(f.t.db);
+    expect((await f.call("DELETE", path(ip.id))).status).toBe(204);
+  });
+
   test("can be attached elsewhere and deleted after the node has applied a later document, or is silent again", async () => {
     ip = await attached();
     await f.silence(f.one);
@@ -45,7 +74,6 @@ describe("a floating IP whose release failed on a silent node", () => {
     const [late] = (await f.poll(f.one)).vpcs;
     okOf(await f.tryReport(f.one, f.vpc.id, { generation: late!.generation, status: "failed", message: "conntrack" }));
     await refused();
-    const attach = (nic_id: string) => f.call("POST", path(ip.id, "attach"), { body: { nic_id } });
     conflictWith(await attach(f.db.nic.id), held());
     await f.silence(f.one);
     await f.two.done(attach(f.db.nic.id), "fip_claim");
