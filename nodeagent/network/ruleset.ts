@@ -26,6 +26,8 @@ export const ROUTER_CONNECTIONS_MAX = 512;
 const DHCP_MAC_OFFSET_BITS = 288;
 /** The destination in the packet that an ICMPv4 error contains: after the ICMP header, 8 bytes, and 16 more bytes. */
 const ERROR_DESTINATION = "@th,192,32";
+/** The code of the ICMPv4 error "fragmentation needed". nft 0.9.8 of Debian 11 may not know its name. */
+const TOO_LARGE = 4;
 
 /**
  * The numbers of addresses that the router may learn from a NIC: link-local addresses, and addresses of the NIC's
@@ -202,6 +204,10 @@ const OUTPUT = base("output", "filter hook output priority filter; policy accept
   // An ICMP error for a guest of another node. The routers of all nodes have the same IPv4 addresses, so the other
   // router would drop the error as a packet from itself. It gets the destination of the packet that the error is about.
   `oifname "${OVERLAY_DEVICE}" icmp type { destination-unreachable, time-exceeded } ip saddr set ${ERROR_DESTINATION}`,
+  // Of the IPv4 errors, the outside gets only the error about a packet that is too large. Others would tell it about
+  // guests that no rule allows it to reach.
+  `oifname "${EXTERNAL_DEVICE}" icmp type time-exceeded counter drop`,
+  `oifname "${EXTERNAL_DEVICE}" icmp type destination-unreachable icmp code != ${TOO_LARGE} counter drop`,
 ]);
 
 /**
