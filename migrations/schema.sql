@@ -2912,7 +2912,9 @@ AS $function$
     (select held::text from (
        select target_cn as held from job
         where payload ? 'floating_ip_id' and payload->>'floating_ip_id' = args->>'floating_ip_id'
-          and kind = 'fip_release' and state in ('pending', 'in_progress')
+          and kind = 'fip_release'
+          and (state = 'in_progress'
+               or state = 'pending' and exists (select from cn where server_uuid = target_cn and cn.state = 'approved'))
        union all
        select berth_unproven_releases((args->>'floating_ip_id')::uuid)) h
        join cn_signal s on s.server_uuid = held

@@ -115,7 +115,7 @@ export const GUARDS = {
   floating_ips_rest: define<{ readonly instance_id: Uuid }>("no operation on the instance's floating IPs is in flight"),
   floating_ip_is_off_nodes: define<{ readonly floating_ip_id: Uuid }>("no node can still answer for the floating IP"),
   floating_ip_is_released: define<Node & { readonly floating_ip_id: Uuid; readonly live_s: number }>(
-    "no other live node that failed to release the floating IP can still answer for it",
+    "no other live node, whose release of the floating IP has not ended or has failed, can still answer for it",
   ),
   nic_is_unused: define<{ readonly nic_id: Uuid }>("no floating IP and no port forward leads to the NIC"),
   nic_blocks_are_apart: define<{ readonly vpc_id: Uuid; readonly nic_id: Uuid; readonly blocks: readonly string[] }>(

@@ -177,13 +177,14 @@ async function createAll(place: Place, values: Values, key: string, made: Map<st
     throw new Refusal(REFUSED_HERE, "floating_ip: must be empty if the count is more than 1");
   }
   const names = count === 1 ? [name] : Array.from({ length: count }, (_, index) => `${name}-${index + 1}`);
-  for (const each of names) {
+  for (const [index, each] of names.entries()) {
     if (made.has(each)) continue;
     try {
       const { references } = await send<OperationSummary>("POST", "/v1/instances", {
         query: { ...place },
         body: { ...bodyOf(values), name: each },
-        key: `${key}-${each}`,
+        // A name may have characters that an Idempotency-Key cannot have.
+        key: `${key}-${index}`,
         respondAsync: true,
       });
       made.set(each, references.find(({ scope }) => scope === "instance")?.id ?? "");

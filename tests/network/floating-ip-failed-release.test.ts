@@ -53,6 +53,20 @@ describe("a floating IP whose release failed on a silent node", () => {
     expect((await f.call("DELETE", path(ip.id))).status).toBe(204);
   });
 
+  test("can be attached elsewhere if the returned node is disabled, because it gets no jobs", async () => {
+    ip = await attached();
+    await f.silence(f.one);
+    okOf(await f.call("POST", path(ip.id, "detach")));
+    await f.one.alive();
+    const node = `/v1/cns/${f.one.server_uuid}`;
+    okOf(await f.t.call("POST", `${node}/disable`));
+    await f.two.done(attach(f.db.nic.id), "fip_claim");
+    await f.two.done(f.call("POST", path(ip.id, "detach")), "fip_release");
+    okOf(await f.t.call("POST", `${node}/enable`));
+    await f.one.does("fip_release");
+    expect((await f.call("DELETE", path(ip.id))).status).toBe(204);
+  });
+
   test("can be deleted after a later release has succeeded, even if maintenance has folded changes since", async () => {
     ip = await attached();
     const first = f.call("POST", path(ip.id, "detach"));

@@ -29,10 +29,12 @@ export type Present = {
   isKnown(reference: Reference): boolean;
   /** Returns why the server would refuse a step. */
   readonly problemsOf?: (step: EntryStep) => readonly string[];
-  /** Waits for operations of the plan's records. If it returns true, the records must be read again. */
-  readonly settle?: (plan: Plan) => Promise<boolean>;
+  /** Waits for operations of the plan's records. */
+  readonly settle?: (plan: Plan) => Promise<Settled>;
   run(plan: Plan, report: (step: Step) => void): Promise<void>;
 };
+/** `changed`: the records must be read again. `late`: the operations that have not ended within the time limit. */
+export type Settled = { readonly changed: boolean; readonly late: readonly string[] };
 type Action<O> = (options: O) => Promise<void>;
 export type ManifestVerbs<I extends Io> = {
   readonly schema: Schema;
@@ -62,16 +64,19 @@ export function apply<I extends Io>(summary: string, verbs: ManifestVerbs<I>): A
     .option(YES_FLAGS, "do not ask before --prune deletes records")
     .action(verbs.withIo<Options>(async (io, { file, prune, dryRun, yes }) => {
       const manifest = await manifestOf(io, verbs, file);
-      let { plan, present } = await planFor(io, verbs, { manifest, prune: prune === true });
+      const read = () => planFor(io, verbs, { manifest, prune: prune === true });
+      let { plan, present } = await read();
+      const settled = dryRun === true ? undefined : await present.settle?.(plan);
+      // A problem of the first plan may be gone: its instance has changed, or does not exist any more.
+      if (settled?.changed) ({ plan, present } = await read());
       refuseProblems(plan);
-      if (dryRun !== true && await present.settle?.(plan)) {
-        ({ plan, present } = await planFor(io, verbs, { manifest, prune: prune === true }));
-        refuseProblems(plan);
+      if (dryRun === true || plan.steps.length === 0) io.print(planData(plan), planText(plan));
+      else {
+        await agree(io, plan, yes === true);
+        await runPlan(io, plan, present);
+        io.print(planData(plan), appliedText(plan));
       }
-      if (dryRun === true || plan.steps.length === 0) return io.print(planData(plan), planText(plan));
-      await agree(io, plan, yes === true);
-      await runPlan(io, plan, present);
-      io.print(planData(plan), appliedText(plan));
+      refuseLate(settled?.late ?? []);
     }));
 }
 
@@ -133,6 +138,12 @@ async function planFor<I extends Io>(
 /** A plan with a problem changes nothing. */
 function refuseProblems({ problems }: Plan): void {
   if (problems.length > 0) throw new Failure(problems.join("\n"), EXIT.failure);
+}
+
+function refuseLate(late: readonly string[]): void {
+  if (late.length > 0) {
+    throw new Failure(`${late.join(", ")} has not ended; run the command again later`, EXIT.failure);
+  }
 }
 
 async function agree(io: Io, plan: Plan, yes: boolean): Promise<void> {

@@ -32,7 +32,7 @@ export type Project = {
   /** The names that several of these images have, for example a public image and one of the project. */
   readonly shared_names: ReadonlyMap<string, readonly string[]>;
   /** The instances that do not run. They may have an operation that has not ended, such as a creation or a deletion. */
-  readonly unsettled: readonly Pick<Instance, "id" | "name" | "lifecycle">[];
+  readonly unsettled: readonly Pick<Instance, "id" | "name">[];
   /** The data disks, which a manifest does not describe, as `INSTANCE/DISK`. */
   readonly data_disks: readonly string[];
 };

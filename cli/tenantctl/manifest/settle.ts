@@ -7,6 +7,7 @@ import { pause } from "../../internal/api.ts";
 import { inParallel } from "../../internal/in-parallel.ts";
 import type { Plan } from "../../internal/manifest/plan.ts";
 import type { Manifest } from "../../internal/manifest/read.ts";
+import type { Settled } from "../../internal/manifest/verbs.ts";
 import { statusLine } from "../../internal/status-line.ts";
 import type { TenantIo } from "../open-io.ts";
 import { type Project, REQUESTS_AT_A_TIME } from "./project.ts";
@@ -16,13 +17,10 @@ const PERIOD_MS = 1_000;
 const LIMIT_MS = INSTANCE_CREATE_WAIT_S * 1_000;
 const MOVING: readonly OperationSummary["state"][] = ["pending", "running", "unwinding"];
 
-type Settled = { readonly plan: Plan; readonly manifest: Manifest | null; readonly project: Project };
+type Given = { readonly plan: Plan; readonly manifest: Manifest | null; readonly project: Project };
 
-/**
- * Waits for the instances that the manifest names or the plan deletes. Returns whether the project may have changed
- * since it was read.
- */
-export async function settle(io: TenantIo, { plan, manifest, project }: Settled): Promise<boolean> {
+/** Waits for the instances that the manifest names or the plan deletes. */
+export async function settle(io: TenantIo, { plan, manifest, project }: Given): Promise<Settled> {
   const deleted = plan.steps.flatMap((step) => step.kind === "delete" ? [step.existing] : []);
   const entries = [...manifest?.entries ?? [], ...deleted].filter(({ list }) => list === "instances");
   const names = new Set(entries.map(({ key }) => key));
@@ -30,22 +28,26 @@ export async function settle(io: TenantIo, { plan, manifest, project }: Settled)
   const kinds = await inParallel(REQUESTS_AT_A_TIME, unsettled, ({ id }) => operationOf(io, id));
   const moving = unsettled.filter((_, at) => kinds[at] !== null);
   const end_ms = io.environment.monotonicMs() + LIMIT_MS;
-  for (const instance of moving) await untilSettled(io, instance, end_ms);
+  const late: string[] = [];
+  for (const instance of moving) late.push(...await untilSettled(io, instance, end_ms));
   // An operation may also have ended between the two requests.
-  return moving.length > 0 || unsettled.some(({ lifecycle: { state } }) => state !== "stopped");
+  return { changed: unsettled.length > 0, late };
 }
 
-async function untilSettled(io: TenantIo, { id, name }: Project["unsettled"][number], end_ms: number): Promise<void> {
+/** Returns the operation if it has not ended at `end_ms`. */
+async function untilSettled(
+  io: TenantIo,
+  { id, name }: Project["unsettled"][number],
+  end_ms: number,
+): Promise<readonly string[]> {
   const line = statusLine(io);
   try {
     for (let kind = await operationOf(io, id); kind !== null; kind = await operationOf(io, id)) {
-      if (io.environment.monotonicMs() >= end_ms) {
-        line.clear();
-        return io.note(`warning: the operation ${kind} of instance ${name} has not ended`);
-      }
+      if (io.environment.monotonicMs() >= end_ms) return [`the operation ${kind} of instance ${name}`];
       line.show(`waiting for instance ${name}, whose operation ${kind} has not ended`);
       await pause(io.environment, PERIOD_MS);
     }
+    return [];
   } finally {
     line.clear();
   }

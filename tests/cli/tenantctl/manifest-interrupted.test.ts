@@ -40,11 +40,11 @@ function run(argv: string, typed = "", server: Server = serverOf(a.t)): Promise<
 }
 
 /** Runs `apply`. When it asks for the instance's operations a second time, calls `then`. */
-async function applyAndThen(then: () => Promise<unknown>): Promise<Ran> {
+async function applyAndThen(then: () => Promise<unknown>, text = manifest): Promise<Ran> {
   const server = serverOf(a.t);
   let asked = 0;
   let done: Promise<unknown> | null = null;
-  const ran = await run("apply -f - -o table", manifest, (request, signal) => {
+  const ran = await run("apply -f - -o table", text, (request, signal) => {
     if (request.path === "/v1/operations" && ++asked === 2) done = then();
     return server(request, signal);
   });
@@ -81,6 +81,28 @@ test("apply waits for a deletion, and then creates the instance of the manifest 
     await a.node.does("provision");
   });
   expect([ran.code, ran.out()], ran.err()).toEqual([0, expect.stringContaining("1 created")]);
+});
+
+test("apply judges a field that cannot be changed only after the operation has ended", async () => {
+  const larger = manifest.replace("memory_bytes: 1GiB", "memory_bytes: 2GiB");
+  const ran = await applyAndThen(async () => {
+    const job = await a.node.take();
+    await a.node.fail(job, "the disk is full");
+    await a.node.bury(job);
+    await a.node.does("provision");
+  }, larger);
+  expect([ran.code, ran.out()], ran.err()).toEqual([0, expect.stringContaining("1 created")]);
+});
+
+test("apply fails after 10 minutes if the operation has not ended, and applies the other records before", async () => {
+  const ran = await run("apply -f - -o table", `${manifest}\nfloating_ips: [{ name: ip-of-${id.slice(0, 8)} }]`);
+  expect(ran.code).toBe(1);
+  expect(ran.out()).toContain("1 created");
+  expect(ran.err()).toMatch(
+    /^error: the operation instance-create of instance web-\w+ has not ended; run the command again later$/m,
+  );
+  expect(ran.slept_ms.reduce((sum, each) => sum + each, 0)).toBe(600_000);
+  await a.node.does("provision");
 });
 
 test("apply creates an instance again that disappears after the project was read", async () => {
