@@ -183,8 +183,8 @@ async function createAll(place: Place, values: Values, key: string, made: Map<st
       const { references } = await send<OperationSummary>("POST", "/v1/instances", {
         query: { ...place },
         body: { ...bodyOf(values), name: each },
-        // A name may have characters that an Idempotency-Key cannot have.
-        key: `${key}-${index}`,
+        // A key has only printable ASCII characters. The index keeps the keys of other names different.
+        key: `${key}-${index}-${each.replaceAll(/[^!-~]/g, "_")}`,
         respondAsync: true,
       });
       made.set(each, references.find(({ scope }) => scope === "instance")?.id ?? "");

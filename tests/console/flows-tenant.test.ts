@@ -51,15 +51,19 @@ test(
     const limits = { cpu_limit: 100, memory_bytes: 2 ** 40, disk_bytes: 2 ** 40 };
     okOf(await f.site().call("PUT", quota, { body: { ...limits, instance_limit: 2 } }));
     await keyboard.open(pathOf("new-instance"), "Create an instance");
-    await keyboard.fill({ Name: "app", Count: "2" });
+    await keyboard.fill({ Name: "app-ü", Count: "2" });
     await keyboard.press("Enter");
-    await own.page.getByRole("alert").getByText("1 of 2 are being created: app-1. app-2:").waitFor();
+    await own.page.getByRole("alert").getByText("1 of 2 are being created: app-ü-1. app-ü-2:").waitFor();
     okOf(await f.site().call("PUT", quota, { body: { ...limits, instance_limit: 9 } }));
     await keyboard.focusButton("Create");
     await keyboard.press("Enter");
     await keyboard.waitForHeading("Instances");
-    await own.page.getByRole("link", { name: "app-2" }).waitFor();
-    expect((await instances()).map(({ name }: { name: string }) => name).sort()).toEqual(["app-1", "app-2", "web1"]);
+    await own.page.getByRole("link", { name: "app-ü-2" }).waitFor();
+    expect((await instances()).map(({ name }: { name: string }) => name).sort()).toEqual([
+      "app-ü-1",
+      "app-ü-2",
+      "web1",
+    ]);
   },
   LIMIT_MS,
 );
@@ -77,11 +81,11 @@ test("move a floating IP from the list: the dialog names the old and the new ins
   await keyboard.act("move");
   await own.page.getByText("The address is detached from web1 first.").waitFor();
   await keyboard.focus("To");
-  await keyboard.type("app-1");
+  await keyboard.type("app-");
   await keyboard.press("Control+Enter");
-  await own.page.locator("tbody").getByRole("link", { name: "app-1" }).waitFor();
+  await own.page.locator("tbody").getByRole("link", { name: "app-ü-1" }).waitFor();
   const [address] = okOf(await g.call("GET", `/v1/floating-ips${g.selectors}`)).items;
-  const app = (await instances()).find(({ name }: { name: string }) => name === "app-1");
+  const app = (await instances()).find(({ name }: { name: string }) => name === "app-ü-1");
   expect(address.attached_instance_id).toBe(app.id);
 }, LIMIT_MS);
 
