@@ -2625,7 +2625,9 @@ CREATE OR REPLACE FUNCTION public.effect_webhook_queued(args jsonb)
 AS $function$
 begin
   perform from webhook_queue where webhook_id = (args->>'webhook_id')::uuid for update;
-  update webhook_queue set due_at = berth_now() where webhook_id = (args->>'webhook_id')::uuid and due_at is null;
+  update webhook_queue set due_at = berth_now()
+   where webhook_id = (args->>'webhook_id')::uuid
+     and (due_at is null or claim is null and coalesce((args->>'ends_pause')::boolean, false));
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.effect_webhook_redelivered(args jsonb)

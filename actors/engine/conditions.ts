@@ -151,7 +151,9 @@ export const EFFECTS = {
   external_network_changed: define<{ readonly ipv4_block: string | null; readonly ipv6_block: string | null }>(
     "increases the generation of the VPCs that use an address in the blocks",
   ),
-  webhook_queued: define<{ readonly webhook_id: Uuid }>("lets the webhook send its waiting deliveries"),
+  webhook_queued: define<{ readonly webhook_id: Uuid; readonly ends_pause: boolean }>(
+    "lets the webhook send its waiting deliveries",
+  ),
   webhook_redelivered: define<{ readonly webhook_id: Uuid; readonly id: Uuid }>(
     "lets the webhook send the delivery again",
   ),

@@ -67,7 +67,8 @@ export const webhook = record<WebhookState, WebhookMessage, Webhook>({
       events: events ?? named.events,
       enabled: enabled ?? named.enabled,
     }),
-    parts: ({ id, enabled }) => enabled ? [effect("webhook_queued", { webhook_id: id })] : [],
+    // The change may have removed the cause of a failure.
+    parts: ({ id, enabled }) => enabled ? [effect("webhook_queued", { webhook_id: id, ends_pause: true })] : [],
   },
   delete: { action: "webhook_delete", note: noted },
   others: {
@@ -113,7 +114,7 @@ function test(s: WebhookState, m: Of<WebhookMessage, "test">, now: Date): Out<We
   };
   return queued(s, m, [
     insert("webhook_delivery", { id: m.delivery_id, webhook_id, type: "webhook_test", event }),
-    effect("webhook_queued", { webhook_id }),
+    effect("webhook_queued", { webhook_id, ends_pause: false }),
   ]);
 }
 

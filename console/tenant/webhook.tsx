@@ -45,8 +45,8 @@ function deliveriesQuery(id: string): Query<WebhookDelivery[]> {
 }
 
 /** Returns the outcome of the last attempt. */
-function outcome({ last_status, last_reason, attempts }: WebhookDelivery): string {
-  if (attempts === 0) return "not sent yet";
+function outcome({ state, last_status, last_reason, attempts }: WebhookDelivery): string {
+  if (attempts === 0 && state === "pending") return "not sent yet";
   return last_reason ?? `HTTP ${last_status}`;
 }
 

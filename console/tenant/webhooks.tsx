@@ -150,7 +150,7 @@ export function webhookActions(webhook: Webhook): Action[] {
       button: enabled ? "Disable" : "Enable",
       notice: enabled
         ? "A disabled webhook sends nothing. Events of that time are not sent later."
-        : "It sends events from now on.",
+        : "It sends the events that were waiting when it was disabled, and events from now on.",
       refused: writersOnly(),
       cli: () => tenantctl("webhook update", [name], { [enabled ? "--disable" : "--enable"]: true }),
       send: async (_, key) => {

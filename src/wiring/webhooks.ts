@@ -31,10 +31,19 @@ const REASONS: Readonly<Record<FetchFailure, string>> = {
   broken: "the connection ended before an answer",
 };
 
+const SECRET_LOST = "the server cannot decrypt the secret of the webhook; create a new webhook";
+
 export function createWebhooksOfServer({ db, mint, settings, fetch, ports }: WebhookPorts) {
   async function send(attempt: Attempt): Promise<Sent> {
     const { webhook_id, delivery_id: id, url } = attempt;
-    const secret = mint.openWebhookSecret(webhook_id, attempt.sealed_secret);
+    let secret: string;
+    try {
+      secret = mint.openWebhookSecret(webhook_id, attempt.sealed_secret);
+    } catch (error) {
+      // The delivery counts as failed. Otherwise it would hold back all later deliveries without a visible reason.
+      ports.report(`the secret of webhook ${webhook_id} cannot be decrypted`, error);
+      return { status: null, reason: SECRET_LOST };
+    }
     const body = bodyOf(attempt);
     const sent_at_s = Math.floor(Date.now() / 1_000);
     const headers = {

@@ -51,7 +51,7 @@ export function createWebhooks<Attempt extends Claimed>(
    */
   async function begin(): Promise<void> {
     try {
-      while (await follow());
+      while (!stopping && await follow());
       const free = WEBHOOKS_AT_ONCE - active.size;
       if (free <= 0 || stopping) return;
       const busy = [...active.values()].map(({ tenant_id }) => tenant_id);

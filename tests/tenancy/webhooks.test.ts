@@ -128,6 +128,30 @@ test("a failed delivery is repeated, and later deliveries wait for it, so that t
   await drop(webhook);
 });
 
+test("a change of a webhook ends its pause after a failure, so a corrected URL is tried at once", async () => {
+  const webhook = await newWebhook({ events: ["vpc_create"], url: hook.url.replace(/:[0-9]+/, ":1") });
+  await newVpc("corrected");
+  for (let attempts = 1; attempts <= 4; attempts++) {
+    await until(() => deliveriesOf(webhook.id), ([first]) => first?.attempts === attempts);
+    if (attempts < 4) await t.advance(5 * 2 ** (attempts - 1));
+  }
+  okOf(await t.call("PATCH", `/v1/webhooks/${webhook.id}`, { body: { url: hook.url } }));
+  await until(() => deliveriesOf(webhook.id), ([first]) => first?.state === "delivered");
+  await drop(webhook);
+});
+
+test("a delivery whose secret cannot be decrypted fails with a reason", async () => {
+  const webhook = await newWebhook({ events: ["vpc_create"] });
+  const other = await newWebhook({ events: ["firewall_rule_create"] });
+  const swap = "update webhook set sealed_secret = (select sealed_secret from webhook where id = $2) where id = $1";
+  await t.db.query(swap, [webhook.id, other.id]);
+  await newVpc("unsealed");
+  const [failed] = await until(() => deliveriesOf(webhook.id), ([first]) => first?.attempts > 0);
+  expect(failed.last_reason).toBe("the server cannot decrypt the secret of the webhook; create a new webhook");
+  await drop(webhook);
+  await drop(other);
+});
+
 test("a delivery is dead after a day, and can be delivered again with its id", async () => {
   const webhook = await newWebhook({ events: ["vpc_create"] });
   hook.answer = () => 500;
