@@ -204,10 +204,11 @@ const OUTPUT = base("output", "filter hook output priority filter; policy accept
   // An ICMP error for a guest of another node. The routers of all nodes have the same IPv4 addresses, so the other
   // router would drop the error as a packet from itself. It gets the destination of the packet that the error is about.
   `oifname "${OVERLAY_DEVICE}" icmp type { destination-unreachable, time-exceeded } ip saddr set ${ERROR_DESTINATION}`,
-  // Of the IPv4 errors, the outside gets only the error about a packet that is too large. Others would tell it about
-  // guests that no rule allows it to reach.
+  // The outside gets only the error about a packet that is too large. Other errors would tell it about guests that no
+  // rule allows it to reach.
   `oifname "${EXTERNAL_DEVICE}" icmp type time-exceeded counter drop`,
   `oifname "${EXTERNAL_DEVICE}" icmp type destination-unreachable icmp code != ${TOO_LARGE} counter drop`,
+  `oifname "${EXTERNAL_DEVICE}" icmpv6 type { destination-unreachable, time-exceeded } counter drop`,
 ]);
 
 /**
