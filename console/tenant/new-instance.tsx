@@ -53,7 +53,8 @@ export function NewInstance({ place }: { readonly place: Place }) {
       )}
       {isRead && (
         <Form
-          key={`${images.data?.length} ${subnets.data?.length}`}
+          // The first image and the first subnet set the initial values. Later ones must not clear a filled form.
+          key={`${(images.data?.length ?? 0) > 0} ${(subnets.data?.length ?? 0) > 0}`}
           button="Create"
           onValues={(next) => (values.value = next)}
           fields={[
