@@ -4004,6 +4004,8 @@ begin
   select * into found_ from webhook_next(of_webhook, of_claim);
   if not found then
     update webhook_queue set claim = null, due_at = null where webhook_id = of_webhook;
+  elsif ended = 'dead' then
+    update webhook_queue set claim = null, due_at = pass_at + make_interval(secs => pause_s) where webhook_id = of_webhook;
   elsif continues then
     update webhook_queue set due_at = pass_at + make_interval(secs => lease_s) where webhook_id = of_webhook;
     return next found_;

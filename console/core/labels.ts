@@ -36,17 +36,24 @@ export function labelAction({ path, argv, labels: old = {}, name, refused = null
     }],
     refused: writersOnly() ?? refused,
     cli: ({ labels = "" }) => {
-      const wanted = parseLabels(labels);
-      const set = labelTexts(wanted).flatMap((text) => ["--label", text]);
-      const removed = Object.keys(old).filter((key) => !Object.hasOwn(wanted, key)).flatMap((
-        key,
-      ) => ["--remove-label", key]);
-      return command([...argv, ...set, ...removed]);
+      const { set, removed } = changesOf(old, parseLabels(labels));
+      const options = labelTexts(set).flatMap((text) => ["--label", text]);
+      return command([...argv, ...options, ...removed.flatMap((key) => ["--remove-label", key])]);
     },
     send: async ({ labels = "" }, key) => {
-      const removed = Object.fromEntries(Object.keys(old).map((each) => [each, null]));
-      await send("PATCH", path, { body: { labels: { ...removed, ...parseLabels(labels) } }, key });
+      const { set, removed } = changesOf(old, parseLabels(labels));
+      const body = { labels: { ...set, ...Object.fromEntries(removed.map((each) => [each, null])) } };
+      await send("PATCH", path, { body, key });
     },
+  };
+}
+
+/** Returns only what the user changed, so that changes of other users in the meantime stay. */
+function changesOf(old: Labels, wanted: Labels): { readonly set: Labels; readonly removed: readonly string[] } {
+  const isOld = ([key, value]: readonly [string, string]) => Object.hasOwn(old, key) && old[key] === value;
+  return {
+    set: Object.fromEntries(Object.entries(wanted).filter((label) => !isOld(label))),
+    removed: Object.keys(old).filter((key) => !Object.hasOwn(wanted, key)),
   };
 }
 

@@ -1,7 +1,8 @@
 -- Records an attempt of the process that holds the webhook. If the delivery has ended and `continues` is set, returns
 -- the next delivery of the webhook, and the process then holds the webhook for `lease_s` seconds. Otherwise, or if the
 -- process no longer holds the webhook, returns no row. `reason` is null after a success. A delivery that failed is
--- repeated after `pause_s` seconds, or is dead if `retry_s` seconds have passed since it began.
+-- repeated after `pause_s` seconds, or is dead if `retry_s` seconds have passed since it began. The next delivery also
+-- waits for the pause.
 create or replace function webhook_record(of_webhook uuid, of_claim uuid, of_delivery uuid, status int, reason text,
                                           pause_s double precision, retry_s double precision, lease_s double precision,
                                           continues boolean)
@@ -27,6 +28,8 @@ begin
   select * into found_ from webhook_next(of_webhook, of_claim);
   if not found then
     update webhook_queue set claim = null, due_at = null where webhook_id = of_webhook;
+  elsif ended = 'dead' then
+    update webhook_queue set claim = null, due_at = pass_at + make_interval(secs => pause_s) where webhook_id = of_webhook;
   elsif continues then
     update webhook_queue set due_at = pass_at + make_interval(secs => lease_s) where webhook_id = of_webhook;
     return next found_;

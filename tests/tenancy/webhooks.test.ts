@@ -140,6 +140,22 @@ test("a change of a webhook ends its pause after a failure, so a corrected URL i
   await drop(webhook);
 });
 
+test("deliveries that waited longer than a day are not sent all at once to a receiver that fails", async () => {
+  const webhook = await newWebhook({ events: ["vpc_create"] });
+  hook.answer = () => 429;
+  for (const name of ["first", "second", "third"]) await newVpc(`late-${name}`);
+  await until(() => deliveriesOf(webhook.id), (all) => all.at(-1)?.attempts === 1);
+  const dead = () => deliveriesOf(webhook.id, "?state=dead");
+  await t.advance(WEBHOOK_RETRY_S + 1);
+  await until(dead, (all) => all.length === 1);
+  await t.plane.pass();
+  expect(await dead()).toHaveLength(1);
+  hook.answer = () => 204;
+  await t.advance(10);
+  await until(() => deliveriesOf(webhook.id, "?state=delivered"), (all) => all.length === 2);
+  await drop(webhook);
+});
+
 test("a delivery whose secret cannot be decrypted fails with a reason", async () => {
   const webhook = await newWebhook({ events: ["vpc_create"] });
   const other = await newWebhook({ events: ["firewall_rule_create"] });
