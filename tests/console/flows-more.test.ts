@@ -215,6 +215,8 @@ test(
 
     await keyboard.focusButton("Discard");
     await keyboard.press("Enter");
+    // Until then the page asks, and Playwright dismisses the dialog.
+    await page().getByText("not applied yet").waitFor({ state: "detached" });
     await page().evaluate("history.back()");
     await keyboard.waitForHeading("Nodes");
   },
