@@ -23,6 +23,7 @@ test("the network configuration of a new VM has the MTU of the VPC", async () =>
     ssh_public_keys: [],
     user_data: null,
   };
+  // The creation of a VM reads only these parts of a plan.
   await node.vms.create(plan as unknown as VmPlan);
   const files = JSON.parse(await readFile(placesOf(node.folders, id).guest_files, "utf8"));
   expect(files["network-config"]).toContain("    mtu: 1500\n");
