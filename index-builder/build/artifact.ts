@@ -1,5 +1,5 @@
 // Resolves one image: its HTTP metadata, its hash from the vendor's document, and the signatures that exist for it. If
-// a response cannot be used, the image keeps the values that the previous tree has for its URL.
+// a response about a current image cannot be used, the image keeps the values that the previous tree has for its URL.
 import { isFault, messageOf, VendorFault } from "../fault.ts";
 import { asDigest } from "../../src/lib/crypto/digest-hex.ts";
 import type { LocationKind } from "../../src/lib/image-index/values.ts";

@@ -23,7 +23,7 @@ type Setting = {
   readonly now: Date;
 };
 
-/** The text of a document. `issue` identifies the version of the document. It is null if no signature was verified. */
+/** The text of a document. `issue` identifies the version of the document, and is null if no signature was verified. */
 type Reading = { readonly text: string; readonly issue: Omit<Issue, "series"> | null };
 
 export function openDocuments(setting: Setting): Documents {
@@ -88,8 +88,9 @@ export function openDocuments(setting: Setting): Documents {
   }
 
   /**
-   * Fetches a signature. Returns null if the vendor has no signature and the mode allows unsigned documents. If an
-   * earlier run saw the signature, its absence is a fault: an attacker could have removed the signature.
+   * Fetches a signature. Returns null if the signature is not available and the mode allows unsigned documents. If the
+   * vendor no longer serves a signature that an earlier run saw, throws a fault: an attacker could have removed the
+   * signature.
    */
   async function signatureOf<T>(series: string, url: string, work: () => Promise<T>): Promise<T | null> {
     try {

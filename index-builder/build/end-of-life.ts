@@ -1,5 +1,5 @@
-// Leaves out releases whose support cycle has ended according to endoflife.date. Data from endoflife.date never add a
-// release, and its dates are not published.
+// Reads from endoflife.date which support cycles of a product have ended. The builder leaves out the releases of these
+// cycles. The data never add a release, and their dates are not published.
 import { z } from "zod";
 import type { Visit } from "../vendor.ts";
 

@@ -1,15 +1,15 @@
 // Handles faults in optional parts of a release: other architectures, other variants and older builds. The part counts
-// as absent after a 404 or 410, or if no response is recorded for the part. After a transient fault, such as no
-// response, the whole vendor is retried. If the last attempt also has a transient fault, the part becomes a gap: the
-// vendor is published, and the images of the previous tree stay (kept-images.ts). Every other fault fails the vendor,
-// because a change of format or a bad signature must not look like a removed image.
+// as absent after a 404 or 410, or if no response is recorded for the part. After a transient fault, such as a timeout,
+// the whole vendor is retried. If the last attempt also has a transient fault, the part becomes a gap: the vendor is
+// published, and the images of the previous tree stay (kept-images.ts). Every other fault is rethrown, because a change
+// of format or a bad signature must not look like a removed image.
 import { isFault, messageOf } from "../fault.ts";
 import type { Notes } from "./report.ts";
 
 export type Gaps = {
   /**
-   * Returns whether the run continues without the part. If it continues after a transient fault, notes a gap. If this
-   * returns false, the caller must rethrow the fault.
+   * Returns whether the run continues without the part. Notes a gap if the run continues after a transient fault. If
+   * the function returns false, the caller must rethrow the fault.
    */
   allows(what: string, error: unknown): boolean;
   /** Returns whether any skipped part may still exist at the vendor. */

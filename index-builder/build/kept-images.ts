@@ -1,4 +1,4 @@
-// Keeps all images of the previous tree while some documents of their vendor cannot be read.
+// Keeps images of the previous tree in the releases of a vendor whose documents cannot all be read.
 import { newestFirst } from "../natural-order.ts";
 import type { Artifact, Build } from "../tree/model.ts";
 import { artifactKey } from "../tree/check-build.ts";

@@ -1,4 +1,5 @@
-// Resolves one candidate into its release, current builds and archive, or notes why the candidate is left out.
+// Resolves one candidate into its release, current builds and archive. If this is not possible, notes why the release
+// of the previous tree is kept, or why the candidate is left out.
 import { isFault, messageOf, VendorFault } from "../fault.ts";
 import { osinfoRef, releaseEntry } from "../osinfo/lookup.ts";
 import type { Build, Release } from "../tree/model.ts";

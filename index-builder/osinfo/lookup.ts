@@ -7,7 +7,7 @@ export type OsinfoEntry = OsinfoRef & {
   readonly source: "database" | "rule";
 };
 
-/** Returns the entry for a release; null if the database has no entries of this kind. */
+/** Returns the entry of a release; null without a version, or if the database has no entries for such versions. */
 export function releaseEntry(distro: string, version: string | null): OsinfoEntry | null {
   if (distro === "arch") return { ...OSINFO_ARCH, source: "database" };
   const family = OSINFO_FAMILIES[distro];
@@ -15,7 +15,10 @@ export function releaseEntry(distro: string, version: string | null): OsinfoEntr
   return entry(family, family.releaseKey(version));
 }
 
-/** Returns the entry of the point release if it is more specific than the release's entry, otherwise null. */
+/**
+ * Returns the entry of a point release. Returns null if the database has no entries for point releases of this distro.
+ * Also returns null if only the naming rule gives the id and the distro does not use the rule for point releases.
+ */
 export function pointEntry(distro: string, point_release: string | null): OsinfoEntry | null {
   const family = OSINFO_FAMILIES[distro];
   if (family === undefined || point_release === null) return null;

@@ -1,6 +1,6 @@
-// Parses checksum documents. Every line must have the expected format. So a truncated document, an HTML page or any
-// other document is refused as a whole. A document with two different hashes for one name is also refused. Comments (#)
-// and empty lines are skipped.
+// Parses checksum documents. Every line must be a checksum in the expected format, so a truncated document, an HTML
+// page or any other document is refused as a whole. A document with two different hashes for one name is also refused.
+// Comments, empty lines and hashes of other algorithms are skipped.
 import { checksumLine, isSilentLine, type ListFormat } from "../../src/lib/crypto/checksum-line.ts";
 import { asDigest, type DigestAlgorithm } from "../../src/lib/crypto/digest-hex.ts";
 import { unreadable, VendorFault } from "../fault.ts";
@@ -13,7 +13,7 @@ type Layout = { format: ListFormat; algorithm: DigestAlgorithm };
 
 /**
  * @param what name of the document for error messages
- * @throws VendorFault unreadable
+ * @throws VendorFault unreadable, or untrusted if one name has two different hashes
  */
 export function parseChecksums(what: string, text: string, { format, algorithm }: Layout): Checksums {
   if (format === "bare") return bare(what, text, algorithm);

@@ -68,7 +68,7 @@ export async function publish(
   next: { files: Files; trust: TrustState },
   report: (line: string) => void,
 ): Promise<number> {
-  // The call at the end of this function reports the folders that neither call could remove.
+  // This call reports nothing, because the call at the end of the function tries the same folders again.
   await tidy(site, () => {});
   const number = Math.max(0, ...await generationNumbers(site)) + 1;
   const draft = join(site.generations, `${number}.draft`);

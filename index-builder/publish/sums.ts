@@ -50,8 +50,9 @@ export async function signed(
 }
 
 /**
- * Checks SHA256SUMS against the files, and its signature.
- * @param key the public key that verifies the signature; null to check only the sums
+ * Checks SHA256SUMS against the files, and the signature of SHA256SUMS.
+ * @param key the public key that verifies the signature; null: the signature is not checked, and a tree without sums
+ * passes
  */
 export async function checkSums(
   files: Files,

@@ -49,7 +49,7 @@ export const Digest = z.object({
 export const Signature = z.object({
   url: text.describe("URL of the signature"),
   kind: SignatureKindName,
-  signs: text.describe("URL of what the signature covers: a checksum document or the image"),
+  signs: text.describe("URL of the signed file: a checksum document or the image"),
   key_url: maybeText.describe("Where the vendor publishes the signing key"),
 }).meta({ id: "Signature" });
 export const HttpMetadata = z.object({ last_modified: maybeText, etag: maybeText }).meta({ id: "HttpMetadata" });
@@ -83,7 +83,7 @@ export const Build = z.object({
   build: text.describe("Vendor's build id or serial"),
   point_release: maybeText,
   published_at: maybeText.meta({
-    description: "When the vendor published the build, if the vendor says",
+    description: "When the vendor published the build; null if unknown",
     format: "date-time",
   }),
   first_seen: maybeText.meta({ description: "When the index first recorded the build", format: "date-time" }),
@@ -112,7 +112,10 @@ export const DistroList = z.object({ distros: z.array(DistroSummary) }).meta({ i
 export const Image = z.object({ distro: DistroSummary, release: Release, build: Build }).meta({ id: "Image" });
 export const ImageList = z.object({ images: z.array(Image) }).meta({ id: "ImageList" });
 
-/** Does not compile unless a written document has exactly the fields that readers know, with values they accept. */
+/**
+ * Does not compile if a written document has other fields than the type that clients read, or a value that this type
+ * refuses.
+ */
 type Readable<Read, Written extends Read> = keyof Written extends keyof Read
   ? keyof Read extends keyof Written ? true : never
   : never;

@@ -20,6 +20,6 @@ export type Answer = {
 
 /**
  * Sends a request and returns the response.
- * @throws VendorFault transient, unsafe or not_recorded
+ * @throws VendorFault transient, unsafe, unreadable or not_recorded
  */
 export type Exchange = (request: Request) => Promise<Answer>;

@@ -1,6 +1,6 @@
-// Requests bodies and metadata by URL, and turns error statuses into faults. A run of a vendor sends at most one GET
-// and one HEAD to every URL. A GET with a size limit of its own is an exception: its body is large, so the caller keeps
-// the document in parsed form.
+// Requests bodies and metadata by URL, and turns error statuses into faults. One attempt to build a vendor sends at
+// most one GET and one HEAD to each URL. A GET with a size limit of its own may be repeated: the body is large and is
+// not kept.
 import { VENDOR_DOCUMENT_BYTES_MAX } from "../../src/lib/image-index/documents.ts";
 import { VendorFault } from "../fault.ts";
 import type { Answer, Exchange } from "./exchange.ts";

@@ -1,4 +1,5 @@
-// Decides from the policy whether a caller may perform an action on an object, and builds the fault if it may not.
+// Decides from the policy whether a caller may perform an action on an object, and builds the refusal if the caller may
+// not.
 import type { Capability } from "../contract/enums.ts";
 import { type Fault, fault, NOT_FOUND } from "../contract/fault.ts";
 import type { RecordScope, ResourceScope } from "./resource-scope.ts";
@@ -8,8 +9,8 @@ import type { KnownPrincipal, Principal } from "./principal.ts";
 import { owns, sees } from "./visibility.ts";
 
 /**
- * The refusal of a missing, malformed, expired, revoked or unknown credential. It is the same for all of them, so that
- * it reveals nothing about a key.
+ * The refusal of a missing, malformed, expired, revoked or unknown credential. The refusal is the same in all these
+ * cases, so that it reveals nothing about a key.
  */
 export const UNAUTHENTICATED: Fault = fault(
   "unauthenticated",
@@ -19,7 +20,9 @@ export const UNAUTHENTICATED: Fault = fault(
   },
 );
 
-/** The refusal of a login. It is the same for an unknown user and a wrong password, so that it reveals no user name. */
+/**
+ * The refusal of a login. An unknown user and a wrong password get the same text, which therefore reveals no user name.
+ */
 export const WRONG_LOGIN: Fault = { ...UNAUTHENTICATED, message: "wrong user name or password" };
 
 /**

@@ -1,7 +1,7 @@
 // Authorizes each request before its route runs. It refuses in this order: 403 for a write that another site's page
 // sent with the cookie; 401 for a bad credential, even on routes that need no credential; 429 for an authenticated
-// caller above its rate; 400 for a missing selector; then 403 or 404, first for the action in general, then for the
-// object.
+// caller above its rate; 401 for a missing credential; 400 for a missing selector; then 403 or 404, first for the
+// action in general, then for the object.
 //
 // A 403 or 404 for an authenticated caller is audited, unless it is a 404 for a root operator. If a request is repeated
 // after its object was deleted, the saved scope of the object is used, so the repeated request gets the same answer. A
@@ -44,8 +44,8 @@ export type AuthorizeOptions = {
   /** Counts a request of an authenticated caller. Returns null, or the 429 if the caller exceeds its rate. */
   readonly rate: (principal: KnownPrincipal, method: string) => Fault | null;
   /**
-   * If an earlier request with this caller's Idempotency-Key was answered, returns the scope that was saved with it;
-   * otherwise null.
+   * If an earlier request with this caller's Idempotency-Key was answered, returns the scope that was saved with the
+   * answer; otherwise null.
    */
   readonly savedScope: (c: Context<HttpEnv>, principal: Principal) => Promise<ResourceScope | RecordScope | null>;
   /** Called after the route has answered and before the answer is sent. */

@@ -1,6 +1,6 @@
 // Reads and caches the signing keys of other issuers. The URL of the keys is configured or found by OpenID discovery.
-// Keys are cached for JWKS_CACHE_S and read again when a token names an unknown key. If the issuer fails, `verify`
-// throws an error; it never treats the caller as anonymous.
+// Keys are cached for JWKS_CACHE_S and read again when a token names an unknown key. If the keys cannot be read,
+// `verify` throws an error, because the caller must not count as anonymous.
 import { Buffer } from "node:buffer";
 import { compactVerify, createLocalJWKSet, errors } from "jose";
 import { z } from "zod";

@@ -1,5 +1,5 @@
-// Hashes passwords in a worker thread, one at a time. The parameters for argon2id are from the OWASP Password Storage
-// Cheat Sheet.
+// Hashes and checks passwords in a worker thread, one at a time. The parameters for argon2id are from the OWASP
+// Password Storage Cheat Sheet.
 import { randomBytes } from "node:crypto";
 import { parentPort } from "node:worker_threads";
 import { argon2id, argon2Verify } from "hash-wasm";

@@ -29,7 +29,10 @@ export function webSessionCookie(token: string, max_age_s: number): string {
 /** The Set-Cookie header that deletes the token. */
 export const NO_WEB_SESSION = webSessionCookie("", 0);
 
-/** Returns null if the request only reads, or if a page of this server sent it; otherwise returns the refusal. */
+/**
+ * Returns null if the request only reads, or if a page of this server sent it with a content type that a form cannot
+ * send. Otherwise returns the refusal.
+ */
 export function foreignWrite(c: Context<HttpEnv>): Fault | null {
   const reads = c.req.method === "GET" || c.req.method === "HEAD";
   const isForm = FORM_TYPE.test(c.req.header("content-type") ?? "");
