@@ -101,7 +101,7 @@ export const AgentConfig = z.object({
   ),
   state: z.enum(CN_STATES),
   admin_ip: z.string().nullable().describe(
-    "The recorded address of the node. If the agent has another address, it reports that address",
+    "The recorded address of the node. An agent that has another address reports the other address",
   ),
   fetch_allowed_private: z.array(z.string()).describe(
     "Private networks from which the node may fetch images, from the setting fetch.allowed_private",

@@ -38,16 +38,15 @@ export const Whoami = z.object({
   tenant_id: z.string().nullable().describe("The tenant of the user or key; null for operators"),
   tenant_name: z.string().nullable(),
   home_silo_id: z.string().nullable().describe(
-    "The silo of that tenant. The caller can use the images and SSH keys that the silo shares",
+    "The silo of the tenant `tenant_id`. The caller can use the images and SSH keys that the silo shares",
   ),
   silo_id: z.string().nullable().describe(
-    "The silo of a user with the capability silo-admin; null for other users, and for a key that is " +
-      "bound to a tenant",
+    "The same as `home_silo_id`, but null for a key that is bound to a tenant",
   ),
-  silo_name: z.string().nullable().describe("The name of `home_silo_id`"),
+  silo_name: z.string().nullable().describe("The name of the silo `home_silo_id`"),
   key_id: z.string().nullable(),
   session_id: z.string().nullable().describe("The login session; null for keys and tokens of other issuers"),
-  scope: z.enum(KEY_SCOPES).nullable().describe("Null for a login session"),
+  scope: z.enum(KEY_SCOPES).nullable().describe("Null for a login session with the scope full"),
   bound_to_cn: z.string().nullable(),
   expires_at: Timestamp.nullable(),
   actions: z.array(z.string()).describe(

@@ -106,7 +106,7 @@ export const PROJECT_ACTIONS = [
 
 /**
  * All other actions. webhook_test and webhook_redeliver are here although their entries belong to a project, because
- * these actions only cause deliveries. The hosts of NAT gateways belong to the site.
+ * these actions only cause deliveries. The choice of a node for a NAT gateway belongs to the site.
  */
 export const OTHER_ACTIONS = [
   "agent_bury",

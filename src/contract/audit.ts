@@ -47,7 +47,7 @@ export const AuditPage = z.object({
   events: z.array(AuditEvent),
   head: AuditHead.nullable(),
   next_before_seq: z.number().int().nullable().describe(
-    "With order=desc: send it as `before_seq` to continue. Null at the beginning of the chain, and with order=asc",
+    "With order=desc: the `before_seq` of the next page, or null if this page is the last. With order=asc: null",
   ),
 });
 export type AuditPage = z.infer<typeof AuditPage>;

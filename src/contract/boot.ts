@@ -98,7 +98,7 @@ export const Networking = z.object({
   address: z.string(),
   prefix_len: z.number().int(),
   gateway: z.string().nullable(),
-  vlan_id: VlanId.optional().describe("The VLAN tag of the admin network; absent if it is untagged"),
+  vlan_id: VlanId.optional().describe("The VLAN tag of the admin network; absent if the network is untagged"),
   resolvers: z.array(z.string()),
   hostname: z.string().nullable(),
   nic_tags: z.array(z.string()),
@@ -114,7 +114,7 @@ export const Provenance = z.object({
 });
 export type Provenance = z.infer<typeof Provenance>;
 
-/** The boot record of one MAC. `assigned_pi` is the stamp of the platform image that it boots. */
+/** The boot record of one MAC. `assigned_pi` is the stamp of the platform image that the machine boots. */
 export const BootRecord = z.object({
   mac: z.string(),
   state: z.enum(BOOT_RECORD_STATES),
@@ -225,7 +225,7 @@ export const BootPolicy = z.strictObject({
   admin_network: AdminNetwork.nullable(),
   rack_networks: withDefault(z.array(RackNetwork).max(RACK_NETWORKS_MAX), []),
   label_arguments: withDefault(z.array(LabelArguments).max(LABEL_ARGUMENTS_MAX), []).describe(
-    "The arguments of nodes with these labels. If several apply, the kernel gets their arguments in this order",
+    "The arguments of nodes with these labels. If a node has several of the labels, the kernel gets the arguments in this order",
   ),
 });
 export type BootPolicy = z.infer<typeof BootPolicy>;

@@ -28,7 +28,7 @@ export const FleetCapacity = z.object({
   physical: Amounts.extend({
     disk_free_bytes: z.number().int().describe("The free disk space that the nodes last reported"),
   }),
-  placed: Placed.describe("The resources of the instances on these nodes"),
+  placed: Placed.describe("The resources of the instances on approved nodes"),
   quotas: Placed.describe("The sum of the quotas of the tenants with a quota"),
   tenants: z.object({
     total: z.number().int(),

@@ -123,7 +123,7 @@ export const AutoApproveWindow = z.object({
   opened_at: Timestamp,
   expires_at: Timestamp,
   remaining_count: z.number().int().nullable().describe("Remaining approvals; null when only the time is limited"),
-  opened_by: z.string().describe("The user who opened it"),
+  opened_by: z.string().describe("The user who opened the window"),
 });
 export type AutoApproveWindow = z.infer<typeof AutoApproveWindow>;
 

@@ -1,4 +1,4 @@
-// Defines the schemas that every endpoint shares: errors, pages, ids, timestamps.
+// Defines schemas that many endpoints share: errors, pages, ids, timestamps.
 import { z } from "zod";
 import { ERROR_CODE_NAMES, ERROR_CODES_TEXT } from "./error-codes.ts";
 

@@ -165,7 +165,7 @@ export type FirewallProtocol = (typeof FIREWALL_PROTOCOLS)[number];
 /** The protocols of a packet. */
 export const PACKET_PROTOCOLS = ["tcp", "udp", "icmp4", "icmp6"] as const satisfies readonly FirewallProtocol[];
 export type PacketProtocol = (typeof PACKET_PROTOCOLS)[number];
-/** The ends of a traced packet. */
+/** The results of a trace: the packet reaches its receiver, leaves the VPCs, or stops; or the result is unknown. */
 export const TRACE_VERDICTS = ["arrives", "leaves", "stops", "unknown"] as const;
 
 /** The kinds of subnets and of route targets. */

@@ -38,7 +38,7 @@ export function fault(
   return { kind, message, ...extra };
 }
 
-/** The fault for an object that does not exist, and for an object that the caller may not see: both are the same. */
+/** The fault for an object that does not exist. An object that the caller may not see gets the same fault. */
 export const NOT_FOUND: Fault = { kind: "not_found", message: "Not Found", error_code: "NotFound" };
 
 /** Returns the fault for a conflict with the current state or a uniqueness rule. */

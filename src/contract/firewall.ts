@@ -1,4 +1,4 @@
-// Defines the schemas of the set of a VPC's firewall rules, and of the check whether the set passes a packet
+// Defines the schemas of a VPC's set of firewall rules, and of a check that finds out whether the rules allow a packet
 // (docs/networking.md, "Firewall rules").
 import { z } from "zod";
 import { wholeNumber } from "./common.ts";
@@ -49,7 +49,7 @@ const verdict = z.object({
 
 /** The decision of the firewall of a VPC about a packet. */
 export const FirewallCheck = z.object({
-  is_allowed: z.boolean().describe("False if one direction denies the packet"),
+  is_allowed: z.boolean().describe("False if the rules of at least one direction deny the packet"),
   outbound: verdict.nullable().describe("The decision at the sender; null if the source is outside the VPC"),
   inbound: verdict.nullable().describe("The decision at the receiver; null if the destination is outside the VPC"),
 });

@@ -8,7 +8,7 @@ const Text = z.string().max(HARDWARE_TEXT_CHARS_MAX).nullable();
 const Count = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER).nullable();
 const parts = <T extends z.ZodType>(part: T) => z.array(part).max(HARDWARE_PARTS_MAX);
 
-/** Null: the BMC does not show the value. */
+/** The hardware and firmware of a node. A value is null if the BMC does not show it. */
 export const Hardware = z.object({
   system: z.object({
     manufacturer: Text,

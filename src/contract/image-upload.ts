@@ -17,7 +17,7 @@ export const ImageUpload = z.object({
   tenant_id: z.string(),
   name: z.string(),
   size_bytes: z.number().int(),
-  received_bytes: z.number().int().describe("The position of the next part"),
+  received_bytes: z.number().int().describe("The bytes received so far, which is also the position of the next part"),
   part_bytes: z.number().int().describe("The size of each part. Only the last part may be smaller"),
   created_at: Timestamp,
   expires_at: Timestamp.describe(

@@ -70,7 +70,7 @@ export const SystemInstance = Instance.extend({
   silo_name: z.string(),
   tenant_name: z.string(),
   project_name: z.string(),
-  host_name: z.string().nullable().describe("The hostname of its node"),
+  host_name: z.string().nullable().describe("The hostname of the instance's node"),
   addresses: z.array(z.string()).describe(
     "The addresses of the instance's NICs, the primary NIC first, followed by the addresses of its floating IPs",
   ),
@@ -191,11 +191,11 @@ export const Nic = z.object({
   mac: z.string(),
   primary_ipv4: z.string().nullable(),
   primary_ipv6: z.string().nullable(),
-  additional_ips: z.array(z.string()).describe("Further addresses of its subnet"),
+  additional_ips: z.array(z.string()).describe("Further addresses of the NIC's subnet"),
   allowed_cidrs: z.array(z.string()).describe(
     "Blocks from which the guest may send, in addition to its own addresses. The VPC routes the blocks to the NIC",
   ),
-  floating_ips: z.array(z.string()).describe("Addresses of the floating IPs that are attached to it"),
+  floating_ips: z.array(z.string()).describe("Addresses of the floating IPs that are attached to the NIC"),
   realized: Realized.nullable().describe(
     "How far the nodes have applied the network of the NIC's VPC; null in a blueprint",
   ),

@@ -22,7 +22,9 @@ export const JobProgress = z.object({ step: z.string(), percent: z.number().null
 /** A job: one piece of work for a node. */
 export const Job = z.object({
   id: z.string(),
-  kind: z.looseObject({ kind: z.enum(JOB_KINDS) }).describe("The kind of work, with the ids of the objects it acts on"),
+  kind: z.looseObject({ kind: z.enum(JOB_KINDS) }).describe(
+    "The kind of work, with the ids of the objects that the job acts on",
+  ),
   status: z.object({ status: z.enum(JOB_STATUSES), reason: z.string().optional() }),
   seq: z.number().int().describe("Jobs are claimed in this order"),
   created_at: Timestamp,
@@ -30,7 +32,7 @@ export const Job = z.object({
   completed_at: Timestamp.nullable(),
   claimed_by: z.string().nullable(),
   result: z.unknown(),
-  target_cn_uuid: z.string().nullable().describe("Only this node can claim it"),
+  target_cn_uuid: z.string().nullable().describe("Only this node can claim the job"),
   operation_id: z.string().describe("The operation that waits for the job"),
   lease_until: Timestamp.nullable().describe(
     "The job fails at this time, unless a heartbeat of its node renews the lease before then",

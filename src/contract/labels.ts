@@ -1,5 +1,5 @@
-// Defines the schemas of labels, which are pairs of a key and a value. Tenants label their instances, and operators
-// label nodes, to find them again.
+// Defines the schemas of labels, which are pairs of a key and a value. Tenants label their objects, and operators label
+// nodes. Lists can be filtered by labels.
 import { z } from "zod";
 import { LABEL_CHARS_MAX, LABEL_FILTER_CHARS_MAX } from "./limits.ts";
 

@@ -519,8 +519,8 @@ export const CONSOLE_DIAL_S = 10;
 /** Console calls in one answer to a node, and console calls that a node lists as known. */
 export const CONSOLE_CALLS_MAX = 100;
 /**
- * For a console call, the pause after the first failed attempt of a node to reach the server process that waits for it.
- * The pause doubles with each attempt.
+ * For a console call, the pause after the first failed attempt of a node to reach the server process that waits for the
+ * node. The pause doubles with each attempt.
  */
 export const CONSOLE_REDIAL_MS = 250;
 /** Bytes of a serial console that a node keeps for each instance. */

@@ -31,7 +31,7 @@ export const Migration = z.object({
   source_server_uuid: z.string(),
   target_server_uuid: z.string(),
   live: z.boolean().describe("Whether the guest ran during the migration"),
-  reason: z.string().nullable().describe("Why it failed"),
+  reason: z.string().nullable().describe("Why the migration failed"),
   progress: JobProgress.nullable().describe("The progress of the source node; null until it begins"),
   sent_bytes: z.number().int().nullable().describe(
     "Bytes of disks and memory that the source node sent; null until it has sent all",

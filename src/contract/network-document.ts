@@ -14,7 +14,10 @@ import { NETWORK_MESSAGE_CHARS_MAX, NETWORK_VPCS_MAX, RULE_COUNTS_MAX } from "./
 import { IcmpTypeCode, PortRange } from "./network.ts";
 import { TraceQuestion } from "./network-trace.ts";
 
-/** The format of the documents below. A node refuses a document of another format, and keeps what it has applied. */
+/**
+ * The format of the documents below. A node refuses a document of another format, and keeps the document that it has
+ * applied.
+ */
 export const NETWORK_DOCUMENT_FORMAT = 1;
 
 const addresses = { ipv4: z.string().nullable(), ipv6: z.string().nullable() };
@@ -161,8 +164,8 @@ export const NetworkDocument = z.object({
       "server of an older version sends none, and then every known node is accepted",
   ),
   underlay_address: underlay_address.optional().describe(
-    "The address at which the other nodes reach this node: an operator's, the one that the node reports, or its " +
-      "admin_ip. If it is missing, as in documents of older servers, the node uses its own address",
+    "The address at which the other nodes reach this node. If the field is missing, as in documents of older " +
+      "servers, the node uses its own address",
   ),
 });
 export type NetworkDocument = z.infer<typeof NetworkDocument>;
@@ -193,7 +196,7 @@ export const NetworkPollBody = z.object({
 });
 export type NetworkPollBody = z.infer<typeof NetworkPollBody>;
 
-/** The answer: what the node has to change. `vpcs` and `gone` are empty after a wait without a change. */
+/** The answer to a poll: the changes for the node. `vpcs` and `gone` are empty after a wait without a change. */
 export const NetworkPollView = z.object({
   nodes: z.array(underlay_address).describe("Every node that may send packets of VPCs to this node"),
   vpcs: z.array(NetworkDocument).describe("The documents that are newer than the stored ones"),

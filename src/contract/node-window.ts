@@ -10,7 +10,7 @@ export const NodeRow = z.object({
   hostname: z.string(),
   state: z.enum(CN_STATES),
   role: z.enum(CN_ROLES),
-  live: z.boolean().describe("Whether its last heartbeat is at most 60 s old"),
+  live: z.boolean().describe("Whether the node's last heartbeat is at most 60 s old"),
   admin_ip: z.string().nullable(),
   serial: z.string().nullable(),
   model: z.string().nullable().describe("The product name in the inventory"),

@@ -128,7 +128,7 @@ export const DrainPreview = z.object({
   placeable: z.array(PlaceableInstance),
   not_placeable: z.array(NotPlaceableInstance),
   capacity_ok: z.boolean().describe("True if there is at least one instance and each has a target node"),
-  quorum_ok: z.boolean().describe("quorum_at_risk is empty"),
+  quorum_ok: z.boolean().describe("True if `quorum_at_risk` is empty"),
   quorum_at_risk: z.array(z.string()).describe(
     "Instances whose names look like members of a quorum; move them one at a time",
   ),

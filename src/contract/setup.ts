@@ -61,7 +61,7 @@ export const LayoutProposal = z.object({
 });
 export type LayoutProposal = z.infer<typeof LayoutProposal>;
 
-/** The data for the setup script, including secrets. The server returns it once. */
+/** The data for the setup script, including secrets. The server returns the data once. */
 export const SetupBundle = z.object({
   epoch: z.number().int().describe("The number of this run. Every report of the run must contain it"),
   server_uuid: z.string(),

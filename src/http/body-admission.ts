@@ -1,6 +1,6 @@
 // Limits the memory and the time for request bodies that are being received. The credential is checked before the body
 // is read. Authenticated callers have a budget that other callers (strangers) cannot use up. Strangers have a smaller
-// budget and less time. Each source, which is a caller or an address, has a limited share of its budget
+// budget and less time. In each budget, one source (a caller or an address) can use only a limited share
 // (docs/reliability.md, S-50).
 import type { Credential, Credentials, Presented } from "../auth/credential.ts";
 import { webSessionToken } from "../auth/web-session-cookie.ts";

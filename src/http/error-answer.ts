@@ -1,4 +1,4 @@
-// Builds the body of every 4xx and 5xx answer: {message, request_id, error_code?} (docs/wire.md, "Errors").
+// Builds the 4xx and 5xx answers of the app, with the body {message, request_id, error_code?} (docs/wire.md, "Errors").
 import type { Context, TypedResponse } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { ErrorBody } from "../contract/common.ts";

@@ -86,8 +86,8 @@ async function readAdmitted(c: Context<HttpEnv>, admit?: BodyAdmission) {
 }
 
 /**
- * Reads a body; returns null if it is above the limit. Accessing `request.body` creates a stream, so a body of declared
- * length is read without it.
+ * Reads a body; returns null if it is above the limit. A body of declared length is read with `arrayBuffer`, because
+ * `request.body` would create a stream.
  */
 async function readCapped(
   request: Request,

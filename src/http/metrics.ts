@@ -21,8 +21,8 @@ const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PAT
 const BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 /**
- * Creates the metrics of a server. Each has its own registry, so that several servers in one process do not share
- * counters.
+ * Creates the metrics of a server. Each server has its own registry, so that several servers in one process do not
+ * share counters.
  */
 export function newMetrics(): Metrics {
   const registry = new Registry();

@@ -1,6 +1,6 @@
-// Reads the certificate and key again while the server runs, so that a renewed certificate needs no restart. It polls
-// the files, because a file watcher does not see changed symbolic links, which certificate managers use. While only one
-// of the two files has been replaced, the certificate and the key do not match, and both are ignored
+// Reads the certificate and key again while the server runs, so that a renewed certificate needs no restart. The files
+// are polled, because a file watcher does not see changed symbolic links, which certificate managers use. While only
+// one of the two files has been replaced, the certificate and the key do not match, and both are ignored
 // (docs/reliability.md, S-32).
 import { TLS_FILES_READ_MS } from "../contract/limits.ts";
 import { readTls, type TlsFiles, type TlsIdentity } from "./tls-files.ts";

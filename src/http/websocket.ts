@@ -31,10 +31,7 @@ export type SocketAcceptance = {
   readonly failed?: () => void;
 };
 
-/**
- * Status codes of RFC 6455, 7.4.1, and one of our own. It means that a console ended for the reason in its last
- * message.
- */
+/** Status codes of RFC 6455, 7.4.1, and our own code 4000: the console ended for the reason in its last message. */
 export const SOCKET_CLOSE = { normal: 1_000, going_away: 1_001, policy: 1_008, ended: 4_000 } as const;
 
 /** The interval of pings. If the other end does not answer a ping before the next one, the socket is closed. */
