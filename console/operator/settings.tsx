@@ -23,7 +23,7 @@ const COLUMNS: readonly Column<SettingView>[] = [
   {
     name: "key",
     title: "Setting",
-    width: "270px",
+    width: "290px",
     sorts: true,
     text: ({ key }) => key,
     cell: (setting) => <button type="button" class="quiet" onClick={() => run(change(setting))}>{setting.key}</button>,

@@ -8,6 +8,7 @@ import { getArray, send } from "../core/client.ts";
 import { command } from "../core/command.ts";
 import { fullScopeOnly, isOperator, me } from "../core/session.ts";
 import { setSingleKeys, singleKeys } from "../core/keys.ts";
+import { counted } from "../core/text.ts";
 import { Actions } from "../parts/actions.tsx";
 import { AsCommand, Copyable, Facts, Heading, Problem, Section, When } from "../parts/basics.tsx";
 import { RowLabels } from "../parts/row-labels.tsx";
@@ -29,6 +30,9 @@ export function Me() {
     kinds: ["ssh-key"],
     read: (signal) => getArray<SshKey>("/v1/auth/ssh-keys", signal),
   });
+  // A site has one key for each node.
+  const listed = keys.data?.filter(({ scope }) => scope !== "agent");
+  const keys_of_nodes = (keys.data?.length ?? 0) - (listed?.length ?? 0);
   useActions(meActions((made) => (secret.value = made)));
   return (
     <>
@@ -49,10 +53,10 @@ export function Me() {
           <Copyable text={secret.value} label="the key" />
         </div>
       )}
-      <Section title="API keys" count={keys.data?.length}>
+      <Section title="API keys" count={listed?.length}>
         {keys.refusal !== undefined && <Problem refusal={keys.refusal} />}
         <ul class="plain">
-          {(keys.data ?? []).map((key) => (
+          {(listed ?? []).map((key) => (
             <li key={key.id}>
               {key.description}
               <span class="dim">{key.scope}</span>
@@ -66,6 +70,11 @@ export function Me() {
             </li>
           ))}
         </ul>
+        {keys_of_nodes > 0 && (
+          <p class="dim">
+            Not listed: {counted(keys_of_nodes, "key")} of nodes. <code>opsctl api-key list</code> shows all keys.
+          </p>
+        )}
       </Section>
       <Section title="SSH keys" count={ssh.data?.length}>
         {ssh.refusal !== undefined && <Problem refusal={ssh.refusal} />}

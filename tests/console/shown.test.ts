@@ -242,6 +242,12 @@ test("the user's own page shows commands of the program that the user has", asyn
   }
 }, LIMIT_MS);
 
+test("the page of the root operator lists no keys of nodes, but their number", async () => {
+  const main = await show("/me");
+  await main.getByText(/^Not listed: \d+ keys? of nodes/).waitFor();
+  expect(await main.getByText(/^agent: cn/).count()).toBe(0);
+}, LIMIT_MS);
+
 test("the sign-in shows the commands of both programs", async () => {
   const out = await f.site().open({ key: null });
   for (const program of ["opsctl", "tenantctl"]) {
