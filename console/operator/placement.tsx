@@ -11,7 +11,7 @@ import { Heading, Link, Section, State } from "../parts/basics.tsx";
 import { Form } from "../parts/form.tsx";
 import { useQuery } from "../parts/use-query.ts";
 import { choicesOf, holdAction } from "./node-actions.ts";
-import { tenantsQuery } from "./tenants.tsx";
+import { tenantPath, tenantsQuery } from "./tenants.tsx";
 
 export function Placement() {
   const { data: tenants = [] } = useQuery(tenantsQuery);
@@ -44,7 +44,7 @@ export function Placement() {
             isOptional: true,
             none: "any",
             initial: tenant,
-            choices: tenants.map(({ id, name, silo_name }) => ({ value: id, label: `${silo_name}/${name}` })),
+            choices: tenants.map((each) => ({ value: each.id, label: tenantPath(each) })),
           },
           { name: "role", label: "Role", type: "choice", initial: "tenant", choices: choicesOf(CN_ROLES) },
         ]}
@@ -53,7 +53,7 @@ export function Placement() {
             "--cpu": values["cpu"],
             "--memory": values["memory"]?.replaceAll(" ", ""),
             "--disk": values["disk"]?.replaceAll(" ", ""),
-            "--tenant": tenants.find(({ id }) => id === values["tenant"])?.name,
+            "--tenant": tenants.filter(({ id }) => id === values["tenant"]).map(tenantPath)[0],
             "--role": values["role"],
           })}
         send={async (values) => {

@@ -12,7 +12,7 @@ import { useQuery } from "../parts/use-query.ts";
 import { inProject } from "../tenant/place.ts";
 import { projectsQuery, usageQuery } from "../tenant/project-queries.ts";
 import { usersQuery } from "./directory.ts";
-import { NAMED_FIELDS, type TenantRow, tenantsQuery } from "./tenants.tsx";
+import { NAMED_FIELDS, tenantPath, type TenantRow, tenantsQuery } from "./tenants.tsx";
 
 export function TenantPage({ id }: { readonly id: string }) {
   const tenants = useQuery(tenantsQuery);
@@ -61,7 +61,7 @@ export function TenantPage({ id }: { readonly id: string }) {
           ))}
         </ul>
       </Section>
-      <AsCommand line={opsctl("tenant show", [tenant.name])} />
+      <AsCommand line={opsctl("tenant show", [tenantPath(tenant)])} />
     </>
   );
 }
@@ -97,7 +97,7 @@ function ProjectRow({ tenant, project }: { readonly tenant: TenantRow; readonly 
       ],
       refused: rootOnly(),
       cli: ({ cpu_limit, memory_bytes = "", disk_bytes = "", instance_limit }) =>
-        opsctl("quota set", [`${tenant.name}/${project.name}`], {
+        opsctl("quota set", [`${tenantPath(tenant)}/${project.name}`], {
           "--cpu": cpu_limit,
           "--memory": memory_bytes.replaceAll(" ", ""),
           "--disk": disk_bytes.replaceAll(" ", ""),
@@ -140,7 +140,7 @@ function tenantActions(tenant: TenantRow, projects: readonly Project[]): Action[
       fields: NAMED_FIELDS,
       refused,
       cli: ({ name = "", description }) =>
-        opsctl("project create", [name || "NAME"], { "--tenant": tenant.name, "--description": description }),
+        opsctl("project create", [name || "NAME"], { "--tenant": tenantPath(tenant), "--description": description }),
       send: async ({ name, description }, key) => {
         await send("POST", `/v1/tenants/${tenant.id}/projects`, { body: { name, description }, key });
         return { said: `Project ${name} is created` };
@@ -156,7 +156,7 @@ function tenantActions(tenant: TenantRow, projects: readonly Project[]): Action[
         hint: "At least 8 characters",
       }],
       refused: needs("system-operate"),
-      cli: ({ username = "" }) => opsctl("user create", [username || "NAME"], { "--tenant": tenant.name }),
+      cli: ({ username = "" }) => opsctl("user create", [username || "NAME"], { "--tenant": tenantPath(tenant) }),
       send: async ({ username, password }, key) => {
         await send("POST", "/v1/system/users", { body: { username, password, tenant_id: tenant.id }, key });
         return { said: `User ${username} is created` };
@@ -172,7 +172,7 @@ function tenantActions(tenant: TenantRow, projects: readonly Project[]): Action[
       })),
       refused,
       cli: ({ name, description }) =>
-        opsctl("tenant update", [tenant.name], { "--name": name, "--description": description }),
+        opsctl("tenant update", [tenantPath(tenant)], { "--name": name, "--description": description }),
       send: async ({ name, description }, key) => {
         await send("PATCH", `/v1/silos/${tenant.silo_id}/tenants/${tenant.id}`, { body: { name, description }, key });
       },
@@ -185,7 +185,7 @@ function tenantActions(tenant: TenantRow, projects: readonly Project[]): Action[
         : `The tenant still has ${projects.map(({ name }) => name).join(", ")}. Delete these projects first.`,
       fields: [{ name: "confirm", label: `Type ${tenant.name} to delete it`, mustBe: tenant.name }],
       refused,
-      cli: () => opsctl("tenant delete", [tenant.name]),
+      cli: () => opsctl("tenant delete", [tenantPath(tenant)]),
       send: async (_, key) => {
         await send("DELETE", `/v1/silos/${tenant.silo_id}/tenants/${tenant.id}`, { key });
         return { said: `Tenant ${tenant.name} is deleted`, to: "/tenants" };

@@ -13,6 +13,9 @@ import { useQuery } from "../parts/use-query.ts";
 
 export type TenantRow = Tenant & { readonly silo_name: string };
 
+/** Returns the name of a tenant with its silo, which is unique. Every silo has a tenant called "default". */
+export const tenantPath = ({ silo_name, name }: TenantRow): string => `${silo_name}/${name}`;
+
 /** All tenants with the names of their silos. */
 export const tenantsQuery: Query<TenantRow[]> = {
   key: "tenants",

@@ -10,12 +10,14 @@ import type { Column } from "../parts/list.tsx";
 import { ListPage } from "../parts/list-page.tsx";
 import { useQuery } from "../parts/use-query.ts";
 import { usersQuery } from "./directory.ts";
-import { tenantsQuery } from "./tenants.tsx";
+import { tenantPath, tenantsQuery } from "./tenants.tsx";
 
 export function Users() {
   const { data: tenants = [] } = useQuery(tenantsQuery);
-  const tenantName = (id: string | null) =>
-    id === null ? "operators" : tenants.find((each) => each.id === id)?.name ?? id;
+  const tenantName = (id: string | null) => {
+    const tenant = tenants.find((each) => each.id === id);
+    return id === null ? "operators" : tenant === undefined ? id : tenantPath(tenant);
+  };
   const columns: readonly Column<User>[] = [
     {
       name: "name",
@@ -67,7 +69,7 @@ export function Users() {
             label: "Tenant",
             type: "choice",
             isOptional: true,
-            choices: tenants.map(({ id, name, silo_name }) => ({ value: id, label: `${silo_name}/${name}` })),
+            choices: tenants.map((each) => ({ value: each.id, label: tenantPath(each) })),
             hint: "Without a tenant, the user is an operator",
           },
           {

@@ -242,6 +242,14 @@ test("the user's own page shows commands of the program that the user has", asyn
   }
 }, LIMIT_MS);
 
+test("the copied commands about a tenant name its silo", async () => {
+  const named = okOf(await f.site().call("GET", "/v1/silos"));
+  const silo = named.find(({ id }: { id: string }) => id === g.silo_id);
+  const main = await show(`/tenants/${g.tenant_id}`);
+  const name = await main.getByRole("heading", { level: 1 }).textContent();
+  await main.getByText(`opsctl tenant show ${silo.name}/${name}`).waitFor();
+}, LIMIT_MS);
+
 test("the page of the root operator lists no keys of nodes, but their number", async () => {
   const main = await show("/me");
   await main.getByText(/^Not listed: \d+ keys? of nodes/).waitFor();
