@@ -2,9 +2,10 @@
 // assistive technology, the whole list is one grid: aria-rowcount gives its length, and the arrow keys move in it.
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Refusal } from "../core/client.ts";
 import { type Action, type Opening, rowActions, run } from "../core/action.ts";
+import { type Cursor, followed, TOP } from "../core/cursor.ts";
 import { useKeys } from "../core/keys.ts";
 import { go, narrow, query } from "../core/router.ts";
 import { Problem } from "./basics.tsx";
@@ -59,7 +60,8 @@ export function List<R>(props: ListProps<R>) {
   const box = useRef<HTMLDivElement>(null);
   const top = useSignal(0);
   const height = useSignal(HEIGHT_PX_FIRST);
-  const at = useSignal(0);
+  const cursor = useRef<Cursor & { readonly listKey: string }>({ listKey, ...TOP });
+  const [, redraw] = useState(0);
   useLayoutEffect(() => {
     if (box.current === null) return;
     const watch = new ResizeObserver(([seen]) => (height.value = seen?.contentRect.height ?? HEIGHT_PX_FIRST));
@@ -67,7 +69,7 @@ export function List<R>(props: ListProps<R>) {
     return () => watch.disconnect();
   }, [refusal === undefined]);
   useLayoutEffect(() => {
-    top.value = at.value = 0;
+    top.value = 0;
     if (box.current !== null) box.current.scrollTop = 0;
   }, [listKey]);
 
@@ -75,58 +77,67 @@ export function List<R>(props: ListProps<R>) {
   const last = Math.min(total, Math.ceil((top.value + height.value) / ROW_PX) + SPARE_ROWS);
   useEffect(() => onFirst?.(first), [first, listKey]);
 
-  const move = (to: number) => {
-    at.value = Math.max(0, Math.min(total - 1, to));
+  const idAt = (index: number) => {
+    const row = rowAt(index);
+    return row === undefined ? null : idOf(row);
+  };
+  const before = cursor.current.listKey === listKey ? cursor.current : TOP;
+  cursor.current = { listKey, ...followed(before, total, idAt) };
+  const at = cursor.current.index;
+  const here = rowAt(at);
+
+  // The header covers one row of the visible height.
+  const excess = (index: number) => (index + 2) * ROW_PX - height.value;
+  const isInSight = (index: number) => excess(index) <= top.value && top.value <= index * ROW_PX;
+  const reveal = (index: number) => {
     if (box.current === null) return;
-    // The header covers one row of the visible height.
-    const y = at.value * ROW_PX;
-    if (y < box.current.scrollTop) box.current.scrollTop = y;
-    else if (y + 2 * ROW_PX > box.current.scrollTop + height.value) {
-      box.current.scrollTop = y + 2 * ROW_PX - height.value;
-    }
+    const { scrollTop } = box.current;
+    box.current.scrollTop = Math.max(excess(index), Math.min(scrollTop, index * ROW_PX));
+  };
+  useLayoutEffect(() => {
+    if (at !== before.index && isInSight(before.index)) reveal(at);
+  });
+  const choose = (index: number) => {
+    cursor.current = { listKey, index, id: idAt(index) };
+    redraw((count) => count + 1);
+  };
+  const move = (to: number) => {
+    const index = Math.max(0, Math.min(total - 1, to));
+    choose(index);
+    reveal(index);
   };
   const enter = () => {
-    const row = rowAt(at.value);
-    if (row === undefined) return;
-    if (open !== undefined) return go(open(row));
-    const [first] = actionsOf?.(row) ?? [];
+    if (here === undefined) return;
+    if (open !== undefined) return go(open(here));
+    const [first] = actionsOf?.(here) ?? [];
     if (first !== undefined) run(first);
   };
-  const here = rowAt(at.value);
   useLayoutEffect(() => {
     if (actionsOf !== undefined) rowActions.value = here === undefined ? [] : actionsOf(here);
   });
   useLayoutEffect(() => () => void (rowActions.value = []), []);
-  const select = () => {
-    const row = rowAt(at.value);
-    if (row !== undefined) onSelect?.(row);
-  };
   const copy = () => {
-    const row = rowAt(at.value);
-    if (row === undefined) return;
-    void navigator.clipboard.writeText(idOf(row)).then(
-      () => say(`Copied ${idOf(row)}`),
+    if (here === undefined) return;
+    void navigator.clipboard.writeText(idOf(here)).then(
+      () => say(`Copied ${idOf(here)}`),
       () => say("Copying is refused"),
     );
   };
   const page = Math.max(1, Math.floor(height.value / ROW_PX) - 2);
   useKeys({
-    j: () => move(at.value + 1),
-    ArrowDown: () => move(at.value + 1),
-    k: () => move(at.value - 1),
-    ArrowUp: () => move(at.value - 1),
-    PageDown: () => move(at.value + page),
-    PageUp: () => move(at.value - page),
+    j: () => move(at + 1),
+    ArrowDown: () => move(at + 1),
+    k: () => move(at - 1),
+    ArrowUp: () => move(at - 1),
+    PageDown: () => move(at + page),
+    PageUp: () => move(at - page),
     Home: () => move(0),
     End: () => move(total - 1),
     Enter: enter,
     o: enter,
     y: copy,
-    ...(onSelect !== undefined && { x: select }),
+    ...(onSelect !== undefined && { x: () => here !== undefined && onSelect(here) }),
   });
-  useEffect(() => {
-    if (at.value >= total && total > 0) move(total - 1);
-  }, [total]);
 
   if (refusal !== undefined && total === 0) return <Problem refusal={refusal} />;
   const indices = Array.from({ length: Math.max(0, last - first) }, (_, n) => first + n);
@@ -145,7 +156,7 @@ export function List<R>(props: ListProps<R>) {
         aria-label={label}
         aria-rowcount={total + 1}
         aria-busy={busy}
-        aria-activedescendant={total > 0 ? `row-${at.value}` : undefined}
+        aria-activedescendant={total > 0 ? `row-${at}` : undefined}
       >
         <thead>
           <tr role="row" aria-rowindex={1}>
@@ -164,8 +175,8 @@ export function List<R>(props: ListProps<R>) {
                 role="row"
                 aria-rowindex={index + 2}
                 aria-selected={id !== null && selected?.has(id) === true}
-                class={index === at.value ? "at" : undefined}
-                onClick={() => (at.value = index)}
+                class={index === at ? "at" : undefined}
+                onClick={() => choose(index)}
                 onDblClick={enter}
               >
                 {columns.map((column) => (

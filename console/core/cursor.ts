@@ -1,0 +1,29 @@
+// Keeps the cursor of a list on its row while other users and the system add and remove rows.
+
+/** The row that the keyboard acts on. */
+export type Cursor = {
+  readonly index: number;
+  /** The id of the row. Null until the row was read. */
+  readonly id: string | null;
+};
+
+export const TOP: Cursor = { index: 0, id: null };
+
+/**
+ * Returns the cursor among the rows that the list has now. It stays on its row. If the list no longer has the row, the
+ * row that took its place gets the cursor.
+ * @param idAt returns the id of a row, and null if the row was not read
+ */
+export function followed({ index, id }: Cursor, total: number, idAt: (index: number) => string | null): Cursor {
+  const place = Math.max(0, Math.min(total - 1, index));
+  const there = idAt(place);
+  if (id === null || there === id) return { index: place, id: there };
+  // Few rows are added or removed at a time, so the row is near its earlier place.
+  for (let far = 1; far < total; far++) {
+    for (const near of [place - far, place + far]) {
+      if (near >= 0 && near < total && idAt(near) === id) return { index: near, id };
+    }
+  }
+  // Until the row at this place is read, the row of the cursor may still be in a part that was not read.
+  return { index: place, id: there ?? id };
+}
