@@ -153,13 +153,13 @@ linux_datasets() {
     lvcreate --quiet --yes -W y --addtag berth-new -n data -l 100%FREE "$pool" >&2 ||
     stop "the volume could not be created"
   udevadm settle --timeout=30 || true
-  if [ "$(blkid -p -s TYPE -o value "/dev/$pool/data")" != ext4 ]; then
-    has_new_volume || stop "the file system of $pool/data is damaged; repair it in rescue mode (e2fsck)"
-    mkfs.ext4 -q -L zones "/dev/$pool/data" >&2 || stop "the file system could not be created"
-  fi
   if has_new_volume; then
+    # A file system in a new volume is an earlier one: the power can fail before lvcreate has erased it.
+    mkfs.ext4 -qF -L zones "/dev/$pool/data" >&2 || stop "the file system could not be created"
     lvchange --quiet --deltag berth-new "$pool/data" >&2 || stop "the volume could not lose its mark"
   fi
+  [ "$(blkid -p -s TYPE -o value "/dev/$pool/data")" = ext4 ] ||
+    stop "the file system of $pool/data is damaged; repair it in rescue mode (e2fsck)"
   # The same program mounts the file systems at every later boot.
   /usr/lib/berth/storage >&2 || stop "the file systems could not be mounted"
 }

@@ -162,12 +162,12 @@ lvs() { if [ "$1" = --noheadings ]; then echo "  $tags"; else [ "$tags" != missi
 lvcreate() { tags=$6; echo "created with $6"; }
 lvchange() { tags=; echo "removed $3"; }
 blkid() { echo "$found"; }
-mkfs.ext4() { echo formatted; }
+mkfs.ext4() { found=ext4; echo formatted; }
 `;
 test.each([
   ["a new volume", "", "missing", ["created with berth-new", "formatted", "removed berth-new"]],
   ["a new volume of an interrupted run", "", "berth-new", ["formatted", "removed berth-new"]],
-  ["a formatted volume of an interrupted run", "ext4", "berth-new", ["removed berth-new"]],
+  ["a new volume with an earlier file system", "ext4", "berth-new", ["formatted", "removed berth-new"]],
   ["a volume with its file system", "ext4", "", []],
   ["a volume whose file system is damaged", "", "", [expect.stringMatching(/^stopped: .* is damaged; repair it/)]],
 ])("%s is formatted only if it is new", async (_, found, tags, lines) => {
