@@ -120,7 +120,7 @@ test("each of many concurrent reports from different nodes is stored before its 
   for (const [index, each] of nodes.entries()) expect((await show(each.server_uuid)).last_status).toEqual({ index });
 });
 
-test("when one node sends many reports concurrently, the last one is stored", async () => {
+test("when one node sends many reports concurrently, the report that it sent last is stored", async () => {
   await Promise.all(Array.from({ length: 50 }, (_, index) => report("status", { payload: { index } })));
   expect((await show()).last_status).toEqual({ index: 49 });
 });

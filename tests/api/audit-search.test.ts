@@ -1,4 +1,5 @@
-// Tests the search of the audit chain: the filters, and lists with the newest event first.
+// Tests the search of the audit chain (its filters, and lists with the newest event first), and the filters of `opsctl
+// audit list` and `opsctl operation list`.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { opsctlAt } from "../cli/at-control-plane.ts";

@@ -97,7 +97,7 @@ test("a duration above one day is reduced to one day, and the audit event has th
   });
 });
 
-describe("a window that would approve no node is refused", () => {
+describe("a window with an invalid duration or count is refused", () => {
   test.each([
     { duration_secs: 0 },
     { duration_secs: -1 },

@@ -317,7 +317,7 @@ describe("S-13: a request that names another node in its query, headers or body 
     expect([await shown(server_uuid), await shown(other.server_uuid)]).toEqual([payload, { of: other.server_uuid }]);
   });
 
-  test("a heartbeat renews the leases of only its own jobs", async () => {
+  test("a heartbeat that names jobs of two nodes renews only the lease of the sender's job", async () => {
     const { key, server_uuid } = callers.get("node")!;
     const own = await jobOf(server_uuid, "in_progress");
     const lease = async (id: string) => {

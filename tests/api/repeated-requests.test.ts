@@ -110,7 +110,7 @@ const shown = ({ status, text }: Answer) => `${status} ${text}`;
 /** Replaces the last id in the path by an unknown id. */
 const elsewhere = (path: string) => path.replace(/[0-9a-f-]{36}(?!.*[0-9a-f-]{36})/, randomUUID());
 
-test("on every route, a repeated DELETE gets the first answer, but only for the same caller", async () => {
+test("on every tested route, a repeated DELETE gets the first answer, but only for the same caller", async () => {
   const routes = readRoutes(okOf(await t.call("GET", "/openapi.json"))).filter(({ method }) => method === "DELETE");
   const wrong: string[] = [];
   for (const { path: template } of routes.filter(({ path }) => !UNTESTED.has(path))) {

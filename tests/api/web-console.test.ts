@@ -75,7 +75,7 @@ describe("with a build", () => {
     },
   );
 
-  test("a browser keeps a file whose name contains its hash, and checks any other file for changes", async () => {
+  test("a browser may keep a file that has a hash in its name, and must check any other file for changes", async () => {
     const script = await get(`/console/${SCRIPT}`);
     expect([script.status, script.text]).toEqual([200, "console.log(1)"]);
     expect(script.headers.get("content-type")).toBe("text/javascript; charset=utf-8");

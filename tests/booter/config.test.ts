@@ -1,4 +1,5 @@
-// Tests the configuration file. The message about a wrong value names its key. An unknown key is an error.
+// Tests the configuration file and `booter check`. The message about a wrong value names its key. An unknown key is an
+// error. `booter check` reports each problem of a site.
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { chmod, chown, mkdir, readFile, stat, writeFile } from "node:fs/promises";

@@ -104,7 +104,7 @@ describe("a bare machine", () => {
     await expect(access(join(plain.root, "disk/var/tmp/setup"))).rejects.toThrow();
   });
 
-  test("S-23: passes no secret as an argument of a platform tool, and prints no secret", () => {
+  test("S-23: has no secret in the arguments of platform tools or in the output of the script", () => {
     for (const secret of [KEY, plain.token, HASH]) {
       expect(ended.calls.join("\n")).not.toContain(secret);
       expect(ended.err).not.toContain(secret);
@@ -116,7 +116,7 @@ describe("a bare machine", () => {
     expect(disks).toEqual(["c1t0d0s1", "c1t1d0s1", "c2t9d0s1", "c2t0d0s1", "c2t1d0s1", "c1t4d0s1"]);
   });
 
-  test("passes the operator's choices to the layout tool, including the choice of 0 spares", () => {
+  test("gets its layout from the operator's choices, including the choice of 0 spares", () => {
     expect(chosen_calls).toContain("disklayout -c -e c9t0d0,c9t1d0 -s 0 -w 3 mirror");
   });
 

@@ -8,7 +8,7 @@ const SERVED = new RegExp(`script\\.served mac=${MAC}`, "g");
 const why_not = await whyNoNetboot(["bios"]);
 
 test(
-  "a machine boots from exactly one of two booters; if this booter is killed, it boots from the other with the same address",
+  "a machine boots from exactly one of two booters; if this booter is killed, the machine boots from the other booter with the same address",
   async (context) => {
     context.skip(why_not !== null, why_not ?? "");
     const fixture = await openNetbootFixture();

@@ -145,7 +145,7 @@ test("a drain waits for an instance that migrates to the node, and moves it on",
   expect(await hostOf(id)).toBe(source);
 });
 
-test("a drain does not count an instance that was deleted before its migration as moved", async () => {
+test("an instance that was deleted before its migration does not count as moved by the drain", async () => {
   const [source] = [...machines.keys()] as [string];
   const [id] = await instancesOn(source, 2) as [string, string];
   okOf(await g.call("POST", `/v1/instances/${id}/stop`));

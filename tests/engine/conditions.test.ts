@@ -1,5 +1,5 @@
-// The conditions that TypeScript declares must be exactly the guard and effect functions in SQL. So no decision can use
-// a condition that the database lacks.
+// Tests that TypeScript and SQL have the same conditions. Each guard and effect that TypeScript declares must be an SQL
+// function. So no decision can use a condition that the database lacks.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { callCondition, EFFECTS, GUARDS } from "../../actors/engine/conditions.ts";
 import { allocate } from "../../actors/engine/effects.ts";

@@ -1,4 +1,5 @@
-// A message can create another actor in addition to its own actor (withNewActor). The engine does not load this actor.
+// A message can create another actor in addition to its own actor (withNewActor). The engine writes the new actor and
+// does not load it first.
 import { expect, test } from "vitest";
 import { go, withNewActor } from "../../actors/engine/effects.ts";
 import { createEngine } from "../../actors/engine/engine.ts";
@@ -41,14 +42,14 @@ function openEngine() {
 const make = (id: string) => [{ kind: "parent", id }, { type: "make", id }] as const;
 const stateOf = (row: { readonly state: unknown } | undefined) => row?.state;
 
-test("a new actor is written and not loaded", async () => {
+test("a new actor is written, and the engine does not load it first", async () => {
   const { loads, store, engine } = openEngine();
   expect(await engine.send(...make("p"))).toMatchObject({ ok: true });
   expect(loads).toEqual(["parent"]);
   expect(stateOf(store.tables.actors.get("child:c"))).toMatchObject({ state: "made" });
 });
 
-test("if an actor with the new id exists, the commit fails, the engine loads the actor, and the actor keeps its row", async () => {
+test("if an actor with the new id exists, the engine loads this actor, and its own step function decides", async () => {
   const { loads, store, engine } = openEngine();
   await engine.send(CHILD, { type: "make", id: "c" });
   loads.length = 0;

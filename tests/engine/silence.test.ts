@@ -24,8 +24,8 @@ function engineWith(call: "load" | "commit", fails: () => Promise<never>) {
     store: { ...store, [call]: failing },
     behaviors: [lamp],
     ports,
-    // After this number of version conflicts, the engine would use other calls of the store. The number is never
-    // reached.
+    // After this number of version conflicts, the engine uses other calls of the store. These tests never reach the
+    // number.
     limits: { races_max: Number.MAX_SAFE_INTEGER },
   });
   const make = () => engine.send({ kind: "lamp", id: "one" }, { type: "make", id: "one" });

@@ -36,7 +36,7 @@ function memorySubject(): Promise<Subject> {
     testGuards: {
       lamp_allows: (args) => {
         const { allow } = args as { allow: unknown };
-        // PostgreSQL refuses to cast any other value, so this store must refuse it too.
+        // PostgreSQL cannot cast a value that is not a boolean, so this store refuses such a value, too.
         if (typeof allow !== "boolean") throw new CommitError("constraint", null);
         return allow;
       },
@@ -360,7 +360,7 @@ describe.each(
     test("a value that the store refuses fails only its own message, not the other messages of the same commit call", async () => {
       const ids = [await newLamp(), await newLamp(), await newLamp()];
       const engine = engineOn(subject.store);
-      // The type forbids the value, which PostgreSQL must refuse to cast.
+      // PostgreSQL cannot cast this value to a boolean.
       const bad: LampMessage = { type: "guarded", allow: "neither" as unknown as boolean };
       const outcomes = await Promise.allSettled(
         ids.map((id, at) => engine.send({ kind: "lamp", id }, at === 1 ? bad : { type: "switch_on" })),
@@ -374,7 +374,7 @@ describe.each(
         const id = await newLamp();
         const engine = engineOn(subject.store);
         const good = (key: string): LampMessage => ({ type: "child", op: "insert", key, value: 1 });
-        // The type forbids the message, for which the step function throws.
+        // No message has this type, so the step function throws.
         const unknown = { type: "of a later release" } as unknown as LampMessage;
         const messages = [...first, good("a"), good("b"), unknown, good("c")];
         const outcomes = await Promise.allSettled(

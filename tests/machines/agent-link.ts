@@ -1,4 +1,4 @@
-// Opens an HTTP proxy between an agent and its server. It sees each step of a job that the agent reports.
+// Opens an HTTP proxy between an agent and its server. The proxy sees each job step that the agent reports.
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { once } from "node:events";

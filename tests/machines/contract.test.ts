@@ -1,4 +1,4 @@
-// The QEMU driver behaves as every driver does. No test here waits until a guest has booted.
+// Tests that the QEMU driver behaves as every driver must. No test waits until a guest has booted.
 import { driverContract } from "../nodeagent/driver-contract.ts";
 import { needsMachine, openMachine } from "./machine.ts";
 

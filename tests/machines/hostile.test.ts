@@ -1,5 +1,5 @@
-// Tests a guest that floods its console, and a node whose disk is full: the driver continues, and so does the guest
-// when there is space.
+// Tests the driver with a guest that floods its console, and with a guest that writes to a full disk. The driver must
+// keep working, and the second guest must continue when the disk has space again.
 import { execFile } from "node:child_process";
 import { mkdir, rm, statfs, writeFile } from "node:fs/promises";
 import { join } from "node:path";

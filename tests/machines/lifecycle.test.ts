@@ -149,7 +149,7 @@ test("a snapshot of a running guest has the data that the guest wrote before the
   expect(driver().vms.disksOf(id)).toEqual([boot]);
 });
 
-test("a snapshot of a running guest ends at once when it is stopped, and its removal leaves nothing", async () => {
+test("a withdrawn snapshot of a running guest fails, and its removal leaves nothing", async () => {
   const places = placesOf(machine.folders, id);
   const before = await readdir(places.folder);
   const [boot] = driver().vms.disksOf(id);

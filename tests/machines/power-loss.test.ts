@@ -1,6 +1,6 @@
-// A file of a VM gets its name only when all of its data is on the disk, so a power loss cannot leave it incomplete.
-// The test copies the disk below a mounted file system, and mounts the copy. The copy lacks the data that the kernel
-// has not yet written, as a disk does after a power loss.
+// A file of a VM gets its final name only after all its data is on the disk, so no file is incomplete after a power
+// loss. The test copies the disk below a mounted file system, and mounts the copy. The copy lacks the data that the
+// kernel has not yet written, as a disk does after a power loss.
 import { execFile } from "node:child_process";
 import { randomBytes, randomUUID } from "node:crypto";
 import { chmod, chown, copyFile, mkdir, readFile, truncate, writeFile } from "node:fs/promises";

@@ -26,7 +26,7 @@ async function tenantctl(argv: readonly string[], typed?: string): Promise<strin
   return out;
 }
 
-test("a guest boots from the image of another guest's disk, with what that guest wrote", async () => {
+test("a guest boots from the image of another guest's disk, with the data that the other guest wrote", async () => {
   const mark = randomUUID();
   await site.create("web1");
   await site.logged("web1", /ready host=web1/);

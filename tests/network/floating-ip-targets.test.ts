@@ -62,7 +62,7 @@ test("an instance with a floating IP moves only to a node that has a bridge for 
   expect(await operate("drain/preview")).toMatchObject({ placeable: [{}, {}], not_placeable: [] });
 });
 
-test("if its own node has no bridge either, the instance can move to every node that takes it", async () => {
+test("if the instance's own node has no bridge either, the instance may move to a node without a bridge", async () => {
   await reports(b.node, null);
   await reports(b.away.node, null);
   expect(await operate("drain/preview")).toMatchObject({ placeable: [{}, {}], not_placeable: [] });

@@ -1,4 +1,4 @@
-// Tests a node that sends false claims: it learns nothing about other VPCs, and nothing changes for others.
+// Tests a node that sends false claims: it learns nothing about other VPCs, and nothing changes for other nodes.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Realized } from "../../src/contract/network.ts";
 import { okOf } from "../support/control-plane.ts";

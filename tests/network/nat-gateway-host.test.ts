@@ -20,8 +20,12 @@ const homeless = (fields: Partial<Homeless>): Homeless => ({
 
 test.each([
   ["that never had a node may get one", { left_at: null, applied_generation: null }, true],
-  ["must wait until its old node has applied a document without it", { applied_generation: 8 }, false],
-  ["may get a node once its old node has applied the first document without it", { applied_generation: 9 }, true],
+  ["must wait until its old node has applied a document without the gateway", { applied_generation: 8 }, false],
+  [
+    "may get a node once its old node has applied the first document without the gateway",
+    { applied_generation: 9 },
+    true,
+  ],
   ["must wait if its old node got the document and reported nothing", { applied_generation: -1 }, false],
   ["may get a node if its old node has no document of the VPC", { applied_generation: null }, true],
   [

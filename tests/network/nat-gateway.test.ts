@@ -29,7 +29,7 @@ afterAll(() => t.close());
 
 const path = (id: string) => `/v1/nat-gateways/${id}`;
 
-/** Creates a route of the VPC's main table to the gateway. Returns a function that deletes it. */
+/** Creates a route to the gateway in the VPC's main table. Returns a function that deletes the route. */
 async function routeTo(gateway: string): Promise<() => Promise<unknown>> {
   const { main_route_table_id } = okOf(await a.call("GET", `/v1/vpcs/${vpc}`));
   const body = {

@@ -73,7 +73,7 @@ test("the address rests until the node has applied a document without the gatewa
   expect(await isFree(gateway)).toBe(true);
 });
 
-test("the address of a gateway between two nodes rests until the earlier node has applied a document without it", async () => {
+test("the address of a gateway between two nodes rests until the earlier node has applied a document without the gateway", async () => {
   const gateway = await gatewayOn(f.two);
   const place = (patch: object) => f.t.call("PATCH", `/v1/cns/${f.two.server_uuid}/placement`, { body: patch });
   await place({ cordoned: true, cordoned_reason: "drain" });

@@ -1,5 +1,5 @@
-// Applies a newer document to a router that the same driver created. The driver starts few programs, and the router
-// becomes the same as after a full comparison.
+// Applies newer documents to a router that the same driver created. A small change must start only a few programs, and
+// after every change the router must be the same as after a full comparison.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type KernelNetwork, kernelNetwork } from "../../nodeagent/network/kernel.ts";
 import {
@@ -163,7 +163,7 @@ describe.skipIf(missing !== null)("a newer document", () => {
     expect(await pings()).toBe(true);
   });
 
-  test("an older document, a document of a newer format and a malformed one do not open a closed port", async () => {
+  test("an older document, a document of a newer format and a malformed document do not open a closed port", async () => {
     const folder = await temporaryFolder("older");
     const log: string[] = [];
     const open = async () => {

@@ -1,5 +1,6 @@
 // Tests the network commands of the compiled agent with a router in the kernel. The test takes the commands from the
-// guide for operators. If an agent is killed while it applies a document, the next one completes the router.
+// guide for operators. Also tests that an agent completes a router if the earlier agent was killed while it applied the
+// document.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -96,7 +96,7 @@ describe.skipIf(missing !== null)("the path MTU", () => {
     expect(out).toContain("Time to live exceeded");
   });
 
-  test("a host outside learns nothing else: a router does not say that a TTL ended, or that a guest is off", async () => {
+  test("a host outside gets no ICMP error when a TTL ends at a router, or when a guest is off", async () => {
     const NO_ANSWER = "1 packets transmitted, 0 received, 100% packet loss";
     const outside = async (address: string, ...words: readonly string[]) =>
       (await site.onInternet("ping", "-c", "1", "-W", "5", ...words, address)).out;

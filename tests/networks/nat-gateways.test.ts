@@ -88,9 +88,12 @@ describe.skipIf(missing !== null)("two NAT gateways of each family on one node",
     ["with the longest prefix", "m2", INTERNET_HOST.ipv4, "a4"],
     ["with the longest prefix, by IPv6", "m2", INTERNET_HOST.ipv6, "a6"],
     ["with the longest prefix, from another node", "m4", INTERNET_HOST.ipv4, "a4"],
-  ])("a packet leaves with the address of the gateway of the route %s", async (_, from, address, id) => {
-    expect(await asks(from, address)).toBe(`internet ${addressOf(id)}`);
-  });
+  ])(
+    "a packet leaves with the address of the gateway that is the target of the route %s",
+    async (_, from, address, id) => {
+      expect(await asks(from, address)).toBe(`internet ${addressOf(id)}`);
+    },
+  );
 
   test("each gateway counts its own connections, also after the ruleset was replaced", async () => {
     const driver = site.driver("n1");

@@ -86,7 +86,7 @@ describe.skipIf(missing !== null)("the blocks of a NIC", () => {
     await site.inMachine("a1", "ip", "addr", "del", "10.0.2.6/32", "dev", "lo");
   });
 
-  test("the address of a stopped NIC inside another NIC's block works again only when the NIC starts", async () => {
+  test("an address of a stopped NIC, inside another NIC's block, works again only when its own NIC starts", async () => {
     const document = documentOf(vpcWith(BLOCKS), "n1");
     await apply(BLOCKS);
     await site.serve("n1-4096", 80, "metadata for");

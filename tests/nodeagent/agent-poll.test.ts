@@ -16,7 +16,7 @@ const count = (ran: AgentRun, path: string) => ran.asked.filter((asked) => asked
 const polls = (ran: AgentRun) =>
   ran.asked.filter(({ path }) => path === "/v1/agent/poll").map(({ body }) => AgentPollBody.parse(body));
 
-/** Answers polls in order, each after its whole wait, as a server does; the agent stops after the last one. */
+/** Answers polls in order, each after its whole wait, as a server does. The agent stops after the last answer. */
 function serving(...answers: (FakeAnswer | null)[]): Record<string, Route> {
   let turn = 0;
   return {
@@ -64,7 +64,7 @@ test("with a heartbeat interval below the default, the agent sends separate hear
   expect(count(ran, "/v1/agent/heartbeat")).toBeGreaterThan(20);
 });
 
-test("if the server refuses a report in a poll, the agent repeats the poll without the report, and sends the report by its own call", async () => {
+test("if the server refuses a report in a poll, the agent repeats the poll without the report, and sends the report in a separate call", async () => {
   const whole = serving(...times(40));
   const ran = await runAgent({
     ...whole,

@@ -88,7 +88,7 @@ async function worker(journal: Journal, jobs: readonly Job[]) {
   return await startWorker({ journal, state_dir, claim: () => ({ job: left.shift() ?? null, tombstones: [] }) });
 }
 
-test("a job that is not on disk waits, a removal does not, and the job begins when the disk has room", async () => {
+test("a start that cannot be saved on a full disk waits until the disk has room, and a removal does not wait", async () => {
   const state_dir = join(folder.path, "journal");
   await mkdir(state_dir);
   const journal = await openJournal(state_dir, () => {});

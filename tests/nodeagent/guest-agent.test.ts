@@ -39,7 +39,7 @@ async function leave(): Promise<void> {
 
 type Message = { readonly execute: string; readonly arguments?: { readonly id: number } };
 
-/** Opens a guest agent. `answer` returns the text that it sends for a command; null: nothing. */
+/** Opens a guest agent. `answer` returns the text that the guest agent sends for a command, or null for no answer. */
 async function guest(answer: (message: Message) => string | null): Promise<void> {
   server = createServer((socket: Socket) => {
     socket.on("error", () => {}); // The client may leave at any time.
@@ -59,7 +59,7 @@ const returns = (value: unknown) => `${JSON.stringify({ return: value })}\n`;
 const synced = (answer: (message: Message) => string | null) => (message: Message) =>
   message.execute === "guest-sync-delimited" ? `\xff${returns(message.arguments!.id)}` : answer(message);
 
-test("the guest's addresses are read by NIC, without loopback and link-local ones", async () => {
+test("the guest's addresses are read by NIC, without loopback and link-local addresses", async () => {
   await guest(synced(() => returns(INTERFACES)));
   expect(await guestAgentAt(path, LIMITS).interfaces()).toEqual([
     { mac: "02:00:00:ab:cd:01", addresses: ["10.0.1.5", "fd00::5"] },

@@ -1,4 +1,5 @@
-// The commands `nodeagent network` without a network: a wrong directory is an error, and nothing is created.
+// Tests the commands `nodeagent network` on a node without a network. A wrong directory is an error, and no command
+// creates anything.
 import { existsSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -97,7 +97,7 @@ describe("systemd", () => {
   }
   const confinement = { vm_id: "id1", uid: 200_000, kvm_gid: null };
 
-  test("starts a unit with limits, after it has reset a failed one of the same name", async () => {
+  test("starts a unit with limits, after a reset of a failed unit with the same name", async () => {
     const { calls, supervisor } = fake();
     await supervisor.start(vm("id1"), confinement, ["qemu", "-S"]);
     expect(calls[0]).toEqual(["systemctl", "reset-failed", "berth-vm-id1.service"]);

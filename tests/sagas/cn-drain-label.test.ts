@@ -1,5 +1,5 @@
 // Tests the operation that drains the nodes with a label, at three commits: the start of the operation, the start of a
-// node's drain, and the end of the operation. At each of them the process dies, or its connection is cut
+// node's drain, and the end of the operation. At each of these commits the process dies, or its connection is cut
 // (docs/reliability.md).
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";

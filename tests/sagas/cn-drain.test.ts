@@ -1,5 +1,6 @@
-// Tests the operations that empty a node: drain and evacuation. At each commit that starts or ends them, the process
-// dies or the connection is lost (docs/reliability.md). instance-steps.test.ts tests the faults of single migrations.
+// Tests the operations that empty a node: drain and evacuation. The process dies, or the connection is lost, at each
+// commit that starts or ends an operation (docs/reliability.md). instance-steps.test.ts tests the faults of single
+// migrations.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CN_DRAIN, CN_EVACUATE } from "../../actors/cn/drain.ts";

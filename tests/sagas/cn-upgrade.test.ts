@@ -111,7 +111,7 @@ async function begun(reboot: UpgradeReboot = "agent"): Promise<Asked> {
   return asked;
 }
 
-/** Runs the upgrade of the node until its next action is this step, or until it does not run any more. */
+/** Runs the upgrade of the node until its next action is this step, or until the upgrade is no longer running. */
 async function toStep(asked: Asked, step: string, by = p.main): Promise<void> {
   const id = upgradeId(asked);
   for (let count = 0; count < 20; count++) {
@@ -141,7 +141,7 @@ const cordon = async () =>
 const jobs = async (asked: Asked) =>
   (await p.db.query("select kind from job where saga_id = $1", [upgradeId(asked)])).rows.length;
 
-/** Expects that the upgrade of the node succeeds, after one restart and one change of each record. */
+/** Runs the upgrade of the node to its end. Expects that the upgrade succeeded and sent at most one restart job. */
 async function expectUpgraded(asked: Asked): Promise<void> {
   await toStep(asked, "end");
   expect(await p.row(upgradeId(asked))).toMatchObject({ state: "succeeded" });
@@ -243,7 +243,7 @@ test.each(FAULTS)(
   },
 );
 
-test("an instance that came to the node after its drain stops the upgrade before the image is assigned", async () => {
+test("an instance that came to the node after the drain stops the upgrade before the image is assigned", async () => {
   const asked = await begun();
   await begins(asked);
   await toStep(asked, CN_UPGRADE.assign);
@@ -273,7 +273,7 @@ test("a cordon that an operator sets during the upgrade stays after the upgrade"
   await p.send({ kind: "cn", id: node }, { type: "set_placement", patch: { cordoned: false } });
 });
 
-test("a cordon of an operator keeps its reason after a failed upgrade, and after the next one", async () => {
+test("an operator's cordon and its reason stay after a failed upgrade, and after a later upgrade that succeeds", async () => {
   const patch = { cordoned: true, cordoned_reason: "a fan" };
   await p.send({ kind: "cn", id: node }, { type: "set_placement", patch });
   const failed = await begun("operator");

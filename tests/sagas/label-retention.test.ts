@@ -32,7 +32,7 @@ afterAll(async () => {
   await fixture.database.drop();
 });
 
-/** Runs one pass of the drains and one of the upgrades by label. */
+/** Runs one pass over the drains by label, and one pass over the upgrades by label. */
 async function pass(): Promise<void> {
   const whole = createWholeReads(p.db);
   const settings = createSettings(whole.storedSettings, {});

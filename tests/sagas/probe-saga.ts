@@ -230,7 +230,7 @@ export async function openProbe() {
     doJob,
     reach,
     finish,
-    /** Closes the gate of a step or undo, for example `light:do`, so that it is refused from now on. */
+    /** Closes the gate of a step or undo, for example `light:do`. From now on, the step or undo is refused. */
     close,
     open,
     advance: (ms: number) =>

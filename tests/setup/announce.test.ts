@@ -167,7 +167,7 @@ describe("a known machine", () => {
       await t.register({ server_uuid: run.server_uuid });
       return run;
     }],
-  ])("that is %s only updates last_seen", async (state, arrange) => {
+  ])("that is %s updates only last_seen with an announce", async (state, arrange) => {
     const arranged = await arrange();
     const machine = { ...newMachine(), macs: [], sysinfo: sysinfoOf(arranged.macs ?? []), ...arranged };
     await t.advance(5);
@@ -218,7 +218,7 @@ describe("two machines with the same server_uuid", () => {
     expect(okOf(await announce(t, machine)).conflict).toBeNull();
   });
 
-  test("an announce without ports keeps the known ones", async () => {
+  test("an announce without ports keeps the known ports", async () => {
     const machine = await awaitingSetup(t);
     okOf(await announce(t, machine, { sysinfo: {} }));
     expect((await rowOf(t, machine))?.macs).toEqual(machine.macs);

@@ -143,7 +143,7 @@ test("a fetch gets 409 in any state but setting_up", async () => {
   expect((await t.call("POST", `/v2/booter/cns/${randomUUID()}/bundle`)).status).toBe(404);
 });
 
-test("the sealed key is in one table before the first report, and in no table or stored answer after it", async () => {
+test("the sealed key is in one table before the first report, and in no table or stored answer after the report", async () => {
   const machine = await approved();
   const { api_key, epoch, console_ticket_key_hex } = okOf(
     await takeBundle(t, machine, { headers: { "idempotency-key": "sealed" } }),

@@ -155,7 +155,7 @@ describe("factory reset", () => {
     },
   );
 
-  test("sets the node's boot records to enrolling, including records of ports that it no longer reports", async () => {
+  test("sets the node's boot records to enrolling, including records of ports that the node no longer reports", async () => {
     const run = await setUp(t);
     const [first = "", second = ""] = run.macs;
     await t.db.query("update cn set macs = array[$2], sysinfo = $3 where server_uuid = $1", [

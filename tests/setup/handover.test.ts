@@ -132,7 +132,7 @@ test("no later script is accepted after a report of the run", async () => {
   okOf(await deliver(run, run));
 });
 
-test("another booter gets the same bundle with the token until the first report; each time is audited", async () => {
+test("another booter gets the same bundle with the token until the first report; each fetch is audited", async () => {
   const machine = await awaitingSetup(t);
   okOf(await approveSetup(t, machine));
   const bundle = okOf(await takeBundle(t, machine));

@@ -1,5 +1,5 @@
-// Tests the settings of a node that operators can change in every state: root password, placement traits, root's
-// authorized keys. docs/reliability.md S-20.
+// Tests the root password and the placement traits of a node, which operators can change in every state, and the
+// cluster's setting of root's authorized keys. docs/reliability.md S-20.
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";

@@ -76,7 +76,7 @@ test("a change of the VLAN replaces the device, and a document without an extern
   expect(await commands(NOTHING, null)).toEqual([]);
 });
 
-test("another MTU changes the device, and a large one also the cable", async () => {
+test("another MTU changes the device, and a large MTU also changes the cable", async () => {
   expect((await commands(UNTAGGED, { mtu: 1_280 })).at(-1)).toBe("berth-9: ip link set xt mtu 1280 up");
   const large = await commands(TAGGED, { vlan_id: 7, mtu: 9_000 });
   expect(large).toContain("ip link set x9 master br-ext mtu 9000 up");

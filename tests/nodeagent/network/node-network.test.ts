@@ -104,7 +104,7 @@ test("a document is stored and applied, and a restarted agent applies it again",
   expect(next.realizations()).toMatchObject([{ generation: 7, status: "applied" }]);
 });
 
-test("a document older than the stored one is ignored, and an equal one is applied again", async () => {
+test("a document of an older generation is ignored, and the stored document is applied again when it arrives again", async () => {
   const driver = driverWith({ why: null });
   const network = await open(driver);
   await network.take(documentOf(A, "n1", 7));
@@ -113,7 +113,7 @@ test("a document older than the stored one is ignored, and an equal one is appli
   expect(driver.applied).toEqual(["vpc-4096 7", "vpc-4096 7"]);
 });
 
-test("a document of an unknown format is refused, and the applied one stays", async () => {
+test("a document of an unknown format is refused, and the applied document stays", async () => {
   const network = await open();
   await network.take(documentOf(A, "n1", 7));
   expect(await network.take({ ...documentOf(A, "n1", 8), format: 2 })).toMatchObject({

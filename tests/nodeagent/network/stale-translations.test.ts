@@ -43,7 +43,7 @@ const stale = (of: NetworkDocument, ...lines: readonly string[]) =>
 
 const OF_FLOATING = [inbound(F4, 53, WEB1, 53), inbound(F4, 22, WEB1, 22, "tcp      6"), outbound(WEB1, F4), PING];
 
-test("connections of a floating IP are kept as long as its NIC has it", () => {
+test("connections of a floating IP are kept while the same NIC has the floating IP", () => {
   expect(stale(document({ web1: [F4, F6] }), ...OF_FLOATING, WITHIN)).toEqual([]);
 });
 
