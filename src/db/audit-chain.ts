@@ -1,10 +1,10 @@
 // Extends the audit chain, which is a log of audited decisions. Each event contains the hash of the previous event. The
 // text that was hashed is stored, so verification (audit-verify.ts) hashes stored text and need not rebuild it.
 //
-// Events are appended from the table `transition` after each commit, in (xid, id) order. A row is appended only after
-// the end of all transactions that began before the row's own transaction. Therefore no later commit can add a row that
-// belongs before an appended row. An advisory lock, which is held until the transaction ends, lets only one process at
-// a time append.
+// Events are appended from the committed rows of the table `transition`, in (xid, id) order. A row is appended only
+// after the end of all transactions that began before the row's own transaction. Therefore no later commit can add a
+// row that belongs before an appended row. An advisory lock, which is held until the transaction ends, lets only one
+// process at a time append.
 import { createHash } from "node:crypto";
 import type { AuditEvent, AuditHead } from "../contract/audit.ts";
 import { canonicalJson } from "../lib/text/canonical-json.ts";

@@ -1,7 +1,7 @@
 // When the server denies an authenticated caller an action, it writes a row to the table `transition`, as for a
 // mutation. So the audit chain includes the denial. The server writes the first denial of a caller and an action at
 // once. It counts later denials and writes one sum per minute, so that a caller cannot make the chain grow by repeating
-// a request. Denials of anonymous callers are not recorded, except rejected logins. docs/reliability.md S-49.
+// a request. Denials of anonymous callers are not recorded, except rejected logins (docs/reliability.md, S-49).
 import type { AuditActor, AuditOutcome } from "../contract/audit.ts";
 import { DENIAL_WINDOW_S } from "../contract/limits.ts";
 import type { Db, DbClient } from "./pool.ts";
@@ -31,7 +31,10 @@ export async function recordDenial(db: Db, denial: Denial): Promise<void> {
   await db.query(COUNT, [key, DENIAL_WINDOW_S, msg_id, request_id, JSON.stringify(audit, storable)]);
 }
 
-/** Writes one audit row for each counting window that has ended. Returns the number of windows. */
+/**
+ * Closes each counting window that has ended, and writes an audit row if the window has denials. Returns the number of
+ * windows.
+ */
 export async function closeDenials(db: DbClient): Promise<number> {
   const { rows } = await db.query<{ closed: number }>("select close_denials($1) as closed", [DENIAL_WINDOW_S]);
   return rows[0]?.closed ?? 0;

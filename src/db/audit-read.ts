@@ -1,6 +1,6 @@
-// Reads the audit chain, in its table and in its archive. Every query first appends the events of all transitions that
-// were committed before the query began. Therefore a client that sees the effect of a change also finds the event of
-// the change.
+// Reads the audit chain, in its table and in its archive. Every query for events first appends the events of
+// transitions that were committed before (`settle`). Therefore a client that sees the effect of a change also finds the
+// event of the change.
 import type { AuditEvent, AuditHead, AuditPage } from "../contract/audit.ts";
 import { AUDIT_PAGE_ROWS_DEFAULT, AUDIT_SEARCH_EVENTS_MAX } from "../contract/limits.ts";
 import { archivedTo, eventsOf, segmentOf } from "./audit-archive.ts";
@@ -51,7 +51,7 @@ type PageRow = StoredEvent & { readonly head_seq: number; readonly head_hash: st
 type StoredEvent = { readonly seq: number | null; readonly canonical: string; readonly hash: string };
 
 /**
- * Lists the events after `after_seq` (exclusive), or all events from event 0. An event that is not in the table is in
+ * Lists events from the event after `after_seq` on, by default from event 0. An event that is not in the table is in
  * the archive. Events move to the archive in whole segments, and never move back.
  */
 export async function listEvents(db: Db, query: { after_seq?: number; limit?: number }): Promise<AuditPage> {

@@ -1,4 +1,5 @@
-// Stores rate limits in database rows and uses the database's clock, so that all processes share them. docs/limits.md.
+// Stores rate limits in database rows and uses the database's clock, so that all processes share the limits
+// (docs/limits.md).
 import { APPROVE_FAILURES_PER_HOUR } from "../contract/limits.ts";
 import type { DbClient } from "./pool.ts";
 

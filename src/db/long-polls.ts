@@ -22,8 +22,8 @@ export type LongPolls<K, V> = {
    */
   answer(key: K, answer: V): void;
   /**
-   * Starts a sweep immediately, or 10 ms after the last sweep. Further calls until then share that sweep. It also
-   * serves requests that begin to wait within HINT_AGE_MS after the call.
+   * Starts a sweep immediately, or 10 ms after the last sweep. Further calls until then share that sweep. A request
+   * that begins to wait within HINT_AGE_MS after the call also gets an early sweep.
    */
   nudge(): void;
   held(): number;

@@ -26,8 +26,8 @@ const STORE = `
   select exists (select from gone union all select from written) as changed`;
 
 /**
- * Replaces the tags of a node. Names that no operator has created are dropped. Returns whether a tag changed. If one
- * changed, the VPCs of the node have a new generation.
+ * Replaces the tags of a node; an empty list changes nothing. Names that no operator has created are dropped. Returns
+ * whether a tag changed. If a tag changed, the VPCs of the node have a new generation.
  */
 export async function storeNicTags(db: Db, server_uuid: string, tags: readonly ReportedNicTag[]): Promise<boolean> {
   if (tags.length === 0) return false;

@@ -16,7 +16,7 @@ export type Report = Pick<NetworkRealizationBody, "generation" | "status"> & {
  */
 export type Verdict = { readonly verdict: "stored" | "unknown" | "older" | "ahead"; readonly generation: number };
 
-/** Records that the nodes may get the documents. Must commit before the documents are read. */
+/** Records that the node may get the documents of these VPCs. Must commit before the documents are read. */
 export async function offerDocuments(
   db: Db,
   server_uuid: string,

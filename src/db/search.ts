@@ -1,4 +1,5 @@
-// Finds objects by a part of their name, by the beginning of their id, or by an address.
+// Finds objects by a part of a name, an address, a serial number or a MAC address, by the beginning of an id, or by a
+// claim code.
 import type { SearchHit } from "../contract/search.ts";
 import { isAddressPart } from "../lib/net/address-part.ts";
 import { parseIp } from "../lib/net/ip-address.ts";

@@ -119,7 +119,7 @@ async function writeEntries(write: BatchOptions["write"], entries: readonly Held
   }
 }
 
-/** Returns whether one entry may have caused the error. It must not fail the other entries. */
+/** Returns whether one entry may have caused the error. The other entries must not fail with this entry. */
 function isOfEntry(error: unknown): boolean {
   const state = sqlState(error);
   return ENTRY_CLASSES.has(state?.slice(0, 2)) && !RACES.has(state);

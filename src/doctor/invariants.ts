@@ -1,5 +1,5 @@
-// Lists the invariants that the database can check, and the reasons why it cannot check the others.
-// docs/reliability.md, "Invariants".
+// Lists the invariants that queries can check, and the reasons why queries cannot check the others
+// (docs/reliability.md, "Invariants").
 import { ADDRESS_CHECKS } from "./addresses.ts";
 import { auditChecks } from "./audit.ts";
 import type { Check, Outside } from "./check.ts";

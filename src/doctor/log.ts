@@ -6,7 +6,7 @@ import { type Check, invariant } from "./check.ts";
 import { PUBLISHED_STEPS } from "./published.ts";
 import { logIn, type Scope } from "./scope.ts";
 
-/** The doctor checks the changes of this time before its run. Their replies are not deleted while the doctor runs. */
+/** The doctor checks changes that are at most this old. Their replies are not deleted while the doctor runs. */
 const CHECKED = `${SEEN_RETENTION_HOURS / 2} hours`;
 
 /** Excludes denied requests. They have rows in the log, but belong to no actor and have no stored reply. */
