@@ -54,7 +54,10 @@ export function announceAgain(s: On<"awaiting_setup">, m: Msg<"announce">, now: 
   return go(next, seenNow(next, now), ...admitting(m.admitted), announced(next));
 }
 
-/** Updates only the last heartbeat: the description of a node that does not await setup comes from other messages. */
+/**
+ * Updates the last heartbeat, and admits boot records. The description of a node that does not await setup comes from
+ * other messages.
+ */
 export function announceKnown(s: CnState, m: Msg<"announce">, now: Date): Out<CnState> {
   if (isStranger(s, m)) return conflicting(s, m, now);
   const next = { ...s, last_seen: now };
@@ -107,10 +110,7 @@ export function announcePending(s: On<"pending">, m: Msg<"announce">, now: Date)
   };
 }
 
-/**
- * Records that two machines have the same identity. Nothing else in the record changes. Operators see the conflict in
- * the record.
- */
+/** Records the conflict in the record, where operators see it. Nothing else in the record changes. */
 function conflicting(s: CnState, m: Msg<"announce">, now: Date): Out<CnState> {
   const macs = macsOf(m.sysinfo);
   const seen = { announced_at: toRfc3339(now), hostname: m.hostname, macs };

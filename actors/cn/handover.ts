@@ -1,4 +1,4 @@
-// The handover of a live setup run to another booter (docs/booting.md, "Two booters on one network"). Before a booter
+// The handover of a live setup run to another booter (docs/booting.md, "A setup whose booter ends"). Before a booter
 // sends the setup script, it stores the SHA-256 of the script's token and the machine's port and address. If the booter
 // stops, the script calls another booter. That booter finds the run by the SHA-256, and accepts calls only from the
 // stored address.

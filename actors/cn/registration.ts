@@ -1,5 +1,6 @@
 // The claim-code path: a machine registers, an operator approves the machine's claim, and the machine's agent gets the
-// key. A registration without proof never changes an existing record (docs/nodes.md, "The claim-code path").
+// key. A registration without proof changes an existing record in one case only: a disabled node becomes pending
+// (docs/nodes.md, "The claim-code path").
 import { conflict, fault } from "../../src/contract/fault.ts";
 import { UNPROVEN_NODES_MAX } from "../../src/contract/limits.ts";
 import { type Identified, identified } from "../../src/lib/ids/registration-identity.ts";

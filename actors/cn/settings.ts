@@ -37,7 +37,10 @@ export function setTraits(s: CnState, m: Msg<"set_traits">): Out<CnState> {
   );
 }
 
-/** Sets the hash for the bundle of the next setup run. The node's running system does not change. */
+/**
+ * Sets the hash that the machine gets at its next netboot and in the bundle of its next setup run. The node's running
+ * system does not change.
+ */
 export function setRootPassword(s: CnState, m: Msg<"set_root_password">): Out<CnState> {
   return go(
     { ...s, root_password_hash: m.root_password_hash },

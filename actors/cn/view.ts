@@ -1,4 +1,5 @@
-// The views of a compute node for operators, for booters and for the node's own agent. No view contains secrets.
+// The views of a compute node for operators, for booters and for the node's own agent. No view contains a key, a
+// password hash or a secret boot parameter. Only the operators' view contains claim codes.
 import { CLAIM_FIELDS, type CnClaim, type CnReservoirView, type CnView } from "../../src/contract/cn.ts";
 import type { CnPlacement } from "../../src/contract/cn-placement.ts";
 import { formatClaimCode } from "../../src/lib/ids/claim-code.ts";

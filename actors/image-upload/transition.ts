@@ -1,7 +1,7 @@
 // An image that is being uploaded (docs/instances.md, "Uploaded images"). The record knows how many bytes are stored,
 // so an upload continues after any interruption. When all bytes are stored, one commit creates the image and ends the
-// upload. The upload of an image from a snapshot belongs to its operation, and only this operation ends the upload; the
-// node only sends the bytes.
+// upload. An upload without a new part for a day expires. For an image from a snapshot, the node sends the bytes, and
+// the operation that makes the image ends the upload; a tenant cannot.
 import type { AuditAction } from "../../src/contract/audit-actions.ts";
 import { conflict, type Fault, NOT_FOUND } from "../../src/contract/fault.ts";
 import { IMAGE_UPLOAD_IDLE_S } from "../../src/contract/limits.ts";
@@ -133,7 +133,7 @@ function incomplete({ received_bytes, size_bytes }: Open): Fault | null {
   return received_bytes < size_bytes ? conflict(`the upload has ${received_bytes} of ${size_bytes} bytes`) : null;
 }
 
-/** Returns the 409 for an upload that an operation ends, or null. */
+/** Returns the 409 for an upload that belongs to an operation, or null. */
 function ofOperation({ operation_id }: Open): Fault | null {
   return operation_id === null ? null : conflict(`the upload belongs to operation ${operation_id}`);
 }

@@ -24,7 +24,7 @@ import { instanceView } from "./view.ts";
 type Msg<T extends InstanceMessage["type"]> = Of<InstanceMessage, T>;
 type AtRest = On<"running"> | On<"stopped"> | On<"failed">;
 
-/** Refuses the evacuation of an instance whose create, start or stop has not ended. */
+/** Refuses the evacuation of an instance that is pending, provisioning or stopping. */
 export function notEvacuable(s: InstanceState): Out<InstanceState> {
   return refuse(occupied(s) ?? conflict(`${s.name} is ${s.state}; wait until its operation has ended`));
 }

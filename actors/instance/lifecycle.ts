@@ -1,6 +1,6 @@
 // Start, stop, restart, reset and retry of an instance. A message moves the instance to an intermediate state and
-// starts an operation. When the operation's job ends, the instance moves to the final state. An instance has one
-// operation at a time (docs/instances.md, "States").
+// starts an operation. When the operation's job ends, the instance moves to the final state. During a reset the
+// instance stays running. An instance has one operation at a time (docs/instances.md, "States").
 import type { AuditAction } from "../../src/contract/audit-actions.ts";
 import { conflict, type Fault } from "../../src/contract/fault.ts";
 import { audit, go, guard, refuse, upsert } from "../engine/effects.ts";
@@ -69,7 +69,10 @@ export function act(s: InstanceState, m: Action, now: Date): Out<InstanceState> 
   );
 }
 
-/** Returns the 409 if a migration or an operation is in flight, otherwise null. A migration is checked first. */
+/**
+ * Returns the 409 that names the migration in flight, or else the operation in flight; null if there is neither. Also
+ * returns null in a state that only an operation causes.
+ */
 export function occupied(s: InstanceState): Fault | null {
   if (s.migration_id !== null) return conflict(migrating(s.id, s.migration_id));
   // In these states the caller gets another refusal, which names the state.
@@ -136,8 +139,8 @@ export function settle(s: InstanceState, { operation_id, to }: Msg<"settle">, no
 
 /**
  * Ends an operation that failed. A job that no node claimed changed nothing, so the instance returns to its earlier
- * state. The effects of a claimed job are unknown, so the instance becomes failed. This applies to start, stop and
- * restart; a failed delete or reset leaves the instance as it was.
+ * state. The effects of a claimed job are unknown, so the instance becomes failed. This applies to start, stop, restart
+ * and retry; a failed delete or reset leaves the instance as it was.
  */
 export function failOperation(s: InstanceState, m: Msg<"operation_failed">, now: Date): Out<InstanceState> {
   if (s.operation_id !== m.operation_id || s.operation_kind === null) return { out: "ignore" };

@@ -1,6 +1,6 @@
 // The migration of an instance to another node. One commit reserves capacity on the target and starts the operation.
 // Until the operation ends, both nodes reserve capacity for the instance. One commit changes the instance's node and
-// ends the operation. Before that commit only the source may run the machine, after it only the target
+// ends the operation. Before that commit, only the source may run the machine; after that commit, only the target may
 // (docs/reliability.md, "Migration of instances").
 import { CN_LIVE_S, DRAIN_MIGRATIONS_MAX } from "../../src/contract/limits.ts";
 import { conflict, fault, NO_ELIGIBLE_NODE } from "../../src/contract/fault.ts";

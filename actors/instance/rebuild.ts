@@ -23,7 +23,7 @@ type AtRest = On<"running"> | On<"stopped"> | On<"failed">;
  */
 const THROUGH = { running: "stopping", stopped: "pending", failed: "pending" } as const;
 
-/** Refuses the rebuild of an instance whose create, start, stop or rebuild has not ended. */
+/** Refuses the rebuild of an instance that is pending, provisioning or stopping. */
 export function notRebuildable(s: InstanceState): Out<InstanceState> {
   return refuse(
     occupied(s) ?? conflict(`${s.name} is ${s.state}; a rebuild needs a running, stopped or failed instance`),

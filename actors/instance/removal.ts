@@ -93,7 +93,10 @@ function endOperation(s: InstanceState): Part<InstanceState>[] {
   return [tell(saga, { type: "job_ended", job_id: s.unwinding_as, outcome: "completed" })];
 }
 
-/** Removes the record and releases what the instance holds. The operation deletes it or undoes its creation. */
+/**
+ * Removes the record and releases its addresses, disks and capacity. The operation is a delete, or a create that is
+ * undone.
+ */
 export function release(s: InstanceState, { operation_id }: Msg<"release">): Out<InstanceState> {
   if (s.operation_id !== operation_id) return { out: "ignore" };
   return go<InstanceState>(null, ...released(s, null), noted(s, "instance_release", { operation_id, name: s.name }));

@@ -1,6 +1,6 @@
-// The limits of a project. Commits check them only when an instance or a disk is created or resized, so a limit below
-// the current usage does not affect existing objects. The table project_usage counts the usage, with or without a
-// quota.
+// The limits of a project. Commits check them only when an instance, a disk or a snapshot is created, or when an
+// instance or a disk grows. So a limit below the current usage does not affect existing objects. The table
+// project_usage counts the usage, with or without a quota.
 import type { QuotaBody } from "../../src/contract/tenancy.ts";
 import { conflict } from "../../src/contract/fault.ts";
 import { toRfc3339 } from "../../src/lib/text/instant.ts";

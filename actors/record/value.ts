@@ -1,6 +1,6 @@
 // A value is a record without a lifecycle of its own: one message writes the whole row, and another message can remove
-// the row. Quotas, the identity provider of a tenant and settings are values. The transition table is total, as in
-// record.ts.
+// the row. For example, quotas, the identity provider of a tenant and settings are values. The transition table is
+// total, as in record.ts.
 import type { AuditAction } from "../../src/contract/audit-actions.ts";
 import type { Fault } from "../../src/contract/fault.ts";
 import { audit, go } from "../engine/effects.ts";

@@ -47,7 +47,7 @@ export async function isListed(db: Db, id: string, tenant_id: string | undefined
   return row !== undefined;
 }
 
-/** Returns the references that make an operation visible to a tenant, or to an operator. */
+/** Returns the references that an operation must have to be visible: the tenant, or none for an operator. */
 function seenBy(tenant_id: string | undefined): Reference[] {
   return tenant_id === undefined ? [] : [{ scope: "tenant", id: tenant_id }];
 }

@@ -1,4 +1,5 @@
-// Detaches a floating IP: first on its node, then in the record (docs/networking.md, "Floating IPs").
+// Detaches a floating IP: first on its node, then in the record. The operation does not wait for a node that is not
+// live (docs/networking.md, "Floating IPs").
 import { saga, write } from "../engine/saga.ts";
 import { FLOATING_IP_DETACH, type FloatingIpDetachParams } from "../floating-ip/operation.ts";
 import { letGo, restored, settled, takeBack, toFloatingIp } from "./floating-ip-parts.ts";

@@ -1,6 +1,6 @@
 // Deletes an instance: its node deletes the machine, then the record is removed and its addresses, disks, capacity and
-// bindings are released. An instance without a node needs no job; a forced delete releases everything before this saga
-// starts (docs/instances.md, "Delete").
+// bindings are released. An instance without a node needs no job. A forced delete releases everything in the commit
+// that starts this saga (docs/instances.md, "Delete").
 import { INSTANCE_DELETE, type InstanceDeleteParams } from "../instance/operation.ts";
 import { job, saga, write } from "../engine/saga.ts";
 import { failed, toInstance } from "./instance-parts.ts";

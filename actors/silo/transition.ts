@@ -1,5 +1,6 @@
 // A silo: the top of the hierarchy. A create also creates the tenant named default, in the same commit, and a delete
-// also deletes that tenant. A delete is refused while the silo holds anything else (docs/tenancy.md).
+// also deletes that tenant. A delete is refused while the silo holds anything else, and while an external subnet, a
+// network pool or the pin of a node names the silo (docs/tenancy.md).
 import { conflict } from "../../src/contract/fault.ts";
 import type { Silo } from "../../src/contract/tenancy.ts";
 import { toRfc3339 } from "../../src/lib/text/instant.ts";

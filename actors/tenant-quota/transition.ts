@@ -1,5 +1,5 @@
-// The limits of a tenant. They limit the sum over its projects, so a new project does not raise them. Like the limits
-// of a project (quota/transition.ts), they are checked only when an object is created or grows.
+// The limits of a tenant. They limit the sum over the tenant's projects, so a new project does not raise them. Commits
+// check them at the same moments as the limits of a project (quota/transition.ts).
 import { conflict } from "../../src/contract/fault.ts";
 import type { QuotaBody } from "../../src/contract/tenancy.ts";
 import { toRfc3339 } from "../../src/lib/text/instant.ts";

@@ -1,4 +1,4 @@
-// Accepts the calls of a setup script that another booter sent (docs/booting.md, "Two booters on one network"). The
+// Accepts the calls of a setup script that another booter sent (docs/booting.md, "A setup whose booter ends"). The
 // control plane finds the run by the SHA-256 of the script's token. The rule is the same as for this booter's own runs:
 // a call is accepted only from the IP address of the run's machine, and this address must belong to the boot record of
 // the port with which the machine logged in.

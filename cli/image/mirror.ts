@@ -1,4 +1,4 @@
-// Copies an index and its files into one folder, for a site without the internet. A file gets its final name only when
+// Copies selected images of an index with their files into one folder, for a site without the internet. A file gets its final name only when
 // complete, and a list is written after the files it lists. So a reader finds every listed file, during a run and after
 // a crash. Unlisted documents below v1/ are removed last. Unlisted image files and vendors' documents are removed only
 // with --prune.

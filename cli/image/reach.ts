@@ -1,6 +1,6 @@
-// Decides which private addresses this program may fetch from: the address of the index that the user names, and the
-// networks in BERTH_FETCH_ALLOWED_PRIVATE. On the control plane, this variable overrides the setting
-// `fetch.allowed_private`. Addresses in index documents and redirects are not trusted.
+// Decides which private addresses this program may fetch from: the address of the index that the user names, the
+// networks in BERTH_FETCH_ALLOWED_PRIVATE, and for `opsctl image import` the networks in the control plane's setting
+// `fetch.allowed_private`. Other private addresses in index documents and redirects are refused.
 import { namedOrigins, type Reach } from "../../src/outbound/connector.ts";
 import { parseCidr } from "../../src/lib/net/ip-address.ts";
 import { readRanges } from "../../src/lib/net/public-address.ts";

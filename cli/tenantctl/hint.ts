@@ -7,7 +7,7 @@ import { vpcsText } from "./record/scope.ts";
 type Selector = {
   readonly selector: string;
   readonly flag: string;
-  /** Returns the value that was sent. The value was resolved before, so this function sends no request. */
+  /** Returns the value that the failed request had, or undefined. Sends no request, because the value is known. */
   given(io: TenantIo): Promise<string | undefined>;
 };
 

@@ -6,7 +6,7 @@ import { inParallel } from "../../internal/in-parallel.ts";
 import type { Io } from "../../internal/io.ts";
 import { NODES_PATH } from "../node-name.ts";
 
-/** The server diagnoses one node per request, so a longer list has no column READY. */
+/** A list of more nodes has no column READY, because the server diagnoses only one node per request. */
 export const READY_NODES_MAX = 100;
 const REQUESTS_AT_A_TIME = 8;
 

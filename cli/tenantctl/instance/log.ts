@@ -9,7 +9,7 @@ import { INSTANCE } from "./instance.ts";
 /** Time limit of the request, in which the node connects to the control plane and then sends the log. */
 const LOG_LIMIT_MS = 4 * CONSOLE_DIAL_S * 1_000;
 
-/** Returns the verb `instance log`, which is also a command of the program under another name. */
+/** Returns the verb `instance log`, which is also the command `logs` of the program. */
 export function log(
   name = "log",
   summary = "Print what an instance wrote to its serial console: the last 1 MiB",
