@@ -32,7 +32,7 @@ type CnBase = {
   /** The sysinfo that an authenticated booter announced; null if no booter announced the node. */
   readonly announced_sysinfo: unknown;
   readonly announced_macs: readonly string[];
-  /** Whether an anonymous registration created the record and it was never approved. */
+  /** Whether an anonymous registration created the record and the node was never approved. */
   readonly unproven: boolean;
   readonly conflict: CnConflict | null;
   readonly root_password_hash: string | null;

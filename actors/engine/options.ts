@@ -44,7 +44,7 @@ export type Committed = {
   readonly rows: readonly RowWrite[];
   /** Null if an allocation may have changed the tells. In this case only the outbox table has their final content. */
   readonly tells: readonly OutboxRow[] | null;
-  /** The actors that need a tick at once: the unit wrote a `wake_at` earlier than the time of the load. */
+  /** The actors that need a tick at once: the unit wrote a `wake_at` that is not later than the time of the load. */
   readonly due: readonly ActorRef[];
 };
 

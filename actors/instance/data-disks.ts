@@ -231,7 +231,7 @@ function afterwards(
   }
 }
 
-/** Ends a failed operation. After a failed create, the record of the disk is removed; otherwise it stays as it was. */
+/** Ends a failed operation. A failed create removes the disk's record; other failed operations leave it unchanged. */
 export function diskUnchanged(s: InstanceState, m: Msg<"disk_unchanged">, now: Date): Out<InstanceState> {
   const found = changing(s, m);
   if (found === null) return { out: "ignore" };

@@ -1,5 +1,5 @@
 // The resources that an instance takes at creation and releases with its record: quota, capacity of its node,
-// addresses. The commit holds the locks of everything it counts. The commit takes the locks in sorted order, so two
+// addresses. The commit holds the locks of all the resources that it counts. It takes the locks in sorted order, so two
 // commits cannot deadlock.
 import { conflict, type Fault, fault } from "../../src/contract/fault.ts";
 import { CPU_UNITS_PER_VCPU } from "../../src/contract/limits.ts";

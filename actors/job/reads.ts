@@ -108,8 +108,8 @@ async function inOrder(db: Db, ids: readonly string[]): Promise<Job[]> {
 }
 
 /**
- * Finds the nodes that have work or something to undo. The query starts from the jobs, because many nodes wait and few
- * have work.
+ * Finds the nodes that have work, something to undo or a console to open. The query starts from the jobs, because many
+ * nodes wait and few have work.
  */
 export async function findNodesWithWork(
   db: Db,

@@ -1,6 +1,6 @@
 // Reads the hardware and the firmware of a system from its BMC. BMCs show different parts of the hardware. The values
-// of a resource that is missing or refused are null, and its list is empty. A resource that is embedded in its
-// collection is not requested again.
+// of a resource that is missing or refused are null. The list of a collection that is missing or refused is empty. A
+// resource that is embedded in its collection is not requested again.
 import type { Hardware } from "../../src/contract/hardware.ts";
 import { HARDWARE_PARTS_MAX, HARDWARE_TEXT_CHARS_MAX } from "../../src/contract/limits.ts";
 import { canonicalMac } from "../../src/lib/net/mac.ts";

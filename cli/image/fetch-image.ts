@@ -1,5 +1,5 @@
-// Downloads one image file from the first source that has it. The file gets its final name only after its bytes were
-// read back from the disk and match the vendor's digests.
+// Downloads one image file from the first source that has it. Unless the user skips the verification, the file gets its
+// final name only after its bytes were read back from the disk and match the listed digests.
 import { createReadStream } from "node:fs";
 import { mkdir, statfs } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -38,7 +38,7 @@ export type Fetched = {
 const SHOW_INTERVAL_MS = 100;
 const NO_PROOF: Proof = { traced: "none", signed_by: [] };
 
-/** Downloads and verifies an image. After a Failure, the final file does not exist or is unchanged. */
+/** Downloads an image and verifies it as the job demands. After a Failure, no final file exists, or it is unchanged. */
 export async function fetchImage(io: Io, job: Fetch): Promise<Fetched> {
   const { source, artifact, check, target } = job;
   const has_digest = knownDigests(artifact).length > 0;

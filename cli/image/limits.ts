@@ -2,7 +2,7 @@
 
 /** The largest document of an index. An index of all vendors has less than a megabyte. */
 export const INDEX_BYTES_MAX = 64 * 1024 * 1024;
-/** Maximum size of an image, used if neither the index nor the server states its size. */
+/** The largest image file that a download accepts. */
 export const IMAGE_BYTES_MAX = 256 * 1024 ** 3;
 /**
  * Number of consecutive attempts without progress after which a download fails, and the first and the longest pause

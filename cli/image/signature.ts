@@ -1,5 +1,5 @@
 // Verifies OpenPGP signatures of vendors. A signature is good if a key of the key document made it and that key is
-// neither expired nor revoked. The caller chooses the accepted keys, by fingerprint if it knows the fingerprints.
+// neither expired nor revoked. The caller chooses the accepted keys, by fingerprint if the fingerprints are known.
 // openpgp refuses MD5, SHA-1 and short RSA keys.
 import { Buffer } from "node:buffer";
 import { createReadStream } from "node:fs";

@@ -39,8 +39,8 @@ export type Answer = {
 };
 
 /**
- * The server did not respond: the connection was refused or lost, or the time was up. The server may have processed the
- * request.
+ * The caller may try again: the connection was refused or lost, the time was up, or a server of images has a temporary
+ * problem. The server may have processed the request.
  */
 export class Unreachable extends Failure {}
 

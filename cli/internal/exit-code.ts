@@ -9,7 +9,7 @@ export const EXIT = {
   auth: 4,
   conflict: 5,
   wait_timeout: 6,
-  /** No response, 503 or 504: the outcome is unknown; retry later. */
+  /** No response, 503 or 504: the outcome may be unknown; retry later. */
   unreachable: 7,
   interrupted: 130,
 } as const;

@@ -1,4 +1,4 @@
-// Reads standard input: a whole pipe, or one line from a terminal, with or without echo.
+// Reads standard input: a whole pipe, one line from a terminal with or without echo, or every byte as it arrives.
 import { Buffer } from "node:buffer";
 import process from "node:process";
 import { EXIT } from "./exit-code.ts";

@@ -1,5 +1,5 @@
-// Packs a Linux node image into one file of a release. `tar -xf FILE -C /srv/booter/os` unpacks it where a booter
-// serves it.
+// Packs a Linux node image into one file of a release. `tar -xf FILE -C /srv/booter/os` unpacks the image into the
+// folder from which a booter serves images.
 import { readdir, readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { tarArchive } from "../internal/tar.ts";

@@ -1,5 +1,6 @@
 // Writes a release into a folder: packages, a container image, node images, bill of materials, install.sh, the
-// release's public key, and signed checksums of all these files. Its folder `channel` is for machines without packages.
+// release's public key, and signed checksums of these files. The folder `channel` in it is for machines without Debian
+// packages.
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";

@@ -40,7 +40,7 @@ export function linkTo(target: Target, moving: Moving, ticket: string): MoveLink
       return value;
     },
     open: async (request): Promise<OpenStream> => await open(request),
-    // A refusal also counts as an answer: an older agent refuses this request, because it does not know it.
+    // A refusal also counts as an answer: an older agent refuses this request, because the request is unknown to it.
     answers: (limit_ms) =>
       exchange({ request: "alive" }, limit_ms).then(({ socket }) => {
         socket.destroy();

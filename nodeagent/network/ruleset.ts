@@ -202,7 +202,8 @@ const OUTPUT = base("output", "filter hook output priority filter; policy accept
   `ip saddr ${METADATA_IPV4} tcp sport 80 ip ttl set 1`,
   `ip6 saddr ${METADATA_IPV6} tcp sport 80 ip6 hoplimit set 1`,
   // An ICMP error for a guest of another node. The routers of all nodes have the same IPv4 addresses, so the other
-  // router would drop the error as a packet from itself. It gets the destination of the packet that the error is about.
+  // router would drop the error as a packet from itself. The error's source becomes the destination of the packet that
+  // the error is about.
   `oifname "${OVERLAY_DEVICE}" icmp type { destination-unreachable, time-exceeded } ip saddr set ${ERROR_DESTINATION}`,
   // The outside gets only the error about a packet that is too large. Other errors would tell it about guests that no
   // rule allows it to reach.

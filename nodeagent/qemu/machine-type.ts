@@ -1,4 +1,4 @@
-// QEMU's machine types: versions of the hardware of VMs. A running guest can move only to a QEMU that has its type.
+// QEMU's machine types: versions of the hardware of VMs. A running VM can move only to a QEMU that has the VM's type.
 // Each QEMU has the types of earlier versions.
 import type { Host } from "./host.ts";
 import { placesOf } from "./folders.ts";

@@ -8,7 +8,7 @@ export type Existing = Entry & {
   readonly id: string;
   /** False for a record that the server manages, such as a main route table. The plan never deletes such a record. */
   readonly removable: boolean;
-  /** Why a change of the record has no effect. A plan that would change it has a problem. */
+  /** Why a change of the record has no effect. A plan that would change the record has a problem. */
   readonly no_effect?: string;
 };
 
