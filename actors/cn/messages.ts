@@ -116,7 +116,8 @@ export type CnMessage =
     /** The MAC with which the machine logged in to the broker; null when the booter did not send one. */
     readonly mac: string | null;
     /**
-     * True if the machine has just started and the booter that sends this message has begun no setup run of the machine.
+     * True if the machine has just started, and the booter that sends this message has not begun a setup run of the
+     * machine.
      * Missing in messages of older servers.
      */
     readonly started?: boolean;

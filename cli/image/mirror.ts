@@ -1,7 +1,7 @@
 // Copies selected images of an index with their files into one folder, for a site without the internet. A file gets its
 // final name only when complete, and a list is written after the files that it lists. So a reader finds every listed
-// file, during a run and after a crash. Unlisted documents below v1/ are removed last. Unlisted image files and vendors'
-// documents are removed only with --prune.
+// file, during a run and after a crash. Unlisted documents below v1/ are removed last. Unlisted image files and
+// vendors' documents are removed only with --prune.
 import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
 import process from "node:process";

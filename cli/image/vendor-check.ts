@@ -171,8 +171,8 @@ async function keysFor(
 }
 
 /**
- * Returns the fingerprint in the URL of a key server, or null. The fingerprint selects the key, because a key server may
- * return several keys.
+ * Returns the fingerprint in the URL of a key server, or null. The fingerprint selects the key, because a key server
+ * may return several keys.
  */
 export function fingerprintIn(key_url: string): string | null {
   return /[?&]search=0x([0-9a-f]{64}|[0-9a-f]{40})(?:&|$)/i.exec(key_url)?.[1]?.toUpperCase() ?? null;

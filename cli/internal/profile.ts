@@ -1,5 +1,5 @@
-// Reads and writes profiles: their endpoints in config.toml, and their credentials in credentials.toml (mode 0600). A
-// credential is stored with its endpoint and is sent only to this endpoint, even if config.toml changes.
+// Reads and writes profiles: their endpoints and aliases in config.toml, and their credentials in credentials.toml
+// (mode 0600). A credential is stored with its endpoint and is sent only to this endpoint, even if config.toml changes.
 import { isAbsolute, join } from "node:path";
 import type { Tokens } from "../../src/contract/identity.ts";
 import { EXIT } from "./exit-code.ts";

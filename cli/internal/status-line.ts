@@ -1,5 +1,5 @@
 // Shows the progress of a long call on stderr: on a terminal in one line that is rewritten in place, otherwise in a new
-// line for each change. Shows nothing with --json.
+// line for each change. Shows nothing if a program reads the output (Output.json).
 import type { Io } from "./io.ts";
 import { plainText } from "./plain-text.ts";
 import { fitted } from "./table.ts";

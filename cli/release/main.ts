@@ -1,4 +1,4 @@
-// `task release` writes dist/release. The folder `channel` in it is for machines without Debian packages. Options: --key
+// `task release` writes dist/release. Its subfolder `channel` is for machines without Debian packages. Options: --key
 // FILE, the armored private key that signs; --out FOLDER; --architecture amd64|arm64 and --package NAME (both
 // repeatable) limit the release; --tarball FILE (repeatable) adds a tarball built elsewhere to the channel;
 // --node-image FOLDER (repeatable) adds an image of `task node-image`; --help. BERTH_RELEASE_PASSPHRASE is the

@@ -35,8 +35,8 @@ export type Plan = {
   readonly steps: readonly Step[];
   readonly unchanged: number;
   /**
-   * Differences that no request can remove, and references to records that do not exist. A plan with problems is not
-   * run.
+   * Differences that no request can remove, references to records that do not exist, and other reasons why the server
+   * would refuse a step. A plan with problems is not run.
    */
   readonly problems: readonly string[];
 };
