@@ -2624,7 +2624,7 @@ CREATE OR REPLACE FUNCTION public.effect_webhook_queued(args jsonb)
  LANGUAGE plpgsql
 AS $function$
 begin
-  perform from webhook_queue where webhook_id = (args->>'webhook_id')::uuid for update;
+  perform from webhook_queue where webhook_id = (args->>'webhook_id')::uuid for no key update;
   update webhook_queue set due_at = berth_now()
    where webhook_id = (args->>'webhook_id')::uuid
      and (due_at is null or claim is null and coalesce((args->>'ends_pause')::boolean, false));
@@ -2635,7 +2635,7 @@ CREATE OR REPLACE FUNCTION public.effect_webhook_redelivered(args jsonb)
  LANGUAGE plpgsql
 AS $function$
 begin
-  perform from webhook_queue where webhook_id = (args->>'webhook_id')::uuid for update;
+  perform from webhook_queue where webhook_id = (args->>'webhook_id')::uuid for no key update;
   update webhook_delivery set state = 'pending', attempts = 0, ended_at = null, begun_at = berth_now()
    where id = (args->>'id')::uuid and webhook_id = (args->>'webhook_id')::uuid;
   update webhook_queue set due_at = berth_now() where webhook_id = (args->>'webhook_id')::uuid and claim is null;
@@ -3961,8 +3961,10 @@ begin
             join webhook_queue q using (webhook_id) where q.enabled <> l.enabled)
     into filled, switched;
   -- The rows are locked before due_at is read. A process that records an attempt also holds the lock of the row. It may
-  -- not see these deliveries and then sets due_at to null. This function waits until that process has committed.
-  perform from webhook_queue where webhook_id = any(filled || switched) order by webhook_id for update;
+  -- not see these deliveries and then sets due_at to null. This function waits until that process has committed. Each
+  -- insert of a delivery holds a share of the row's key, for the foreign key. With the lock `for update`, two transactions
+  -- that have inserted deliveries of a webhook would wait for each other.
+  perform from webhook_queue where webhook_id = any(filled || switched) order by webhook_id for no key update;
   update webhook_queue set due_at = berth_now() where webhook_id = any(filled) and due_at is null;
   update webhook_queue set enabled = not enabled where webhook_id = any(switched);
   update webhook_cursor set seq = to_seq;
@@ -3988,7 +3990,7 @@ declare
   ended   text;
   found_  record;
 begin
-  perform from webhook_queue where webhook_id = of_webhook and claim = of_claim for update;
+  perform from webhook_queue where webhook_id = of_webhook and claim = of_claim for no key update;
   if not found then return; end if;
   update webhook_delivery
      set attempts = attempts + 1, last_status = status, last_reason = reason, attempted_at = pass_at,
@@ -4030,7 +4032,7 @@ begin
                   + (select count(*) from unnest(busy) b(tenant_id) where b.tenant_id = w.tenant_id) as place
            from webhook_queue w where w.due_at <= berth_now()) d
         where d.place <= each_max order by d.due_at limit rows_max)
-     order by q.webhook_id for update skip locked
+     order by q.webhook_id for no key update skip locked
   loop
     select * into found_ from webhook_next(taken.webhook_id, gen_random_uuid());
     if found then
@@ -5864,8 +5866,7 @@ alter table user_account add constraint user_account_tenant_id_fkey FOREIGN KEY 
 alter table vpc add constraint vpc_main_route_table_fkey FOREIGN KEY (main_route_table_id, id) REFERENCES route_table(id, vpc_id) DEFERRABLE INITIALLY DEFERRED;
 alter table vpc add constraint vpc_project_fkey FOREIGN KEY (project_id, tenant_id) REFERENCES project(id, tenant_id);
 alter table webhook add constraint webhook_project_fkey FOREIGN KEY (project_id, tenant_id) REFERENCES project(id, tenant_id);
-alter table webhook_delivery add constraint webhook_delivery_webhook_id_fkey FOREIGN KEY (webhook_id) REFERENCES webhook(id) ON DELETE CASCADE;
-alter table webhook_queue add constraint webhook_queue_webhook_id_fkey FOREIGN KEY (webhook_id) REFERENCES webhook(id) ON DELETE CASCADE;
+alter table webhook_delivery add constraint webhook_delivery_queue_fkey FOREIGN KEY (webhook_id) REFERENCES webhook_queue(webhook_id) NOT VALID;
 
 CREATE INDEX api_key_of_tenant ON public.api_key USING btree (tenant_id, created_at) WHERE (tenant_id IS NOT NULL);
 CREATE INDEX api_key_of_user ON public.api_key USING btree (user_id, created_at);

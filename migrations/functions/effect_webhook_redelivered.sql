@@ -3,7 +3,7 @@
 -- that attempt failed, the webhook is due after the pause.
 create or replace function effect_webhook_redelivered(args jsonb) returns void language plpgsql volatile as $$
 begin
-  perform from webhook_queue where webhook_id = (args->>'webhook_id')::uuid for update;
+  perform from webhook_queue where webhook_id = (args->>'webhook_id')::uuid for no key update;
   update webhook_delivery set state = 'pending', attempts = 0, ended_at = null, begun_at = berth_now()
    where id = (args->>'id')::uuid and webhook_id = (args->>'webhook_id')::uuid;
   update webhook_queue set due_at = berth_now() where webhook_id = (args->>'webhook_id')::uuid and claim is null;

@@ -71,8 +71,10 @@ begin
             join webhook_queue q using (webhook_id) where q.enabled <> l.enabled)
     into filled, switched;
   -- The rows are locked before due_at is read. A process that records an attempt also holds the lock of the row. It may
-  -- not see these deliveries and then sets due_at to null. This function waits until that process has committed.
-  perform from webhook_queue where webhook_id = any(filled || switched) order by webhook_id for update;
+  -- not see these deliveries and then sets due_at to null. This function waits until that process has committed. Each
+  -- insert of a delivery holds a share of the row's key, for the foreign key. With the lock `for update`, two transactions
+  -- that have inserted deliveries of a webhook would wait for each other.
+  perform from webhook_queue where webhook_id = any(filled || switched) order by webhook_id for no key update;
   update webhook_queue set due_at = berth_now() where webhook_id = any(filled) and due_at is null;
   update webhook_queue set enabled = not enabled where webhook_id = any(switched);
   update webhook_cursor set seq = to_seq;

@@ -12,7 +12,7 @@ declare
   ended   text;
   found_  record;
 begin
-  perform from webhook_queue where webhook_id = of_webhook and claim = of_claim for update;
+  perform from webhook_queue where webhook_id = of_webhook and claim = of_claim for no key update;
   if not found then return; end if;
   update webhook_delivery
      set attempts = attempts + 1, last_status = status, last_reason = reason, attempted_at = pass_at,

@@ -16,7 +16,7 @@ begin
                   + (select count(*) from unnest(busy) b(tenant_id) where b.tenant_id = w.tenant_id) as place
            from webhook_queue w where w.due_at <= berth_now()) d
         where d.place <= each_max order by d.due_at limit rows_max)
-     order by q.webhook_id for update skip locked
+     order by q.webhook_id for no key update skip locked
   loop
     select * into found_ from webhook_next(taken.webhook_id, gen_random_uuid());
     if found then

@@ -1,5 +1,7 @@
 // Stores the deliveries of webhooks: the events that wait, and the outcomes of attempts (docs/webhooks.md).
 import {
+  SWEEP_ROWS,
+  SWEEPS_PER_PASS,
   WEBHOOK_FOLLOW_EVENTS,
   WEBHOOK_LEASE_S,
   WEBHOOK_PENDING_MAX,
@@ -72,4 +74,22 @@ export async function dropEndedDeliveries(db: Db, retention_s: number): Promise<
     order: "ended_at",
     params: [retention_s],
   });
+}
+
+const DELETED = `
+  select webhook_id from webhook_queue q where not exists (select from webhook w where w.id = q.webhook_id)`;
+const DROP_QUEUE = `
+  delete from webhook_queue q
+   where webhook_id = $1 and not exists (select from webhook_delivery d where d.webhook_id = q.webhook_id)`;
+
+/** Deletes deliveries of webhooks that were deleted. The next pass deletes those that are too many for this one. */
+export async function dropDeletedWebhooks(db: Db): Promise<void> {
+  const { rows } = await db.query<{ webhook_id: string }>(DELETED);
+  let rows_left = SWEEP_ROWS * SWEEPS_PER_PASS;
+  for (const { webhook_id } of rows) {
+    const params = [webhook_id];
+    rows_left -= await sweepRows(db, { table: "webhook_delivery", where: "webhook_id = $1", order: "number", params });
+    if (rows_left <= 0) return;
+    await db.query(DROP_QUEUE, params);
+  }
 }

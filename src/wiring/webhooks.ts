@@ -3,7 +3,14 @@ import type { Ports } from "../../actors/engine/ports.ts";
 import type { Mint } from "../auth/mint.ts";
 import { WEBHOOK_ANSWER_MS } from "../contract/limits.ts";
 import type { Db } from "../db/pool.ts";
-import { type Attempt, dropEndedDeliveries, followEvents, recordAttempt, takeWebhooks } from "../db/webhooks.ts";
+import {
+  type Attempt,
+  dropDeletedWebhooks,
+  dropEndedDeliveries,
+  followEvents,
+  recordAttempt,
+  takeWebhooks,
+} from "../db/webhooks.ts";
 import { signatureHeaders } from "../lib/crypto/webhook-signature.ts";
 import type { DocumentFetch } from "../outbound/document.ts";
 import { REDIRECT_STATUSES } from "../outbound/connector.ts";
@@ -71,8 +78,9 @@ export function createWebhooksOfServer({ db, mint, settings, fetch, ports }: Web
   });
 }
 
-/** Deletes deliveries that ended before the time of the setting. */
+/** Deletes deliveries that ended before the time of the setting, and the deliveries of deleted webhooks. */
 export async function pruneDeliveries(db: Db, settings: Pick<Settings, "get">): Promise<void> {
+  await dropDeletedWebhooks(db);
   await dropEndedDeliveries(db, Number((await settings.get("webhook.retention_secs")).value));
 }
 

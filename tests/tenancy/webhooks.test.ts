@@ -3,8 +3,9 @@ import { createHmac } from "node:crypto";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { WEBHOOK_RETRY_S, WEBHOOKS_PER_PROJECT_MAX } from "../../src/contract/limits.ts";
+import { SWEEP_ROWS, WEBHOOK_RETRY_S, WEBHOOKS_PER_PROJECT_MAX } from "../../src/contract/limits.ts";
 import { openClient } from "../../src/db/pool.ts";
+import { dropDeletedWebhooks } from "../../src/db/webhooks.ts";
 import { selfSigned } from "../security/certificate.ts";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { openGarbage, openReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
@@ -380,5 +381,54 @@ test("a page after a delivery that was deleted since is refused, because older d
     "page_token: the last entry of the previous page was not found, perhaps because it was deleted; " +
     "read the list from the start",
   ]);
+  await drop(webhook);
+});
+
+test("the deliveries of a deleted webhook are deleted in batches by maintenance, because they may be a million", async () => {
+  const webhook = await newWebhook({ events: ["vpc_create"] });
+  const kept = await newWebhook({ events: ["webhook_test"] });
+  okOf(await t.call("POST", `/v1/webhooks/${kept.id}/test`));
+  await t.db.query(
+    `insert into webhook_delivery (webhook_id, type, event, state, ended_at)
+       select $1, 'vpc_create', '{}', case when n % 2 = 0 then 'pending' else 'dead' end,
+              case when n % 2 = 1 then berth_now() end
+         from generate_series(1, $2::int) n`,
+    [webhook.id, SWEEP_ROWS + 1],
+  );
+  const stored = async ({ id }: { id: string }) => {
+    const query = `select (select count(*)::int from webhook_delivery where webhook_id = $1) as deliveries,
+                          (select count(*)::int from webhook_queue where webhook_id = $1) as queues`;
+    return (await t.db.query<{ deliveries: number; queues: number }>(query, [id])).rows[0]!;
+  };
+  // The deletion of the webhook does not touch its deliveries. Maintenance skips rows that are locked.
+  const holder = await openClient({ url: t.databaseUrl });
+  await holder.query("begin");
+  await holder.query("select from webhook_delivery where webhook_id = $1 for key share", [webhook.id]);
+  await drop(webhook);
+  expect((await t.call("GET", `/v1/webhooks/${webhook.id}/deliveries`)).status).toBe(404);
+  await dropDeletedWebhooks(t.db);
+  expect(await stored(webhook)).toEqual({ deliveries: SWEEP_ROWS + 1, queues: 1 });
+  await holder.end();
+  const swept = () => dropDeletedWebhooks(t.db).then(() => stored(webhook));
+  await expect.poll(swept).toEqual({ deliveries: 0, queues: 0 });
+  expect(await stored(kept)).toEqual({ deliveries: 1, queues: 1 });
+  await drop(kept);
+});
+
+test("a test of a webhook and the reading of events, which both add a delivery, do not wait for each other forever", async () => {
+  const webhook = await newWebhook({ events: ["vpc_create"], enabled: false });
+  const clients = await Promise.all([1, 2].map(() => openClient({ url: t.databaseUrl })));
+  for (const client of clients) {
+    await client.query("begin");
+    await client.query("insert into webhook_delivery (webhook_id, type, event) values ($1, 'vpc_create', '{}')", [
+      webhook.id,
+    ]);
+  }
+  await Promise.all(clients.map(async (client) => {
+    await client.query("select effect_webhook_queued(jsonb_build_object('webhook_id', $1::text))", [webhook.id]);
+    await client.query("commit");
+    await client.end();
+  }));
+  expect(await deliveriesOf(webhook.id)).toHaveLength(2);
   await drop(webhook);
 });
