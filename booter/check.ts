@@ -1,6 +1,6 @@
-// `booter check` checks the configuration, the files, the ports and the control plane. With a MAC address it also shows
-// what that machine would boot and why. The check changes nothing: it only reads records, and never reports a machine
-// as seen.
+// `booter check` checks the configuration, the files, the ports, the other booters, the upstream channel and the
+// control plane. With a MAC address it also shows what that machine would boot and why. The check changes nothing: it
+// only reads records, and never reports a machine as seen.
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { readFile } from "node:fs/promises";

@@ -1,5 +1,5 @@
-// Manages the folder of served files. It contains firmware programs, platform images in os/STAMP, and the archives that
-// a setup installs in setup/. platform-image.ts describes the kinds of platform images. A name from a client becomes
+// Manages the folder of served files: firmware programs, platform images (in os/STAMP), and the archives that a setup
+// installs (in setup/). platform-image.ts describes the kinds of platform images. A name from a client becomes
 // part of a path only if the name is in a list or matches a strict pattern. Links are followed only inside the folder.
 import { readdir, readFile, realpath, stat } from "node:fs/promises";
 import { join, sep } from "node:path";

@@ -77,7 +77,7 @@ export const AMQP_HELD_BYTES_SMALL = 1_048_576;
  * heartbeats, TCP checks the connection after this time without data, and Linux ends a dead one after about 12 min.
  */
 export const AMQP_HEARTBEAT_S = 30;
-/** The longest time from accepting an AMQP connection to its login. */
+/** The longest time from accepting an AMQP connection until its login has succeeded and the connection is open. */
 export const AMQP_LOGIN_MS = 10_000;
 /**
  * The largest number of AMQP connections, of all machines together and from one IP address. A machine has one

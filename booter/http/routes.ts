@@ -98,7 +98,10 @@ function ticketOf(text: string, asked: HttpAsked, options: RouteOptions): Ticket
   return null;
 }
 
-/** Logs and counts a refused request for a boot script. A machine that boots normally never causes such a request. */
+/**
+ * Logs and counts a refused request for a boot script or for a machine's own files. A machine that boots normally never
+ * causes such a request.
+ */
 function alarm(reason: string, fields: Readonly<Record<string, string>>, { counters, log }: RouteOptions): void {
   counters.count("http_refused_total", { reason });
   log("http.refused", { ...fields, reason });

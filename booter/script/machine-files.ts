@@ -7,7 +7,7 @@ import { networkingJson } from "./networking.ts";
 /** The folder of the files in the booted system. */
 const FOLDER = "etc/berth";
 
-/** Returns the archive: networking.json, and boot.properties with the same properties that a SmartOS kernel gets. */
+/** Returns the archive: networking.json, and boot.properties with the booter's kernel properties and more values. */
 export function machineFiles(parts: ArgumentParts & { readonly origin: string; readonly stamp: string }): Uint8Array {
   const { facts, kind, origin, stamp } = parts;
   // The arguments of operators are on the command line of a Linux kernel.
