@@ -1,5 +1,5 @@
-// `deno task test:machines`: tests with real virtual machines. `.ci/run` runs them after the others. They run one at a
-// time, because each guest takes a whole processor while it boots.
+// `deno task test:machines`: tests with real virtual machines. `.ci/run` runs them after the other tests. They run one
+// at a time, because each guest takes a whole processor while it boots.
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
@@ -14,7 +14,7 @@ export default defineConfig({
     maxWorkers: 1,
     fileParallelism: false,
     isolate: false,
-    // Without KVM a guest takes 10 s to boot on an idle machine, and far longer on a busy one.
+    // Without KVM a guest takes 10 s to boot on an idle machine, and far longer on a busy machine.
     testTimeout: 300_000,
     hookTimeout: 300_000,
   },

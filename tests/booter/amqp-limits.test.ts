@@ -166,7 +166,7 @@ test("the messages of a connection that ended do not count towards the size limi
 });
 
 test.each([0, 65_535])(
-  "with the prefetch limit %i, a channel gets a limited number of messages before it acknowledges one",
+  "with the prefetch limit %i, a channel gets a limited number of messages before it acknowledges a message",
   async (prefetch) => {
     const { made, queue } = await machine();
     await openChannel(made, 2);

@@ -80,7 +80,7 @@ test("a lost response of `tenantctl instance create` is uncertain, too", async (
   expect(ran.err()).toContain("Before you run this command again, check its result with: tenantctl instance list");
 });
 
-test("after a response with a long Retry-After, the command does not wait, and its error states that time", async () => {
+test("after a response with a long Retry-After, the command does not wait, and its error states the time to wait", async () => {
   const ran = await opsctl(["cn", "list"], { server: inOrder({ ...BUSY, headers: { "retry-after": "11" } }) });
   expect(ran.code).toBe(7);
   expect(ran.slept_ms).toEqual([]);

@@ -1,4 +1,5 @@
-// Tests lists for operators: the instances on a node with their owners and sizes, and the nodes in a state.
+// Tests lists for operators: the instances on a node with their owners and sizes, and the nodes in a state. Tests that
+// `cn disable` asks for confirmation.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { CN_STATES } from "../../src/contract/enums.ts";
 import { bareMachine } from "../api/bare-machine.ts";

@@ -49,7 +49,7 @@ describe.each(PROGRAMS)("the examples of %s", (name, build) => {
     expect(refused).toEqual([]);
   });
 
-  test("have an argument after the command if the command requires one", async () => {
+  test("have an argument after the command if the command requires an argument", async () => {
     const bare = verbs(await build()).filter((verb) => {
       const { args, options, example, name } = treeOf(verb);
       const needsWords = args.some(({ required }) => required) || options.some(({ mandatory }) => mandatory);

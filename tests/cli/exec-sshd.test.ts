@@ -55,13 +55,16 @@ test.skipIf(why_not !== null)("if the command fails on one node, `cn exec` exits
   expect(ran.err()).toBe("error: failed on 1 of 2 nodes:\n  n2: exit 7\n");
 });
 
-test.skipIf(why_not !== null)("unreachable nodes are reported, and the command still runs on the others", async () => {
-  const ran = await exec([A, SILENT, NOWHERE], ["--connect-timeout", "3", "true"]);
-  expect(ran.code).toBe(1);
-  expect(ran.err()).toContain("n4: ssh failed (exit 255)");
-  expect(ran.err()).toContain("n5: it has no admin_ip");
-  expect(ran.err()).toContain("failed on 2 of 3 nodes");
-});
+test.skipIf(why_not !== null)(
+  "unreachable nodes are reported, and the command still runs on the other nodes",
+  async () => {
+    const ran = await exec([A, SILENT, NOWHERE], ["--connect-timeout", "3", "true"]);
+    expect(ran.code).toBe(1);
+    expect(ran.err()).toContain("n4: ssh failed (exit 255)");
+    expect(ran.err()).toContain("n5: it has no admin_ip");
+    expect(ran.err()).toContain("failed on 2 of 3 nodes");
+  },
+);
 
 test.skipIf(why_not !== null)("an unknown host key is rejected, and ssh asks no question", async () => {
   const ran = await exec([STRANGE], ["true"]);

@@ -169,7 +169,7 @@ test("a command renews a token once if the server rejects it, even if the token 
   expect(asked(ran.asked)).toEqual(["GET /v1/system/users", "POST /v1/auth/refresh", "GET /v1/system/users"]);
 });
 
-test("a DELETE that the server rejects first because of its token reports a missing object", async () => {
+test("a DELETE of a missing object reports the missing object, even if the server first rejected the token", async () => {
   await user("gil", "--capability silo-admin");
   const session = await logIn("gil");
   await t.advance(ACCESS_TOKEN_TTL_S + LATER_S);

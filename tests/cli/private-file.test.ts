@@ -1,4 +1,4 @@
-// A private file is either complete or missing, even if the process that writes it is killed.
+// Tests that the drafts of private files that killed processes leave behind are removed.
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";

@@ -1,5 +1,5 @@
-// The profiles on one machine are listed, used, renamed and deleted. A command uses the endpoint and credential of its
-// profile.
+// Tests the profiles and the aliases of opsctl. The profiles on one machine are listed, used, renamed and deleted. A
+// command uses the endpoint and credential of its profile.
 import { expect, test } from "vitest";
 import { fakeEnvironment } from "./fake-environment.ts";
 import { opsctl } from "./opsctl.ts";

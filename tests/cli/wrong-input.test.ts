@@ -123,7 +123,7 @@ test.each([
   expect(ran.err()).toContain(message);
 });
 
-test("one instance is counted in the singular", () => {
+test("after the number 1 the noun is singular", () => {
   expect([0, 1, 2].map(instancesText)).toEqual(["0 instances", "1 instance", "2 instances"]);
   expect(movedText(1, 2)).toBe("1 node and moved 2 instances from it");
   expect(movedText(2, 1)).toBe("2 nodes and moved 1 instance from them");

@@ -267,7 +267,7 @@ test("tenantctl image list shows the images of the site, the tenant and the proj
   okOf(await t.call("POST", `/v1/tenants/${other.tenant_id}/images`, { body: body("foreign") }));
   const names = async (argv: string, env?: Record<string, string>) =>
     JSON.parse(await printed(tenantctl(`${argv} -o json`, env))).items.map(({ name }: { name: string }) => name);
-  // The project is the only one of the tenant, so it needs no flag.
+  // The tenant has only this project, so the command needs no flag.
   expect(await names("image list")).toEqual(["shared", "own", "project's"]);
   expect(await names("image list", { TENANTCTL_TENANT: acme.tenant_id })).toEqual(["shared", "own", "project's"]);
   expect(await names(`image list --project ${acme.project_id} --tenant ${acme.tenant_id}`))

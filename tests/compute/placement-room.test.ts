@@ -229,7 +229,7 @@ test("the disks of an instance that is being evacuated to a node are not created
 });
 
 test("the guard accepts a node if and only if the filters do", async () => {
-  // The numbers are small, so that requests often reach the limit. One resource is scarce, and the others are
+  // The numbers are small, so that requests often reach the limit. One resource is scarce, and the other resources are
   // plentiful.
   const few = (min: number, max: number) => fc.integer({ min, max });
   const ratio = fc.oneof(fc.constant(null), fc.constantFrom(0.3, 0.5, 1.5, 2.5));

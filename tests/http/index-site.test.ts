@@ -73,7 +73,7 @@ test("a change of the file changes its ETag", async () => {
   expect((await get("/v1/distros/debian/aliases/latest.json")).headers.get("etag")).not.toBe(before);
 });
 
-test("an alias that is added later is served like the others", async () => {
+test("an alias that is added later is served like the other aliases", async () => {
   await writeFile(join(root, "site/v1/distros/debian/aliases/newest.json"), `{"distro":"debian"}`);
   const answer = await get("/v1/distros/debian/aliases/newest.json");
   expect([answer.status, await answer.json()]).toEqual([200, { distro: "debian" }]);

@@ -15,7 +15,7 @@ function shares(total_max: number, each_max: number) {
   return { take, evicted };
 }
 
-test("a source has at most its share of the slots, and can take a slot again after it releases one", () => {
+test("a source has at most its share of the slots, and can take a slot again after it releases a slot", () => {
   const { take, evicted } = shares(10, 2);
   const first = take("a");
   expect(take("a")).not.toBeNull();

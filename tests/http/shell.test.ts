@@ -245,7 +245,7 @@ test("an endless stream is cancelled at the maximum size", async () => {
   expect(pulled).toBeLessThan(BODY_BYTES_MAX + 4 * 65_536);
 });
 
-test("a body without the JSON type gets 415 on routes with a body, and is ignored on others", async () => {
+test("a body without the JSON type gets 415 on routes with a body, and is ignored on other routes", async () => {
   const bytes = new TextEncoder().encode('{"name":"ab"}');
   expect((await post(bytes, {})).status).toBe(415);
   expect((await post(bytes, { "content-type": "text/plain" })).status).toBe(415);

@@ -291,7 +291,7 @@ test("archived builds are newest first by their point release", () => {
   );
 });
 
-test("an archived build with a primary location, or one that is also current, is a problem", () => {
+test("an archived build with a primary location, or an archived build that is also current, is a problem", () => {
   const current = trees[0]!.current.get("resolute")![0]!;
   expect(problemsAfter({ archive: (builds) => void builds.push(structuredClone(current)) })).toContain(
     "is current and archived",

@@ -41,7 +41,7 @@ function build(before: (VendorOutcome & { ok: true }) | null) {
   });
 }
 
-/** Returns "architecture hash" for every current image, and "vault hash" for every archived one. */
+/** Returns "architecture hash" for every current image, and "vault hash" for every archived image. */
 function digestsIn(outcome: VendorOutcome): string[] {
   if (!outcome.ok) return [];
   const lines = (builds: Iterable<readonly Build[]>, place?: string) =>

@@ -55,7 +55,7 @@ test("lines in gnu format may have two spaces, a star, or one space (openSUSE); 
   expect([...found]).toEqual([["one.img", A], ["two.img", B.toLowerCase()], ["three.img", A]]);
 });
 
-test("lists in bsd format return hashes of the requested algorithm and skip others", () => {
+test("lists in bsd format return hashes of the requested algorithm and skip other hashes", () => {
   const found = sums(`# x.img: 12 bytes\nMD5 (x.img) = ${"0".repeat(32)}\nSHA256 (x.img) = ${A}\n`, "bsd");
   expect([...found]).toEqual([["x.img", A]]);
   expect([...parseSizes("# x.img: 12 bytes\nSHA256 (x.img) = 00\n# no size\n")]).toEqual([["x.img", 12]]);

@@ -138,7 +138,7 @@ test("a vendor fails if endoflife.date answers 404 or 500, so that an ended rele
   for (const status of [404, 500]) expect((await run(rocky, [{ match: /endoflife\.date/, status }])).ok).toBe(false);
 });
 
-// Recorded responses with more images than the default ones.
+// Recorded responses with more images than the default images.
 const WIDE_ROCKY = ["wide/rocky", "t0"].map(webFolder);
 
 test("images of an architecture whose list does not answer stay in their builds", async () => {

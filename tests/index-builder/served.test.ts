@@ -103,7 +103,7 @@ describe("a site of index-builder, served by `task start` with INDEX_SITE:", () 
     const socket = connect(server.port, "127.0.0.1");
     socket.pause();
     socket.write("GET /v1/images.json HTTP/1.0\r\nhost: berth\r\n\r\n");
-    // A response to a later request shows that the server has handled this one.
+    // A response to a later request shows that the server has handled this request.
     await get("/v1/index.json");
     for (const day of ["2026-10-09", "2026-10-10", "2026-10-09", "2026-10-10"]) await publish(day);
     let read = "";

@@ -218,7 +218,7 @@ test("a key is refused if it was retired, or its signing subkey expired, after i
   }
 });
 
-test("a key file with another key than the pinned one is refused", async () => {
+test("a key file with another key than the pinned key is refused", async () => {
   const bodies = {
     key: stranger.publicKey.armor(),
     SHA256SUMS: GOOD,
@@ -248,7 +248,7 @@ test("a signature without a pinned key is a warning in mode check; in mode requi
   expect(required.notes).toMatchObject([{ level: "alarm", text: expect.stringContaining("9: kept unchanged") }]);
 });
 
-test("in mode require, a release without a pinned key is left out, and the others are published", async () => {
+test("in mode require, a release without a pinned key is left out, and the other releases are published", async () => {
   const [pinned, unpinned] = [signedVendor("pgp_detached", [vendor.fingerprint]), signedVendor("pgp_detached", [])];
   const both: Vendor = {
     ...pinned,
@@ -268,7 +268,7 @@ test("in mode require, a release without a pinned key is left out, and the other
   expect(outcome.notes).toMatchObject([{ level: "alarm", text: expect.stringContaining("10: left out") }]);
 });
 
-test("in mode require, only an archived build without a pinned key is left out, with a warning", async () => {
+test("in mode require, an archived build without a pinned key is left out with a warning, and the current build is published", async () => {
   const subject = signedVendor("pgp_detached", [vendor.fingerprint]);
   const unpinned = signedVendor("pgp_detached", []);
   const withVault: Vendor = {
@@ -309,7 +309,7 @@ test("if the key's URL fails, the key of an earlier run is used, so a bad signat
   expect(later.ok ? "accepted" : later.error).toMatch(/^untrusted: /);
 });
 
-test("S-31: an older signed document is refused as a rollback, a newer one is accepted, and the state keeps the newest date", async () => {
+test("S-31: an older signed document is refused as a rollback, a newer document is accepted, and the state keeps the newest date", async () => {
   const key = vendor.publicKey.armor();
   const signed = async (text: string, date: Date) =>
     webOf({ key, SHA256SUMS: text, "SHA256SUMS.asc": await detachedOf(text, vendor, { date }) });

@@ -7,7 +7,7 @@ import { parseCidr } from "../../src/lib/net/ip-address.ts";
 const trusted = [parseCidr("10.0.0.0/8")!, parseCidr("2001:db8:ffff::/48")!];
 const of = (peer: string | undefined, forwardedFor?: string) => clientAddress({ peer, forwardedFor, trusted });
 
-test("the address of a caller that is not our proxy is its connection's address, whatever X-Forwarded-For contains", () => {
+test("for a caller that is not our proxy, the client address is the address of the connection, whatever X-Forwarded-For contains", () => {
   const claim = fc.oneof(fc.string(), fc.ipV4(), fc.array(fc.ipV4()).map((hops) => hops.join(", ")));
   fc.assert(fc.property(claim, (forwardedFor) => {
     expect(of("192.0.2.7", forwardedFor)).toBe("192.0.2.7");

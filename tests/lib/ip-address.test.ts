@@ -62,7 +62,7 @@ test("parseIp accepts what Node.js accepts, except zones, and parses its own can
   }));
 });
 
-test("a network contains the addresses of its family that begin with its prefix, and no others", () => {
+test("a network contains the addresses of its family that begin with its prefix, and no other addresses", () => {
   const inside = (address: string, cidr: string) => inCidr(parseIp(address)!, parseCidr(cidr)!);
   expect(inside("10.255.255.255", "10.0.0.0/8")).toBe(true);
   expect(inside("11.0.0.0", "10.0.0.0/8")).toBe(false);

@@ -30,7 +30,7 @@ test.each([
   "001a2b3c4d5e\n",
 ])("%j is not a MAC", (text) => expect(canonicalMac(text)).toBeNull());
 
-test("every spelling of an address, including the canonical one, has the same canonical form", () => {
+test("every spelling of an address, including the canonical spelling, has the same canonical form", () => {
   fc.assert(fc.property(octets, fc.constantFrom(":", "-", ".", " ", ""), fc.boolean(), (parts, separator, upper) => {
     const text = parts.join(separator);
     const canonical = canonicalMac(upper ? text.toUpperCase() : text);

@@ -56,7 +56,7 @@ describe("a drain preview", () => {
     ]);
   });
 
-  test("moves the instances of an affinity group to one node: to the node of the group's other instances, if it has others", () => {
+  test("moves the instances of an affinity group to one node: to the node of the group's other instances, if the group has other instances", () => {
     const nodes = snapshot(node(1), node(2), node(3), node(4));
     const targets = (on: readonly string[]) =>
       drain(grouped("affinity", on), nodes).placeable.map(({ target_cn_uuid }) => target_cn_uuid);

@@ -82,7 +82,7 @@ function overcommitted({ capacity: report, placement: rules }: NodeSnapshot, on:
     sum("disk_bytes") > pool!.free_bytes * (rules.overprovision_disk ?? 1);
 }
 
-test("no sequence of placements overcommits a node or uses a node that is cordoned, reserved or pinned to others", () => {
+test("no sequence of placements overcommits a node or uses a node that is cordoned, reserved or pinned to another tenant", () => {
   fc.assert(
     fc.property(nodes, manyRequests, (start, requests) => {
       const placed = placeAll(start, requests);

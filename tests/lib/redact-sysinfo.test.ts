@@ -43,7 +43,7 @@ test("all other members are kept in order, and the input is not changed", () => 
   expect(sysinfo).toEqual(before);
 });
 
-test("members whose names only resemble a secret's are kept", () => {
+test("members whose names only resemble the name of a secret are kept", () => {
   const sysinfo = { root_shadow_set: true, my_rabbitmq: 1, rabbitmqx: 2, root: { shadow: 3 } };
   expect(redactSysinfo(sysinfo)).toEqual(sysinfo);
 });

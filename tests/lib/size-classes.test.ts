@@ -30,7 +30,7 @@ test.each([
   [0, 0],
 ])("%d bytes have the nominal capacity %d GB", (bytes, gb) => expect(nominalGb(bytes)).toBe(gb));
 
-test("classes merge if their difference is at most 5 % of the larger one", () => {
+test("classes merge if their difference is at most 5 % of the larger class", () => {
   expect(grouped(disk("a", 950), disk("b", 1_000))).toEqual(["1000: b a"]);
   expect(grouped(disk("a", 949), disk("b", 1_000))).toEqual(["949: a", "1000: b"]);
   expect(grouped(disk("a", 1_000), disk("b", 949))).toEqual(["1000: a", "949: b"]);
@@ -41,7 +41,7 @@ test("merged classes get the size of the class with more disks, or of the later 
   expect(grouped(disk("a", 100), disk("b", 104))).toEqual(["104: b a"]);
 });
 
-test("if each class is within 5 % of the next, the order of the disks decides which classes merge", () => {
+test("if each class is within 5 % of the next class, the order of the disks decides which classes merge", () => {
   expect(grouped(disk("a", 100), disk("b", 105), disk("c", 110))).toEqual(["105: b a c"]);
   expect(grouped(disk("b", 105), disk("c", 110), disk("a", 100))).toEqual(["110: c b", "100: a"]);
 });

@@ -94,7 +94,7 @@ test("the result of the step `drain` has the id of the boot that the node had af
   });
 });
 
-test("the step `return` ends when the node reports another boot: it succeeds with the wanted image, and fails with another one", () => {
+test("the step `return` ends when the node reports another boot: it succeeds with the wanted image, and fails with another image", () => {
   const at: Returning = {
     step: "return",
     from_boot_id: "boot-1",

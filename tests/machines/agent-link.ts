@@ -10,7 +10,7 @@ export type AgentLink = {
   close(): Promise<void>;
 };
 
-/** The headers that the proxy forwards. The agent's requests need no others. */
+/** The headers that the proxy forwards. The agent's requests need no other headers. */
 const FORWARDED = ["authorization", "content-type", "x-poll-token"];
 const PROGRESS = /^\/v1\/agent\/jobs\/[^/]+\/progress$/;
 

@@ -121,7 +121,7 @@ describe("an image is refused if it is", () => {
     expect(await refused("huge.qcow2")).toContain("more than the image's content_bytes");
   });
 
-  test("a small file that unpacks to a huge one", async () => {
+  test("a small file that unpacks to a huge file", async () => {
     await writeFile(at("bomb.gz"), gzipSync(new Uint8Array(256 * MIB)));
     expect((await stat(at("bomb.gz"))).size).toBeLessThan(MIB);
     expect(await refused("bomb.gz")).toContain("it unpacks to more than its content_bytes");

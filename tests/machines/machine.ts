@@ -65,7 +65,7 @@ export type TestMachine = {
   /** Lines that the driver logged. */
   readonly log: string[];
   driver(): Driver;
-  /** Disconnects the driver, then starts a new one, as a restart of the agent does. */
+  /** Disconnects the driver, then starts a new driver, as a restart of the agent does. */
   restart(host?: Partial<Host>): Promise<Driver>;
   /** Disconnects the driver. Its VMs keep running. */
   leave(): void;

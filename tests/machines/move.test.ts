@@ -188,7 +188,7 @@ test("a guest continues even if the abandoned target answers late that the guest
   expect(await inGuest(source.driver(), id, "cat /run/mark")).toBe("kept");
 });
 
-test("a guest moves from an older QEMU to a newer one, and starts again with its old hardware", async () => {
+test("a guest moves from an older QEMU to a newer QEMU, and starts again with its old hardware", async () => {
   await source.restart({ program: await olderQemu(source.state_dir) });
   const { id, moving, link } = await prepared(true);
   await source.driver().migrations.send(moving, link, options());
@@ -265,7 +265,7 @@ test("a stopped guest moves with its disk", async () => {
   expect(refused).toEqual([]);
 });
 
-test("a running guest moves with its data disks, including a detached one", async () => {
+test("a running guest moves with its data disks, including a detached disk", async () => {
   // The deleted disk leaves the SCSI number 0 free. The next disk keeps the number 1.
   const [attached, detached] = [dataDisk("attached"), dataDisk("detached")];
   const { id, moving, link } = await prepared(true, [dataDisk("deleted"), attached, detached]);

@@ -19,7 +19,7 @@ let address: string;
 /** The id of the guest's instance. */
 export let id: string;
 
-/** Opens two nodes, and a guest on the first one, before the tests of the file. Closes them afterwards. */
+/** Opens two nodes, and a guest on the first node, before the tests of the file. Closes them afterwards. */
 export function withMovingGuest(): void {
   withMachine(open, "nft", "conntrack", "python3", "ssh", "ssh-keygen", "openssl");
 }

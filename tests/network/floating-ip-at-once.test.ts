@@ -14,8 +14,8 @@ beforeAll(async () => {
 afterAll(() => b?.t.close());
 
 /**
- * Takes the node's jobs until one has this kind and satisfies `wanted`. Returns that job, and completes the earlier
- * ones.
+ * Takes the node's jobs until a job has this kind and satisfies `wanted`. Returns that job, and completes the earlier
+ * jobs.
  */
 async function jobOf(node: Node, kind: string, wanted: (of: Record<string, unknown>) => boolean) {
   for (;;) {

@@ -110,7 +110,7 @@ describe("selectors", () => {
     }
   });
 
-  test("a floating IP of another tenant and an absent one get the same 404", async () => {
+  test("a floating IP of another tenant and a missing floating IP get the same 404", async () => {
     const made = okOf(await makeFloatingIp(a));
     for (const id of [made.id, randomUUID()]) {
       notFound(await b.call("GET", path(id)));
@@ -122,7 +122,7 @@ describe("selectors", () => {
 });
 
 describe("names", () => {
-  test("are unique in a project and free in others", async () => {
+  test("are unique in a project, and can be used again in other projects", async () => {
     const first = okOf(await makeFloatingIp(a, { family: "v4", name: "taken" }));
     const message = "a floating ip named taken already exists in this project";
     conflictWith(await makeFloatingIp(a, { family: "v6", name: "taken" }), message);

@@ -97,7 +97,7 @@ describe.each([["one server", 1], ["two servers", 2]] as const)("at %s", (_where
 
   test("64 requests for 16 groups of overlapping blocks create 16 subnets", async () => {
     const { id } = await vpc();
-    // Four ways to request one block; each overlaps the three others.
+    // Four ways to request one block; each overlaps the three other blocks.
     const blocks = (
       place: number,
     ) => [`10.${place}.0.0/16`, `10.${place}.0.0/17`, `10.${place}.0.0/20`, `10.${place}.1.0/24`];

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => n.t.close());
 
-test("a table that a tenant creates is never the main one", async () => {
+test("a table that a tenant creates is not the main table", async () => {
   const vpc = await n.vpc();
   const table = await n.table(vpc.id, { name: "egress", description: "out" });
   expect(table).toEqual({

@@ -135,7 +135,7 @@ test.each(["GET", "POST"])("%s without a route table gets 400 MissingScope", asy
   expect(refusal(answer)).toEqual([400, "MissingScope", `${method} /v1/routes requires \`?route_table=<uuid>\``]);
 });
 
-test("another tenant's route table gets 404, like one that does not exist", async () => {
+test("another tenant's route table gets 404, like a route table that does not exist", async () => {
   const { main_route_table_id } = await networksOf(await openTenant(n.t)).vpc();
   for (const table of [main_route_table_id, randomUUID()]) {
     expect(refusal(await n.tryRoute(table))).toEqual(NOT_FOUND);

@@ -1,4 +1,4 @@
-// Ends the driver at every step of the creation of a router. The next driver, which knows nothing of the first one,
+// Ends the driver at every step of the creation of a router. The next driver, which knows nothing of the first driver,
 // must make the router equal to a router whose creation was not interrupted.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { kernelNetwork } from "../../nodeagent/network/kernel.ts";

@@ -110,7 +110,7 @@ describe.skipIf(missing !== null)("two NAT gateways of each family on one node",
     });
   });
 
-  test("a document of an older server, which does not name the gateways, uses the first one of each family", async () => {
+  test("a document of an older server, which does not name the gateways, uses the first gateway of each family", async () => {
     const unnamed = (route: DocumentRoute): DocumentRoute =>
       route.target.kind === "nat_gateway"
         ? { ...route, target: { kind: "nat_gateway", underlay_address: route.target.underlay_address } }

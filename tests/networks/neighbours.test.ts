@@ -51,7 +51,7 @@ pseudo = v6(source) + v6("fe80::1") + struct.pack("!IHBB", 4 + len(body), 0, 0, 
 send(router, me, 0x86dd, ip6(source, "fe80::1", 58, b"\\x87\\0" + struct.pack("!H", checksum(pseudo + b"\\x87\\0\\0\\0" + body)) + body, 255))`
       .split("\n").join("; ");
 
-  test("occupies at most 8 neighbours with link-local addresses, and keeps its first ones", async () => {
+  test("occupies at most 8 neighbours with link-local addresses, and keeps its first neighbours", async () => {
     const pings = async () => (await site.inMachine("a1", "ping", "-c", "1", "-W", "1", "fe80::1%eth0")).code === 0;
     expect(await pings()).toBe(true);
     await send(solicits('"fe80::bad:%x" % n'));

@@ -181,7 +181,7 @@ while True:
     client.close()
 `;
 
-/** Prints `ready`, reads frames until its input ends, waits for the last ones and prints how many had the mark. */
+/** Prints `ready`, reads frames until its input ends, waits for the last frames and prints how many had the mark. */
 const SNIFFER = `
 import select, socket, sys, time
 frames = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))

@@ -114,7 +114,7 @@ test("the wait for the approval is never longer than one hour", async () => {
   expect(ran.err()).toContain("not approved within 3600 s");
 });
 
-test("an expired claim code is replaced by a new one", async () => {
+test("an expired claim code is replaced by a new code", async () => {
   const claim_code_expires_at = new Date(Date.now() + 5_000).toISOString();
   const register = inOrder(registered({ claim_code_expires_at }), registered({ claim_code: "DEF-456" }));
   const codes: string[] = [];
@@ -175,7 +175,7 @@ test("a rejected registration ends the agent with the server's message", async (
   expect(ran.err()).toContain("registration rejected: 400 hostname must be");
 });
 
-test("credentials of another machine, damaged credentials and credentials readable by others are rejected", async () => {
+test("credentials of another machine, damaged credentials and credentials that other users can read are rejected", async () => {
   const state_dir = stateDir();
   const path = join(state_dir, "credentials.json");
   for (const [text, mode] of [[`{"server_uuid":"other","api_key":"k"}`, 0o600], ["{", 0o600], ["{}", 0o644]] as const) {
@@ -196,7 +196,7 @@ test.each(["00000000-0000-0000-0000-000000000000", "FFFFFFFF-ffff-ffff-ffff-ffff
   },
 );
 
-test("a simulated machine keeps its identity and rejects another one", async () => {
+test("a simulated machine keeps its identity and rejects another identity", async () => {
   const first = await runAgent({ ...reports(), [REGISTER]: () => registered(), [POLL]: () => APPROVED });
   const other = "11111111-2222-4333-8444-555555555555";
   const ran = await runAgent({}, { state_dir: first.state_dir, argv: ["--server-uuid", other] });

@@ -59,7 +59,7 @@ test("the limited reservoir percent is saved in the machine's state", async () =
 
 const KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f operator@desk";
 
-/** Returns a server that sends these lists of root keys in order and repeats the last one. */
+/** Returns a server that sends these lists of root keys in order and repeats the last list. */
 function rootKeys(...answers: (unknown[] | undefined)[]): Record<string, Route> {
   const config = () => {
     const keys = answers.length > 1 ? answers.shift() : answers[0];

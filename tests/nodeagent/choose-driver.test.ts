@@ -49,7 +49,7 @@ test("the choice of the driver qemu fails with the reason", async () => {
   await expect(choose("qemu")).rejects.toThrow(/this machine cannot run VMs: .*; run nodeagent check/);
 });
 
-test("with auto, the driver is the simulated one, and the log contains the reason", async () => {
+test("with auto, the simulated driver is chosen, and the log contains the reason", async () => {
   const driver = await choose("auto");
   expect(driver.images).toBeNull();
   expect(log).toEqual([expect.stringMatching(/^driver: simulated, because this machine cannot run VMs: .*lib/)]);

@@ -30,7 +30,7 @@ export async function fakeMonitor(
     void client!.write(typeof message === "string" ? message : `${JSON.stringify(message)}\r\n`);
   const server: Server = createServer((socket) => {
     socket.on("error", () => {});
-    // As QEMU does: a second client waits, without a greeting, until the first one leaves.
+    // As QEMU does: a second client waits, without a greeting, until the first client leaves.
     if (client === undefined) serve(socket);
     else client.once("close", () => serve(socket));
   });

@@ -71,7 +71,7 @@ test("all commands fail when QEMU ends, and later ones fail at once", async () =
   await expect(qmp.execute("cont")).rejects.toMatchObject({ kind: "Closed" });
 });
 
-test("the client delivers the known events in order, even when they are split over packets, and ignores others", async () => {
+test("the client delivers the known events in order, even when they are split over packets, and ignores other events", async () => {
   monitor = await fakeMonitor();
   qmp = await openQmp(monitor.path);
   const events: QmpEvent[] = [];

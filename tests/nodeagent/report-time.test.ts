@@ -43,7 +43,7 @@ test("the first report of a restarted agent is later than its last report before
   await saved(state_dir, NOON_MS + 2);
 });
 
-test("a damaged file is treated like a missing one", async () => {
+test("a damaged file is treated like a missing file", async () => {
   const state_dir = stateDir();
   await writeFile(join(state_dir, "last-report"), "{", { mode: 0o600 });
   expect(await createReportTime(state_dir, () => NOON_MS).next()).toBe(at(NOON_MS));

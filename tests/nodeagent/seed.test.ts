@@ -93,7 +93,7 @@ describe("the volume", () => {
     expect(Buffer.from(seedVolume(plan, MTUS)).equals(seedVolume(plan, MTUS))).toBe(true);
   });
 
-  test("holds files over several clusters, and empty ones", () => {
+  test("holds files over several clusters, and empty files", () => {
     const files = { "a-file-with-a-rather-long-name": "x".repeat(70_001), empty: "", "exact": "y".repeat(512) };
     expect(readFatVolume(fatVolume("L", files)).files).toEqual(files);
   });

@@ -65,7 +65,7 @@ test("the request has the URL's host name in Host, no credential and no cookie, 
   });
 });
 
-test("a name is resolved once, all its addresses are checked, and if one is down the next is used", async () => {
+test("a name is resolved once, all its addresses are checked, and if an address does not answer, the next address is used", async () => {
   const port = await serve((_request, response) => void response.end("here"));
   let resolved = 0;
   const resolve = (addresses: string[]) => () => Promise.resolve((resolved += 1, addresses));

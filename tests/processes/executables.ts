@@ -38,7 +38,7 @@ const SAY_LIMIT_MS = 20_000;
 /** The compiled programs of the project. */
 export type Program = (typeof NAMES)[number];
 
-/** Builds all programs unless the wanted ones are newer than their sources. */
+/** Builds all programs unless the wanted programs are newer than their sources. */
 export async function buildExecutables(wanted: readonly Program[] = PROGRAMS): Promise<void> {
   const built = await Promise.all(wanted.map((name) => modified_ms(join(ROOT, "dist", name))));
   const sources = (await Promise.all(SOURCES.map(newest_ms))).reduce((a, b) => Math.max(a, b));
@@ -84,7 +84,7 @@ export function start(name: Program, argv: readonly string[], options: RunOption
   const said = () => out + err;
   return {
     // child.kill is not used: Deno would then report the signal as the end, even if the program handled the signal, and
-    // would not send a second one.
+    // would not send a second signal.
     signal: (name) => void (running && process.kill(child.pid!, name)),
     ended,
     said,

@@ -148,7 +148,7 @@ test("if the node is removed first, a placement by a commit call gets the fault 
   expect(await placed(node)).toBe(0);
 });
 
-test("a disabled node accepts no placement, and an approved one does", async () => {
+test("a disabled node accepts no placement, and an approved node does", async () => {
   const node = await approvedNode();
   expect(await placement.place(node)).toBe("placed");
   await disable(node);
@@ -200,7 +200,7 @@ test(
   120_000,
 );
 
-test("a valid reservation prevents the removal, and an expired one does not", async () => {
+test("a valid reservation prevents the removal, and an expired reservation does not", async () => {
   const node = await disabledNode();
   await db.query("insert into placement_reservation values ($1, $1, $1, berth_now() + interval '1 minute')", [node]);
   expectConflict(await remove(node), RESERVATION);

@@ -82,7 +82,7 @@ function start(port: number, root?: string): Promise<ServerProcess> {
     BERTH_TRUSTED_PROXIES: "127.0.0.1",
     BERTH_BEHIND_PROXY: "1",
   };
-  // This version runs as `task start` runs it. The older ones have other permissions.
+  // This version runs as `task start` runs it. The older versions have other permissions.
   return startServer(root === undefined ? { env, as_task: true } : { env, root });
 }
 

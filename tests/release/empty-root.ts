@@ -19,7 +19,7 @@ export async function whyNoInstallation(): Promise<string | null> {
   return lacking(...TOOLS) ?? (await rootWords() === null ? "this user cannot become root" : null);
 }
 
-/** Creates an empty root at the path. Removes an existing one. */
+/** Creates an empty root at the path. Removes an existing root. */
 export async function makeEmptyRoot(path: string): Promise<void> {
   await rm(path, { recursive: true, force: true });
   for (const name of FOLDERS) await mkdir(join(path, name), { recursive: true });

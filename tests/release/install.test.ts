@@ -100,7 +100,7 @@ describe.skipIf(why_not !== null)("install.sh", { timeout: LIMIT_MS }, () => {
     expect(await readFile(join(root, "etc/berth/control-plane.keys"), "utf8")).toBe(keys);
   });
 
-  test("S-42: refuses a version older than the installed one, unless --allow-downgrade is passed", async () => {
+  test("S-42: refuses a version older than the installed version, unless --allow-downgrade is passed", async () => {
     expect((await install("new", "opsctl")).code).toBe(0);
     const refused = await install("old", "booter", "opsctl");
     expect(refused.code).toBe(1);

@@ -224,7 +224,7 @@ test.skipIf(missing !== null)(
   },
 );
 
-test.skipIf(missing !== null)("booter check verifies the channel, and names what is wrong with it", async () => {
+test.skipIf(missing !== null)("booter check verifies the channel, and names the problem", async () => {
   const check = async () => (await run(at("programs/bin/booter"), ["check", "--config", at("booter.toml")])).stdout;
   expect(await check()).toMatch(/^ok {3}channel: http:\S+ lists 3 files, signed 20\d\d-/m);
   const path = at("release/channel/channel.json");

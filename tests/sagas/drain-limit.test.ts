@@ -55,7 +55,7 @@ test("processes that begin migrations of one drain at the same time begin no mor
     message: `${DRAIN_MIGRATIONS_MAX} migrations from node ${p.node} are running, the most that a drain may run`,
   })));
 
-  // A migration that ended leaves room for another one.
+  // A migration that ended leaves room for another migration.
   const [first] = wanted.filter((_, index) => outcomes[index]!.ok);
   await p.finish(first!.operation_id);
   const [one, two] = await Promise.all(refused.slice(0, 2).map(begin));

@@ -34,7 +34,7 @@ async function expectDone(started: Started): Promise<void> {
   expect(left.filter((row) => !/^[+-] (?:lamp|lamp_part|budget|pool_range):/.test(row))).toEqual([]);
 }
 
-test("a saga runs its steps in order, and each step gets the outputs of the earlier ones", async () => {
+test("a saga runs its steps in order, and each step gets the outputs of the earlier steps", async () => {
   const started = await p.start();
   await p.main.pass();
   await p.doJob(started.id);

@@ -102,7 +102,7 @@ export type InstanceFixture = Bare & Prepared;
 
 /**
  * Creates a database with a tenancy, a network, an image, a node, and the instances and floating IPs that this many
- * cases need. Tests copy the database for each group of cases, because the remains of cases slow down later ones.
+ * cases need. Tests copy the database for each group of cases, because the remains of cases slow down later cases.
  */
 export async function makeFixture(cases: number): Promise<InstanceFixture> {
   const bare = await makeBareFixture();

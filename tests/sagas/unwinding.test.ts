@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => p.end());
 afterEach(() => p.open());
 
-/** Steps that are undone when the last one fails. The undo of `work` is a job. */
+/** Steps that are undone when the last step fails. The undo of `work` is a job. */
 const UNDONE = STEPS.slice(0, -1);
 const WRITES = UNDONE.filter((step) => step !== "work");
 const BACKOFF_MS = [1_000, 2_000, 4_000, 8_000];

@@ -87,7 +87,7 @@ export function vulnerabilitiesIn(locked: readonly string[], advisories: readonl
   });
 }
 
-/** Parses a key of the lock file. Throws an Error for an invalid one, so that no package is skipped. */
+/** Parses a key of the lock file. Throws an Error for an invalid key, so that no package is skipped. */
 export function packageOf(key: string): { readonly name: string; readonly version: string } {
   const [, name, version] = /^(@?[^@]+)@([^_]+)/.exec(key) ?? [];
   if (name === undefined || version === undefined) throw new Error(`${key} is not a package`);

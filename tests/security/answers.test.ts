@@ -47,7 +47,7 @@ describe("S-06: all ids of a request are checked", () => {
     expect(asked).toBeGreaterThan(10);
   });
 
-  test("a selector of the caller's tenant together with one of another tenant gets 404", async () => {
+  test("a selector of the caller's tenant together with a selector of another tenant gets 404", async () => {
     for (const [tenant, project] of [[own.tenant, foreign.project], [foreign.tenant, own.project]]) {
       for (const noun of ["vpcs", "floating-ips", "instances"]) {
         const answer = await t.call("GET", `/v1/${noun}?tenant=${tenant}&project=${project}`, { key });

@@ -1,6 +1,6 @@
 // Dependencies are few, pinned to exact versions and hashes, and have no known vulnerability. docs/reliability.md S-41.
 // The advisories of one day are stored in tests/fixtures/advisories.json; before a release, `deno audit` checks for
-// newer ones.
+// newer advisories.
 import { describe, expect, test } from "vitest";
 import { readText } from "../lint/sources.ts";
 import {

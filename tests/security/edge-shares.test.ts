@@ -137,7 +137,7 @@ function slowBody(headers = "", bytes = BODY_BYTES_MAX): Buffer {
   return Buffer.concat([Buffer.from(head), Buffer.alloc(bytes - 1, " ")]);
 }
 
-/** Sends large slow bodies, and smaller ones that fill the remaining memory. */
+/** Sends large slow bodies, and smaller bodies that fill the remaining memory. */
 async function slowBodies(server: ServerProcess, addressOf: (n: number) => string, headers = ""): Promise<void> {
   await inParallel(SLOW_BODIES, (n) => hang(server, addressOf(n), slowBody(headers)));
   for (const bytes of [60_000, 2_000]) {

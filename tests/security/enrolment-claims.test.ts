@@ -172,7 +172,7 @@ describe("S-14: the key of an approved node", () => {
 });
 
 describe("a booter's announcement is independent of registrations:", () => {
-  test("the layout proposal uses the announced disks, not the registered ones", async () => {
+  test("the layout proposal uses the announced disks, not the registered disks", async () => {
     const machine = newMachine();
     okOf(await announce(t, machine));
     const path = `/v1/cns/${machine.server_uuid}/setup-layout-proposal`;

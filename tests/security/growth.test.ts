@@ -21,7 +21,7 @@ const BYTES_MAX = 40_000;
 /** Writes per minute of one caller for the test of the rate limit, and the minutes that a slow machine may need. */
 const WRITES = 60;
 const MINUTES_MAX = 3;
-/** The number of rows that one refused write leaves: its reply, and its Idempotency-Key. */
+/** The number of rows that one refused write leaves: the row of the reply, and the row of the Idempotency-Key. */
 const ROWS_OF_A_WRITE = 2;
 
 let t: TestControlPlane;

@@ -35,7 +35,7 @@ test.each(HOSTILE)("S-19: %j is logged as one printable line that parses back un
   expect(entry).toMatchObject({ level: "WARN", message: "request failed", logger: "berth.http", name: text });
 });
 
-test("S-19: a line has at most 16 KiB; a longer one is replaced by a message", () => {
+test("S-19: a line has at most 16 KiB; a longer line is replaced by a message", () => {
   for (const long of ["x".repeat(2 ** 20), "\u202e".repeat(4_000), "ß".repeat(9_000)]) {
     const line = logLine(record({ name: long }));
     expect(Buffer.byteLength(line)).toBeLessThanOrEqual(16_384);

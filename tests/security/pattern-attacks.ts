@@ -116,7 +116,7 @@ function spread(texts: readonly string[]): readonly string[] {
   return Array.from({ length: SAMPLES_MAX }, (_, index) => own[Math.floor(index * own.length / SAMPLES_MAX)]!);
 }
 
-/** The first sizes in characters: small, since an exponential pattern would never end with larger ones. */
+/** The first sizes in characters: small, since an exponential pattern would never end with larger sizes. */
 const FIRST = [16, 20, 24, 28, 200, 2_000] as const;
 const SIZES = [25_000, 50_000, 100_000] as const;
 /** The limit of S-29 in milliseconds for 100 KB. Shorter times are below the resolution of the CPU clock. */

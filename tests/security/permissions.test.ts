@@ -157,7 +157,7 @@ describe("S-38: with the operator's PostgreSQL", { timeout: 120_000 }, () => {
   });
 
   test.each(["SIGKILL", "SIGTERM"] as const)(
-    "when the parent process ends by %s, the others end, too",
+    "when the parent process ends by %s, the other processes end, too",
     async (name) => {
       const server = await startServer({ env: { DATABASE_URL: database.url }, as_task: true });
       const children = childrenOf(server.pid);

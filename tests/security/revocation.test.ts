@@ -158,6 +158,6 @@ describe("S-11: a thousand requests in flight at three servers", () => {
   );
 });
 
-test("S-11: a poll token that ends during its long poll is answered like an unknown one", async () => {
+test("S-11: a poll token that ends during its long poll is answered like an unknown token", async () => {
   expect((await heldPoll).status).toBe(404);
 }, 60_000);

@@ -93,7 +93,7 @@ afterAll(async () => {
   await folder.remove();
 });
 
-/** Makes the calls of a node, a user and a tenant, including wrong ones. */
+/** Makes the calls of a node, a user and a tenant, including wrong calls. */
 async function operate(): Promise<void> {
   const server_uuid = randomUUID();
   const { "root_shadow of a machine": root_shadow, "rabbitmq of a machine": rabbitmq } = given;

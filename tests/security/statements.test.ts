@@ -1,6 +1,6 @@
-// Tests the statements that the database executes. They never contain values (S-27). The server executes the same
-// statements for unknown, used and expired claim codes (S-08), and the same for an unknown API key as for a wrong
-// secret (S-09). A repeated request changes nothing (S-15).
+// Tests the statements that the database executes. The statements never contain values (S-27). The server executes the
+// same statements for unknown, used and expired claim codes (S-08), and the same statements for an unknown API key as
+// for a wrong secret (S-09). A repeated request changes nothing (S-15).
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { dumpTables } from "../support/dump.ts";

@@ -123,7 +123,7 @@ describe("S-32: the API over TLS", () => {
 });
 
 describe("S-36: over TLS, too,", () => {
-  test("a client without a ClientHello and one with an unfinished header are disconnected", async () => {
+  test("a client without a ClientHello and a client with an unfinished header are disconnected", async () => {
     const hasty = await serve(good, SHORT);
     try {
       const silent = await rawClient(hasty.port);

@@ -46,7 +46,7 @@ test("a part that is sent while the part before it is not yet stored is stored o
     const sent = [put(id, 0)];
     await vi.waitFor(async () => expect((await t.db.query(WAITING)).rowCount).toBe(1));
     sent.push(put(id, 1));
-    // The second request is refused at once, or its message waits for the first one.
+    // The second request is refused at once, or its message waits for the first request.
     await Promise.race([sent[1], delay(500)]);
     await client.query("commit");
     return await Promise.all(sent);

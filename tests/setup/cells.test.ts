@@ -92,7 +92,7 @@ test("revert_setup with the epoch of another run is ignored", () => {
   expect(step(SETTING_UP, { ...MESSAGES.revert_setup, epoch: EPOCH - 1 })).toEqual({ out: "ignore" });
 });
 
-test("setup_completed enrols the boot records of all announced ports, and no others", () => {
+test("setup_completed enrols the boot records of all announced ports, and no other boot records", () => {
   const out = step(SETTING_UP, MESSAGES.setup_completed);
   const included = out.out === "go" ? out.parts.flatMap((part) => part.part === "with" ? [part.to.id] : []) : [];
   expect(included).toEqual(MACS);

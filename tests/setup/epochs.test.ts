@@ -40,7 +40,7 @@ describe("through the API", () => {
   afterAll(() => t.close());
   afterEach(() => expectInvariants(t.db));
 
-  /** Events that end the older run before the newer one starts. */
+  /** Events that end the older run before the newer run starts. */
   const EVENTS_BETWEEN: Record<string, (run: Run) => Promise<unknown>> = {
     "a failed run": async (run) => okOf(await report(t, run, "failed", { epoch: run.epoch })),
     "a start of the machine from another booter": async (run) =>

@@ -252,7 +252,7 @@ describe("factory reset", () => {
 });
 
 describe("a confirmation", () => {
-  test("with another hostname is refused and changes nothing; the right one is accepted", async () => {
+  test("with another hostname is refused and changes nothing; the right hostname is accepted", async () => {
     const run = await setUp(t);
     await settle(t);
     const before = await rowOf(t, run);

@@ -89,7 +89,7 @@ describe("a removal", () => {
     expect((await t.call("GET", "/v1/audit/verify")).body).toMatchObject({ outcome: { Ok: {} } });
   });
 
-  test("decommissions the node's boot records and unbound boot records of its ports, and no others", async () => {
+  test("decommissions the node's boot records and unbound boot records of its ports, and no other boot records", async () => {
     const owner = await setUp(t);
     const run = await setUp(t);
     okOf(await putPolicy(t, { auto_enroll: false }));

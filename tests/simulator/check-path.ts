@@ -1,5 +1,5 @@
 // INV-2 and INV-6: each actor follows the published state table, one step per seq, without gaps or duplicates, and its
-// row is the result of its last step. A new incarnation starts at seq 1, after the earlier one has ended.
+// row is the result of its last step. A new incarnation starts at seq 1, after the earlier incarnation has ended.
 import type { Evidence } from "./evidence.ts";
 import { EDGES } from "./published.ts";
 import type { Violation } from "./violation.ts";

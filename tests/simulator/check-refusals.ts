@@ -128,7 +128,7 @@ function codeWasTaken(evidence: Evidence, operation: Operation): boolean {
 
 /**
  * Returns whether the node had the maximum number of claims at one moment of the operation. A commit call counts as one
- * moment: it may make claims and end others, in any order.
+ * moment: the call may make claims and end other claims, in any order.
  */
 function nodeWasFull(evidence: Evidence, operation: Operation): boolean {
   const { sent, answered, message } = operation;

@@ -1,4 +1,4 @@
-// Loads and saves plans that once found a bug. They run first in every test.
+// Loads and saves plans that once found a bug. Every test runs these plans first.
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import type { Plan } from "./plan.ts";
 

@@ -119,7 +119,7 @@ const SOCKETS = 1_000;
 
 const UNLIMITED = { remaining: null, expires_at: null };
 
-/** Returns the claims of a node, including expired ones. */
+/** Returns the claims of a node, including expired claims. */
 function claimsOf(tables: MemoryTables, server_uuid: unknown) {
   return [...tables.actors].flatMap(([key, row]) =>
     key.startsWith("enrolment-claim:") && row.state?.["server_uuid"] === server_uuid

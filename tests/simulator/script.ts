@@ -212,7 +212,7 @@ async function abandon(environment: Environment, command: As<"abandon">, send: S
   environment.counters.operation_abandoned += answers.filter(({ out }) => out === "ok").length;
 }
 
-/** Returns the message that claims a pending job or ends a claimed one, sometimes as failed. */
+/** Returns the message that claims a pending job or ends a claimed job, sometimes as failed. */
 export function workOn(environment: Environment, row: Row, by: string): Message {
   if (row["state"] === "pending") return { type: "claim", by, lease_s: 30 };
   const bad = choose(environment, `job ${String(row["id"])}`, 5) === 0;

@@ -13,7 +13,7 @@ export type Trial = {
 
 export type Failure = { readonly shrunk: Plan; readonly text: string };
 
-/** The number of failures after which a trial stops, because further ones usually have the same cause. */
+/** The number of failures after which a trial stops, because further failures usually have the same cause. */
 const FAILURES_MAX = 3;
 
 /**

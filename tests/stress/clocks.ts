@@ -17,7 +17,10 @@ const HOUR_S = 3_600;
 const DAY_S = 86_400;
 /** The first jump is longer than the time for which replies are stored. */
 const JUMPS_S = [-3 * DAY_S, -DAY_S, -HOUR_S, 0, HOUR_S, DAY_S] as const;
-/** How long before its end a limit is checked, in seconds: longer than a slow machine needs between the steps. */
+/**
+ * How long before the end of a limit the limit is checked, in seconds: longer than a slow machine needs between the
+ * steps.
+ */
 const BEFORE_S = 300;
 /** Long enough for the background work to end the objects that it considers expired. */
 const PASSES_MS = 2_500;

@@ -41,7 +41,7 @@ export async function openKillSite(database_url: string): Promise<KillSite> {
     }
   }
 
-  // Starts the servers one after the other, because the first one applies the migrations.
+  // Starts the servers one after the other, because the first server applies the migrations.
   for (let count = 0; count < SERVERS; count += 1) await openSlot();
   const running = () => slots.map(({ server }) => server).filter((server) => server.isRunning() && !dead.has(server));
   const whole = () => Promise.all(slots.map(({ restarting }) => restarting)).then(() => {});

@@ -45,7 +45,7 @@ export function createCommitKiller(): CommitKiller {
     /** Whether a transaction is open. A call inside a transaction is not a commit. */
     let in_transaction = false;
     let taken: { readonly order: Order; readonly kill_made: Kill } | null = null;
-    /** The frames of the answer, which are held until it is complete. */
+    /** The frames of the answer, which are held until the answer is complete. */
     let answer: Uint8Array[] = [];
 
     function toServer(frames: readonly Uint8Array[]): Passage {

@@ -28,7 +28,7 @@ const COMMANDS = [
 ] as const;
 /** How long to wait for a commit of the wanted command; after that, another command may be tried. */
 const COMMIT_LIMIT_MS = 10_000;
-/** The number of servers that must run before a kill, so that the clients of the killed one have another server. */
+/** The number of servers that must run before a kill, so that the clients of the killed server have another server. */
 const RUNNING_MIN = 2;
 const START_LIMIT_MS = 60_000;
 const LOOK_MS = 10;

@@ -1,6 +1,6 @@
 // Creates more instances at once than there is room for, on 100 light node agents and two servers. One server is killed
-// in the middle; its clients continue at the other with the same Idempotency-Key. Meanwhile the network between agents
-// and servers has all kinds of faults. deno run -A tests/stress/creates.ts [--creates=N]
+// in the middle; its clients continue at the other server with the same Idempotency-Key. Meanwhile the network between
+// agents and servers has all kinds of faults. deno run -A tests/stress/creates.ts [--creates=N]
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { openClient, openPool } from "../../src/db/pool.ts";

@@ -100,8 +100,8 @@ export async function runHostPairs(two: TwoEngines, every = 1): Promise<PairRepo
         return await leftOf(two, fixture);
       },
       wrong: (fixture) => disagreements(two, fixture),
-      // If both commands end the restart, the first one informs the restart's operation by a tell. The second one may
-      // be accepted before the tell arrives, so only the final states are compared.
+      // If both commands end the restart, the first command informs the restart's operation by a tell. The second
+      // command may be accepted before the tell arrives, so only the final states are compared.
       compared: pair.every((each) => ENDS.has(each)) ? "left" : "each",
     });
     if (report.pairs % CHECK_EVERY === 0) await checkAll(two, report);

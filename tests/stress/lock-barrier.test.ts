@@ -32,7 +32,7 @@ test("statements run in the order of the schedule; after the schedule's end, the
   expect(order).toEqual([0, 1, 1, 0, 0, 1]);
 });
 
-test("while a party's statement waits for a lock, the other party runs; the first continues when the lock is released", async () => {
+test("while a party's statement waits for a lock, the other party runs; the first party continues when the lock is released", async () => {
   const holder = () =>
     parties[0].withClient(async (client) => {
       await client.query("select pg_advisory_lock(7)");

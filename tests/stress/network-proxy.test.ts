@@ -80,7 +80,7 @@ test("a connection is cut after a given number of bytes, and these bytes arrive"
   expect(network.counters.cut).toBe(1);
 });
 
-test("a client is not notified when the server's side is dropped, and the data that it sends is lost", async () => {
+test("a client is not notified when the server's side is dropped, and the client's data is lost", async () => {
   const one = await client();
   await expect.poll(() => got.length, WAIT).toBe(1);
   network.loseSide("server");

@@ -12,7 +12,7 @@ export type NetworkSite = {
 };
 
 export async function openNetworkSite(database_url: string): Promise<NetworkSite> {
-  // Starts the servers one after the other, because the first one applies the migrations.
+  // Starts the servers one after the other, because the first server applies the migrations.
   const places = [await openPlace(database_url), await openPlace(database_url)] as const;
   return {
     places,

@@ -16,7 +16,7 @@ export type PairReport = {
 
 export const newReport = (): PairReport => ({ pairs: 0, histories: 0, refused: 0, waited: 0, violations: [] });
 
-/** The number of violations after which a run stops, because further ones usually have the same cause. */
+/** The number of violations after which a run stops, because further violations usually have the same cause. */
 export const VIOLATIONS_MAX = 20;
 
 export type Pair<G> = {

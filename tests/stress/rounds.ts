@@ -1,5 +1,6 @@
 // Runs rounds of load on several servers and one PostgreSQL with fsync on, each round on its own database. Faults occur
-// during a round. After it, the invariants are checked, and the database is compared with the answers that clients got.
+// during a round. After each round, the invariants are checked, and the database is compared with the answers that
+// clients got.
 import { openClient, openPool } from "../../src/db/pool.ts";
 import { type OwnCluster, ownCluster } from "../support/cluster.ts";
 import { databaseUrl } from "../support/database-url.ts";

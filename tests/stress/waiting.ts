@@ -22,8 +22,8 @@ export async function until(
 }
 
 /**
- * Repeats a check until it finds nothing, or returns what it found at the limit. Repeating is needed because some audit
- * entries are chained a little after their commit.
+ * Repeats a check until the check finds nothing or the time limit passes; returns what the last check found. Repeating
+ * is needed because some audit entries are chained a little after their commit.
  */
 export async function untilEmpty(
   check: () => Promise<string[]>,

@@ -10,7 +10,7 @@ export type OwnCluster = {
   readonly url: string;
   readonly dataDir: string;
   pid(): number;
-  /** Signals the server and waits for its end. SIGINT is a fast stop, SIGQUIT an immediate one. */
+  /** Signals the server and waits for its end. SIGINT is a fast stop, SIGQUIT an immediate stop. */
   kill(signal: "SIGINT" | "SIGQUIT" | "SIGKILL"): Promise<void>;
   /** Starts the server again after a kill. */
   restart(): Promise<void>;

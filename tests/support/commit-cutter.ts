@@ -53,7 +53,7 @@ export function createCommitCutter(): CommitCutter {
     const sent = frameReader(false);
     const received = frameReader(true);
     let cut: Cut | null = null;
-    /** The response to the commit, held until it is complete. */
+    /** The response to the commit, held until the response is complete. */
     let answer: Uint8Array[] = [];
 
     function toServer(frames: readonly Uint8Array[]): Passage {

@@ -40,7 +40,7 @@ export type TestControlPlane = {
   readonly databaseUrl: string;
   readonly plane: ControlPlane;
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
-  /** Registers a node, by default a new one. Throws if the server rejects it. */
+  /** Registers a node, by default a new node. Throws if the server rejects it. */
   register(fields?: Record<string, unknown>): Promise<Registered>;
   approve(code: string, options?: CallOptions): Promise<Answer>;
   /** Registers and approves a node and fetches its key, but does not use the key. */

@@ -23,7 +23,7 @@ export type Counters = {
   swallowed: number;
   /** Number of chunks that reached the server after the client had closed the connection. */
   late: number;
-  /** Number of connections that one side left without notice to the other. */
+  /** Number of connections that one side left without notice to the other side. */
   half_open: number;
   /** Number of chunks that the other side sent into half-open connections. */
   unheard: number;
@@ -124,7 +124,7 @@ export function openLink({ sides, network, watch, over }: LinkOptions): Link {
     if (!gone.has(to)) sides[to].write(piece.bytes);
     if (!piece.cut) return;
     counters.cut += 1;
-    // Bytes that were written already are still sent; later ones are dropped.
+    // Bytes that were written already are still sent; later bytes are dropped.
     sides[to].end(destroy);
     sides[from].destroy();
   }

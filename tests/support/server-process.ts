@@ -24,8 +24,8 @@ export type ServerProcess = {
 
 export type ServerOptions = {
   /**
-   * Environment variables, added to the defaults in startServer; undefined removes one. The default PORT is a free
-   * port.
+   * Environment variables, added to the defaults in startServer; undefined removes a variable. The default PORT is a
+   * free port.
    */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Deno's permission flags of the process; by default it has all permissions. */

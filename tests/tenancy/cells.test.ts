@@ -90,7 +90,7 @@ test("a new password increments the user's session_epoch, granting a capability 
   expect(found).toEqual([4, 4, 3]);
 });
 
-test("a new password is not set if the old one changed in between", () => {
+test("a new password is not set if the old password changed in between", () => {
   const stale = { type: "change_password", password_hash: "n", session_epoch: 2 } as const;
   expect(user.step(USER, stale, START)).toMatchObject({ out: "refuse", fault: { kind: "conflict" } });
 });

@@ -88,7 +88,7 @@ test("when a tenant is created while its silo is deleted, only one of the two re
   expect((await t.call("GET", `/v1/silos/${silo.id}`)).status).toBe(removed.status === 204 ? 404 : 200);
 });
 
-test("S-06: a tenant of one silo is not found below another", async () => {
+test("S-06: a tenant of one silo is not found below another silo", async () => {
   const [a, b] = [await make("/v1/silos"), await make("/v1/silos")];
   for (const method of ["GET", "DELETE"]) {
     expect((await t.call(method, `/v1/silos/${a.id}/tenants/${b.default_tenant_id}`)).status).toBe(404);

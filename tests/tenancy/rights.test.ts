@@ -1,6 +1,6 @@
 // Tests the rights inside a tenant: every route that names an object of the hierarchy, for every kind of caller. A
-// caller cannot distinguish another tenant's object from one that does not exist: the status, the headers and the body
-// are the same (docs/tenancy.md; docs/reliability.md S-01 and S-04).
+// caller cannot distinguish another tenant's object from an object that does not exist: the status, the headers and the
+// body are the same (docs/tenancy.md; docs/reliability.md S-01 and S-04).
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Answer, okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
@@ -211,8 +211,8 @@ async function tenantKey(tenant_id: string, scope: string): Promise<string> {
 }
 
 /**
- * Returns whether a route names a silo, a tenant or an object below one. tests/api/rights-matrix.test.ts covers the
- * routes of operators.
+ * Returns whether a route names a silo, a tenant or an object below a silo or tenant. tests/api/rights-matrix.test.ts
+ * covers the routes of operators.
  */
 function isTenancy({ path, parameters }: RouteDescription): boolean {
   if (path.startsWith("/v1/system/") || path.startsWith("/lab/")) return false;
@@ -258,7 +258,7 @@ async function newKey({ tenant }: Objects): Promise<string> {
   return okOf(await t.call("POST", `/v1/tenants/${tenant}/api-keys`, { body })).id;
 }
 
-/** Returns a valid body. Builds those that refer to another object; the others come from acceptedBodies. */
+/** Returns a valid body. Builds the bodies that refer to another object; the other bodies come from acceptedBodies. */
 function bodyOf({ name, body }: RouteDescription, objects: Objects): unknown {
   if (name === "PUT /v1/subnets/{subnet_id}/route-table") return { route_table_id: objects.route_table };
   if (name.endsWith("/attach")) return { nic_id: objects.nic };
@@ -291,7 +291,7 @@ describe("S-01: each caller gets the status of the table", () => {
   });
 });
 
-describe("S-02: another tenant's object looks like one that does not exist", () => {
+describe("S-02: another tenant's object looks like an object that does not exist", () => {
   const strip = ({ status, text, headers }: Answer) => ({
     status,
     text,

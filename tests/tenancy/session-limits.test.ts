@@ -62,7 +62,7 @@ describe("login attempts of one account", () => {
       tried[name] = answers.map(shape);
     }
     expect(tried[user.username]).toEqual(tried["an unknown name"]);
-    // The right password is refused, too, with the same response as a wrong one.
+    // The right password is refused, too, with the same response as a wrong password.
     expect(shape(await login(user.username))).toEqual(shape(await login(user.username, "wrong")));
     expect((await login(user.username, PASSWORD, second)).status).toBe(429);
     // Other accounts are not limited.

@@ -98,7 +98,7 @@ test("a login returns tokens with the specified claims, and the caller is the us
     .toBe(200);
 });
 
-test("an unknown user, a wrong password, an empty one and a user without a password get the same 401", async () => {
+test("an unknown user, a wrong password, an empty password and a user without a password get the same 401", async () => {
   const user = await newUser();
   const keyed = `keyed-${users}`;
   await addUser(t.db, keyed);
@@ -238,7 +238,7 @@ describe("a new password", () => {
   const change = (key: string, current_password: string, password: string) =>
     t.call("POST", "/v1/auth/password", { key, body: { current_password, password } });
 
-  test("set by the user needs the current one, and ends every session in every process", async () => {
+  test("set by the user needs the current password, and ends every session in every process", async () => {
     const { user, access_token, refresh_token } = await session();
     const other = (await login(user.username)).body;
     expect((await change(access_token, "wrong", "another long password")).body.message).toContain("current_password");
@@ -262,7 +262,7 @@ describe("a new password", () => {
     expect((await login(user.username, "set by an operator")).status).toBe(200);
   });
 
-  test("is not set with a wrong current one, even if the request is repeated", async () => {
+  test("is not set with a wrong current password, even if the request is repeated", async () => {
     const { user, id, key } = { ...(await session()), ...(await addUser(t.db, `repeats-${users}`)) };
     await t.call("PUT", `/v1/system/users/${id}/password`, { body: { password: PASSWORD } });
     const given = {

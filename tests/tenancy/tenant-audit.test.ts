@@ -53,7 +53,7 @@ test("another tenant gets 404; a user with system-read and root see the tenant's
   for (const key of [undefined, reader.token]) expect((await t.call("GET", pathOf(a), { key })).status).toBe(200);
 });
 
-test("the filter by project finds the project's own records and those in its VPCs, and nothing of another project", async () => {
+test("the filter by project finds the project's own records and the records in its VPCs, and nothing of another project", async () => {
   const second = okOf(
     await t.call("POST", `/v1/tenants/${a.tenant_id}/projects`, { key: a.key, body: { name: "second" } }),
   );

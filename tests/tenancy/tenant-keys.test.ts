@@ -106,7 +106,7 @@ describe("in requests about its owner's keys, the key of a tenant", () => {
   });
 });
 
-test("a read_only key of a tenant can list keys, but neither create nor delete one", async () => {
+test("a read_only key of a tenant can list keys, but can neither create nor delete keys", async () => {
   const { body } = await make(acme, { description: "r", scope: "read_only" });
   const key = body.secret;
   expect((await t.call("GET", keysOf(acme), { key })).status).toBe(200);

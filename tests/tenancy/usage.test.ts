@@ -189,7 +189,7 @@ describe("random spans", () => {
 describe("traffic", () => {
   const COUNTERS = { memory_bytes: GIB, disk_read_bytes: 0, disk_written_bytes: 0 };
   let clock_ms = 0;
-  /** Sends a report of the node; by default each is a second later than the previous report. */
+  /** Sends a report of the node; by default each report is a second later than the previous report. */
   const report = async (
     id: string,
     of: readonly [cpu: number, received: number, sent: number],

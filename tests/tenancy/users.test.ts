@@ -127,7 +127,7 @@ test("a capability grants its rights at once, and its loss removes them at once"
 describe("the root operator", () => {
   const root = async () => okOf(await t.call("GET", "/v1/auth/whoami")).user_id;
 
-  test("has every capability: granting or revoking one gets 400 RootIsRoot", async () => {
+  test("has every capability: granting or revoking a capability gets 400 RootIsRoot", async () => {
     for (const method of ["PUT", "DELETE"]) {
       const answer = await capability(method, await root(), "system-read");
       expect(answer).toMatchObject({ status: 400, body: { error_code: "RootIsRoot" } });

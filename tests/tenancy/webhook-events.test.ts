@@ -1,4 +1,4 @@
-// Tests the events of webhooks: an unknown one is refused, and the list has every action of a project's objects.
+// Tests the events of webhooks: an unknown event is refused, and the list has every action of a project's objects.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { OTHER_ACTIONS, PROJECT_ACTIONS, WEBHOOK_EVENTS } from "../../src/contract/audit-actions.ts";
 import { makeObjects, type Objects } from "../api/objects.ts";

@@ -274,7 +274,7 @@ describe("if the worker reads the events only afterwards", () => {
     await drop(webhook);
   });
 
-  test("a webhook that is disabled and enabled twice gets the events of all times when it was enabled, and no others", async () => {
+  test("a webhook that is disabled and enabled twice gets the events of all times when it was enabled, and no other events", async () => {
     const webhook = await newWebhook({ events: ["vpc_create", "webhook_update"] });
     const names = ["on-1", "off-1", "on-2", "off-2", "on-3"];
     const all = ["on-1", webhook.name, webhook.name, "on-2", webhook.name, webhook.name, "on-3"];

@@ -1,4 +1,4 @@
-// Tests the background worker of drains, in which each drain advances independently of the others.
+// Tests the background worker of drains, in which each drain advances independently of the other drains.
 import { expect, test } from "vitest";
 import type { Drain } from "../../src/lib/placement/drain-progress.ts";
 import { createDrains } from "../../src/workers/drains.ts";
@@ -38,7 +38,7 @@ test("drains of several nodes begin their migrations at the same time", async ()
   const other = Promise.withResolvers<void>();
   const begun: string[] = [];
   const { pass } = worker(async ({ server_uuid }) => {
-    // The first drain waits until the second one begins.
+    // The first drain waits until the second drain begins.
     if (server_uuid === "a") await other.promise;
     begun.push(server_uuid);
     other.resolve();

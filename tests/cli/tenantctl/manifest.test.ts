@@ -281,7 +281,7 @@ test("`export` contains the protection and the placement group of an instance, a
   expect(moved.err()).toContain("instance kept refers to placement_groups elsewhere, which is neither in");
 });
 
-test("`apply` creates no instance whose image has the name of another image", async () => {
+test("`apply` refuses an instance if two images have the name of the instance's image", async () => {
   const shell = shellOf(a.tenant);
   await shell.run(`vpc update ${a.vpc.id} --name net`);
   const ids = [(await a.newImage({ name: "twice" })).id];

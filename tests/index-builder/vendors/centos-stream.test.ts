@@ -31,7 +31,7 @@ test("build 20261006.10 is newer than 20261006.9; copies, EC2 images and other s
   expect(builds("10").map(({ build }) => build)).toEqual(["20261006.10", "20260930.0"]);
 });
 
-test("all four architectures are published; one has an older image, in a build of its own", async () => {
+test("all four architectures are published; one architecture has an older image, in a build of its own", async () => {
   const { builds } = await builtFrom(centosStream, WIDE);
   expect(builds("10").map(artifactLines)).toEqual([
     [

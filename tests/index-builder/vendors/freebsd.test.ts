@@ -31,7 +31,7 @@ test("the point releases that have not ended are the current builds, newest firs
   ]);
 });
 
-test("images of both file systems, formats and architectures are published; all others are not", async () => {
+test("images of both file systems, formats and architectures are published; other images are not", async () => {
   const { builds } = await builtFrom(freebsd, WIDE);
   const lines = artifactLines(builds("15")[0]);
   expect(lines.map((line) => line.split(" ")[0])).toEqual([

@@ -48,7 +48,7 @@ test("in later recorded responses, rebuild 10 follows rebuild 9, and 10.10 follo
   expect(builds("10").map(({ build }) => build)).toEqual(["10.10-20290520.0"]);
 });
 
-test("LVM and the other architectures are published; one has an older image, in a build of its own", async () => {
+test("LVM and the other architectures are published; one architecture has an older image, in a build of its own", async () => {
   const { builds } = await builtFrom(rocky, WIDE);
   const [newest, lagging] = builds("9");
   expect(artifactLines(newest)).toEqual([

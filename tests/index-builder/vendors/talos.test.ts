@@ -24,7 +24,7 @@ test("the version is the build id; the factory gives hashes only to customers, s
   });
 });
 
-test("a newer version without a hash replaces an older one", async () => {
+test("a newer version without a hash replaces an older version", async () => {
   const before = await builtFrom(talos);
   const { builds, outcome } = await builtFrom(talos, ["wide/talos", "t0"], { previous: before.outcome.tree });
   expect(builds("1.14").map(({ build }) => build)).toEqual(["1.14.10"]);
@@ -44,7 +44,7 @@ test("a hash that the factory gives is published", async () => {
   });
 });
 
-test("a request for the hash that answers neither 200 nor 402 fails the vendor", async () => {
+test("the vendor fails if a request for the hash is answered with neither 200 nor 402", async () => {
   expect(await runRecorded(talos, ["wide/talos-refused", "t0"])).toMatchObject({
     ok: false,
     error: expect.stringMatching(/^refused: GET \S+nocloud-amd64\.raw\.xz\.sha256: status 403$/),
@@ -52,7 +52,7 @@ test("a request for the hash that answers neither 200 nor 402 fails the vendor",
   expect(await runRecorded(talos, ["wide/talos-without-hashes", "t0"])).toMatchObject({ ok: false });
 });
 
-test("a newest release that is a pre-release fails the vendor", async () => {
+test("the vendor fails if the newest release is a pre-release", async () => {
   expect(await runRecorded(talos, ["wide/talos-prerelease", "t0"])).toMatchObject({
     ok: false,
     error: expect.stringMatching(/^unreadable: https:\/\/api\.github\.com\/\S+: prerelease/),

@@ -18,8 +18,9 @@ export type Packet = {
 export type Verdict = "pass" | "drop";
 
 /**
- * A rule with a higher priority decides before others, and deny before allow at the same priority. If no rule matches,
- * an outbound packet passes, and an inbound packet passes if its source is in the VPC's blocks.
+ * A rule with a higher priority decides before a rule with a lower priority, and deny before allow at the same
+ * priority. If no rule matches, an outbound packet passes, and an inbound packet passes if its source is in the VPC's
+ * blocks.
  */
 export function modelVerdict({ firewall_rules, blocks }: NetworkDocument, packet: Packet): Verdict {
   const matching = firewall_rules.filter((rule) => rule.direction === packet.direction && matches(rule, packet));

@@ -118,7 +118,7 @@ test("a further address of a NIC leads to this NIC, even if another NIC's allowe
     wanted(vpc, node, taps).families[family].routes
       .filter(({ destination, is_fallback }) => addresses.includes(destination) && is_fallback !== true)
       .map(({ hop }) => hop);
-  // Of two NICs on one node, the last one in the document would win.
+  // Of two NICs on one node, the last NIC in the document would win.
   for (const node of ["n1", "n2"] as const) {
     const vpc = { ...VPC, machines: [owner, { ...other, node }] };
     for (const family of FAMILIES) {

@@ -27,7 +27,9 @@ async function simulated(copy: SourceCopy): Promise<number> {
   return missed;
 }
 
-/** Returns the number of mutants that a check on PostgreSQL does not catch, or whose check fails without them too. */
+/**
+ * Returns the number of mutants whose check on PostgreSQL finds nothing, or also finds something without the mutant.
+ */
 async function onDatabase(copy: SourceCopy): Promise<number> {
   const cluster = await ownCluster({ fsync: "off", max_connections: "60" });
   let missed = 0;

@@ -7,7 +7,7 @@ import { mutated } from "./mutant.ts";
 import { copySources, originalSource, type SourceCopy } from "./source-copy.ts";
 
 const ALL = [...SIMULATED_MUTANTS, ...DATABASE_MUTANTS];
-/** A mutant of the engine, one of a saga, and an authentication bypass. */
+/** A mutant of the engine, a mutant of a saga, and an authentication bypass. */
 const SAMPLE = ["conflict_is_done", "undo_skipped", "any_code_approves"];
 
 let copy: SourceCopy;
