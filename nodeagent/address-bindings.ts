@@ -10,9 +10,11 @@ import type { AddressBinding, AddressRelease } from "./driver.ts";
 export type Bindings = Readonly<Record<string, AddressBinding>>;
 
 export type BindingStore = {
-  read(): Bindings;
-  /** Replaces the bindings. The new bindings are on disk when the promise resolves. */
-  write(bindings: Bindings): Promise<void>;
+  /**
+   * Replaces the bindings by the result of `next`. The result is on disk when the promise resolves. If the promise
+   * rejects, the earlier bindings are valid, so a repeated change is written again.
+   */
+  change(next: (bindings: Bindings) => Bindings): Promise<void>;
 };
 
 export type AddressBindings = {
@@ -43,20 +45,23 @@ export function addressBindings(store: BindingStore, hasNic: (nic_id: string) =>
       if (binding.nic_id !== null && !hasNic(binding.nic_id)) {
         throw new Failure(`NIC ${binding.nic_id} does not exist`, EXIT.not_found);
       }
-      const bindings = store.read();
-      if ((bindings[binding.floating_ip_id]?.generation ?? -Infinity) >= binding.generation) return;
-      await store.write({ ...bindings, [binding.floating_ip_id]: binding });
+      await store.change((bindings) =>
+        (bindings[binding.floating_ip_id]?.generation ?? -Infinity) >= binding.generation
+          ? bindings
+          : { ...bindings, [binding.floating_ip_id]: binding }
+      );
     },
-    release: async ({ floating_ip_id, nic_id, generation }) => {
-      const { [floating_ip_id]: bound, ...bindings } = store.read();
-      if (bound === undefined || nic_id !== null && bound.nic_id !== nic_id) return;
-      if (generation === null || bound.generation <= generation) await store.write(bindings);
-    },
-    dropNics: async (nic_ids) => {
+    release: ({ floating_ip_id, nic_id, generation }) =>
+      store.change((bindings) => {
+        const { [floating_ip_id]: bound, ...others } = bindings;
+        if (bound === undefined || nic_id !== null && bound.nic_id !== nic_id) return bindings;
+        return generation === null || bound.generation <= generation ? others : bindings;
+      }),
+    dropNics: (nic_ids) => {
       const gone = new Set<string | null>(nic_ids);
-      const entries = Object.entries(store.read());
-      const left = entries.filter(([, { nic_id }]) => !gone.has(nic_id));
-      if (left.length < entries.length) await store.write(Object.fromEntries(left));
+      return store.change((bindings) =>
+        Object.fromEntries(Object.entries(bindings).filter(([, { nic_id }]) => !gone.has(nic_id)))
+      );
     },
   };
 }

@@ -90,10 +90,10 @@ export function simulatedVms(store: InventoryStore, network: Pick<NodeNetwork, "
     return Object.values(store.read().vms).some(({ nics }) => nics.some((nic) => nic.id === id));
   }
 
-  const addresses = addressBindings({
-    read: () => store.read().addresses,
-    write: (addresses) => store.write({ addresses }),
-  }, (id) => hasNic(id) || isLocalNic(network.documents(), id));
+  const bindings = {
+    change: (next: (now: Bindings) => Bindings) => store.write({ addresses: next(store.read().addresses) }),
+  };
+  const addresses = addressBindings(bindings, (id) => hasNic(id) || isLocalNic(network.documents(), id));
 
   async function inState(id: string, state: SimulatedVm["state"]): Promise<void> {
     const vm = ownVm(id);

@@ -17,8 +17,11 @@ export type MachineState = {
 
 export type MachineFile = {
   read(): MachineState;
-  /** Changes fields. The changes are on disk when the promise resolves. */
-  change(change: Partial<MachineState>): Promise<void>;
+  /**
+   * Changes fields of the state. The changes are on disk when the promise resolves. If the promise rejects, the state
+   * is the earlier one, so that a repeated change is written again.
+   */
+  change(change: (state: MachineState) => Partial<MachineState>): Promise<void>;
 };
 
 const FILE = "machine.json";
@@ -34,18 +37,21 @@ export async function openMachineFile(state_dir: string, newUuid: () => Promise<
   const path = join(state_dir, FILE);
   const text = await readPrivateFile(path);
   let state = text === null ? { server_uuid: await newUuid(), reservoir: RESERVOIR, addresses: {} } : parse(path, text);
-  let saved: Promise<void> = Promise.resolve();
-  const save = () => {
-    const write = () => writeFileDurably(path, `${JSON.stringify(state, null, 2)}\n`);
-    return saved = saved.then(write, write);
-  };
+  let last: Promise<void> = Promise.resolve();
+  const write = (content: MachineState) => writeFileDurably(path, `${JSON.stringify(content, null, 2)}\n`);
   // An unchanged file is not written again, so that the agent starts on a full disk.
-  if (text === null || !isDeepStrictEqual(JSON.parse(text), state)) await save();
+  if (text === null || !isDeepStrictEqual(JSON.parse(text), state)) await write(state);
   return {
     read: () => state,
-    change: async (change) => {
-      state = { ...state, ...change };
-      await save();
+    // Changes run one at a time, and each begins with the state on disk.
+    change: (change) => {
+      const apply = async () => {
+        const next = { ...state, ...change(state) };
+        if (isDeepStrictEqual(next, state)) return;
+        await write(next);
+        state = next;
+      };
+      return last = last.then(apply, apply);
     },
   };
 }

@@ -136,7 +136,7 @@ export async function qemuDriver(options: QemuOptions): Promise<Driver> {
     store,
     power,
     network,
-    bindings: { read: () => machine.read().addresses, write: (addresses) => machine.change({ addresses }) },
+    bindings: { change: (next) => machine.change(({ addresses }) => ({ addresses: next(addresses) })) },
   });
   const moves = { host, store, power, vms };
   const boot = {
@@ -184,7 +184,7 @@ export async function qemuDriver(options: QemuOptions): Promise<Driver> {
       return await readMetrics();
     },
     applyReservoir: async (reservoir) => {
-      await machine.change({ reservoir });
+      await machine.change(() => ({ reservoir }));
       await supervisor.applyLimit();
     },
     applyRootKeys: (keys) => writeRootKeys(keys, environment.home_dir),

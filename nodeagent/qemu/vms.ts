@@ -134,8 +134,11 @@ export function qemuVms({ host, store, power, bindings, network }: VmsOptions): 
     const nics = store.get(id)?.nics.map((nic) => nic.id) ?? [];
     await power.cut(id);
     await removeNetwork(id);
-    await addresses.dropNics(nics).catch(ignoreFullDisk);
+    const dropNics = () => addresses.dropNics(nics).catch(ignoreFullDisk);
+    await dropNics();
     await store.remove(id);
+    // On a full disk, the first call may have failed, and the removal of the files has made room.
+    await dropNics();
   }
 
   /** Grows the disk's file or, through QEMU, the running guest's disk. Disks never shrink. */

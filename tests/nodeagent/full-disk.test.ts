@@ -7,6 +7,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test, type TestContext } from "vitest";
+import { addressBindings } from "../../nodeagent/address-bindings.ts";
 import { type Journal, openJournal } from "../../nodeagent/journal.ts";
 import { openMachineFile } from "../../nodeagent/qemu/machine-file.ts";
 import type { Job } from "../../src/contract/job.ts";
@@ -55,6 +56,28 @@ test("a machine's file can be read on a full disk", async (context) => {
   const { server_uuid } = (await openMachineFile(small, newUuid)).read();
   await free();
   expect(server_uuid).toBe(await newUuid());
+});
+
+test("a release of an address that could not be written is written when it is repeated", async (context) => {
+  needsMount(context);
+  const machine = await openMachineFile(small, newUuid);
+  const { bind, release } = addressBindings(
+    { change: (next) => machine.change(({ addresses }) => ({ addresses: next(addresses) })) },
+    () => true,
+  );
+  const tag = { external_nic_tag: null, vlan_id: null };
+  const nic_id = randomUUID();
+  const binding = { floating_ip_id: randomUUID(), nic_id, fip_addr: "203.0.113.5", generation: 1, ...tag };
+  const other = { ...binding, floating_ip_id: randomUUID() };
+  await Promise.all([bind(binding), bind(other)]);
+  await fill();
+  await expect(release(binding)).rejects.toThrow("ENOSPC");
+  await expect(release(binding)).rejects.toThrow("ENOSPC");
+  await release({ ...binding, generation: 0 });
+  await free();
+  await release(binding);
+  const onDisk = (await openMachineFile(small, newUuid)).read().addresses;
+  expect([machine.read().addresses, onDisk]).toEqual(Array(2).fill({ [other.floating_ip_id]: other }));
 });
 
 test("a journal on a full disk continues in memory, and is written when the disk has room", async (context) => {

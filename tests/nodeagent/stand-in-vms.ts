@@ -50,7 +50,7 @@ export async function openStandInVms(path: string): Promise<StandInVms> {
     monotonicMs: () => performance.now(),
   });
   const power = createVmPower({ host, store, network, admit: () => null });
-  const bindings = { read: () => ({}), write: () => Promise.resolve() };
+  const bindings = { change: () => Promise.resolve() };
   const vms = qemuVms({ host, store, power, network, bindings });
   const processes = new Map<string, ChildProcess>();
   const monitors: FakeMonitor[] = [];
