@@ -1,5 +1,5 @@
-// Builds the command tree of opsctl. The verbs of a noun are loaded only if the command line contains the noun, or for
-// completion. So a command does not load the code of other commands.
+// Builds the command tree of opsctl. The verbs of a noun are loaded only if the command line contains the noun, or if
+// the whole tree is needed (completion, man pages). So a command does not load the code of other commands.
 import { addHidden, type AnyCommand, command, rootCommand } from "../framework.ts";
 import type { ExitCode } from "../internal/exit-code.ts";
 import { runCommand } from "../internal/run.ts";

@@ -37,7 +37,7 @@ type Plan = Pick<Package, "summary" | "description" | "depends"> & {
 
 const READABLE = 0o644;
 const RUNNABLE = 0o755;
-/** Mode of settings: systemd reads them as root before it changes to the daemon's user. */
+/** Mode of environment files: systemd reads them as root before it changes to the daemon's user. */
 const ROOT_ONLY = 0o600;
 const UNITS = "usr/lib/systemd/system";
 /** The oldest libc with the symbols that the included Deno and Bun need. */

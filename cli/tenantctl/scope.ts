@@ -1,4 +1,5 @@
-// Resolves the tenant and the project of a request. Only a name needs a lookup request; a UUID does not.
+// Resolves the tenant and the project of a request. A given UUID needs no lookup request. A name needs one, and so may
+// a tenant or project that is not given.
 import type { Whoami } from "../../src/contract/api-key.ts";
 import type { Project, Silo, Tenant } from "../../src/contract/tenancy.ts";
 import { usageFailure } from "../internal/failure.ts";

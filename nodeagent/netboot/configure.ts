@@ -16,7 +16,7 @@ const STATE_FOLDER = "run/berth";
 const NIC_TAGS = "nic-tags";
 const BOOTS: readonly string[] = ["enrol", "local", "rescue"];
 
-/** Writes the network's files, the host name, root's password and how the machine boots. */
+/** Writes the network's files, the agent's NIC tags, the host name, root's password and how the machine boots. */
 export async function configure({ boot_folder, root }: ConfigureOptions): Promise<void> {
   const { properties, networking } = await readBootFiles(boot_folder);
   const boot = properties.get("boot") ?? "";

@@ -26,7 +26,7 @@ export function drainPreview(): AnyCommand {
     }));
 }
 
-/** Shows where each instance would go, or why it cannot move. */
+/** Returns the text of a preview: where each instance would go, or why it cannot move. */
 export function previewText(preview: DrainPreview): string {
   const { instances_on_cn, placeable } = preview;
   return planText(preview, `${placeable.length} of ${instances_on_cn} instances fit on other nodes`);

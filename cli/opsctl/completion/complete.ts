@@ -73,7 +73,7 @@ function lookUp(io: Io, argument: string): ReturnType<LookUp> {
   }
 }
 
-/** Limits lookups to one request for the first page. */
+/** Limits each request of a lookup to one attempt, and each list to its first page. */
 function hasty(io: Io): Io {
   return {
     ...io,

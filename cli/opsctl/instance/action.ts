@@ -1,4 +1,5 @@
-// Defines the verbs that change an instance of any tenant. By default, these verbs wait for the operation.
+// Defines the verbs that start, stop and delete an instance of any tenant. By default, these verbs wait for the
+// operation.
 import type { Instance } from "../../../src/contract/instance.ts";
 import type { OperationSummary } from "../../../src/contract/operation.ts";
 import { type AnyCommand, command } from "../../framework.ts";

@@ -1,4 +1,4 @@
-// Runs a plan for a site kind by kind, the steps of one kind at the same time. Every step can be repeated: after an
+// Runs a plan for a site kind by kind, several steps of one kind at the same time. Every step can be repeated: after an
 // interruption the next run reads the site again and continues.
 import type { BootPolicy } from "../../../src/contract/boot.ts";
 import type { Silo } from "../../../src/contract/tenancy.ts";

@@ -1,5 +1,5 @@
-// Runs a plan kind by kind, the steps of one kind at the same time. Every step can be repeated: after an interruption
-// the next run reads the project again and continues.
+// Runs a plan kind by kind, several steps of one kind at the same time. Every step can be repeated: after an
+// interruption the next run reads the project again and continues.
 import type { DiskResized, Instance, Nic } from "../../../src/contract/instance.ts";
 import type { FloatingIp, Vpc } from "../../../src/contract/network.ts";
 import type { Query } from "../../internal/exchange.ts";

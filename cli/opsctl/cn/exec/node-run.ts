@@ -23,8 +23,8 @@ export type NodeResult = {
   readonly stdout: string;
   readonly stderr: string;
   /**
-   * True if output beyond the limit was dropped. Output is dropped only with --json; otherwise it is printed as it
-   * arrives.
+   * True if output beyond the limit was dropped. Output is dropped only with a data format such as --json; otherwise it
+   * is printed as it arrives.
    */
   readonly truncated: boolean;
 };
