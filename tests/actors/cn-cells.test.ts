@@ -9,7 +9,7 @@ import type { Out } from "../../actors/engine/types.ts";
 import type { SetupApproval } from "../../src/contract/setup.ts";
 import { EPOCH, KEY, NOW, UUID } from "../setup/cells.ts";
 
-// go:STATE means that the node changes to this state; go:gone means that its row is removed. ignore: nothing is
+// go:STATE means that the node changes to this state; go:gone means that the node's row is removed. ignore: nothing is
 // written. 404, 409: the message is refused with this status.
 const CELLS = `
 message            absent             pending      approved           disabled           awaiting_setup     setting_up
@@ -373,7 +373,7 @@ describe("refresh", () => {
 describe("setup", () => {
   const EXPIRED = "cn setup exceeded its deadline without reporting complete/failed; reverted by reconciler";
 
-  test("a tick 45 minutes after the start of a setup changes nothing; one millisecond later it reverts the setup", () => {
+  test("a tick 45 minutes after the start of a setup changes nothing; a tick one millisecond later reverts the setup", () => {
     expect(step(SETTING_UP, MESSAGES.tick, later(2_700_000))).toEqual({ out: "ignore" });
     const out = step(SETTING_UP, MESSAGES.tick, later(2_700_001));
     expect(out).toMatchObject({ next: { state: "awaiting_setup", last_setup_error: EXPIRED, bound_api_key_id: null } });

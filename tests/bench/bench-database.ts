@@ -12,7 +12,9 @@ export async function benchDatabase(server_url: string, name: string): Promise<s
   return url;
 }
 
-/** Creates a database without tables, for a server that migrates it at its start. Returns the URL. */
+/**
+ * Creates a database without tables, for a server that migrates the database when the server starts. Returns the URL.
+ */
 export async function emptyBenchDatabase(server_url: string, name: string): Promise<string> {
   const admin = await openClient({ url: server_url, statementLimit_ms: CREATE_LIMIT_MS });
   try {

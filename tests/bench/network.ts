@@ -134,7 +134,7 @@ function anyOf(ids: readonly string[]): string {
 
 /**
  * Returns the path of a page that starts after a random record of the middle half. So whole pages exist before and
- * after it.
+ * after this page.
  */
 function middlePage(site: NetworkSite, table: Table): string {
   const ids = idsOf(site, table);

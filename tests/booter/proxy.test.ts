@@ -24,7 +24,7 @@ test.each(MODES.map((mode, index) => [mode, `52:54:00:aa:04:0${index}`] as const
 );
 
 test(
-  "a machine boots although the booter is killed and restarted during its download, because the booter remembers its address",
+  "a machine boots although the booter is killed and restarted during the machine's download, because the booter remembers the machine's address",
   async () => {
     const mac = "52:54:00:aa:04:0f";
     const running = await fixture.power(mac, "bios");

@@ -1,4 +1,5 @@
-// Tests the root password in the boot script of a node, while the booter knows its hash and while it does not.
+// Tests the root password in the boot script of a node, while the booter knows the password's hash, and while the
+// booter does not know this hash.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { LOCKED_PASSWORD_HASH } from "../../booter/http/routes.ts";
 import { isSha512Crypt } from "../../src/lib/crypto/sha512-crypt.ts";

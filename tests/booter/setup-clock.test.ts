@@ -36,7 +36,7 @@ test("the setup also writes the booter's time to the hardware clock", async () =
   expect(err).not.toContain("hardware clock");
 });
 
-test("the setup continues if the hardware clock cannot be set, and logs it", async () => {
+test("the setup continues if the hardware clock cannot be set, and logs the failure", async () => {
   const machine = await fixture.machine();
   await machine.put("fail_at", "2");
   expect((await setClock(machine)).err).toMatch(/busybox: made to fail\nclock: the hardware clock could not be set/);

@@ -76,7 +76,8 @@ function shell(program: keyof typeof SHELL_ARGS, script: string): string {
 }
 
 /**
- * A replacement for opsctl. It writes its arguments to a file and prints two candidates. One has a colon and a summary.
+ * A replacement for opsctl. It writes its arguments to a file and prints two candidates. One candidate has a colon and
+ * a summary.
  */
 const FAKE = `printf '[%s]' "$@" > "$SEEN"; printf 'aa:bb\tShow one *\nset\n'`;
 

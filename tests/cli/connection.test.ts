@@ -94,7 +94,7 @@ test.each([0o640, 0o604, 0o644, 0o620])(
   },
 );
 
-test("a damaged credentials file is rejected without quoting it", async () => {
+test("the error about a damaged credentials file does not quote the file", async () => {
   const { environment } = await withProfiles();
   await writeFile(join(configFolder(environment), "credentials.toml"), 'api_key = "key-of-lab\n', { mode: 0o600 });
   const error = await readCredentials(environment).catch((failure) => failure);

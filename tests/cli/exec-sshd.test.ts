@@ -98,7 +98,7 @@ test.skipIf(why_not !== null)("the exit code of a script is reported", async () 
 });
 
 test.skipIf(why_not !== null)(
-  "if the command exceeds the time limit, the error says that it is still running on the node",
+  "if the command exceeds the time limit, the error says that the command is still running on the node",
   async () => {
     const ran = await exec([A], ["--timeout", "1", "--", "sleep 30"]);
     expect(ran.code).toBe(1);

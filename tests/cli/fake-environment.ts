@@ -14,7 +14,7 @@ export type Asked = {
   readonly body: unknown;
 };
 export type FakeAnswer = { status?: number; body?: unknown; text?: string; headers?: Record<string, string> };
-/** Answers a request. If it throws an error, the command sees a network failure. */
+/** Answers a request. If this function throws an error, the command sees a network failure. */
 export type Server = (asked: Asked, signal: AbortSignal) => FakeAnswer | Promise<FakeAnswer>;
 
 export type FakeEnvironment = {

@@ -50,7 +50,7 @@ afterAll(() => folder?.remove());
 async function ended(name: Program, env: Readonly<Record<string, string>>, argv = WORDS[name]): Promise<Ended> {
   await rm(canary, { force: true });
   const running = start(name, argv, { env: { HOME: folder.path, ...env }, cwd: hostile });
-  // Kills a program that waits for a debugger, because it would run longer than the test.
+  // Kills a program that waits for a debugger, because such a program would run longer than the test.
   const limit = setTimeout(() => running.signal("SIGKILL"), END_LIMIT_MS);
   const how = await running.ended.finally(() => clearTimeout(limit));
   await expect(access(canary), `${name} ran a file of the attacker's`).rejects.toThrow();

@@ -144,7 +144,7 @@ test("an instance that the other node cannot create stays on the dead node, and 
   });
   expect(await show(id)).toMatchObject({ host_cn_uuid: dead.id, lifecycle: { state: "running" } });
   expect(await other.machine.vms()).toEqual({});
-  // The dead node returns. It has the only copy of the instance, which continues to run.
+  // The dead node returns. It has the only copy of the instance, and this copy continues to run.
   await cordon(dead.id, false);
   dead.agent = dead.machine.start();
   expect(await doctor()).toBe(200);

@@ -52,7 +52,7 @@ describe("with one running and one stopped instance of a tenant", () => {
     for (const { id } of [running, stopped]) await a.destroy(id);
   });
 
-  test("the list contains only matching instances, and a tenant sees only its own", async () => {
+  test("the list contains only matching instances, and a tenant sees only its own instances", async () => {
     const list = async (query: string, fixture = a, key?: string | null) =>
       okOf(await fixture.call("GET", `/v1/instances${query}`, key === undefined ? {} : { key: undefined })).items
         .map(({ id }: { id: string }) => id).sort();

@@ -15,8 +15,8 @@ const BATCH = 1_000;
 /** The time limit of the longest tests, in milliseconds. The creation of the nodes needs most of this time. */
 const LIMIT_MS = 60_000;
 /**
- * A change must be on screen within this time. It is twice the promised time, because the machine also runs other
- * tests.
+ * A change must be on screen within this time. This limit is twice the promised time, because the machine also runs
+ * other tests.
  */
 const SEEN_MS_MAX = 1_000;
 

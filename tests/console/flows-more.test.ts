@@ -82,7 +82,7 @@ test("forward a port of a gateway, rename the forward, delete it", async () => {
 }, LIMIT_MS);
 
 test(
-  "create a route table with a route to the gateway, let a subnet use it, label all three, and delete them",
+  "create a route table with a route to the gateway, let a subnet use the table, label all three, and delete them",
   async () => {
     const [vpc] = await list(`/v1/vpcs${g.selectors}`);
     const [subnet] = await list(`/v1/subnets?vpc=${vpc.id}`);
@@ -343,7 +343,7 @@ test(
   LIMIT_MS,
 );
 
-test("drain by label: see the plan, start it, and see the result on the operation's page", async () => {
+test("drain by label: see the plan, start the drain, and see the result on the operation's page", async () => {
   okOf(await f.site().call("DELETE", `/v1/instances/${web1.id}?force=true`));
   await keyboard.open("/nodes", "Nodes");
   await keyboard.act("Drain by label");

@@ -113,7 +113,7 @@ test("the audit names users, and the newest event has no link to a next event", 
   expect(await neighbours(head.seq - 1)).toEqual([`Event ${head.seq - 2}`, `Event ${head.seq}`]);
 }, LIMIT_MS);
 
-test("a new roster is confirmed before it is sent, and its box shows all of its text", async () => {
+test("a new roster is confirmed before it is sent, and the text box shows the whole roster", async () => {
   const entry = { hostname: "r9-u1", macs: ["02:aa:15:2b:6e:77"], nic_tags: [] };
   const text = JSON.stringify([entry], null, 2);
   const main = await show("/boot-roster");

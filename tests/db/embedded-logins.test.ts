@@ -89,7 +89,7 @@ test("the owner login can replace all its tables, as a restore of a dump does", 
     await migrate(server.ownerUrl);
     await rowsOf(server.ownerUrl, "drop owned by berth_owner");
     await expect(rowsOf(server.ownerUrl, "select from silo")).rejects.toThrow(/does not exist/);
-    // A dump contains this statement, and the restore ends if it is refused.
+    // A dump contains this statement, and the restore ends if the statement is refused.
     await rowsOf(server.ownerUrl, "grant usage on schema public to berth_app");
     await migrate(server.ownerUrl);
     expect(await rowsOf(server.url, "select from silo")).toEqual([]);

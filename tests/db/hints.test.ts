@@ -41,7 +41,7 @@ async function startProcess() {
   return { hints, heard, payloads, stop: () => listener.close() };
 }
 
-test("listeners in the sender's process get a hint at once, listeners in other processes get the hint soon, and each gets it once", async () => {
+test("listeners in the sender's process get a hint at once, listeners in other processes get the hint soon, and each listener gets the hint once", async () => {
   const [here, there] = await Promise.all([startProcess(), startProcess()]);
   here.hints.hint(refs("1"));
   here.hints.hint(refs("2", "1"));

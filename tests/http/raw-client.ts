@@ -5,7 +5,10 @@ export type RawClient = {
   send(text: string): void;
   /** Resolves with the received text when the text contains the piece. Rejects if the connection closes before that. */
   until(piece: string | RegExp): Promise<string>;
-  /** Resolves when the server has closed the connection, with the received text and the time since it was opened. */
+  /**
+   * Resolves when the server has closed the connection, with the received text and the time since the connection was
+   * opened.
+   */
   closed(): Promise<{ text: string; after_ms: number }>;
   drop(): void;
   readonly socket: Socket;

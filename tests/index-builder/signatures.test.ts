@@ -201,7 +201,7 @@ test("expired, revoked and weak keys are refused, although they are pinned", asy
   }
 });
 
-test("a key is refused if it was retired, or its signing subkey expired, after it made the signature", async () => {
+test("a key is refused if it was retired, or its signing subkey expired, after the signature was made", async () => {
   const date = new Date("2026-10-01T00:00:00Z");
   const subkey = await makeKey({ date, subkeys: [{ sign: true, keyExpirationTime: 8 * 86_400 }] });
   const retired = await makeKey({ date });

@@ -66,7 +66,7 @@ describe("a drain preview", () => {
   });
 
   test("never promises a slot twice: with two slots, two of three instances are placed", () => {
-    // The node has 64 GiB and each instance needs 32 GiB, so it takes two.
+    // The node has 64 GiB and each instance needs 32 GiB, so the node takes two instances.
     const preview = drain([1, 2, 3].map((n) => instance(n)), snapshot(node(1), node(2)));
     expect(preview.placeable.map(({ target_cn_uuid }) => target_cn_uuid)).toEqual([uuid(2), uuid(2)]);
     expect(preview.not_placeable).toEqual([expect.objectContaining({

@@ -1,5 +1,5 @@
-// Lists the import rules. The first rule whose `of` matches a file applies to it; a file without a rule may import
-// anything.
+// Lists the import rules. The first rule whose `of` matches a file applies to the file; a file without a rule may
+// import anything.
 import type { Import } from "./sources.ts";
 
 export type ImportRule = {

@@ -28,8 +28,9 @@ withMachine(async () => {
 const PROVISION_STEPS = ["image", "disks", "network", "create", "boot"];
 
 /**
- * Kills the agent when a job reports the step, starts the next agent, and returns the result of the work. It may kill
- * the agent of a creation at a later step, because an agent reports only its latest step and may omit a short step.
+ * Kills the agent when a job reports the step, starts the next agent, and returns the result of the work. The function
+ * may kill the agent of a creation at a later step, because an agent reports only its latest step and may omit a short
+ * step.
  */
 async function killedAt<T>(step: string, work: () => Promise<T>): Promise<T> {
   const from = PROVISION_STEPS.indexOf(step);

@@ -1,6 +1,6 @@
 // Runs the commands of the guide that leads from a Linux machine to its first virtual machine. The test replaces the
-// guide's system folders by its own, and the guide's image by a guest of one sector. The node has its own network.
-// Its agent has the capabilities of the packaged service.
+// guide's system folders by folders of the test, and the guide's image by a guest of one sector. The node has its own
+// network. Its agent has the capabilities of the packaged service.
 import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "vitest";

@@ -221,7 +221,7 @@ async function ended(vm: string): Promise<void> {
   await expect.poll(() => qemuPid(vm).catch(() => null), SOON).toBeNull();
 }
 
-/** Kills the QEMU process of a VM, and waits until it has ended, because `kill` does not wait. */
+/** Kills the QEMU process of a VM, and waits until the process has ended, because `kill` does not wait. */
 async function crash(vm: string): Promise<void> {
   process.kill(await qemuPid(vm), "SIGKILL");
   await ended(vm);

@@ -229,7 +229,7 @@ test("packets between nodes use the underlay address that an operator sets, unti
     await opsctl("cn", "underlay", "set", site.uuids[0]!, "--address", value);
     const before = await packets[used]!();
     await expect.poll(packets[used]!, SOON).toBeGreaterThan(before);
-    // The ping succeeds when the second node knows the address: it drops packets from unknown underlay addresses.
+    // The ping succeeds when the second node knows the address: the node drops packets from unknown underlay addresses.
     await expect.poll(() => ssh(`ping -c 1 ${second}`).catch(() => ""), SOON).toContain(PONG);
     const last = await packets[other]!();
     expect(await ssh(`ping -c 1 ${second}`)).toContain(PONG);

@@ -119,7 +119,7 @@ describe.skipIf(missing !== null)("the lease of a NAT gateway", () => {
     expect(await resolved(), "a document without the gateway ends the lease at once").toEqual([]);
   });
 
-  test("a restarted agent leaves the lease as it is, and a renewal extends it", async () => {
+  test("a restarted agent leaves the lease as it is, and a renewal extends the lease", async () => {
     await drivers.n3.holdGateways(VPC.vni, ADDRESSES, LEASE_S);
     const restarted = site.driver("n3", null);
     expect(await restarted.apply(documentOf(VPC, "n3"))).toMatchObject({ changes: 0 });

@@ -1,5 +1,6 @@
 // Tests the further addresses and allowed blocks of a NIC with real packets. If an address is not allowed, the node
-// drops packets that the guest sends from it. If it is allowed, the VPC delivers packets in both directions.
+// drops packets that the guest sends from the address. If an address is allowed, the VPC delivers packets in both
+// directions.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { lacking } from "../support/optional-programs.ts";
 import { documentOf, machine, NODE_NAMES, type NodeName, NODES, type TestVpc } from "./documents.ts";
@@ -66,7 +67,7 @@ describe.skipIf(missing !== null)("the blocks of a NIC", () => {
     }
   });
 
-  test("both nodes reach an address of a block, and the guest can send from it", async () => {
+  test("both nodes reach an address of a block, and the guest can send from this address", async () => {
     await apply(BLOCKS);
     for (const from of ["a2", "a3"]) {
       expect(await pings(from, "10.0.7.9"), `${from} to the block`).toBe(true);

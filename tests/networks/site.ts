@@ -142,7 +142,7 @@ export async function openNetworkSite({ as_root = false } = {}) {
     onInternet: (...argv: readonly string[]) => attempt(["ip", "netns", "exec", "inet", ...argv]),
     /** Starts a TCP server that answers each connection with this text and the caller's address. */
     serve: (namespace: string, port: number, text: string) => startServer(namespace, SERVER, [String(port), text]),
-    /** Starts a TCP server in a machine that returns every byte. It serves one connection. */
+    /** Starts, in a machine, a TCP server that returns every byte. The server serves one connection. */
     serveStream: (name: string, port: number) => startServer(machineOf(name), ECHO, [String(port)]),
     /** Counts the frames that arrive in a namespace during an attack and contain the mark of frames.ts. */
     async countMarked(namespace: string, attack: () => Promise<unknown>): Promise<number> {

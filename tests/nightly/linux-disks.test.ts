@@ -118,7 +118,7 @@ async function boot(name: string): Promise<string> {
   return await readFile(console, "utf8");
 }
 
-test("a setup with another layout than before that loses its power between two arrays can be repeated, and only its new volume is formatted", async (context) => {
+test("a setup with a new layout can be repeated after a power failure between two arrays, and only the new volume is formatted", async (context) => {
   context.skip(why_not !== null, why_not ?? "");
   expect(await boot("earlier")).toContain("successfully removed");
   expect(await boot("interrupted")).toContain("interrupted");

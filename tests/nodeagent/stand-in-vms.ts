@@ -27,7 +27,7 @@ export type StandInVms = Moves & {
   readonly log: string[];
   /** Stores a VM without a process, and returns its id. */
   add(fields?: Partial<VmRecord>): Promise<string>;
-  /** Starts a process that the agent takes for the VM's QEMU. It opens the file, if one is given. */
+  /** Starts a process that the agent takes for the VM's QEMU. If a file is given, the process opens the file. */
   startProcess(id: string, file?: string): void;
   /** Opens the monitor of the VM's QEMU. The command `quit` ends the process. */
   openMonitor(id: string, answer?: (command: Command) => object | null): Promise<FakeMonitor>;

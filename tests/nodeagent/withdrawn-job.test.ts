@@ -1,4 +1,4 @@
-// Tests the undo of withdrawn jobs: it delays the later jobs of its instance, and no other work of the node
+// Tests the undo of a withdrawn job: the undo delays the later jobs of the same instance, and no other work of the node
 // (docs/instances.md, "Jobs").
 import { randomUUID } from "node:crypto";
 import { mkdir } from "node:fs/promises";

@@ -104,7 +104,7 @@ test("on SIGTERM under load no acknowledged change is lost, and the server exits
   expect(await historyViolations(db, load.operations)).toEqual([]);
 }, 120_000);
 
-test("three servers that start together on an empty database share it, and one of them prints the root key, once", async () => {
+test("three servers that start together on an empty database share the database, and only one of them prints the root key, once", async () => {
   const env = { DATABASE_URL: await databaseUrl(emptyDatabase), BERTH_ROOT_KEY: undefined };
   const three = await Promise.all([1, 2, 3].map(() => serverOf({ env })));
   const shown = three.flatMap((server) => server.log().match(/opsk_\S{12}_\S{32}/g) ?? []);

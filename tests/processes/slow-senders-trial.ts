@@ -27,7 +27,7 @@ afterAll(async () => {
 
 /**
  * Sends `start`, then one byte per second until the server closes the connection. A server that limited only the time
- * between bytes would never close it.
+ * between bytes would never close the connection.
  */
 async function drip(start: string) {
   const client = await rawClient(server.port);

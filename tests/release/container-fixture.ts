@@ -57,8 +57,8 @@ exec "$bin/postgres" -D "$data" -c listen_addresses='*' -c unix_socket_directori
 `;
 
 /**
- * Builds an image of the PostgreSQL in node_modules and loads it into Podman. It replaces the image of a registry,
- * because tests do not download images.
+ * Builds an image of the PostgreSQL in node_modules and loads it into Podman. This image replaces the image of a
+ * registry, because tests do not download images.
  */
 export async function loadPostgresImage(folder: string, env: Readonly<Record<string, string>>, name: string) {
   const [packages, root] = [join(folder, "packages"), join(folder, "postgres-root")];

@@ -61,7 +61,7 @@ grant select on saga_gate to berth_app;
 /** A fault that occurs once in a process of the tests. */
 export type Trouble =
   | { readonly dies: FaultPoint }
-  /** The connection breaks during the commit call, before or after the database applied it. */
+  /** The connection breaks during the commit call, before or after the database applied the call. */
   | { readonly cut: "before" | "after" }
   /** The process pauses between its load and its commit, and continues when the test calls `resume`. */
   | { readonly pauses: true };

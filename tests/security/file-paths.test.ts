@@ -144,7 +144,8 @@ async function startTraced(): Promise<Traced> {
 }
 
 /**
- * Waits until the trace shows that this file was opened. It was requested last, so the trace has all earlier requests.
+ * Waits until the trace shows that this file was opened. The file was requested last, so the trace has all earlier
+ * requests.
  */
 async function traceUntil(name: "server" | "booter", path: string): Promise<FileTrace> {
   const read = () => readTrace(at(`${name}.trace`), { cwd: ROOT, from_byte: began[name] });

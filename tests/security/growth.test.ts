@@ -173,7 +173,7 @@ test("S-49: the first denial is audited at once, the others as one sum, and none
   expect(counted(await flood(199, denied))).toEqual([403]);
   expect((await denials()).length).toBe(1);
   await t.advance(61);
-  // The next denial ends the period of the sum; without one, maintenance ends it.
+  // The next denial ends the period of the sum; without another denial, maintenance ends the period.
   expect((await denied()).status).toBe(403);
   await expect.poll(async () => (await denials()).length, { timeout: 30_000 }).toBe(2);
   const [first, sum] = await denials();

@@ -26,7 +26,7 @@ export type Process = {
 };
 
 /**
- * Returns a promise that never settles. Each waiter gets its own: a shared promise would keep the memory of all
+ * Returns a promise that never settles. Each waiter gets its own promise: a shared promise would keep the memory of all
  * processes that ever waited for it.
  */
 const never = () => new Promise<never>(() => {});

@@ -105,8 +105,8 @@ type Act = {
 };
 
 /**
- * Starts a job and changes the agent's clock in the middle of it. Waits until heartbeats have renewed the lease beyond
- * its original end, then kills and restarts the agent. The agent must complete the job. Returns what went wrong.
+ * Starts a job and changes the agent's clock in the middle of the job. Waits until heartbeats have renewed the lease
+ * beyond its original end, then kills and restarts the agent. The agent must complete the job. Returns what went wrong.
  */
 async function jobUnderJump({ site, db, g }: Subject, { agent, instance, verb, ahead_s }: Act): Promise<string[]> {
   await agent.slow(SLOW_MS);

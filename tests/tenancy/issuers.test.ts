@@ -62,7 +62,7 @@ test("an issuer's URL of 2,048 ASCII characters is accepted; a URL with other ch
 describe("a token of the identity service", () => {
   const sign = (claims: Record<string, unknown>) => service.sign({ sub: randomUUID(), aud: AUDIENCE, ...claims });
 
-  test("acts as a member of the tenant that it names, and of no other", async () => {
+  test("acts as a member of the tenant that it names, and of no other tenant", async () => {
     const key = await sign({ sub: "alice", tenant_id: acme.tenant_id, scope: "full" });
     expect((await whoami(key)).body).toMatchObject({
       user_id: expect.any(String),

@@ -142,7 +142,7 @@ test("letters of right-to-left scripts are accepted", async () => {
   for (const name of ["שרת", "خادم", "cafe\u0301", "名前"]) okOf(await t.call("POST", "/v1/silos", { body: { name } }));
 });
 
-describe("a name that is in use is refused with 409, which names it and has no placeholder", () => {
+describe("a name that is in use is refused with a 409 that contains the name and no placeholder", () => {
   /** Creates another object with the name. Then renames the object of the path to this name, which must be refused. */
   async function rename(route: RouteDescription, name: string) {
     const collection = route.path.replace(/\/\{\w+\}$/, "");

@@ -95,7 +95,7 @@ test("the secret is only in the answer to the create, and is sealed in the datab
   await drop(first);
 });
 
-test("a delete names its project, so its event arrives; another project's events do not", async () => {
+test("the event of a delete names the project of the object and arrives; events of another project do not arrive", async () => {
   const other = await newProject(tenant.id);
   const webhook = await newWebhook({ events: ["vpc_delete", "vpc_create"] });
   const foreign = await newVpc("foreign", other);
