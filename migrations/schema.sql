@@ -2914,9 +2914,9 @@ AS $function$
     (select held::text from (
        select target_cn as held from job
         where payload ? 'floating_ip_id' and payload->>'floating_ip_id' = args->>'floating_ip_id'
-          and kind = 'fip_release'
-          and (state = 'in_progress'
-               or state = 'pending' and exists (select from cn where server_uuid = target_cn and cn.state = 'approved'))
+          and (kind = 'fip_release' and state = 'in_progress'
+               or (kind = 'fip_release' and state = 'pending' or kind = 'fip_claim' and tombstone)
+                  and exists (select from cn where server_uuid = target_cn and cn.state = 'approved'))
        union all
        select berth_unproven_releases((args->>'floating_ip_id')::uuid)) h
        join cn_signal s on s.server_uuid = held

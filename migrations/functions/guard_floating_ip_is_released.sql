@@ -1,14 +1,15 @@
 -- Returns a node other than {server_uuid} that was seen in the last {live_s} seconds and may still answer for the
--- floating IP {floating_ip_id}, because its release has not ended or has failed; 'true' if none exists. A pending
--- release counts only if the node is approved, because other nodes get no jobs.
+-- floating IP {floating_ip_id}, because its release has not ended or has failed, or because it has not undone a claim
+-- that was cancelled or expired; 'true' if none exists. A pending release and a claim to undo count only if the node is
+-- approved, because other nodes get no jobs.
 create or replace function guard_floating_ip_is_released(args jsonb) returns text language sql volatile as $$
   select coalesce(
     (select held::text from (
        select target_cn as held from job
         where payload ? 'floating_ip_id' and payload->>'floating_ip_id' = args->>'floating_ip_id'
-          and kind = 'fip_release'
-          and (state = 'in_progress'
-               or state = 'pending' and exists (select from cn where server_uuid = target_cn and cn.state = 'approved'))
+          and (kind = 'fip_release' and state = 'in_progress'
+               or (kind = 'fip_release' and state = 'pending' or kind = 'fip_claim' and tombstone)
+                  and exists (select from cn where server_uuid = target_cn and cn.state = 'approved'))
        union all
        select berth_unproven_releases((args->>'floating_ip_id')::uuid)) h
        join cn_signal s on s.server_uuid = held

@@ -6,7 +6,7 @@ import { FOLD_AGE_S, foldChanges } from "../../src/db/realizations.ts";
 import { okOf } from "../support/control-plane.ts";
 import { path } from "./bindings.ts";
 import { type NetworkFixture, openNetworkFixture } from "./network-fixture.ts";
-import { conflictWith, makeFloatingIp } from "./public-addresses.ts";
+import { conflictWith, ended, makeFloatingIp } from "./public-addresses.ts";
 
 describe("a floating IP whose release failed on a silent node", () => {
   let f: NetworkFixture;
@@ -64,6 +64,27 @@ describe("a floating IP whose release failed on a silent node", () => {
     await f.two.done(f.call("POST", path(ip.id, "detach")), "fip_release");
     okOf(await f.t.call("POST", `${node}/enable`));
     await f.one.does("fip_release");
+    expect((await f.call("DELETE", path(ip.id))).status).toBe(204);
+  });
+
+  test("can be attached elsewhere only after the node has undone a claim that was withdrawn while the node was silent", async () => {
+    ip = okOf(await makeFloatingIp(f.tenant));
+    const attaching = attach(f.web.nic.id);
+    const claim = await f.one.take();
+    await f.silence(f.one);
+    okOf(await f.t.call("POST", `/v1/operations/${claim.operation_id}/abandon`));
+    expect((await attaching).status).toBe(502);
+    await ended(f.t, claim.operation_id);
+    await f.two.done(attach(f.db.nic.id), "fip_claim");
+    await f.two.done(f.call("POST", path(ip.id, "detach")), "fip_release");
+    await f.one.alive();
+    conflictWith(await attach(f.db.nic.id), held());
+    await f.one.done(attach(f.web.nic.id), "fip_claim");
+    await f.one.done(f.call("POST", path(ip.id, "detach")), "fip_release");
+    conflictWith(await attach(f.db.nic.id), held());
+    await f.one.bury(claim);
+    await f.two.done(attach(f.db.nic.id), "fip_claim");
+    await f.two.done(f.call("POST", path(ip.id, "detach")), "fip_release");
     expect((await f.call("DELETE", path(ip.id))).status).toBe(204);
   });
 
