@@ -3892,6 +3892,24 @@ begin
   raise exception 'user data is sealed: ask a server of a later release';
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.webhook_count()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'INSERT' then
+    perform from webhook_queue where webhook_id in (select a.webhook_id from added a where a.state = 'pending')
+      order by webhook_id for no key update;
+    update webhook_queue q set waiting = q.waiting + a.deliveries
+      from (select webhook_id, count(*) as deliveries from added where state = 'pending' group by webhook_id) a
+     where q.webhook_id = a.webhook_id;
+  else
+    update webhook_queue set waiting = waiting + case new.state when 'pending' then 1 else -1 end
+     where webhook_id = new.webhook_id;
+  end if;
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.webhook_follow(events_max integer, pending_max integer)
  RETURNS integer
  LANGUAGE plpgsql
@@ -3925,7 +3943,7 @@ begin
       from of_project where audit->>'action' in ('webhook_create', 'webhook_update')),
   wanted as (
     select o.seq, o.audit, w.id as webhook_id, w.tenant_id, w.project_id,
-           row_number() over (partition by w.id order by o.seq) as place
+           q.waiting + row_number() over (partition by w.id order by o.seq) > pending_max as is_full
       from of_project o join webhook w on w.project_id = o.project_id join webhook_queue q on q.webhook_id = w.id
       left join setting s on s.webhook_id = w.id and s.seq = o.seq
       cross join lateral (
@@ -3938,11 +3956,6 @@ begin
          select from unnest(w.events) p(pattern)
           where case when p.pattern like '%*' then starts_with(o.audit->>'action', left(p.pattern, -1))
                      else o.audit->>'action' = p.pattern end))),
-  waiting as (
-    select w.webhook_id, (select count(*) from (
-             select from webhook_delivery d where d.webhook_id = w.webhook_id and d.state = 'pending'
-              limit pending_max) p) as deliveries
-      from (select distinct webhook_id from wanted) w),
   made as (
     insert into webhook_delivery (webhook_id, type, event, state, last_reason, ended_at)
       select w.webhook_id, w.audit->>'action',
@@ -3952,7 +3965,7 @@ begin
              case when is_full then 'dead' else 'pending' end,
              case when is_full then format('%s deliveries were waiting', pending_max) end,
              case when is_full then berth_now() end
-        from wanted w join waiting using (webhook_id), lateral (select deliveries + place > pending_max as is_full) f
+        from wanted w
        order by w.seq
     returning webhook_id, state)
   select (select array_agg(distinct webhook_id) from made where state = 'pending'),
@@ -5772,6 +5785,7 @@ create table webhook_queue (
   due_at timestamp with time zone,
   claim uuid,
   enabled boolean default true not null,
+  waiting bigint default 0 not null,
   constraint webhook_queue_pkey PRIMARY KEY (webhook_id)
 ) with (fillfactor=50);
 
@@ -6011,6 +6025,8 @@ CREATE TRIGGER usage_of_deleted AFTER DELETE ON public.instance FOR EACH ROW EXE
 CREATE TRIGGER usage_of_new AFTER INSERT ON public.instance FOR EACH ROW EXECUTE FUNCTION usage_follow();
 CREATE TRIGGER job_number BEFORE INSERT ON public.job FOR EACH ROW EXECUTE FUNCTION job_number();
 CREATE TRIGGER nic_mac BEFORE INSERT ON public.nic FOR EACH ROW WHEN ((new.mac IS NULL)) EXECUTE FUNCTION nic_mac();
+CREATE TRIGGER webhook_count_added AFTER INSERT ON public.webhook_delivery REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION webhook_count();
+CREATE TRIGGER webhook_count_changed AFTER UPDATE OF state ON public.webhook_delivery FOR EACH ROW WHEN (((old.state = 'pending'::text) <> (new.state = 'pending'::text))) EXECUTE FUNCTION webhook_count();
 
 create view cn_loaded as
  SELECT cn.server_uuid,
@@ -6587,6 +6603,7 @@ grant execute on function usage_by_day(date,date,uuid) to berth_app;
 grant execute on function usage_close(double precision,integer) to berth_app;
 grant execute on function usage_follow() to berth_app;
 grant execute on function user_data_is_sealed() to berth_app;
+grant execute on function webhook_count() to berth_app;
 grant execute on function webhook_follow(integer,integer) to berth_app;
 grant execute on function webhook_next(uuid,uuid) to berth_app;
 grant execute on function webhook_record(uuid,uuid,uuid,integer,text,double precision,double precision,double precision,boolean) to berth_app;

@@ -35,7 +35,7 @@ begin
       from of_project where audit->>'action' in ('webhook_create', 'webhook_update')),
   wanted as (
     select o.seq, o.audit, w.id as webhook_id, w.tenant_id, w.project_id,
-           row_number() over (partition by w.id order by o.seq) as place
+           q.waiting + row_number() over (partition by w.id order by o.seq) > pending_max as is_full
       from of_project o join webhook w on w.project_id = o.project_id join webhook_queue q on q.webhook_id = w.id
       left join setting s on s.webhook_id = w.id and s.seq = o.seq
       cross join lateral (
@@ -48,11 +48,6 @@ begin
          select from unnest(w.events) p(pattern)
           where case when p.pattern like '%*' then starts_with(o.audit->>'action', left(p.pattern, -1))
                      else o.audit->>'action' = p.pattern end))),
-  waiting as (
-    select w.webhook_id, (select count(*) from (
-             select from webhook_delivery d where d.webhook_id = w.webhook_id and d.state = 'pending'
-              limit pending_max) p) as deliveries
-      from (select distinct webhook_id from wanted) w),
   made as (
     insert into webhook_delivery (webhook_id, type, event, state, last_reason, ended_at)
       select w.webhook_id, w.audit->>'action',
@@ -62,7 +57,7 @@ begin
              case when is_full then 'dead' else 'pending' end,
              case when is_full then format('%s deliveries were waiting', pending_max) end,
              case when is_full then berth_now() end
-        from wanted w join waiting using (webhook_id), lateral (select deliveries + place > pending_max as is_full) f
+        from wanted w
        order by w.seq
     returning webhook_id, state)
   select (select array_agg(distinct webhook_id) from made where state = 'pending'),

@@ -3,8 +3,13 @@ import { createHmac } from "node:crypto";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { SWEEP_ROWS, WEBHOOK_RETRY_S, WEBHOOKS_PER_PROJECT_MAX } from "../../src/contract/limits.ts";
-import { openClient } from "../../src/db/pool.ts";
+import {
+  SWEEP_ROWS,
+  WEBHOOK_PENDING_MAX,
+  WEBHOOK_RETRY_S,
+  WEBHOOKS_PER_PROJECT_MAX,
+} from "../../src/contract/limits.ts";
+import { type Connection, openClient } from "../../src/db/pool.ts";
 import { dropDeletedWebhooks } from "../../src/db/webhooks.ts";
 import { selfSigned } from "../security/certificate.ts";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
@@ -48,6 +53,21 @@ async function newVpc(name: string, project = tenant.project) {
 const drop = async ({ id }: { id: string }) => void okOf(await t.call("DELETE", `/v1/webhooks/${id}`));
 const deliveriesOf = async (id: string, query = "") =>
   okOf(await t.call("GET", `/v1/webhooks/${id}/deliveries${query}`)).items;
+
+/** Adds deliveries that wait, without making the webhook due. */
+async function fill({ id }: { id: string }, deliveries: number): Promise<void> {
+  const insert = `insert into webhook_delivery (webhook_id, type, event)
+                    select $1, 'vpc_create', '{"data": {}}' from generate_series(1, $2::int)`;
+  await t.db.query(insert, [id, deliveries]);
+}
+
+/** Returns the number of waiting deliveries as the queue has it, and as their rows show it at the same time. */
+async function waiting({ id }: { id: string }) {
+  const query = `select waiting as counted, (select count(*) from webhook_delivery d
+                                              where d.webhook_id = q.webhook_id and d.state = 'pending') as pending
+                   from webhook_queue q where webhook_id = $1`;
+  return (await t.db.query<{ counted: number; pending: number }>(query, [id])).rows[0]!;
+}
 
 async function until<V>(read: () => Promise<V>, matches: (value: V) => boolean): Promise<V> {
   for (let look = 0; look < 400; look++) {
@@ -247,17 +267,48 @@ test("a disabled webhook sends nothing and keeps no new events; when it is enabl
 });
 
 describe("if the worker reads the events only afterwards", () => {
-  /** Runs `act` while no worker makes deliveries. */
-  async function unread(act: () => Promise<void>): Promise<void> {
+  /** Runs `act` while no worker makes deliveries. Only `holder` can make them. */
+  async function unread(act: (holder: Connection) => Promise<void>): Promise<void> {
     const holder = await openClient({ url: t.databaseUrl });
     await holder.query("select pg_advisory_lock(hashtextextended('webhook-follow', 0))");
-    await act();
+    await act(holder);
     await holder.end();
   }
   const enable = async ({ id }: { id: string }, enabled: boolean) =>
     void okOf(await t.call("PATCH", `/v1/webhooks/${id}`, { body: { enabled } }));
   const received = (names: readonly string[]) =>
     hook.received.map(({ event }) => event.data.name).filter((name) => names.includes(String(name)));
+
+  test("if 10,000 deliveries wait, the next one is dead at once, and the server does not read the queue for this", async () => {
+    const webhook = await newWebhook({ events: ["vpc_create"] });
+    hook.answer = () => 500;
+    await fill(webhook, WEBHOOK_PENDING_MAX - 1);
+    await unread(async (holder) => {
+      for (const name of ["last-place", "no-place"]) await newVpc(name);
+      await until(async () => {
+        await holder.query("select webhook_follow(500, $1)", [WEBHOOK_PENDING_MAX]);
+        return (await deliveriesOf(webhook.id, "?limit=1"))[0];
+      }, ({ state }) => state === "dead");
+      const { rows } = await holder.query(
+        "select seq_scan + idx_scan as scans from pg_stat_xact_user_tables where relname = 'webhook_delivery'",
+      );
+      expect(rows).toEqual([{ scans: 0 }]);
+    });
+    const [dead, last] = await deliveriesOf(webhook.id, "?limit=2");
+    expect([dead, last]).toMatchObject([
+      { state: "dead", attempts: 0, last_reason: "10000 deliveries were waiting" },
+      { state: "pending", resource: expect.stringContaining("Vpc") },
+    ]);
+    // Redelivered and delivered ones change the number, too.
+    okOf(await t.call("POST", `/v1/webhooks/${webhook.id}/deliveries/${dead.id}/redeliver`));
+    okOf(await t.call("POST", `/v1/webhooks/${webhook.id}/test`));
+    expect(await waiting(webhook)).toEqual({ counted: WEBHOOK_PENDING_MAX + 2, pending: WEBHOOK_PENDING_MAX + 2 });
+    hook.answer = () => 204;
+    okOf(await t.call("PATCH", `/v1/webhooks/${webhook.id}`, { body: { description: "ends the pause" } }));
+    const { counted, pending } = await until(() => waiting(webhook), ({ counted }) => counted < WEBHOOK_PENDING_MAX);
+    expect(counted).toBe(pending);
+    await drop(webhook);
+  });
 
   test("an event that happened while a webhook was disabled is not sent, and the events before and after are sent", async () => {
     const webhook = await newWebhook({ events: ["vpc_create"] });
@@ -388,13 +439,7 @@ test("the deliveries of a deleted webhook are deleted in batches by maintenance,
   const webhook = await newWebhook({ events: ["vpc_create"] });
   const kept = await newWebhook({ events: ["webhook_test"] });
   okOf(await t.call("POST", `/v1/webhooks/${kept.id}/test`));
-  await t.db.query(
-    `insert into webhook_delivery (webhook_id, type, event, state, ended_at)
-       select $1, 'vpc_create', '{}', case when n % 2 = 0 then 'pending' else 'dead' end,
-              case when n % 2 = 1 then berth_now() end
-         from generate_series(1, $2::int) n`,
-    [webhook.id, SWEEP_ROWS + 1],
-  );
+  await fill(webhook, SWEEP_ROWS + 1);
   const stored = async ({ id }: { id: string }) => {
     const query = `select (select count(*)::int from webhook_delivery where webhook_id = $1) as deliveries,
                           (select count(*)::int from webhook_queue where webhook_id = $1) as queues`;
@@ -417,18 +462,26 @@ test("the deliveries of a deleted webhook are deleted in batches by maintenance,
 
 test("a test of a webhook and the reading of events, which both add a delivery, do not wait for each other forever", async () => {
   const webhook = await newWebhook({ events: ["vpc_create"], enabled: false });
-  const clients = await Promise.all([1, 2].map(() => openClient({ url: t.databaseUrl })));
-  for (const client of clients) {
+  const [first, second] = [await openClient({ url: t.databaseUrl }), await openClient({ url: t.databaseUrl })];
+  const { rows: [session] } = await second.query("select pg_backend_pid() as pid");
+  const add = async (client: Connection) => {
     await client.query("begin");
-    await client.query("insert into webhook_delivery (webhook_id, type, event) values ($1, 'vpc_create', '{}')", [
-      webhook.id,
-    ]);
-  }
-  await Promise.all(clients.map(async (client) => {
+    const insert = "insert into webhook_delivery (webhook_id, type, event) values ($1, 'vpc_create', '{}')";
+    await client.query(insert, [webhook.id]);
+  };
+  const commit = async (client: Connection) => {
     await client.query("select effect_webhook_queued(jsonb_build_object('webhook_id', $1::text))", [webhook.id]);
     await client.query("commit");
     await client.end();
-  }));
+  };
+  await add(first);
+  const added = add(second);
+  const query = "select wait_event_type from pg_stat_activity where pid = $1";
+  const waits = async () => (await t.db.query(query, [session.pid])).rows[0].wait_event_type;
+  await until(waits, (type) => type === "Lock");
+  await commit(first);
+  await added;
+  await commit(second);
   expect(await deliveriesOf(webhook.id)).toHaveLength(2);
   await drop(webhook);
 });
