@@ -33,6 +33,7 @@ export function BootRecordPage({ id: mac }: { readonly id: string }) {
         <State of={record.state} />
         <Actions />
       </Heading>
+      {refusal !== undefined && <Problem refusal={refusal} lookedFor={`boot record of ${mac}`} isLate />}
       <Facts
         of={{
           "MAC": record.mac,

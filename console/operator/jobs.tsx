@@ -97,6 +97,7 @@ export function JobPage({ id }: { readonly id: string }) {
       <Heading title={`${job.kind.kind} job`} above={above}>
         <State of={job.status.status} />
       </Heading>
+      {refusal !== undefined && <Problem refusal={refusal} lookedFor={`job ${id}`} isLate />}
       {job.status.reason !== undefined && <p class="sentence bad">{job.status.reason}</p>}
       <Facts
         of={{

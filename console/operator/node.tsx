@@ -50,6 +50,7 @@ export function Node({ id }: { readonly id: string }) {
         <State of={node.state} />
         <Actions />
       </Heading>
+      {refusal !== undefined && <Problem refusal={refusal} lookedFor={`node ${id}`} isLate />}
       <Diagnosis node={node} />
       <nav class="tabs" aria-label="Parts of the node">
         {TABS.map((each) => (
@@ -93,10 +94,11 @@ function pairsOf(pairs: Readonly<Record<string, string>>): string {
 function Instances({ id }: { readonly id: string }) {
   const { data, refusal } = useQuery(nodeInstancesQuery(id));
   if (refusal !== undefined && data === undefined) return <Problem refusal={refusal} />;
-  if (data?.length === 0) return <p class="dim">No instance is on this node.</p>;
+  if (refusal === undefined && data?.length === 0) return <p class="dim">No instance is on this node.</p>;
   const sum = (of: (each: PlacedInstance) => number) => (data ?? []).reduce((total, each) => total + of(each), 0);
   return (
     <>
+      {refusal !== undefined && <Problem refusal={refusal} isLate />}
       <p class="dim">
         {counted(sum(({ cpu }) => cpu), "vCPU")}, {bytes(sum(({ memory_bytes }) => memory_bytes))} of memory,{" "}
         {bytes(sum(({ disk_bytes }) => disk_bytes))} of disk

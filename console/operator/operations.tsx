@@ -135,6 +135,7 @@ export function Operation({ id }: { readonly id: string }) {
         <State of={operation.state} />
         <Actions />
       </Heading>
+      {refusal !== undefined && <Problem refusal={refusal} lookedFor={`operation ${id}`} isLate />}
       {operation.stuck_reason !== null && <p class="sentence bad">Stuck: {operation.stuck_reason}</p>}
       {operation.error !== null && <p class="sentence bad">{operation.error}</p>}
       <Facts

@@ -44,13 +44,13 @@ export function TenantPage({ id }: { readonly id: string }) {
           "Created": <When at={tenant.created_at} />,
         }}
       />
-      <Section title="Projects" count={projects.data?.length}>
+      <Section title="Projects" count={projects.data?.length} refusal={projects.refusal}>
         {projects.data?.length === 0 && (
           <p class="dim">The tenant has no project. Create one to hold instances and networks.</p>
         )}
         {(projects.data ?? []).map((project) => <ProjectRow key={project.id} tenant={tenant} project={project} />)}
       </Section>
-      <Section title="Members" count={members.length}>
+      <Section title="Members" count={members.length} refusal={users.refusal}>
         <ul class="plain">
           {members.map((user) => (
             <li key={user.id}>

@@ -30,16 +30,19 @@ export function Link({ to, children, tabIndex, exact }: {
 }
 
 /** A failure with the server's error message and the request id. */
-export function Problem({ refusal, lookedFor }: {
+export function Problem({ refusal, lookedFor, isLate }: {
   readonly refusal: Refusal;
   /** The object of the page with its kind: "node 0198c2f4". Explains that the object was not found. */
   readonly lookedFor?: string;
+  /** An earlier read succeeded, and the page still shows what it returned. */
+  readonly isLate?: boolean;
 }) {
   const isMissing = lookedFor !== undefined && refusal.status === 404 && refusal.message === NOT_FOUND;
   return (
     <div class="problem" role="alert">
       <strong>{isMissing ? `There is no ${lookedFor}` : refusal.message}</strong>
       {isMissing && <p>It may have been deleted, the address may have a typo, or you may not see it.</p>}
+      {isLate === true && <p>What is shown was read before, and may be out of date.</p>}
       {refusal.request_id !== null && (
         <p>
           Request <code>{refusal.request_id}</code>
@@ -134,16 +137,20 @@ export function Facts({ of }: { readonly of: Readonly<Record<string, ComponentCh
   );
 }
 
-export function Section({ title, children, count }: {
+export function Section({ title, children, count, refusal }: {
   readonly title: string;
   readonly children: ComponentChildren;
+  /** The number of objects in the section. Undefined until they are read. */
   readonly count?: number | undefined;
+  /** The refusal of the last read of the objects. */
+  readonly refusal?: Refusal | undefined;
 }) {
   return (
     <section class="section">
       <h2>
         {title} {count !== undefined && <span class="dim">{count}</span>}
       </h2>
+      {refusal !== undefined && <Problem refusal={refusal} isLate={count !== undefined} />}
       {children}
     </section>
   );

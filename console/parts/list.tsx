@@ -3,12 +3,10 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { Refusal } from "../core/client.ts";
 import { type Action, type Opening, rowActions, run } from "../core/action.ts";
 import { type Cursor, followed, TOP } from "../core/cursor.ts";
 import { useKeys } from "../core/keys.ts";
 import { go, narrow, query } from "../core/router.ts";
-import { Problem } from "./basics.tsx";
 import { say } from "../core/toast.ts";
 
 export type Column<R> = {
@@ -34,7 +32,6 @@ export type ListProps<R> = {
   readonly listKey: string;
   readonly total: number;
   readonly busy: boolean;
-  readonly refusal?: Refusal | undefined;
   readonly rowAt: (index: number) => R | undefined;
   readonly idOf: (row: R) => string;
   /** Returns the page that a row opens. If absent, rows do not open a page. */
@@ -54,8 +51,7 @@ const SPARE_ROWS = 2;
 const HEIGHT_PX_FIRST = 600;
 
 export function List<R>(props: ListProps<R>) {
-  const { label, columns, listKey, total, busy, refusal, rowAt, idOf, open, actionsOf, empty, onFirst, selected } =
-    props;
+  const { label, columns, listKey, total, busy, rowAt, idOf, open, actionsOf, empty, onFirst, selected } = props;
   const { onSelect } = props;
   const box = useRef<HTMLDivElement>(null);
   const top = useSignal(0);
@@ -67,7 +63,7 @@ export function List<R>(props: ListProps<R>) {
     const watch = new ResizeObserver(([seen]) => (height.value = seen?.contentRect.height ?? HEIGHT_PX_FIRST));
     watch.observe(box.current);
     return () => watch.disconnect();
-  }, [refusal === undefined]);
+  }, []);
   useLayoutEffect(() => {
     top.value = 0;
     if (box.current !== null) box.current.scrollTop = 0;
@@ -139,7 +135,6 @@ export function List<R>(props: ListProps<R>) {
     ...(onSelect !== undefined && { x: () => here !== undefined && onSelect(here) }),
   });
 
-  if (refusal !== undefined && total === 0) return <Problem refusal={refusal} />;
   const indices = Array.from({ length: Math.max(0, last - first) }, (_, n) => first + n);
   const sort = query.value.get("sort") ?? "";
   return (

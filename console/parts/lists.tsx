@@ -6,13 +6,14 @@ import type { Refusal } from "../core/client.ts";
 import { filterOf } from "../core/filter.ts";
 import { query as urlQuery } from "../core/router.ts";
 import type { Query } from "../core/store.ts";
+import { Problem } from "./basics.tsx";
 import { type Column, List, type ListProps } from "./list.tsx";
 import { useQuery } from "./use-query.ts";
 
 /** One window of a list that the server searches. */
 export type Window<R> = { readonly items: readonly R[]; readonly total: number };
 
-type Shared<R> = Omit<ListProps<R>, "listKey" | "total" | "busy" | "refusal" | "rowAt" | "onFirst">;
+type Shared<R> = Omit<ListProps<R>, "listKey" | "total" | "busy" | "rowAt" | "onFirst">;
 
 /** The number of rows in one window. Two windows always cover the rows in sight. */
 const WINDOW_ROWS = 100;
@@ -28,19 +29,23 @@ export function WindowedList<R>({ windows, ...shared }: Shared<R> & {
   const known = useRef({ listKey, total: 0 });
   if (known.current.listKey !== listKey) known.current = { listKey, total: 0 };
   const total = known.current.total = a.data?.total ?? b.data?.total ?? known.current.total;
+  const refusal = a.refusal ?? b.refusal;
+  if (refusal !== undefined && a.data === undefined && total === 0) return <Problem refusal={refusal} />;
   return (
-    <List
-      {...shared}
-      listKey={listKey}
-      total={total}
-      busy={a.busy}
-      refusal={a.refusal}
-      rowAt={(index) => {
-        const offset = index - page.value * WINDOW_ROWS;
-        return offset < WINDOW_ROWS ? a.data?.items[offset] : b.data?.items[offset - WINDOW_ROWS];
-      }}
-      onFirst={(first) => (page.value = Math.floor(first / WINDOW_ROWS))}
-    />
+    <>
+      {refusal !== undefined && <Problem refusal={refusal} isLate />}
+      <List
+        {...shared}
+        listKey={listKey}
+        total={total}
+        busy={a.busy}
+        rowAt={(index) => {
+          const offset = index - page.value * WINDOW_ROWS;
+          return offset < WINDOW_ROWS ? a.data?.items[offset] : b.data?.items[offset - WINDOW_ROWS];
+        }}
+        onFirst={(first) => (page.value = Math.floor(first / WINDOW_ROWS))}
+      />
+    </>
   );
 }
 
@@ -72,15 +77,18 @@ export function RowList<R>({ rows: data, listKey, busy, refusal, keep, ...shared
       ),
     [data, q, sort, keep, shared.columns],
   );
+  if (refusal !== undefined && data === undefined) return <Problem refusal={refusal} />;
   return (
-    <List
-      {...shared}
-      listKey={`${listKey} ${q} ${sort}`}
-      total={rows.length}
-      busy={busy}
-      refusal={data === undefined ? refusal : undefined}
-      rowAt={(index) => rows[index]}
-    />
+    <>
+      {refusal !== undefined && <Problem refusal={refusal} isLate />}
+      <List
+        {...shared}
+        listKey={`${listKey} ${q} ${sort}`}
+        total={rows.length}
+        busy={busy}
+        rowAt={(index) => rows[index]}
+      />
+    </>
   );
 }
 

@@ -6,7 +6,7 @@ import { tenantctl } from "../core/command.ts";
 import { labelAction } from "../core/labels.ts";
 import { writersOnly } from "../core/session.ts";
 import { bytes, exactBytes, parseBytes } from "../core/text.ts";
-import { Problem, Section } from "../parts/basics.tsx";
+import { Section } from "../parts/basics.tsx";
 import { LabelsText } from "../parts/labels-text.tsx";
 import { RowActions } from "../parts/row-actions.tsx";
 import { useQuery } from "../parts/use-query.ts";
@@ -15,8 +15,7 @@ import { disksQuery } from "./queries.ts";
 export function Disks({ instance }: { readonly instance: Instance }) {
   const { data: disks, refusal } = useQuery(disksQuery(instance.id));
   return (
-    <Section title="Disks" count={disks?.length}>
-      {refusal !== undefined && <Problem refusal={refusal} />}
+    <Section title="Disks" count={disks?.length} refusal={refusal}>
       <ul class="plain">
         {(disks ?? []).map((disk) => (
           <li key={disk.id}>

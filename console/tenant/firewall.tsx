@@ -73,7 +73,7 @@ export function Firewall({ vpc }: { readonly vpc: Vpc }) {
     }]);
   return (
     <Section title="Firewall rules" count={rows.length}>
-      {refusal !== undefined && <Problem refusal={refusal} />}
+      {refusal !== undefined && <Problem refusal={refusal} isLate={data !== undefined} />}
       {rows.length > 0 && (
         <FirewallTable
           rows={rows}

@@ -4,7 +4,7 @@ import type { PortForward, PortForwardBody } from "../../src/contract/port-forwa
 import { PORT_FORWARD_PROTOCOLS } from "../../src/contract/enums.ts";
 import { PORT_MAX } from "../../src/contract/limits.ts";
 import { type Action, type Choice, useActions } from "../core/action.ts";
-import { get, getAll, send } from "../core/client.ts";
+import { get, getAll, type Refusal, send } from "../core/client.ts";
 import { tenantctl } from "../core/command.ts";
 import { labelAction, labelTexts } from "../core/labels.ts";
 import type { Query } from "../core/store.ts";
@@ -39,7 +39,7 @@ function forwardsQuery({ id, vpc_id: vpc, project_id: project }: NatGateway): Qu
 
 export function GatewayPage({ id }: { readonly id: string }) {
   const { data: gateway, refusal } = useQuery(gatewayQuery(id));
-  if (gateway !== undefined) return <Gateway gateway={gateway} />;
+  if (gateway !== undefined) return <Gateway gateway={gateway} refusal={refusal} />;
   return (
     <>
       <Heading title="NAT gateway" />
@@ -48,7 +48,7 @@ export function GatewayPage({ id }: { readonly id: string }) {
   );
 }
 
-function Gateway({ gateway }: { readonly gateway: NatGateway }) {
+function Gateway({ gateway, refusal }: { readonly gateway: NatGateway; readonly refusal: Refusal | undefined }) {
   const { id, name, vpc_id, public_address, family, host_cn_uuid, counts, realized } = gateway;
   const place = { tenant: gateway.tenant_id, project: gateway.project_id };
   const { data: found } = useQuery(vpcQuery(vpc_id));
@@ -115,6 +115,7 @@ function Gateway({ gateway }: { readonly gateway: NatGateway }) {
       <Heading title={name} above={<Link to={`/vpcs/${vpc_id}`}>{vpc}</Link>}>
         <Actions />
       </Heading>
+      {refusal !== undefined && <Problem refusal={refusal} lookedFor={`NAT gateway ${id}`} isLate />}
       <Facts
         of={{
           "Public address": <Copyable text={public_address} label="the public address" />,

@@ -48,6 +48,7 @@ export function InstanceHeading({ id, instance, refusal, part }: {
         <State of={instance.lifecycle.state} />
         <Actions visible={4} />
       </Heading>
+      {refusal !== undefined && <Problem refusal={refusal} lookedFor={`instance ${id}`} isLate />}
       <nav class="tabs" aria-label="Parts of the instance">
         {PARTS.filter(([, text]) => text !== OPERATORS_PART || isOperator()).map(([end, text]) => (
           <Link key={text} to={`/instances/${id}${end}`} exact>{text}</Link>

@@ -100,10 +100,10 @@ function InstanceFacts({ instance }: { readonly instance: Instance }) {
 }
 
 function Activity({ id }: { readonly id: string }) {
-  const { data: operations = [] } = useQuery(operationsOfQuery("instance", id));
+  const { data: operations = [], refusal } = useQuery(operationsOfQuery("instance", id));
   const newest = operations.toSorted((a, b) => b.time_created.localeCompare(a.time_created));
   return (
-    <Section title="Operations" count={newest.length}>
+    <Section title="Operations" count={newest.length} refusal={refusal}>
       <ul class="plain">
         {newest.map((operation) => (
           <li key={operation.id}>

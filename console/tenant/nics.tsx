@@ -6,7 +6,7 @@ import { send } from "../core/client.ts";
 import { tenantctl } from "../core/command.ts";
 import { labelAction } from "../core/labels.ts";
 import { writersOnly } from "../core/session.ts";
-import { Link, Problem, Section } from "../parts/basics.tsx";
+import { Link, Section } from "../parts/basics.tsx";
 import { LabelsText } from "../parts/labels-text.tsx";
 import { RowActions } from "../parts/row-actions.tsx";
 import { useQuery } from "../parts/use-query.ts";
@@ -15,8 +15,7 @@ import { nicsQuery } from "./queries.ts";
 export function Nics({ instance }: { readonly instance: Instance }) {
   const { data: nics, refusal } = useQuery(nicsQuery(instance.id));
   return (
-    <Section title="Network" count={nics?.length}>
-      {refusal !== undefined && <Problem refusal={refusal} />}
+    <Section title="Network" count={nics?.length} refusal={refusal}>
       <ul class="plain">
         {(nics ?? []).map((nic) => (
           <li key={nic.id}>

@@ -1,7 +1,7 @@
 // Shows the route tables of a VPC with their routes, and their actions.
 import type { NatGateway, Route, RouteBody, RouteTable, RouteTarget, Vpc } from "../../src/contract/network.ts";
 import type { Action, Choice } from "../core/action.ts";
-import { getAll, send } from "../core/client.ts";
+import { getAll, type Refusal, send } from "../core/client.ts";
 import { tenantctl } from "../core/command.ts";
 import { labelAction } from "../core/labels.ts";
 import { writersOnly } from "../core/session.ts";
@@ -32,9 +32,9 @@ export type RoutesProps = {
   readonly gateways: readonly NatGateway[];
 };
 
-export function Routes({ vpc, all, gateways }: RoutesProps) {
+export function Routes({ vpc, all, gateways, refusal }: RoutesProps & { readonly refusal: Refusal | undefined }) {
   return (
-    <Section title="Route tables" count={all?.length}>
+    <Section title="Route tables" count={all?.length} refusal={refusal}>
       {(all ?? []).map(({ table, routes }) => (
         <div key={table.id} class="card">
           <ul class="plain">

@@ -1,7 +1,7 @@
 // Shows the subnets of a VPC, and their actions.
 import type { RouteTable, Subnet, Vpc } from "../../src/contract/network.ts";
 import type { Action } from "../core/action.ts";
-import { send } from "../core/client.ts";
+import { type Refusal, send } from "../core/client.ts";
 import { tenantctl } from "../core/command.ts";
 import { labelAction } from "../core/labels.ts";
 import { writersOnly } from "../core/session.ts";
@@ -14,11 +14,13 @@ export type SubnetsProps = {
   /** Undefined while the subnets are read. */
   readonly subnets: readonly Subnet[] | undefined;
   readonly tables: readonly RouteTable[];
+  /** The refusal of the last read of the subnets. */
+  readonly refusal: Refusal | undefined;
 };
 
-export function Subnets({ vpc, subnets, tables }: SubnetsProps) {
+export function Subnets({ vpc, subnets, tables, refusal }: SubnetsProps) {
   return (
-    <Section title="Subnets" count={subnets?.length}>
+    <Section title="Subnets" count={subnets?.length} refusal={refusal}>
       {subnets?.length === 0 && <p class="dim">The VPC has no subnet.</p>}
       <ul class="plain">
         {(subnets ?? []).map((subnet) => (

@@ -47,6 +47,7 @@ export function VpcPage({ id }: { readonly id: string }) {
       <Heading title={vpc.name} above={<Link to={inProject(place, "networks")}>VPCs</Link>}>
         <Actions />
       </Heading>
+      {refusal !== undefined && <Problem refusal={refusal} lookedFor={`VPC ${id}`} isLate />}
       <Facts
         of={{
           "IPv4 block": vpc.ipv4_block,
@@ -57,9 +58,9 @@ export function VpcPage({ id }: { readonly id: string }) {
           "UUID": <Copyable text={vpc.id} label="the UUID" />,
         }}
       />
-      <Subnets vpc={vpc} subnets={subnets.data} tables={tables} />
+      <Subnets vpc={vpc} subnets={subnets.data} tables={tables} refusal={subnets.refusal} />
       <Firewall vpc={vpc} />
-      <Section title="NAT gateways" count={gateways.data?.length}>
+      <Section title="NAT gateways" count={gateways.data?.length} refusal={gateways.refusal}>
         {gateways.data?.length === 0 && <p class="dim">The VPC has no NAT gateway.</p>}
         <ul class="plain">
           {(gateways.data ?? []).map((gateway) => (
@@ -71,7 +72,7 @@ export function VpcPage({ id }: { readonly id: string }) {
           ))}
         </ul>
       </Section>
-      <Routes vpc={vpc} all={routes.data} gateways={gateways.data ?? []} />
+      <Routes vpc={vpc} all={routes.data} gateways={gateways.data ?? []} refusal={routes.refusal} />
       <AsCommand line={tenantctl("vpc show", [vpc.name])} />
     </>
   );

@@ -105,6 +105,7 @@ export function WebhookPage({ id }: { readonly id: string }) {
         <State of={enabled ? "enabled" : "disabled"} />
         <Actions />
       </Heading>
+      {refusal !== undefined && <Problem refusal={refusal} lookedFor={`webhook ${id}`} isLate />}
       <Facts
         of={{
           "URL": url,

@@ -19,6 +19,8 @@ const ASKS_LATER: ReadonlyMap<string, string> = new Map([
   ["/drain-by-label", "Show the plan"],
   ["/audit-verification", "Verify"],
 ]);
+/** The ends of the paths of forms, and of an object that never changes. A later read changes nothing on these pages. */
+const FIXED = ["/factory-reset", "/boot-policy", "/rebuild", "/new-instance", "/audit/1"];
 const PASSWORD = "correct horse battery";
 
 /** A tenant with objects of every kind, and a tenant without objects. */
@@ -215,6 +217,34 @@ describe("the states of a page", () => {
     },
     LIMIT_MS,
   );
+
+  test("after a refusal of a later read, the page shows the refusal and keeps what it had read", async () => {
+    const own = await f.site().open();
+    const links = await navigation(own);
+    const silent: string[] = [];
+    for (const path of [...links, ...objects]) {
+      if (ASKS_LATER.has(path) || FIXED.some((end) => path.endsWith(end))) continue;
+      await own.show(path);
+      await own.settled();
+      const hadRows = await own.page.locator("tbody tr:not(.space)").count() > 0;
+      await own.page.route(
+        /\/v[12]\//,
+        (route) =>
+          /\/v1\/(changes|auth\/whoami)/.test(route.request().url()) ? route.continue() : route.fulfill({
+            status: 404,
+            json: { message: "refused for a test" },
+          }),
+      );
+      // A page that is shown again reads everything again.
+      await own.page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
+      const problem = own.page.locator(".problem").filter({ hasText: "refused for a test" });
+      await problem.first().waitFor({ timeout: REFUSED_MS }).catch(() => silent.push(path));
+      if (hadRows) expect(await own.page.locator("tbody tr:not(.space)").count(), path).toBeGreaterThan(0);
+      await own.page.unroute(/\/v[12]\//);
+    }
+    expect(silent).toEqual([]);
+    await own.page.context().close();
+  }, LIMIT_MS);
 
   test("while the server is slow, the page has its heading and no accessibility fault", async () => {
     const own = await f.site().open();
