@@ -1,8 +1,8 @@
 // A draft collects the writes of one choice of a unit, while the unit's messages are applied to the loaded actors.
 import { callCondition } from "./conditions.ts";
 import { ABSENT, type ChildRow, type Choice, type LoadedActor, type RowWrite } from "./store.ts";
-import type { ActorRef, ActorState, AnyBehavior, ChildWrite, Envelope, Json, Out, Part, With } from "./types.ts";
-import { refKey } from "./types.ts";
+import type { ActorRef, ActorState, AnyBehavior, ChildWrite, Envelope, Json, Out, Part, Tell, With } from "./types.ts";
+import { refKey, SYSTEM } from "./types.ts";
 
 /** An actor in a draft, with its loaded state and with its state after the messages that were applied so far. */
 type Working = {
@@ -38,6 +38,8 @@ export type Draft = {
   readonly missing: ActorRef[];
   /** The refusal of another actor of the unit. It refuses the whole unit. */
   refused: Refusal | null;
+  /** Whether the decision of a tell's receiver has joined. */
+  joined: boolean;
 };
 
 type Refusal = Extract<Out<ActorState>, { out: "refuse" }>;
@@ -49,6 +51,7 @@ export function newDraft(): Draft {
     working: new Map(),
     missing: [],
     refused: null,
+    joined: false,
   };
 }
 
@@ -148,6 +151,7 @@ function takePart(draft: Draft, part: Part<ActorState>, by: Envelope, context: D
       draft.choice.children.push(childRow(part));
       return;
     case "tell":
+      if (part.joins === true && by.apart !== true && join(draft, part, by, context)) return;
       draft.choice.outbox.push({ id: context.newId(), to: part.to, message: part.message });
       return;
     case "with":
@@ -181,6 +185,39 @@ function stepWith(draft: Draft, { to, message, isNew = false }: With, cause: Env
   const out = actor.behavior.step(actor.state, by.message, context.now) as Out<ActorState>;
   if (out.out === "refuse") draft.refused ??= out;
   if (out.out === "go") advance(draft, actor, out, by, context);
+}
+
+/** The conditions that can refuse a unit. */
+const REFUSING: ReadonlySet<string> = new Set(["guard", "take", "allocate"]);
+
+/**
+ * Adds the receiver's decision about a tell to the draft, if this decision cannot fail. Otherwise leaves the draft as
+ * it was and returns false. A receiver that is not loaded yet becomes one of the missing actors.
+ */
+function join(draft: Draft, { to, message }: Tell, by: Envelope, context: DraftContext): boolean {
+  const { choice, working, refused } = draft;
+  const lists = [choice.conditions, choice.children, choice.transitions, choice.outbox];
+  const lengths = lists.map((list) => list.length);
+  const states = [...working].map(([key, { state, version }]) => [key, { state, version }] as const);
+  try {
+    stepWith(draft, { part: "with", to, message }, { ...by, origin: SYSTEM }, context);
+    const added = choice.conditions.slice(lengths[0]);
+    if (draft.refused === refused && !added.some((condition) => REFUSING.has(condition.do))) {
+      draft.joined = true;
+      return true;
+    }
+  } catch {
+    // The error is reported when the message is delivered after the commit.
+  }
+  lists.forEach((list, index) => list.splice(lengths[index] ?? 0));
+  draft.refused = refused;
+  const before = new Map(states);
+  for (const [key, actor] of working) {
+    const state = before.get(key);
+    if (state === undefined) working.delete(key);
+    else Object.assign(actor, state);
+  }
+  return false;
 }
 
 function childRow(part: ChildWrite): ChildRow {

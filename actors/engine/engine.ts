@@ -189,6 +189,11 @@ export function createEngine(options: EngineOptions) {
     const refusal = constraintFault(error.constraint, item.unit);
     const [waiting] = item.messages;
     if (waiting === undefined) return;
+    if (item.unit.joined === true) {
+      // The cause may be a decision that joined. The message must not fail because of it.
+      waiting.envelope = { ...waiting.envelope, apart: true };
+      return void await attempt([item.box], store, 1);
+    }
     if (refusal === null) {
       waiting.attempts += 1;
       // Since the load, another process has created this row or stored this message id. The next attempt loads again

@@ -4,7 +4,7 @@
 // unit is not written, the rest of the chain ends as a lost race, and its messages are applied again.
 import { apply, closeDraft, type Draft, type DraftContext, newDraft, workingState } from "./draft.ts";
 import type { Choice, LoadedActor, Unit, UnitActor } from "./store.ts";
-import type { ActorRef, ActorState, AnyBehavior, Envelope, Out } from "./types.ts";
+import type { ActorRef, ActorState, AnyBehavior, Envelope, Out, Part } from "./types.ts";
 import { refKey } from "./types.ts";
 
 /**
@@ -90,7 +90,11 @@ function foldUnit(input: FoldInput, context: DraftContext): FoldedUnit | { reado
 }
 
 function needsOwnUnit(out: Out<ActorState>): boolean {
-  return out.out === "go" && out.parts.some((part) => !PLAIN_PARTS.has(part.part));
+  return out.out === "go" && out.parts.some((part) => !PLAIN_PARTS.has(part.part) || joins(part));
+}
+
+function joins(part: Part<ActorState>): boolean {
+  return part.part === "tell" && part.joins === true;
 }
 
 /**
@@ -107,7 +111,7 @@ const PLAIN_PARTS: ReadonlySet<string> = new Set(["audit", "child", "tell", "rep
 function isForeseen(out: Out<ActorState>, { from }: AnyBehavior): boolean {
   if (out.out !== "go") return true;
   const parts = from === undefined ? FORESEEN_PARTS : FORESEEN_BESIDE_JOINS;
-  return out.next !== null && out.parts.every((part) => parts.has(part.part));
+  return out.next !== null && out.parts.every((part) => parts.has(part.part) && !joins(part));
 }
 
 const FORESEEN_BESIDE_JOINS: ReadonlySet<string> = new Set(["audit", "tell", "reply", "lock", "guard"]);
@@ -181,5 +185,6 @@ function unitOf(drafts: readonly Draft[], choices: readonly Choice[], envelopes:
     actors: [...actors.values()],
     stale_ids: envelopes.filter((envelope) => !envelope.fresh).map((envelope) => envelope.id),
     choices,
+    ...(drafts.some((draft) => draft.joined) && { joined: true }),
   };
 }

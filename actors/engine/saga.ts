@@ -3,7 +3,7 @@
 // step commits its job the same way, then waits until the node reports the end or the time limit passes. A `wait` step
 // waits for another actor to report its result.
 import { createHash } from "node:crypto";
-import type { Json, Part } from "./types.ts";
+import type { ActorRef, Json, Message, Part, Tell } from "./types.ts";
 
 /** The parts that a step may commit with the saga's row: conditions, other actors, children, tells. */
 export type StepPart = Exclude<Part<never>, { part: "otherwise" | "reply" }>;
@@ -25,6 +25,11 @@ export type Plan<Output> =
 /** Commits `parts` with the step and passes `output` to the later steps. */
 export function write<Output>(output: Output, ...parts: readonly StepPart[]): Plan<Output> {
   return { plan: "write", output, parts };
+}
+
+/** Like tell (effects.ts), but the receiver's decision joins this commit if it cannot fail (see Tell). */
+export function tellJoined(to: ActorRef, message: Message): Tell {
+  return { part: "tell", to, message, joins: true };
 }
 
 /** A job for a node. The step fails if the job has not ended after `limit_ms`. */

@@ -62,6 +62,8 @@ export type Unit = {
    * commit stores no refusal.
    */
   readonly partial?: true;
+  /** The decision of a tell's receiver is in the unit (see Tell). */
+  readonly joined?: true;
 };
 
 /**

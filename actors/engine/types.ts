@@ -36,6 +36,8 @@ export type Envelope = {
    * of the decision (see Otherwise).
    */
   readonly alternatives?: true;
+  /** True when an earlier commit call with a decision that joined it failed (see Tell). Then no decision joins. */
+  readonly apart?: true;
 };
 
 /** The answer to a message: the view of the written state, or the refusal. Both are stored under the message id. */
@@ -67,7 +69,16 @@ export type ChildWrite =
   | { readonly part: "child"; readonly op: "delete"; readonly table: string; readonly match: Json };
 
 /** A message to another actor, delivered after the commit: at least once, in any order. */
-export type Tell = { readonly part: "tell"; readonly to: ActorRef; readonly message: Message };
+export type Tell = {
+  readonly part: "tell";
+  readonly to: ActorRef;
+  readonly message: Message;
+  /**
+   * True if the receiver's decision joins the commit. If the receiver refuses or throws an error, or if its decision
+   * has conditions, the message is delivered after the commit.
+   */
+  readonly joins?: boolean;
+};
 
 /** A message to another actor, applied in the same commit. If that actor refuses, the whole unit is refused. */
 export type With = {

@@ -3,6 +3,7 @@ import type { AuditAction } from "../../src/contract/audit-actions.ts";
 import { conflict, fault } from "../../src/contract/fault.ts";
 import { addMs } from "../../src/lib/text/instant.ts";
 import { audit, go, guard, refuse, tell, withActor } from "../engine/effects.ts";
+import { tellJoined } from "../engine/saga.ts";
 import { type At, type Of, runTable, type Table } from "../engine/table.ts";
 import type { Behavior, Message, Out, Part } from "../engine/types.ts";
 import type { JobMessage } from "./messages.ts";
@@ -198,8 +199,9 @@ type Ending = { readonly outcome: "completed"; readonly result: unknown } | {
   readonly reason: string;
 };
 
+/** The saga's next step joins the commit that ends the job. */
 function ended(s: JobState, ending: Ending) {
-  return tell({ kind: "saga", id: s.saga_id }, { type: "job_ended", job_id: s.id, ...ending });
+  return tellJoined({ kind: "saga", id: s.saga_id }, { type: "job_ended", job_id: s.id, ...ending });
 }
 
 /** Sends `job_claimed` to the job's instance, if it has one, in the same commit. */

@@ -21,7 +21,10 @@ async function waiting() {
 const abandon = (id: string) => p.main.engine.send({ kind: "saga", id }, { type: "abandon" });
 const jobRow = async (id: string) =>
   (await p.db.query("select state, tombstone, reason from job where id = $1", [id])).rows[0];
-const complete = (id: string) => p.toJob(id, { type: "complete", result: { made: "by the node" } });
+const completed = { type: "complete", result: { made: "by the node" } };
+const complete = (id: string) => p.toJob(id, completed);
+/** Stores the report and does not deliver it, because this process does not know the saga. */
+const store = (id: string) => p.toJob(id, completed, p.newProcess({ knows: false }));
 
 test("a failed job unwinds the saga at that step, with the node's reason", async () => {
   const s = await waiting();
@@ -81,11 +84,29 @@ describe("a claimed job whose time limit passes", () => {
   );
 });
 
+test.each([
+  [completed, { state: "running", step: "plug", job_id: null }],
+  [{ type: "fail", reason: "no such image" }, { state: "unwinding", step: "light", job_id: null }],
+])("the commit that ends a job ($type) also contains the next step of its saga", async (report, next) => {
+  const s = await waiting();
+  await p.claim(s.job);
+  expect((await p.toJob(s.job, report)).ok).toBe(true);
+  expect(await p.row(s.id)).toMatchObject(next);
+  const { rows } = await p.db.query(
+    `select j.xid = s.xid as is_one_commit, s.audit from transition j, transition s
+      where j.actor_id = $1 and j.event = $2 and s.actor_id = $3 and s.event = 'job_ended'`,
+    [s.job, report.type, s.id],
+  );
+  expect(rows).toEqual([{ is_one_commit: true, audit: null }]);
+  expect((await p.db.query("select id from outbox")).rows).toEqual([]);
+  await p.finish(s.id);
+});
+
 describe("a job's report that is stored but not yet delivered to the saga", () => {
   test("counts although the job's time limit has passed: the saga continues", async () => {
     const s = await waiting();
     await p.claim(s.job);
-    await complete(s.job);
+    await store(s.job);
     await p.advance(JOB_LIMIT_MS);
     await p.main.tick(s.id);
     expect(await p.row(s.id)).toMatchObject({ state: "running", step: "work" });
@@ -96,7 +117,7 @@ describe("a job's report that is stored but not yet delivered to the saga", () =
   test("prevents abandoning the saga, because the node's work would not be undone", async () => {
     const s = await waiting();
     await p.claim(s.job);
-    await complete(s.job);
+    await store(s.job);
     expect(await abandon(s.id)).toMatchObject({ ok: false, fault: { message: "job is completed already" } });
     await p.main.deliver();
     expect((await abandon(s.id)).ok).toBe(true);
@@ -199,7 +220,7 @@ describe("an undo that is a job:", () => {
   test("a report that was stored before the time limit and delivered after it completes the undo", async () => {
     const s = await undoing();
     await p.claim(s.job);
-    await complete(s.job);
+    await store(s.job);
     await p.advance(JOB_LIMIT_MS);
     await p.main.tick(s.id);
     expect((await p.row(s.id)).state).toBe("unwinding");
@@ -214,7 +235,7 @@ describe("a build that does not know the saga", () => {
     const s = await waiting();
     const old = p.newProcess({ knows: false });
     await p.claim(s.job);
-    await complete(s.job);
+    expect((await p.toJob(s.job, completed, old)).ok).toBe(true);
     await old.pass();
     expect(await p.row(s.id)).toMatchObject({ state: "running", step: "work" });
     const abandoned = await old.engine.send({ kind: "saga", id: s.id }, { type: "abandon" });

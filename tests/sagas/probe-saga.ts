@@ -176,8 +176,8 @@ export async function openProbe() {
     return rows[0];
   }
 
-  const toJob = (id: string, message: { readonly type: string; readonly [field: string]: unknown }) =>
-    main.engine.send({ kind: "job", id }, { by: NODE, ...message });
+  const toJob = (id: string, message: { readonly type: string; readonly [field: string]: unknown }, by = main) =>
+    by.engine.send({ kind: "job", id }, { by: NODE, ...message });
   const claim = (id: string, lease_s = 3_600) => toJob(id, { type: "claim", lease_s });
 
   /** Claims and ends the job that the saga waits for, as its node does, and delivers the report. */

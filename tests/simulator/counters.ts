@@ -30,6 +30,7 @@ export const COUNTER_NAMES = [
   "client_timed_out",
   "client_retried_id",
   "client_sent_afresh",
+  "tell_joined",
   "tell_delivered",
   "tell_delivered_twice",
   "saga_succeeded",

@@ -1,7 +1,7 @@
 // Creates the environment that all processes of a run share: virtual time, one database, the journal and the plan.
 import type { MemoryTables } from "../support/memory-rows.ts";
 import { createMemoryStore, type MemoryStore } from "../support/memory-store.ts";
-import type { AnyBehavior } from "../../actors/engine/types.ts";
+import type { ActorState, AnyBehavior, Out } from "../../actors/engine/types.ts";
 import { behaviors as production, sagas } from "../../actors/registry.ts";
 import { sagaBehavior } from "../../actors/saga/transition.ts";
 import { chance, pick } from "./chance.ts";
@@ -37,6 +37,17 @@ export const behaviors: readonly AnyBehavior[] = [
   sagaBehavior(known),
   lamp,
 ];
+
+/** The behaviors of an earlier release, in which no decision joins the commit of a tell. */
+export const earlierBehaviors: readonly AnyBehavior[] = behaviors.map((behavior) => ({
+  ...behavior,
+  step: (state, message, now) => withoutJoining(behavior.step(state, message, now)),
+}));
+
+function withoutJoining(out: Out<ActorState>): Out<ActorState> {
+  if (out.out !== "go") return out;
+  return { ...out, parts: out.parts.map((part) => part.part === "tell" ? { ...part, joins: false } : part) };
+}
 
 export function knowsSaga(name: string): boolean {
   return known.some((each) => each.name === name);

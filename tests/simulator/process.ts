@@ -7,7 +7,7 @@ import { CommitError, type Store, type StoreSession, type Unit, type UnitResult 
 import { type BackgroundWorker, createBackgroundWorker } from "../../src/workers/background-worker.ts";
 import { hash32, seededId, stream } from "./chance.ts";
 import { fateIn, latencyMs } from "./fate.ts";
-import { behaviors, draw, type Environment, knowsSaga, later } from "./environment.ts";
+import { behaviors, draw, earlierBehaviors, type Environment, knowsSaga, later } from "./environment.ts";
 
 export type Process = {
   readonly index: number;
@@ -84,6 +84,9 @@ export function createProcess(
     try {
       const results = await work;
       for (const result of results) count(environment, result);
+      units.forEach(({ joined }, n) => {
+        if (joined === true && results[n]?.status === "done") environment.counters.tell_joined += 1;
+      });
       countChains(environment, units, results);
       return results;
     } catch (error) {
@@ -143,7 +146,14 @@ export function createProcess(
       if (process.alive) void worker.pass();
     });
   };
-  const engine = createEngine({ store, behaviors, ports, limits: environment.plan.limits, onCommit });
+  const engine = createEngine({
+    store,
+    // As during an upgrade, every second process runs an earlier release.
+    behaviors: place.index % 2 === 0 ? behaviors : earlierBehaviors,
+    ports,
+    limits: environment.plan.limits,
+    onCommit,
+  });
   const worker = createBackgroundWorker({
     store,
     engine,
