@@ -1,5 +1,5 @@
 // Serves the control plane as a fetch handler, for `deno serve src/main.ts` and for hosts that start an isolate on a
-// request and stop it when idle. The handler keeps no state in memory; DATABASE_URL must be set. `task start` runs
+// request and stop it when idle. The handler does not start PostgreSQL, so DATABASE_URL must be set. `task start` runs
 // serve.ts instead.
 import { getLogger } from "@logtape/logtape";
 import process from "node:process";

@@ -22,7 +22,7 @@ const UNREACHABLE: Readonly<Record<string, string>> = {
 
 /**
  * Returns the text for an error that ended the start of the server. `named` is the variable that names the database, if
- * the error itself does not say it.
+ * the error itself does not name it.
  */
 export function startFailure(error: unknown, named = "DATABASE_URL"): string {
   if (!(error instanceof Error)) return String(error);

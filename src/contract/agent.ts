@@ -51,7 +51,10 @@ export const RegisterStatusView = z.object({
 });
 export type RegisterStatusView = z.infer<typeof RegisterStatusView>;
 
-/** The status that an agent reports: any JSON, stored and shown unchanged. */
+/**
+ * The status that an agent reports: any JSON. The server stores it without the metrics and the secrets that it may
+ * contain.
+ */
 export const StatusReport = z.object({
   payload: z.unknown().refine((value) => value !== undefined, "payload is required"),
 });

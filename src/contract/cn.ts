@@ -63,7 +63,9 @@ export const CnView = z.object({
   claim_code: z.string().nullable().describe("XXX-XXX while a claim code is active, otherwise null"),
   claim_code_expires_at: Timestamp.nullable(),
   bound_api_key_id: z.string().nullable(),
-  last_status: z.unknown().nullable().describe("The last status payload of the node agent, unchanged"),
+  last_status: z.unknown().nullable().describe(
+    "The last status payload of the node agent, without metrics and secrets",
+  ),
   last_setup_error: z.string().nullable(),
   setup_progress: SetupProgress.nullable(),
   disk_layout: z.unknown().nullable().describe("The accepted approve-setup body, or null"),

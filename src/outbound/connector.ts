@@ -1,7 +1,7 @@
 // This is the only code that fetches URLs which others supplied: a tenant's image, a URL in an image index, the keys of
 // an issuer. It resolves the host name, checks every address, and connects to exactly the checked address. The name is
 // still used for SNI, certificate verification and the Host header. The code does not follow redirects: a caller that
-// follows redirects must call it for each target. docs/reliability.md S-25 and S-47.
+// follows redirects must call it for each target (docs/reliability.md, S-25 and S-47).
 import { lookup } from "node:dns/promises";
 import http from "node:http";
 import https from "node:https";

@@ -15,7 +15,7 @@ const MARGIN_MS = 2_000;
 
 /**
  * Returns a fetch that runs in the fetching process. It throws the error of the fetching process, or another error if
- * this process does not reply.
+ * the fetching process does not reply.
  */
 export function remoteDocumentFetch({ port, secret }: FetcherAddress): DocumentFetch {
   return async (request) => {

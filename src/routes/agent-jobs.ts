@@ -32,8 +32,8 @@ export function agentJobRoutes(app: App, deps: Deps): void {
     summary: "Claim the next job",
     description:
       "A node claims its jobs in the order of `seq`. With `wait`, the request waits for a job. If the node's key is " +
-      "deleted while the request waits, the request gets 401. Every answer contains the tombstones that the node has " +
-      "not confirmed. Only an approved node can claim jobs.",
+      "deleted while the request waits, the request gets 401. Every answer contains tombstones that the node has " +
+      "not confirmed, the oldest first. Only an approved node can claim jobs.",
     ...rights(deps, "AgentClaim"),
     ...ASKS,
     request: { body: jsonBody(ClaimBody) },

@@ -26,9 +26,10 @@ export function agentNetworkRoutes(app: App, deps: Deps): void {
     summary: "Wait for changed network documents",
     description:
       "A node has a document for a VPC if it hosts a NAT gateway or a NIC of the VPC, even the NIC of a stopped " +
-      "instance. The answer contains each document that is newer than the node's generation in `have`. With `wait`, " +
-      "the request waits until a document is newer. The node removes each VPC in `gone`; its next poll, without that " +
-      "VPC, confirms the removal. `counts` stores counters of firewall rules, which `GET /v1/firewall-rules` shows.",
+      "instance. The answer contains each document that is newer than the node's generation in `have`. With " +
+      "`wait`, the request waits until a document is newer, a VPC is gone or a trace is open. The node removes " +
+      "each VPC in `gone`; its next poll, without that VPC, confirms the removal. `counts` stores counters of " +
+      "firewall rules and NAT gateways.",
     ...rights(deps, "NetworkPoll"),
     ...ASKS,
     request: { body: jsonBody(NetworkPollBody) },
@@ -59,7 +60,7 @@ export function agentNetworkRoutes(app: App, deps: Deps): void {
     description:
       "`applied` confirms that the node has applied the whole document of this generation, and so all earlier " +
       "generations. 403 when `realizer` is not the calling node. 404 if the node has no document of the VPC. " +
-      "409 for a generation that is older than the generation of the last report.",
+      "409 for a generation that is older than the generation of the last report, or that the VPC does not have yet.",
     ...rights(deps, "NetworkRealizationReport"),
     ...REPEATABLE,
     ...refuses(403, 404, 409),

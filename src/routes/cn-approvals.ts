@@ -53,8 +53,8 @@ export function cnApprovalRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Approve the claim with this code",
     description:
-      "The node gets the hostname, admin_ip, sysinfo and MACs of the claim, and the agent that registered it gets " +
-      "the key. Other claims of the node end. If the node was approved before and installed again, its key is " +
+      "The node gets the hostname, admin_ip, sysinfo and MACs of the claim, and the agent that registered the claim " +
+      "gets the key. Other claims of the node end. If the node was approved before and installed again, its key is " +
       "replaced in the same commit. 409 while the node awaits setup or is being set up. Limits: " +
       "BERTH_APPROVE_PER_MINUTE attempts per minute and source address (default 10), checked before the credential, " +
       "and 300 failed attempts per hour on the whole site. Unknown, expired and used codes get the same 404.",
@@ -62,7 +62,7 @@ export function cnApprovalRoutes(app: App, deps: Deps): void {
     middleware: [limited, ...approval.middleware],
     ...refuses(404, 429),
     request: { body: jsonBody(CnApproval) },
-    responses: answers(CnView, "The node, approved. Only its agent gets its key"),
+    responses: answers(CnView, "The node, approved. Only the node's agent gets the key"),
   });
   app.openapi(approveRoute, async (c) => {
     const code = parseClaimCode(c.req.valid("json").code);

@@ -54,8 +54,8 @@ export function cnDrainRoutes(app: App, deps: Deps): void {
     path: "/v1/cns/{server_uuid}/drain/preview",
     tags,
     summary: "Preview where the instances of a node would go",
-    description: "Changes nothing. Instances are placed one after another, the largest first; each reduces the " +
-      "free capacity for the instances after it.",
+    description: "Changes nothing. Instances are placed one after another, the largest first; each instance " +
+      "reduces the free capacity for later instances.",
     ...rights(deps, "CnDrainPreview"),
     ...ASKS,
     request: { params: CnParam },

@@ -72,8 +72,8 @@ export function cnSetupRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Reset a node's record to the state awaiting_setup",
     description: "Revokes the node's key at once. The node keeps running until its next boot, and its disks are " +
-      "not touched. 409 if the node is neither approved nor disabled, if something is placed on it, if the boot " +
-      "policy has no valid enrollment image, or if `confirm` is not its hostname.",
+      "not touched. 409 if the node is neither approved nor disabled, if something is placed on it, if no " +
+      "booter has staged the enrollment image of the boot policy, or if `confirm` is not its hostname.",
     ...rights(deps, "CnFactoryReset"),
     request: { params: CnParam, query: CnConfirmation },
     responses: answers(CnView, "The node, awaiting setup"),
@@ -96,7 +96,7 @@ export function cnSetupRoutes(app: App, deps: Deps): void {
       "Send `password`, or a sha512-crypt `password_hash` ($6$salt$hash). If both are absent, the password is " +
       "cleared. The control plane stores only the hash, and returns the hash only on the booter's routes. At each " +
       "netboot the machine gets the hash as a boot parameter over plain HTTP. Anyone on the admin network can read " +
-      "it, so choose a strong password.",
+      "the hash, so choose a strong password.",
     ...rights(deps, "CnRootPassword"),
     request: { params: CnParam, body: jsonBody(RootPasswordBody) },
     responses: answers(CnView, "The node, without the hash"),

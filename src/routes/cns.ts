@@ -119,8 +119,8 @@ export function cnRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Disable a node",
     description:
-      "Ends the node's claims. The node gets no new work; its instances continue to run. Its key stays valid: " +
-      "enable the node to use it again, or remove the node to revoke the key.",
+      "Ends the node's claims. The node gets no new work; its instances continue to run. The node's key stays " +
+      "valid. Enable the node to use it again, or remove the node to revoke the key.",
     ...rights(deps, "CnDisable"),
     request: { params: CnParam },
     responses: answers(CnView, "The node, disabled"),

@@ -141,7 +141,8 @@ export type RouteDeps = {
    */
   readonly holdShares: { readonly known: Shares; readonly strangers: Shares };
   /**
-   * Finds objects by a part of the name. Searches the objects of one tenant, or the whole fleet if `tenant_id` is null.
+   * Finds objects by a text, such as a part of a name. Searches the objects of one tenant, or the whole fleet if
+   * `tenant_id` is null.
    */
   readonly search: (
     query: { readonly q: string; readonly limit: number; readonly tenant_id: string | null },

@@ -1,4 +1,4 @@
-// Refuses the UUIDs that firmware reports if a machine has no UUID.
+// Recognizes the UUIDs that firmware reports if a machine has no UUID.
 const NO_IDENTITY: ReadonlySet<string> = new Set([
   "00000000-0000-0000-0000-000000000000",
   "ffffffff-ffff-ffff-ffff-ffffffffffff",

@@ -110,7 +110,7 @@ export function imageUploadRoutes(app: App, deps: Deps): void {
     summary: "Finish an upload",
     description:
       "The server creates the image in the tenant, with the SHA-256 of the stored bytes. It has computed the digest " +
-      "while the parts arrived, and now reads only the parts that other server processes received.",
+      "while the parts arrived, and now reads only stored parts that this server process has not received.",
     ...rights(deps, "ImageUploadFinish", atUpload),
     request: { params, body: { ...jsonBody(ImageUploadEndBody), required: false } },
     responses: answersCreated(Image, "The image"),

@@ -66,9 +66,9 @@ export function natGatewayRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Create a NAT gateway",
     description:
-      "The gateway gets the lowest free address of the public pool of its family. 409 PoolExhausted if none is free. " +
-      "The operation nat-gateway-create records the creation. With `Prefer: wait`, the request also waits until an " +
-      "edge node runs the gateway.",
+      "The gateway gets the lowest free address of the public pool of its family. 409 PoolExhausted if no address is " +
+      "free. The operation nat-gateway-create records the creation. With `Prefer: wait`, the request also waits " +
+      "until an edge node runs the gateway.",
     ...rights(deps, "NatGatewayCreate", inVpc),
     request: { query: ofVpc, headers: PREFER_WAIT, body: jsonBody(NatGatewayBody) },
     responses: answersCreated(NatGateway, "The gateway"),

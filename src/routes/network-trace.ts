@@ -1,5 +1,5 @@
-// Defines the route with which operators trace a packet of an instance, to find out where it stops (docs/networking.md,
-// "Traces").
+// Defines the route with which operators trace a packet of an instance, to find out where the packet stops
+// (docs/networking.md, "Traces").
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findInstance } from "../../actors/instance/reads.ts";

@@ -111,8 +111,8 @@ export function nicChangeRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Remove a NIC from a stopped instance",
     description:
-      "Its addresses return to the subnet. 409 for the primary NIC, for an instance that is not stopped, and while a " +
-      "floating IP or a port forward leads to the NIC.",
+      "The addresses of the NIC return to the subnet. 409 for the primary NIC, for an instance that is not stopped, " +
+      "and while a floating IP or a port forward leads to the NIC.",
     ...rights(deps, "NicDelete", atNic),
     request: { params },
     responses: answersNothing("Removed"),

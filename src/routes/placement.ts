@@ -71,7 +71,7 @@ export function placementRoutes(app: App, deps: Deps): void {
     ...rights(deps, "SystemRead"),
     ...ASKS,
     request: { body: jsonBody(ExplainBody) },
-    responses: answers(PlacementExplanation, "Every node with the results of all filters and scorers"),
+    responses: answers(PlacementExplanation, "Every approved node with the results of all filters and scorers"),
   });
   app.openapi(explainRoute, async (c) => {
     const started = performance.now();

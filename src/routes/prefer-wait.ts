@@ -15,13 +15,13 @@ export type Waits = Pick<RouteDeps, "holdShares" | "networks" | "realizations">;
 export const PREFER_WAIT = z.object({
   Prefer: z.string().optional().describe(
     "wait=N: answer when all nodes of the VPC have applied the change, or after N seconds, at most " +
-      `${PREFER_WAIT_S_MAX}. The answer has the header Preference-Applied: wait=N if all of them have applied it`,
+      `${PREFER_WAIT_S_MAX}. The answer has the header Preference-Applied: wait=N if all nodes have applied the change`,
   ),
 });
 
 /**
  * Waits until all nodes of the VPC have applied the committed state, if the request has `Prefer: wait`. Returns how far
- * the nodes have applied it; null if the request does not wait, or if the VPC is deleted.
+ * the nodes have applied this state; null if the request does not wait, or if the VPC is deleted.
  * @param nat_gateway_id a NAT gateway. The request also waits for its node, which a later commit chooses
  */
 export async function applied(

@@ -1,5 +1,4 @@
-// Defines the routes that are the same for all kinds of records. They show, rename and delete the record whose id is in
-// the path.
+// Defines routes that many kinds of records share. They show, rename and delete the record whose id is in the path.
 import { createRoute } from "@hono/zod-openapi";
 import type { z } from "zod";
 import type { Find } from "../../actors/record/reads.ts";

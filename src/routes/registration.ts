@@ -200,7 +200,9 @@ export function registrationRoutes(app: App, deps: Deps): void {
   }
 }
 
-/** States in which a registration with proof updates the record; in other states it creates a claim. */
+/**
+ * States in which a registration with proof updates the record. In other states, such a registration creates a claim.
+ */
 const REFRESHED: ReadonlySet<string> = new Set(["approved", "awaiting_setup", "setting_up"]);
 
 const NOTHING = {

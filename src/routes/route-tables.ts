@@ -54,7 +54,7 @@ export function routeTableRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Create a route table",
     description:
-      "The new table is never the main table of its VPC. It has an effect once a subnet is associated with it.",
+      "The new table is never the main table of its VPC. The table has an effect once a subnet is associated with it.",
     ...rights(deps, "RouteTableCreate", inVpc),
     request: { query: ofVpc, body: jsonBody(RouteTableBody) },
     responses: answersCreated(RouteTable, "The route table"),

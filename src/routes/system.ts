@@ -25,7 +25,7 @@ export type SystemDeps = Access & {
 };
 
 /**
- * Headers that proxies add. A request from a loopback address with one of them came through a local proxy that is not
+ * Headers that proxies add. A request from a loopback address with such a header came through a local proxy that is not
  * in BERTH_TRUSTED_PROXIES.
  */
 const PROXY_HEADERS = ["x-forwarded-for", "forwarded", "x-real-ip", "via"];

@@ -19,7 +19,7 @@ const ofSilo = z.object({ silo_id: Uuid });
 const OF_SILO =
   "A silo is one customer, and its tenants are the departments of the customer. A member of a tenant acts only in " +
   "that tenant. A member with the capability silo-admin also acts in all tenants of the silo and on the objects that " +
-  "it shares.";
+  "the silo shares.";
 
 const tenant = {
   kind: "tenant",

@@ -119,7 +119,7 @@ export function userRoutes(app: App, deps: Deps): void {
     method: "put",
     path: `${path}/password`,
     tags,
-    summary: "Set the password of a user and end all its sessions",
+    summary: "Set the password of a user and end all sessions of the user",
     description: `${NO_MORE_THAN_ITSELF} ${NOT_BY_AN_EXPIRING_KEY}`,
     ...rights(deps, "UserPassword"),
     ...refuses(403),

@@ -23,7 +23,7 @@ const path = "/v1/vpcs/{vpc_id}/firewall-rules";
 const HEADERS = PREFER_WAIT.extend({
   "If-Match": z.string().optional().describe("The ETag of the set that the request replaces, or * for any set"),
 });
-/** How many times a replacement without If-Match is tried while other requests change rules. */
+/** Maximum number of tries of a replacement without If-Match while other requests change rules. */
 const TRIES_MAX = 5;
 const CHANGES_MEANWHILE = new Set([FIREWALL_RULES_CHANGED.error_code, NOT_FOUND.error_code]);
 
@@ -51,8 +51,8 @@ export function vpcFirewallRoutes(app: App, deps: Deps): void {
     summary: "Replace all firewall rules of a VPC in one commit",
     description:
       "A rule whose name is in the set keeps its id; the other rules are deleted. If one rule is refused, nothing is " +
-      "changed. With If-Match, 412 if a rule has changed since; without it, the last writer wins. The answer is the " +
-      "current set, even to a repeated request.",
+      "changed. With If-Match, 412 if a rule has changed since that ETag. Without If-Match, the last writer wins. " +
+      "The answer is the current set, even to a repeated request.",
     ...rights(deps, "FirewallRuleReplace", atRow("vpc", "vpc_id")),
     ...refuses(412),
     request: { params, headers: HEADERS, body: jsonBody(FirewallRuleSetBody) },

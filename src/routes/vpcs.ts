@@ -58,8 +58,8 @@ export function vpcRoutes(app: App, deps: Deps): void {
     summary: "Create a VPC and its route table named main",
     description:
       "The VPC needs at least one block. The server chooses the VNI. Blocks of different VPCs may overlap. 400 for a " +
-      "block that contains loopback, link-local, multicast or unspecified addresses, or an address of the metadata " +
-      "service.",
+      "block of all addresses, and for a block of only loopback, link-local, multicast, unspecified or metadata " +
+      "service addresses.",
     ...rights(deps, "VpcCreate", inProject),
     request: { query: ofProject, body: jsonBody(VpcBody) },
     responses: answersCreated(Vpc, "The VPC"),

@@ -21,7 +21,7 @@ export function webConsoleRoutes(app: App, deps: Deps): void {
     method: "get",
     path: "/",
     tags: ["System"],
-    summary: "The version of the server and its addresses",
+    summary: "Show the version of the server and the paths of its console and API description",
     description: "A request that accepts text/html comes from a browser and is redirected to the web console.",
     ...openRights(deps, "WebConsole"),
     responses: {

@@ -101,7 +101,8 @@ function recordRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Change a webhook, or disable and enable it",
     description:
-      "Missing fields stay unchanged. Deliveries that wait when a webhook is disabled are sent after it is enabled.",
+      "Missing fields stay unchanged. Deliveries that wait when a webhook is disabled are sent after the webhook is " +
+      "enabled.",
     ...rights(deps, "WebhookUpdate", webhook.locate),
     request: { params: webhook.params, body: jsonBody(WebhookPatch) },
     responses: answers(Webhook, "The webhook"),

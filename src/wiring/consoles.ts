@@ -1,5 +1,5 @@
-// Connects the consoles of this process to the database and the engine. When a commit changes an instance, it sends a
-// hint, and this process checks the instance's consoles at once.
+// Connects the consoles of this process to the database and the engine. After a commit that changes an instance, a hint
+// arrives, and this process checks the instance's consoles at once.
 import { createCredentialReferences } from "../auth/credential-reference.ts";
 import { CONSOLES_EACH_MAX, CONSOLES_MAX } from "../contract/limits.ts";
 import type { Hints } from "../db/hints.ts";

@@ -25,8 +25,8 @@ type ClaimPorts = {
 
 type IdempotencyClaims = Pick<RouteDeps, "idempotency" | "send" | "sendOnce"> & {
   /**
-   * If an earlier request with this caller's Idempotency-Key was answered, returns the scope that was saved with it;
-   * otherwise null.
+   * If an earlier request with this caller's Idempotency-Key was answered, returns the scope that was saved with the
+   * answer; otherwise null.
    */
   readonly savedScope: (c: Ctx, principal: Principal) => Promise<ResourceScope | RecordScope | null>;
   /** Called before the answer is sent. Releases the key of a request that had no effect. */

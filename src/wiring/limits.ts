@@ -1,4 +1,4 @@
-// Limits the rates of routes, per client address or per account.
+// Limits the rates of routes: per client address, per account, or for the whole site.
 import type { Config } from "../config.ts";
 import { type Fault, fault } from "../contract/fault.ts";
 import { createHash } from "node:crypto";

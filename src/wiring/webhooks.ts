@@ -78,7 +78,10 @@ export function createWebhooksOfServer({ db, mint, settings, fetch, ports }: Web
   });
 }
 
-/** Deletes deliveries that ended before the time of the setting, and the deliveries of deleted webhooks. */
+/**
+ * Deletes deliveries that ended longer ago than the setting webhook.retention_secs, and the deliveries of deleted
+ * webhooks.
+ */
 export async function pruneDeliveries(db: Db, settings: Pick<Settings, "get">): Promise<void> {
   await dropDeletedWebhooks(db);
   await dropEndedDeliveries(db, Number((await settings.get("webhook.retention_secs")).value));

@@ -1,6 +1,6 @@
-// Continues the drains of nodes. Every process does this. All progress is in the database, so a drain continues after a
-// crash. An instance never has two migrations at once, because its actor refuses a second one, and because the id of a
-// drain's migration depends only on the drain and the instance.
+// Continues the drains and evacuations of nodes. Every process does this. All progress is in the database, so this work
+// continues after a crash. An instance never has two migrations at once, because its actor refuses a second one, and
+// because the id of a drain's migration depends only on the drain and the instance.
 import type { Outcome } from "../../actors/engine/types.ts";
 import type { Ports } from "../../actors/engine/ports.ts";
 import { DRAIN_MIGRATIONS_MAX } from "../contract/limits.ts";

@@ -39,7 +39,10 @@ export function createNatGatewayHosts(options: NatGatewayHostsOptions) {
    * is the gateway's id and the time at which the gateway left its last node.
    */
   let without = new Map<string, number>();
-  /** The same for the gateways that the present round has read. A round reads all gateways without a node once. */
+  /**
+   * The entries of `without` for the gateways that the present round has read. A round reads all gateways without a
+   * node once.
+   */
   let of_round = new Map<string, number>();
   /** The last gateway that the present round has read. The next pass continues after it. */
   let after: string | null = null;

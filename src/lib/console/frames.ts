@@ -2,7 +2,7 @@
 // frames. Binary frames contain bytes of the console. Text frames are control messages in JSON.
 import { CONSOLE_CONTROL_BYTES_MAX } from "../../contract/limits.ts";
 
-/** The WebSocket subprotocol. The server names it in its answer. */
+/** The WebSocket subprotocol. The answer of the server names this subprotocol. */
 export const CONSOLE_PROTOCOL = "berth.console.v1";
 /**
  * A client offers a second subprotocol, which contains the ticket, because a browser cannot set any other header of a
@@ -31,7 +31,9 @@ export function consoleProtocols(ticket: string): string[] {
   return [CONSOLE_PROTOCOL, `${TICKET_PREFIX}${ticket}`];
 }
 
-/** Returns the ticket in a Sec-WebSocket-Protocol header, or null if it is missing or malformed. */
+/**
+ * Returns the ticket in a Sec-WebSocket-Protocol header; null if the header has no CONSOLE_PROTOCOL or no valid ticket.
+ */
 export function consoleTicketOf(header: string | undefined): string | null {
   const offered = (header ?? "").split(",").map((each) => each.trim());
   if (!offered.includes(CONSOLE_PROTOCOL)) return null;

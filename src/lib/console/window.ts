@@ -26,12 +26,12 @@ export function createSendWindow(window_bytes: number = CONSOLE_WINDOW_BYTES): S
   };
 }
 
-/** The receiver confirms after this fraction of the window, so that a busy sender never waits for a confirmation. */
+/** The receiver confirms after this fraction of the window, so that the sender can continue during the confirmation. */
 const CONFIRMED_AT = 1 / 4;
 
 /**
  * Creates the receiver's side: returns a function that counts used bytes and calls `confirm` with their sum once the
- * sum reaches a quarter of the window. Until then the sender still has room for three quarters.
+ * sum reaches a quarter of the window. Until then, the sender may still send three quarters of the window.
  */
 export function createReceipts(
   confirm: (bytes: number) => void,

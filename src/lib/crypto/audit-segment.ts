@@ -1,9 +1,9 @@
-// Verifies the seal of a segment of the audit archive: its signature and the digest of its content. The caller checks
-// the chain of its events.
+// Verifies the seal of a segment of the audit archive: the signature, and the digest of the content. The caller checks
+// the chain of the events.
 import { createHash, createPublicKey, verify } from "node:crypto";
 import { canonicalJson } from "../text/canonical-json.ts";
 
-/** The description of a segment's events that is signed. */
+/** The signed description of a segment's events. */
 export type SegmentStatement = {
   readonly number: number;
   readonly first_seq: number;
@@ -34,7 +34,7 @@ export function statementText({ number, first_seq, last_seq, prev_hash, last_has
 
 /**
  * Returns what is wrong with the seal of a segment, or null.
- * @param trusted the public key that must have signed it; null for any key
+ * @param trusted the public key that must have signed the segment; null for any key
  */
 export function sealFlaw(segment: SignedSegment, content: string, trusted: string | null): string | null {
   const { number, public_key, signature, sha256 } = segment;

@@ -15,7 +15,7 @@ export type DiskRoles = {
 const LOG_DISKS_BELOW = 5;
 
 /**
- * @param cache whether to use the remaining classes as caches; false leaves them unused. A log is created in any case
+ * @param cache whether to use the remaining classes as caches; false leaves them unused. The log does not depend on it
  */
 export function diskRoles(disks: readonly Disk[], cache: boolean): DiskRoles {
   const classes = sizeClasses(disks).map(inOrder).sort((a, b) => a.disks[0]!.size_bytes - b.disks[0]!.size_bytes);

@@ -1,6 +1,6 @@
-// Encodes and decodes the `page_token` of a paged list. It is the position of the last row of the previous page, as
-// JSON in base64url. The token is neither secret nor signed, because it contains only a position: the list's
-// permissions and filters decide which rows are visible.
+// Encodes and decodes the `page_token` of a paged list. The token is the position of the last row of the previous page,
+// as JSON in base64url. It is neither secret nor signed, because it contains only a position: the list's permissions
+// and filters decide which rows are visible.
 import { badRequest } from "../../contract/fault.ts";
 
 /** The 400 for a token that `encodePageToken` did not create for this list. */

@@ -1,4 +1,5 @@
-// Finds the serial number in a machine's announced inventory. The boot policy compares its service_tag entries with it.
+// Finds the serial number in a machine's announced inventory. The service_tag entries of the boot policy are compared
+// with this number.
 import { memberOf } from "../text/sysinfo-member.ts";
 
 /**

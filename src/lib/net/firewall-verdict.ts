@@ -1,5 +1,5 @@
 // Decides what the firewall of a VPC does with the first packet of a connection. The kernel decides by the nftables
-// rules of nodeagent/network/firewall.ts; a property test compares the two.
+// rules of nodeagent/network/firewall.ts. A property test compares both decisions.
 import type { PacketProtocol } from "../../contract/enums.ts";
 import type { DocumentRule, NetworkDocument } from "../../contract/network-document.ts";
 import { inCidr, type Ip, parseCidr, parseIp } from "./ip-address.ts";
@@ -19,7 +19,7 @@ export type Packet = {
 /** The parts of a first packet that a request contains. */
 export type PacketQuery = Pick<Packet, "source" | "destination"> & {
   readonly protocol: PacketProtocol;
-  /** Null means a port that clients use. Ignored unless the protocol has ports. */
+  /** Null means a port that clients use. Ignored without a destination port. */
   readonly source_port?: number | null;
   readonly destination_port: number | null;
   /** Null means an echo request. Ignored unless the protocol is ICMP. */
@@ -31,7 +31,7 @@ const CLIENT_PORT = 50_000;
 /** The type of an echo request (RFC 792, RFC 4443). */
 const ECHO_REQUEST = { icmp4: 8, icmp6: 128 } as const;
 
-/** Returns the first packet of a connection. Without a destination port, only rules without ports match it. */
+/** Returns the first packet of a connection. Without a destination port, only rules without ports match the packet. */
 export function firstPacket(query: PacketQuery): Packet {
   const { protocol, source, destination, source_port, destination_port, icmp } = query;
   const addresses = { source, destination };
@@ -132,7 +132,10 @@ export function orderedRules(
     .toSorted((a, b) => b.priority - a.priority || rank(a) - rank(b));
 }
 
-/** Returns false for a rule that names networks of both families. Such a rule matches no packet, and nft refuses it. */
+/**
+ * Returns false for a rule whose networks and protocol are of different families. Such a rule matches no packet, and
+ * nft refuses it.
+ */
 function canMatch({ protocol, source_cidr, destination_cidr }: DocumentRule): boolean {
   const families = new Set([source_cidr, destination_cidr].filter((cidr) => cidr !== null).map(familyOf));
   if (protocol === "icmp4") families.add(4);

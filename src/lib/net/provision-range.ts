@@ -1,5 +1,6 @@
-// Parses a block of public IPv4 or IPv6 addresses, with the range from which addresses are allocated. The network
-// address, the gateway (the address after it) and the IPv4 broadcast address are never allocated.
+// Parses a block of public IPv4 or IPv6 addresses, with the range from which addresses are allocated. Four addresses
+// are never allocated: the network address, the address after it, the gateway (by default this address) and the IPv4
+// broadcast address.
 import type { AddressFamily } from "../../contract/enums.ts";
 import { SUBNET_ADDRESSES_KEPT } from "../../contract/limits.ts";
 import { type Cidr, formatIp, inCidr, parseCidr, parseIp } from "./ip-address.ts";
@@ -38,7 +39,8 @@ const NAMES = { v4: { bits: 32, text: "IPv4" }, v6: { bits: 128, text: "IPv6" } 
 const EXAMPLE = { v4: "198.51.100.0/24", v6: "2001:db8:1::/48" } as const;
 
 /**
- * Parses the fields of one family. A range may begin at the gateway, but the gateway is never allocated.
+ * Parses the fields of one family. A range may begin at the first address after the network address, but this address
+ * is never allocated.
  * @returns the range, or the text of a 400 that begins with the name of the field
  */
 export function parseProvisionRange(

@@ -3,7 +3,7 @@ import type { AddressFamily } from "../../contract/enums.ts";
 
 /**
  * Returns the name of a subnet's lock. Allocations in the subnet take the lock shared; the removal of the subnet takes
- * it exclusively.
+ * the lock exclusively.
  */
 export function subnetLock(subnet_id: string): string {
   return `subnet:${subnet_id}`;

@@ -3,10 +3,13 @@
 import { canonicalMac, isMulticastMac } from "./mac.ts";
 import { memberOf, membersOf } from "../text/sysinfo-member.ts";
 
-/** The MAC of unprogrammed network cards and of some virtual ones. Several machines may have it. */
+/** The MAC of unprogrammed network cards and of some virtual cards. Several machines may have this MAC. */
 const NO_MAC = "00:00:00:00:00:00";
 
-/** Lists the canonical MACs in the order of the inventory, each once. Never throws. */
+/**
+ * Lists the canonical MACs in the order of the inventory, each once. Leaves out NO_MAC and multicast addresses. Never
+ * throws.
+ */
 export function macsOf(sysinfo: unknown): string[] {
   const macs = new Set<string>();
   for (const [, nic] of membersOf(memberOf(sysinfo, "Network Interfaces"))) {

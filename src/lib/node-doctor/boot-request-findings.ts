@@ -1,5 +1,5 @@
-// Derives findings from the netboot requests of machines (docs/booting.md, "Netboot requests"). A machine's firmware
-// writes its requests.
+// Derives findings from the netboot requests of machines (docs/booting.md, "Netboot requests"). The firmware of a
+// machine writes these requests.
 import type { BootClient } from "../../contract/boot.ts";
 import type { Finding } from "../../contract/node-diagnosis.ts";
 import { stops, warns } from "./finding.ts";

@@ -18,7 +18,7 @@ export type SigningKey<Id> = {
 
 /**
  * Returns the key and the time of the first good signature, and ignores the other signatures.
- * @throws Error if no signature is good, with the reason why the last one was rejected
+ * @throws Error if no signature is good, with the reason why the last signature was rejected
  */
 export async function goodSignature<Id, Key extends SigningKey<Id>>(
   { signatures, keys, now }: { signatures: readonly CheckedSignature<Id>[]; keys: readonly Key[]; now: Date },

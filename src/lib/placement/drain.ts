@@ -183,8 +183,8 @@ export function rowOf(instance: HostedInstance) {
 const NODES_NAMED_MAX = 3;
 
 /**
- * Returns why each of these nodes rejected an instance, such as `cn-2: it is cordoned (cn-not-cordoned)`. The name of
- * the filter is in brackets. Of many nodes, only the nodes with the fewest reasons are named.
+ * Returns why these nodes rejected an instance, such as `cn-2: it is cordoned (cn-not-cordoned)`. The name of the
+ * filter is in brackets. The text names only the NODES_NAMED_MAX nodes with the fewest reasons.
  */
 export function whyNot(nodes: readonly NodeReport[]): string {
   if (nodes.length === 0) return "there is no other approved node";

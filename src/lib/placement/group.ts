@@ -36,7 +36,7 @@ export type GroupMove = {
 /** The place of an instance whose node has no fault domain. No node has this fault domain. */
 const NOWHERE = "";
 
-/** Returns the rules of the group for one instance. The node of the instance must fit them. */
+/** Returns the rules of the group for one instance, with the number of the group's other instances in each place. */
 export function wantedGroup(group: Group | null, { instance_id, leaves }: GroupMove): WantedGroup | null {
   if (group === null) return null;
   const { members, ...rules } = group;

@@ -1,5 +1,5 @@
 // Filters for moving an instance to another node. They skip every request that does not move an instance. The first
-// three apply only to a live migration.
+// three filters apply only to a live migration.
 import type { CapacityReport } from "../../contract/agent.ts";
 import { INSTANCE_POOL, TSC_OFFSET_NS_MAX } from "../../contract/limits.ts";
 import type { PlacementRequest } from "./request.ts";
@@ -20,7 +20,7 @@ export const bhyveCompatible = moving("live", (here, there, { brand }) => {
   return from === to ? ACCEPT : reject(`its VMM protocol is ${to ?? "unknown"}, not ${from ?? "unknown"}`);
 });
 
-/** cn-cpu-feature-superset: the target's CPU has every feature of the guest's CPU. */
+/** cn-cpu-feature-superset: the target's CPU has every feature of the present node's CPU. */
 export const cpuFeatureSuperset = moving("live", (here, there) => {
   const missing = here.cpu_features.filter((feature) => !there.cpu_features.includes(feature));
   return missing.length > 0 ? reject(`its CPU lacks ${missing.join(", ")}`) : ACCEPT;

@@ -40,7 +40,7 @@ const CONDITIONS = {
   seen: `not seen for ${CN_LIVE_S} s`,
 } as const;
 
-/** A gateway without a node, and what an operator must know to give it one. */
+/** A gateway without a node, and what an operator must know to give the gateway a node. */
 export type HostlessGateway = {
   readonly id: string;
   readonly name: string;
@@ -48,7 +48,7 @@ export type HostlessGateway = {
   /** The destination of the route that leads to the gateway. */
   readonly destination: string;
   readonly nic_tag: string | null;
-  /** The node that the gateway has left but that may still run it. */
+  /** The last node of the gateway, which may still run the gateway; null if the gateway never had a node. */
   readonly leaves: string | null;
   /** The number of nodes by the first condition that they do not meet. `none` counts nodes that may run the gateway. */
   readonly failed: { readonly [C in keyof typeof CONDITIONS | "none"]?: number };

@@ -20,7 +20,7 @@ export const notInAvoidList: Filter = ({ server_uuid }, { avoid_cn }) => {
 export const capacityPresent: Filter = ({ capacity }) =>
   capacity === null ? reject("it has not reported its capacity") : ACCEPT;
 
-/** cn-role-matches: the node has the requested role. */
+/** cn-role-matches: the node has the requested role or the role `both`. */
 export const roleMatches: Filter = ({ role }, request) =>
   role === request.role || role === "both" ? ACCEPT : reject(`its role is ${role}, not ${request.role}`);
 

@@ -9,7 +9,7 @@ import type { WantedGroup } from "./group.ts";
  */
 export type Sizes = { readonly cpu_units: number; readonly ram_mb: number; readonly disk_bytes: number };
 
-/** A request for a node: the input of the filters and scorers. An absent field requires nothing. */
+/** A request for a node: the input of the filters and scorers. An absent field requires nothing, except `underlay`. */
 export type PlacementRequest = Sizes & {
   readonly role: CnRole;
   readonly brand: InstanceBrand;

@@ -23,7 +23,10 @@ export type NodeSnapshot = {
   readonly capacity: CapacityReport | null;
   /** The node's usage counters: the resources of all its instances, in any state. */
   readonly used: Sizes & { readonly instances: number };
-  /** The part of `used.disk_bytes` that the node has not created yet, so that its report does not include it. */
+  /**
+   * The size of the disks in `used.disk_bytes` that the node has not created yet. Its capacity report does not include
+   * them.
+   */
   readonly unmade_bytes: number;
   readonly neighbours: readonly Neighbours[];
   readonly load: Load | null;

@@ -1,4 +1,4 @@
-// Concatenates byte arrays, because ArrayBuffers have no method for it.
+// Concatenates byte arrays.
 
 /** Returns the bytes of all parts in one new array. */
 export function joinedBytes(parts: readonly Uint8Array[]): Uint8Array {

@@ -1,6 +1,6 @@
 // Removes secrets from inventories. Two boot parameters are secret: the root password's hash and the AMQP broker's
 // credential. Our code never reads them from an inventory, so the routes remove them before they store an inventory,
-// and views remove them again before they show one. docs/reliability.md S-16.
+// and views remove them again before they show an inventory. docs/reliability.md S-16.
 //
 // A member is removed when a segment of its key is one of the two names. The key is split at dots and slashes, each
 // segment is trimmed, letter case is ignored, and hyphens count as underscores. Examples are "ROOT_SHADOW", " rabbitmq
