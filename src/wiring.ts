@@ -92,10 +92,7 @@ export type WiringOptions = {
   /** Whether the process keeps running between requests. If so, it listens for hints and runs the background loop. */
   readonly resident: boolean;
   readonly show?: (text: string) => void;
-  /**
-   * Fetches the documents of issuers, and sends events to webhooks. Default: this process does both itself and needs
-   * access to the network.
-   */
+  /** Fetches documents of issuers, and sends events to webhooks. Default: this process does both over the network. */
   readonly fetchDocument?: DocumentFetch;
   /** The folder of the built web console. Default: console/dist. */
   readonly webConsoleFolder?: string;

@@ -1,5 +1,5 @@
-// Simulates a bare machine. It calls the API as a booter would for a real machine: it reports that the machine was
-// seen, announces its hardware, and installs the machine when its setup is approved.
+// Simulates a bare machine. The simulation calls the API as a booter would for a real machine: it reports that the
+// machine was seen, announces the hardware, and installs the machine when the setup is approved.
 import { bareSysinfo } from "./bare-sysinfo.ts";
 
 export type BareMachine = {
@@ -11,7 +11,10 @@ export type BareMachine = {
   /** Reports that the machine was seen, and returns its boot record. */
   seen(): Promise<{ readonly state: string; readonly address: string | null }>;
   announce(): Promise<unknown>;
-  /** Requests the setup bundle until it gets one, then reports each step, as the setup script does. */
+  /**
+   * Requests the setup bundle until the setup is approved, then reports each step and the end, as the setup script
+   * does.
+   */
   installWhenApproved(): Promise<unknown>;
 };
 

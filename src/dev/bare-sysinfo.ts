@@ -1,5 +1,5 @@
-// Builds the inventory of a simulated bare machine: one small disk, and two larger ones of equal size, which can form a
-// mirror.
+// Builds the inventory of a simulated bare machine: one small disk, and two larger disks of equal size, which can form
+// a mirror.
 
 export type BareIdentity = {
   readonly server_uuid: string;

@@ -1,4 +1,5 @@
-// Starts the dev environment: the executables, a server process with its embedded PostgreSQL, and a root key.
+// Builds the executables of the dev environment, and starts its server process with embedded PostgreSQL and a given
+// root key.
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
@@ -72,7 +73,10 @@ export async function startDevEnvironment(options: EnvironmentOptions): Promise<
   };
 }
 
-/** Reads the server's log until it reports its address. If the server fails first, its log becomes the error. */
+/**
+ * Reads the server's log until the log contains the server's address. If the server ends first, the log becomes the
+ * error.
+ */
 function listening(server: ChildProcess): Promise<string> {
   const logged: string[] = [];
   return new Promise((resolve, reject) => {

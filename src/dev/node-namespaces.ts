@@ -36,7 +36,7 @@ export type NodeNamespace = {
 
 export type NodeNamespaces = { readonly nodes: readonly NodeNamespace[]; close(): Promise<void> };
 
-/** @param ports of the services on this machine's loopback address */
+/** @param ports the ports of the services on this machine's loopback address */
 export async function openNodeNamespaces(ports: readonly number[]): Promise<NodeNamespaces> {
   const stack = new AsyncDisposableStack();
   try {

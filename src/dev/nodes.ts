@@ -41,7 +41,7 @@ export function startDevNodes({ count, endpoint, dataDir, quiet }: DevNodesOptio
   return { stop: () => children.forEach((child) => child.stdin?.end()) };
 }
 
-/** Prints each line of an agent with the agent's name, so that a reader sees whose claim code it is. */
+/** Prints each line of an agent with the agent's name, so that a reader sees which node has a claim code. */
 function printWithName({ stdout, stderr }: ChildProcess, name: string): void {
   for (const [from, to] of [[stdout, process.stdout], [stderr, process.stderr]] as const) {
     createInterface({ input: from! }).on("line", (line) => {

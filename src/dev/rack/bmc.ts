@@ -1,6 +1,6 @@
 // Runs the BMC of a bare machine: `deno run -A src/dev/rack/bmc.ts FILE`. It serves the part of Redfish that `booter
-// redfish` uses, over TLS with a session, and switches a QEMU process on and off. It is a model of a BMC: it has one
-// system, and its firmware boots from the network at every start. FILE is JSON of type BmcSettings.
+// redfish` uses, over TLS with a session, and switches a QEMU process on and off. This model of a BMC has one system,
+// whose firmware boots from the network at every start. FILE is JSON of type BmcSettings.
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
@@ -142,5 +142,5 @@ const server = createServer(tls, (request, response) => {
     });
 });
 server.listen(settings.port, settings.address);
-// The machine ends together with its BMC, because no other process can switch it off.
+// The machine ends together with its BMC, because no other process can switch the machine off.
 process.once("SIGTERM", () => void off().then(() => process.exit(0)));

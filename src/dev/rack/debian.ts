@@ -1,6 +1,6 @@
 // Installs a Debian in the rack's folder, with PostgreSQL, nginx and iPXE from Debian's archive and with Berth's
-// packages as released. This does not install any package on this machine itself. The packages are installed and not
-// only unpacked, because their maintainer scripts create users and keys.
+// packages as released. No package is installed on this machine itself. The packages are installed and not only
+// unpacked, because their maintainer scripts create users and keys.
 import { existsSync } from "node:fs";
 import { cp, mkdir, rename, statfs, writeFile } from "node:fs/promises";
 import { join } from "node:path";

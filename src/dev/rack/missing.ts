@@ -19,7 +19,7 @@ const NEEDED: readonly { readonly name: string; readonly package: string; readon
   { name: "mke2fs", package: "e2fsprogs" },
 ];
 
-/** Returns why this machine cannot run a rack, and what to do about it; null if it can. */
+/** Returns why this machine cannot run a rack, and the remedy; null if this machine can run a rack. */
 export function whatIsMissing(): string | null {
   if (process.platform !== "linux") return "a rack needs Linux, because it consists of network namespaces";
   if (process.arch !== "x64") return "a rack needs a machine with an x86-64 processor, because its nodes have one";

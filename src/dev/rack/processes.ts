@@ -71,7 +71,7 @@ export async function must(argv: readonly string[], place: Place = {}): Promise<
 
 const pidFile = (name: string): string => at("pids", name);
 
-/** Starts a daemon whose output goes to log/NAME.log. It continues when this program ends. */
+/** Starts a daemon whose output goes to log/NAME.log. The daemon continues when this program ends. */
 export async function daemon(name: string, argv: readonly string[], place: Place & { space: Space }): Promise<void> {
   for (const folder of ["log", "pids"]) await mkdir(at(folder), { recursive: true });
   const log = openSync(at("log", `${name}.log`), "a");

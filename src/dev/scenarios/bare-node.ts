@@ -14,21 +14,24 @@ export async function bareNode(opsctl: Run, endpoint: string, folder: string): P
   const machine = bareMachine({ endpoint, booterKey: JSON.parse(made).secret, ...MACHINE });
   await machine.stage([BOOT_POLICY.enrollment_pi]);
   const record = await machine.seen();
-  check("it enrols with the lowest free address", record.state === "enrolling" && record.address === "10.99.0.10");
+  check(
+    "the machine enrols with the lowest free address",
+    record.state === "enrolling" && record.address === "10.99.0.10",
+  );
 
-  say("It announces its hardware; the operator looks at the plan and approves a layout");
+  say("The machine announces its hardware; the operator looks at the plan and approves a layout");
   await machine.announce();
   check("the plan lists the disks to destroy", /c0t1d0/.test(await opsctl("cn", "setup", "plan", MACHINE.hostname)));
   const approved = opsctl("cn", "setup", "approve", MACHINE.hostname, "--layout", "mirror", "--yes", "--wait");
   await machine.installWhenApproved();
   check("the setup succeeded", /is set up \(state=approved\)/.test(await approved));
-  check("its boot record is enrolled", /enrolled/.test(await opsctl("cn", "boot", "list")));
+  check("the boot record of the machine is enrolled", /enrolled/.test(await opsctl("cn", "boot", "list")));
 
   say("The operator resets the node, and then removes it");
   await opsctl("cn", "factory-reset", MACHINE.hostname, "--yes");
-  check("it awaits setup", /awaiting_setup/.test(await opsctl("cn", "list")));
+  check("the node awaits setup", /awaiting_setup/.test(await opsctl("cn", "list")));
   await opsctl("cn", "remove", MACHINE.hostname, "--yes");
-  check("its boot record is decommissioned", /decommissioned/.test(await opsctl("cn", "boot", "list")));
+  check("the boot record of the machine is decommissioned", /decommissioned/.test(await opsctl("cn", "boot", "list")));
   check("the audit chain is intact", /verified to seq \d+/.test(await opsctl("audit", "verify")));
 }
 

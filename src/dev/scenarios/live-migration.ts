@@ -41,22 +41,22 @@ export async function liveMigration(opsctl: Run, on: Run, { endpoint, image_serv
     );
     check("both nodes are ready", ready);
 
-    say("The tenant creates an instance, and the operator moves it while it runs");
+    say("The tenant creates an instance, and the operator moves the running instance");
     await on(
       ...["instance", "create", "--name", "web2", "--image", "demo", "--vpc", "main"],
       ...["--subnet", "front", "--cpu", "1", "--memory", "256MiB", "--disk", "1GiB"],
     );
     const wrote = await until(() => on("instance", "log", "web2"), (log) => log.includes(TINY_GUEST_LINE));
-    check("its guest runs", wrote);
+    check("the guest runs", wrote);
     const hostOf = async () => /demo-node-[23]/.exec(await opsctl("instance", "list", "--filter", "name=web2"))?.[0];
     const from = await hostOf();
     const to = NODES.find((name) => name !== from) ?? "";
     await opsctl("instance", "migrate", "web2", "--target", to);
-    check(`it runs on ${to}, and no longer on ${from}`, await hostOf() === to);
-    check("it was moved live", /completed/.test(await opsctl("instance", "migrations", "web2")));
-    check("it is running", /running/.test(await on("instance", "show", "web2")));
+    check(`the instance runs on ${to}, and no longer on ${from}`, await hostOf() === to);
+    check("the migration is completed", /completed/.test(await opsctl("instance", "migrations", "web2")));
+    check("the instance is running", /running/.test(await on("instance", "show", "web2")));
 
-    say("The tenant deletes it, and the operator removes the nodes");
+    say("The tenant deletes the instance, and the operator removes the nodes");
     await on("instance", "stop", "web2");
     await on("instance", "delete", "web2");
     await opsctl("cn", "uncordon", "demo-node");

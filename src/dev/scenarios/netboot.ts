@@ -31,7 +31,7 @@ export async function netboot(opsctl: Run, endpoint: string, folder: string): Pr
 
     say("A machine's firmware gets an address by DHCP, and loads iPXE by TFTP");
     const rom = await machine.lease("bios");
-    check(`it has the lowest free address, ${rom.address}`, rom.address === FIRST_ADDRESS);
+    check(`the machine has the lowest free address, ${rom.address}`, rom.address === FIRST_ADDRESS);
     const program = await machine.tftp(rom.file, rom.address);
     check(`${rom.file} arrived complete by TFTP`, Buffer.compare(program, PROGRAM) === 0);
 
@@ -53,11 +53,11 @@ export async function netboot(opsctl: Run, endpoint: string, folder: string): Pr
       ...identity,
     });
     try {
-      check("it is asked for its inventory", (await agent.next()).key.startsWith("ur.broadcast.sysinfo."));
+      check("the agent is asked for the inventory", (await agent.next()).key.startsWith("ur.broadcast.sysinfo."));
       const publish = () => agent.publish(`ur.sysinfo.${SYSINFO.UUID}.1`, SYSINFO);
       publish();
       await booter.line(/ announce\.accepted .*state=awaiting_setup/);
-      check("the plan names its disks", /c0t1d0/.test(await opsctl("cn", "setup", "plan", SYSINFO.Hostname)));
+      check("the plan names the machine's disks", /c0t1d0/.test(await opsctl("cn", "setup", "plan", SYSINFO.Hostname)));
       const approved = opsctl("cn", "setup", "approve", SYSINFO.Hostname, "--layout", "mirror", "--yes", "--wait");
       // Publishes the inventory repeatedly, as an agent does every minute until its machine is set up. Each time, the
       // booter reads the node's state and can notice a change.
@@ -67,10 +67,10 @@ export async function netboot(opsctl: Run, endpoint: string, folder: string): Pr
       const { SETUP_TOKEN: token = "" } = content["env"] as Record<string, string>;
       const headers = { "x-setup-token": token };
       const values = Buffer.from((await fetchFrom(first.address, url("/setup/values"), headers)).bytes).toString();
-      check("its values are this machine's", /^hostname\tnetbooted$/m.test(values));
+      check("the setup values name this machine", /^hostname\tnetbooted$/m.test(values));
       for (const report of REPORTS) {
         const { status } = await postFrom(first.address, url("/setup/report"), { headers, body: report });
-        check(`its report is accepted: ${report.split("\t").slice(0, 2).join(" ")}`, status === 200);
+        check(`the report is accepted: ${report.split("\t").slice(0, 2).join(" ")}`, status === 200);
       }
       check("the setup succeeded", /is set up \(state=approved\)/.test(await approved));
     } finally {
@@ -80,15 +80,18 @@ export async function netboot(opsctl: Run, endpoint: string, folder: string): Pr
     say("The machine reboots into its assigned image");
     const second = await scriptOf(machine, "local");
     check("the previous script is void", (await fetchFrom(first.address, first.url)).status === 404);
-    check("the new script names its image", second.text.includes(`/os/${STAMP}/platform/`));
-    check("its boot record is enrolled", /enrolled/.test(await opsctl("cn", "boot", "list")));
+    check("the new script names the assigned image", second.text.includes(`/os/${STAMP}/platform/`));
+    check("the boot record of the machine is enrolled", /enrolled/.test(await opsctl("cn", "boot", "list")));
 
     say("Without auto-enrolment, another machine is recorded but gets no answer");
     await applyPolicy(opsctl, folder, { auto_enroll: false });
     quiet.discover("bios");
     await booter.line(new RegExp(` dhcp\\.silent mac=${OTHER_MAC} reason=discovered`));
-    check("the operator sees it", new RegExp(`${OTHER_MAC}.*discovered`).test(await opsctl("cn", "boot", "list")));
-    check("it got no packet", quiet.replies() === 0);
+    check(
+      "the operator sees the other machine",
+      new RegExp(`${OTHER_MAC}.*discovered`).test(await opsctl("cn", "boot", "list")),
+    );
+    check("the other machine got no packet", quiet.replies() === 0);
   } finally {
     machine.close();
     quiet.close();
@@ -107,7 +110,7 @@ export async function netboot(opsctl: Run, endpoint: string, folder: string): Pr
         await new Promise((resolve) => setTimeout(resolve, START_MS));
         continue;
       }
-      check(`it gets its script, of the kind ${kind}`, status === 200);
+      check(`the machine gets its script, of the kind ${kind}`, status === 200);
       return { address, url: file, text: Buffer.from(bytes).toString() };
     }
     throw new Error(`${of.mac} gets no script of the kind ${kind}`);

@@ -18,11 +18,11 @@ export async function nodeJoin(opsctl: Run, agent: Agent): Promise<void> {
 
   say("The operator approves the code; only the agent gets the key");
   const approved = await opsctl("cn", "approve", "--yes", code);
-  check("it is approved", approved.startsWith(`Approved CN ${server_uuid}; bound api key id `));
+  check("the node is approved", approved.startsWith(`Approved CN ${server_uuid}; bound api key id `));
   await agent.enrolled;
   check("the agent has its key", true);
 
-  say("Its heartbeats arrive");
+  say("The node's heartbeats arrive");
   await new Promise((wake) => setTimeout(wake, 5 * HEARTBEAT_MS));
   const shown = await opsctl("cn", "show", server_uuid);
   check("state approved", /^state:?\s+approved$/m.test(shown));

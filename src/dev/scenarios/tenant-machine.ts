@@ -15,29 +15,29 @@ export async function tenantMachine(opsctl: Run, on: Run, place: MachinePlace): 
   const index = await startImageIndex();
   try {
     const imported = await opsctl("image", "import", "demo/latest", "--index", index.url, "--name", "demo");
-    check("its digest is the vendor's", /vendor/.test(imported));
+    check("the digest of the image is the vendor's", /vendor/.test(imported));
 
-    say("The tenant creates an instance: a node fetches and verifies the image, and runs it");
+    say("The tenant creates an instance: a node fetches and verifies the image, and runs the instance");
     const made = await on(
       ...["instance", "create", "--name", "web1", "--image", "demo", "--vpc", "main"],
       ...["--subnet", "front", "--cpu", "2", "--memory", "1GiB", "--disk", "4GiB"],
     );
-    check("it runs", /running/.test(made));
+    check("the instance runs", /running/.test(made));
     const nics = await on("nic", "list", "--instance", "web1");
-    check("it has the subnet's first free address", nics.includes("10.0.1."));
+    check("the instance has an address of the subnet", nics.includes("10.0.1."));
 
     say("The tenant attaches a public address");
     await on("floating-ip", "attach", "www", "--nic", idOf(nics));
     check("the address names its NIC", (await on("floating-ip", "show", "www")).includes(`nic=${idOf(nics)}`));
 
-    say("The tenant stops and starts it, and grows its disk");
-    check("stopped", /stopped/.test(await on("instance", "stop", "web1")));
-    check("running again", /running/.test(await on("instance", "start", "web1")));
+    say("The tenant stops and starts the instance, and grows its disk");
+    check("the instance is stopped", /stopped/.test(await on("instance", "stop", "web1")));
+    check("the instance is running again", /running/.test(await on("instance", "start", "web1")));
     await on("instance", "stop", "web1");
     await on("disk", "resize", idOf(await on("disk", "list", "--instance", "web1")), "--size-bytes", "8GiB");
     check("the disk has the new size", / 8GiB +yes$/m.test(await on("disk", "list", "--instance", "web1")));
 
-    say("The tenant deletes it, which frees its address");
+    say("The tenant deletes the instance, which frees its address");
     await on("floating-ip", "detach", "www");
     await on("instance", "delete", "web1");
     check("no instance is left", !/web1/.test(await on("instance", "list")));

@@ -29,7 +29,7 @@ export async function tenantNetwork(opsctl: Run, place: MachinePlace): Promise<v
   await on("subnet", "create", "--vpc", "main", "--name", "back", "--ipv4-block", "10.0.2.0/24");
   check("the VPC has two subnets", /front[^]*back|back[^]*front/.test(await on("subnet", "list", "--vpc", "main")));
   const gateway = await on("nat-gateway", "create", "--vpc", "main", "--name", "out");
-  check("it has the lowest public address", gateway.includes("203.0.113.2"));
+  check("the NAT gateway has the lowest public address", gateway.includes("203.0.113.2"));
   const tables = await on("route-table", "list", "--vpc", "main");
   check("the main table is there", /main\s.*\byes\b/.test(tables));
   const nat = /\b[0-9a-f-]{36}\b/.exec(gateway)?.[0] ?? "";
@@ -39,7 +39,7 @@ export async function tenantNetwork(opsctl: Run, place: MachinePlace): Promise<v
     ...["--target-nat-gateway", nat],
   );
   const address = await on("floating-ip", "create", "--name", "www");
-  check("it has the next public address", address.includes("203.0.113.3"));
+  check("the floating IP has the next public address", address.includes("203.0.113.3"));
   await on(
     ...["firewall-rule", "create", "--vpc", "main", "--name", "https", "--action", "allow", "--direction", "in"],
     ...["--priority", "100", "--protocol", "tcp", "--destination-ports", "443"],
@@ -52,7 +52,10 @@ export async function tenantNetwork(opsctl: Run, place: MachinePlace): Promise<v
   await tenantMachine(opsctl, on, place);
 
   say("The operations and the audit chain show what happened");
-  check("the gateway's operation", /nat-gateway-create\s+succeeded/.test(await opsctl("operation", "list")));
+  check(
+    "the operation of the gateway is listed",
+    /nat-gateway-create\s+succeeded/.test(await opsctl("operation", "list")),
+  );
   check("the audit chain is intact", /verified to seq \d+/.test(await opsctl("audit", "verify")));
 
   say("The tenant deletes the network");
