@@ -1,6 +1,6 @@
--- Checks the conditions of one choice. When all hold, runs the effects and changes the budgets and the pools. Returns
--- {"fault": ...} or {"values": {token: value}}. A guard returns true, false, or a text that names the obstacle; the
--- text replaces <WHAT> in the fault's message. An allocation may limit the offsets that it accepts.
+-- Checks the conditions of one choice. If all conditions hold, runs the effects and changes the budgets and the pools.
+-- Returns {"fault": ...} or {"values": {token: value}}. A guard returns true, false, or a text that names the obstacle;
+-- the text replaces <WHAT> in the fault's message. An allocation may limit the offsets that it accepts.
 create or replace function berth_conditions(conditions jsonb) returns jsonb language plpgsql volatile as $$
 declare
   each   jsonb;

@@ -1,5 +1,5 @@
--- Returns the running drain, evacuation or upgrade of the node {server_uuid}, or {operation_id} if this operation
--- exists in any state. Returns 'true' if neither exists.
+-- Returns {operation_id} if this operation exists, in any state. Otherwise returns the drain, evacuation or upgrade of
+-- the node {server_uuid} that is running or being rolled back, or 'true' if no such operation exists.
 create or replace function guard_cn_is_not_upgrading(args jsonb) returns text language sql volatile as $$
   select coalesce(
     (select id::text from saga where id = (args->>'operation_id')::uuid),

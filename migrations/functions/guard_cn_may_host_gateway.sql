@@ -1,5 +1,5 @@
--- Returns whether a node {server_uuid} may run NAT gateways on the NIC tag {nic_tag}: it is approved, an edge node, not
--- cordoned, reports a bridge of the tag, and was seen in the last {live_s} seconds.
+-- Returns whether a node {server_uuid} may run NAT gateways on the NIC tag {nic_tag}: it is approved, has the role edge
+-- or both, is not cordoned, reports a bridge for the tag, and was seen in the last {live_s} seconds.
 create or replace function guard_cn_may_host_gateway(args jsonb) returns boolean language sql volatile as $$
   select exists (
     select from cn

@@ -1,5 +1,5 @@
--- Returns whether a tenant's uploaded images and open uploads, plus size_bytes more bytes, have at most max bytes.
--- Arguments: {tenant_id, size_bytes, max}. The caller must hold the lock image-uploads:<tenant>.
+-- Returns whether the uploaded images and the open uploads of the tenant {tenant_id} would have at most {max} bytes
+-- with {size_bytes} more bytes. The caller must hold the lock image-uploads:<tenant>.
 create or replace function guard_image_upload_fits(args jsonb) returns boolean language sql volatile as $$
   select (args->>'size_bytes')::numeric <= (args->>'max')::numeric
     - (select coalesce(sum(size_bytes), 0) from image_upload where tenant_id = (args->>'tenant_id')::uuid)

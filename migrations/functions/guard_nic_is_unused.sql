@@ -1,4 +1,5 @@
--- Returns the floating IP or port forward that leads to the NIC {nic_id}, or 'true' if none exists.
+-- Returns a floating IP or port forward that leads to the NIC {nic_id}, or a floating IP that is leaving the NIC;
+-- 'true' if none exists.
 create or replace function guard_nic_is_unused(args jsonb) returns text language sql volatile as $$
   select coalesce(
     (select format('floating ip %s (%s)', name, id) from floating_ip

@@ -1,5 +1,5 @@
--- Locks the counter of unproven nodes. Creates it if it is missing. Always true. For the statement that creates it, see
--- guard_claims_are_counted.
+-- Locks the counter of unproven nodes. Creates the counter if it is missing. Always true. See guard_claims_are_counted
+-- for the statement that creates the counter.
 create or replace function guard_unproven_are_counted(args jsonb) returns boolean language plpgsql volatile as $$
 begin
   loop

@@ -1,6 +1,6 @@
--- Stores each node's last report as a sample, and updates the summaries of all nodes with samples. If several calls run
--- at the same time, or within half the interval, only one does this work and returns true. A zero in a report means
--- that the node does not know the value.
+-- Stores the last report of each node as a sample, unless the report is older than 5 minutes. Updates the summaries of
+-- all nodes with samples. If several calls run at the same time, or within half the interval, only one call does this
+-- work and returns true. A zero in a report means that the node does not know the value.
 create or replace function load_materialize(interval_s double precision) returns boolean language plpgsql volatile as $$
 declare
   pass_at constant timestamptz := berth_now();

@@ -1,4 +1,4 @@
--- Gives a NIC without an address a random one: first octet 02 (locally administered), five random octets.
+-- Gives a NIC without a MAC a random MAC: the first octet is 02 (locally administered), and five octets are random.
 create or replace function nic_mac() returns trigger language plpgsql as $$
 begin
   while new.mac is null or exists (select from nic where mac = new.mac) loop

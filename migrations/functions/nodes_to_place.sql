@@ -1,6 +1,7 @@
--- Returns the input of placement: each approved node with its capacity report, its load, the resources in use and the
--- number of its instances per tenant, at the time `at` (default: now). Without approved nodes it returns one row, whose
--- node columns are null. This is a function because planning the query takes longer than running it: PL/pgSQL keeps the plan.
+-- Berth does not call this function any more; a later migration can drop it. Returns the input of placement: each
+-- approved node with its capacity report, its load, the resources in use and the number of its instances per tenant, at
+-- the time `at` (default: now). Without approved nodes it returns one row, whose node columns are null. This is a
+-- function because planning the query takes longer than running it: PL/pgSQL keeps the plan.
 create or replace function nodes_to_place(at timestamptz default null)
 returns table (
   now timestamptz, server_uuid uuid, hostname text, state text, role text, last_seen timestamptz, placement jsonb,

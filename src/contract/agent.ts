@@ -52,8 +52,7 @@ export const RegisterStatusView = z.object({
 export type RegisterStatusView = z.infer<typeof RegisterStatusView>;
 
 /**
- * The status that an agent reports: any JSON. The server stores it without the metrics and the secrets that it may
- * contain.
+ * The status that an agent reports, in any form of JSON. The server stores the report without its metrics and secrets.
  */
 export const StatusReport = z.object({
   payload: z.unknown().refine((value) => value !== undefined, "payload is required"),
