@@ -76,10 +76,10 @@ export type Vms = {
   boot(instance_id: string): Promise<void>;
   /** Records the size of a VM that is off. The next boot of the VM uses the new size. */
   setSize(instance_id: string, size: { readonly cpu: number; readonly memory_bytes: number }): Promise<void>;
-  /**
-   * Records the NICs of a VM that is off. The next boot of the VM uses them. Returns the NICs that are new to the VM.
-   */
-  setNics(instance_id: string, plan: NicsPlan): Promise<readonly NewNic[]>;
+  /** Returns the NICs that `setNics` would add. */
+  newNics(instance_id: string, plan: NicsPlan): readonly NewNic[];
+  /** Records the NICs of a VM that is off. The next boot of the VM uses them. The VPCs of new NICs must be applied. */
+  setNics(instance_id: string, plan: NicsPlan): Promise<void>;
   halt(instance_id: string): Promise<void>;
   /** Presses the reset button. Throws a Failure if the VM does not run. */
   reset(instance_id: string): Promise<void>;

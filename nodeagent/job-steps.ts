@@ -216,8 +216,11 @@ async function bootAsRecorded(context: JobContext): Promise<void> {
   if (instance !== null) {
     await vms.setSize(instance.id, instance);
     // An older server names no NICs for this job.
-    const added = nics.length === 0 ? [] : await vms.setNics(instance.id, { nics, subnets });
-    await network.untilApplied(added, context.agent.environment.signal);
+    if (nics.length > 0) {
+      // The network configuration of the guest contains the MTU of each VPC.
+      await network.untilApplied(vms.newNics(instance.id, { nics, subnets }), context.agent.environment.signal);
+      await vms.setNics(instance.id, { nics, subnets });
+    }
   }
   await boot(context);
 }

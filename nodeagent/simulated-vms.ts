@@ -144,14 +144,17 @@ export function simulatedVms(store: InventoryStore, network: Pick<NodeNetwork, "
       const is_new = vm.cpu !== cpu || vm.memory_bytes !== memory_bytes;
       if (is_new && vm.state !== "running") await put({ ...vm, cpu, memory_bytes });
     },
+    newNics: (id, plan) => {
+      const { state, nics } = existing(id);
+      return state === "running" ? [] : nicsOf(plan.nics).filter(({ id }) => !nics.some((nic) => nic.id === id));
+    },
     setNics: async (id, plan) => {
       const vm = existing(id);
       const nics = nicsOf(plan.nics);
-      if (vm.state === "running" || JSON.stringify(nics) === JSON.stringify(vm.nics)) return [];
+      if (vm.state === "running" || JSON.stringify(nics) === JSON.stringify(vm.nics)) return;
       const gone = vm.nics.filter((nic) => !nics.some(({ id }) => id === nic.id));
       await addresses.dropNics(gone.map((nic) => nic.id));
       await put({ ...vm, nics });
-      return nics.filter((nic) => !vm.nics.some(({ id }) => id === nic.id));
     },
     boot: (id) => inState(id, "running"),
     halt: async (id) => {

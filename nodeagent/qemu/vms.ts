@@ -93,10 +93,15 @@ export function qemuVms({ host, store, power, bindings, network }: VmsOptions): 
     await createNetwork(await store.change(plan.instance.id, { nics }));
   }
 
-  async function setNics(id: string, plan: NicsPlan): Promise<readonly VmNic[]> {
+  function newNics(id: string, plan: NicsPlan): readonly VmNic[] {
+    const { power, nics } = existing(id);
+    return power === "off" ? nicsOf(plan.nics).filter(({ id }) => !nics.some((nic) => nic.id === id)) : [];
+  }
+
+  async function setNics(id: string, plan: NicsPlan): Promise<void> {
     const vm = existing(id);
     const nics = nicsOf(plan.nics);
-    if (vm.power !== "off" || JSON.stringify(nics) === JSON.stringify(vm.nics)) return [];
+    if (vm.power !== "off" || JSON.stringify(nics) === JSON.stringify(vm.nics)) return;
     const gone = vm.nics.filter((nic) => !nics.some(({ id }) => id === nic.id));
     // The seed is written before the record, so that an interrupted change is repeated.
     const saved = await readPrivateFile(places(id).guest_files);
@@ -108,7 +113,6 @@ export function qemuVms({ host, store, power, bindings, network }: VmsOptions): 
     await network.detach(gone);
     await addresses.dropNics(gone.map((nic) => nic.id));
     await store.change(id, { nics });
-    return nics.filter((nic) => !vm.nics.some(({ id }) => id === nic.id));
   }
 
   async function create(plan: VmPlan): Promise<void> {
@@ -164,6 +168,7 @@ export function qemuVms({ host, store, power, bindings, network }: VmsOptions): 
     createNics: (plan) => power.serialized(plan.instance.id, () => createNics(plan)),
     create: (plan) => power.serialized(plan.instance.id, () => create(plan)),
     setSize: (id, size) => power.serialized(id, () => setSize(id, size)),
+    newNics,
     setNics: (id, plan) => power.serialized(id, () => setNics(id, plan)),
     boot: power.boot,
     halt: power.halt,

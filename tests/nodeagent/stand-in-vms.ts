@@ -9,6 +9,7 @@ import process from "node:process";
 import type { Vms } from "../../nodeagent/driver.ts";
 import { openDocumentStore } from "../../nodeagent/network/document-store.ts";
 import { createNodeNetwork, type NodeNetwork } from "../../nodeagent/network/node-network.ts";
+import type { NetworkDriver } from "../../nodeagent/network/network-driver.ts";
 import { simulatedNetwork } from "../../nodeagent/network/simulated.ts";
 import { type Folders, placesOf } from "../../nodeagent/qemu/folders.ts";
 import { detectHost } from "../../nodeagent/qemu/host.ts";
@@ -35,7 +36,7 @@ export type StandInVms = Moves & {
 };
 
 /** Opens the VMs of a node. Their records are in the folder `lib` of `path`. */
-export async function openStandInVms(path: string): Promise<StandInVms> {
+export async function openStandInVms(path: string, driver: NetworkDriver = simulatedNetwork()): Promise<StandInVms> {
   const stop = new AbortController();
   const folders = { machine_dir: join(path, "lib"), run_dir: join(path, "run") };
   const lines: string[] = [];
@@ -43,7 +44,7 @@ export async function openStandInVms(path: string): Promise<StandInVms> {
   const host = await detectHost({ folders, signal: stop.signal, log });
   const store = await openVmStore(folders, log);
   const network = createNodeNetwork({
-    driver: simulatedNetwork(),
+    driver,
     store: await openDocumentStore(join(path, "network"), log),
     log,
     services: null,
