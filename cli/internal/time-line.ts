@@ -1,4 +1,5 @@
-// Builds the time line of one object: its operations, its jobs and its audit events, in the order of their times.
+// Builds the time line of one object: its operations, and for operators also its jobs and audit events, in the order of
+// their times.
 import type { AuditEvent, AuditPage } from "../../src/contract/audit.ts";
 import type { Page } from "../../src/contract/common.ts";
 import type { Job } from "../../src/contract/job.ts";

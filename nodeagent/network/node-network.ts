@@ -99,8 +99,8 @@ export function createNodeNetwork(options: NodeNetworkOptions): NodeNetwork {
     try {
       // The filter of senders comes before the routes, so that the first packets of a new node are accepted.
       await senders.set();
-      // If the document is equal to the last one, the driver reads the router to find changes by other processes. If
-      // the document is newer, the driver does not read the router, because a tenant is waiting.
+      // If the document is newer than the one that was applied, the driver does not read the router, because a tenant
+      // is waiting. Otherwise the driver reads the router to find changes by other processes, and what a failure left.
       const trusts_last = before?.problem === null && before.generation < generation;
       const applied = await driver.apply(document, tapsOf(vpc_id), { trusts_last });
       await holdGateways(document);

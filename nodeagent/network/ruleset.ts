@@ -1,6 +1,7 @@
 // Writes the nftables ruleset of a VPC's router namespace, as one text for `nft -f`: the kernel applies all of it or
-// nothing. Table `netdev berth` accepts from a NIC only packets from the NIC's own addresses. Table `inet berth` has
-// the firewall, the translation of public addresses, and the few services that the router itself answers.
+// nothing. Table `netdev berth` drops packets whose source address their NIC may not use, and packets above the NIC's
+// limits. Table `inet berth` has the firewall, the translation of public addresses, and the few services that the
+// router itself answers.
 import type { LocalNic, NetworkDocument } from "../../src/contract/network-document.ts";
 import { ruleLines } from "./firewall.ts";
 import { EXTERNAL_DEVICE, GATEWAY_IPV6, METADATA_IPV4, METADATA_IPV6, OVERLAY_DEVICE, tapName } from "./names.ts";

@@ -1,5 +1,5 @@
-// Attaches and removes the data disks of VMs. The agent first adds the disk to a running QEMU, or removes it. Then it
-// records which disks the guest has. A VM that is off gets its attached disks with its next boot.
+// Creates, attaches and removes the data disks of VMs. The agent first adds the disk to a running QEMU, or removes it.
+// Then it records which disks the guest has. A VM that is off gets its attached disks with its next boot.
 import { sizeOfFile } from "../../cli/image/part.ts";
 import { EXIT } from "../../cli/internal/exit-code.ts";
 import { Failure } from "../../cli/internal/failure.ts";

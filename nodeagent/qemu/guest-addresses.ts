@@ -12,7 +12,7 @@ export type GuestAddresses = {
 
 /**
  * The shortest and the longest pause after a guest did not answer. The first pause is short, because the guest may
- * still be booting. Each further pause is twice as long, because most guests have no guest agent.
+ * still be booting. Each further pause is twice as long, because most guests that do not answer have no guest agent.
  */
 const RETRY_MS_MIN = 15_000;
 const RETRY_MS_MAX = 5 * 60_000;

@@ -44,8 +44,8 @@ export type ImageInfo = {
 };
 
 /**
- * Returns the size of the disk in bytes. Throws a RefusedImage if the image refers to
- * other files, is encrypted, or is larger than declared.
+ * Returns the size of the disk in bytes. Throws a RefusedImage if the image is not valid, refers to other files, is
+ * encrypted, or has a disk that is larger than declared.
  */
 export function judgeImage(info: ImageInfo, { format, bytes_max }: {
   readonly format: DiskFormat;
