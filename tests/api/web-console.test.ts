@@ -83,7 +83,7 @@ describe("with a build", () => {
     expect((await get("/console/icon.svg")).headers.get("cache-control")).toBe("no-cache");
   });
 
-  test("S-34: every answer has a policy that allows only the server's own scripts and no markup from strings", async () => {
+  test("S-34: the page and its script have a policy that allows only the server's own scripts and no markup from strings", async () => {
     for (const path of ["/console/", `/console/${SCRIPT}`]) {
       const { headers } = await get(path);
       const policy = headers.get("content-security-policy") ?? "";

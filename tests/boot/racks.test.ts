@@ -94,7 +94,7 @@ test.each([
   ],
   [[rack(1, { gateway: "10.40.2.1" })], "rack_networks[0].gateway is not inside 10.40.1.0/24"],
 ])(
-  "a policy with racks that contradict each other is refused, and nothing is written (case %#)",
+  "a policy with invalid racks is refused, and nothing is written (case %#)",
   async (racks, message) => {
     const before = (await t.call("GET", "/v2/cn-boot-policy")).headers.get("etag");
     const refused = await put(racks);

@@ -139,7 +139,7 @@ describe("a record gets the declared values of its MAC address", () => {
     expect((await converge()).unchanged).toEqual([mac]);
   });
 
-  test("in every state of the record, and the state does not change", async () => {
+  test("even if the record is decommissioned, and the state does not change", async () => {
     const mac = newMac();
     okOf(await seen(t, mac));
     okOf(await t.call("POST", `/v2/cn-boot/${mac}/decommission`));

@@ -137,7 +137,7 @@ test.each([
   ["between two reports", "disklayout"],
   ["after the pool was created", "installboot"],
 ])(
-  "if the first booter is killed %s, the script completes with the second booter, and a restart of the first changes nothing",
+  "if the first booter is killed %s, the script completes with the second booter, and a restart of the first booter changes nothing",
   async (
     _name,
     hold,

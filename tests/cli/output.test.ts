@@ -145,7 +145,7 @@ describe("tables", () => {
   });
 });
 
-test("`show` prints one record in every format", async () => {
+test("`show` prints one record in the formats name, jsonpath, yaml and csv", async () => {
   const run = async (format: string) =>
     (await opsctl(["silo", "show", SILOS[0]!.id, "-o", format], { server: () => ({ body: SILOS[0] }) })).out();
   expect(await run("name")).toBe("acme\n");
@@ -154,7 +154,7 @@ test("`show` prints one record in every format", async () => {
   expect(await run("csv")).toContain(",acme,");
 });
 
-test("a record with a field that is a list is printed as one record in every format", async () => {
+test("a record with a field that is a list is printed as one record", async () => {
   const webhook = { id: "w1", name: "ops", events: ["instance_*"] };
   const run = async (...words: readonly string[]) =>
     (await opsctl(["api", "GET", "/v1/webhooks/w1", ...words], { server: () => ({ body: webhook }) })).out();

@@ -215,7 +215,7 @@ describe("ending", () => {
     );
   });
 
-  test("every route answers 404 for an unknown job", async () => {
+  test("requests about an unknown job get 404", async () => {
     const id = randomUUID();
     const answers = [
       await n.blueprint(id),

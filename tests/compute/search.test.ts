@@ -43,7 +43,7 @@ test("operators can search the list of all instances for a part of the name, the
   for (const q of ["10.99.99", "nothing-has-this", "ffffffff-ffff"]) expect(await listed(q), q).toEqual([]);
 });
 
-test("an operation and a job are found by the beginning of their ids; any other text finds nothing", async () => {
+test("an operation and a job are found by the beginning of their ids, but not by a later part or by a changed id", async () => {
   const [operation] = okOf(await a.t.call("GET", "/v1/operations?kind=instance-create&limit=1"));
   const { items: [job] } = okOf(await a.t.call("GET", "/v1/system/jobs?limit=1"));
   for (const [kind, { id }] of [["operation", operation], ["job", job]] as const) {

@@ -117,7 +117,7 @@ test("the public list requires scope=public", async () => {
   expect(items).not.toContainEqual(own);
 });
 
-test("only the user and the root operator can see and delete a user's key", async () => {
+test("callers other than the user and the root operator can neither see nor delete a user's key", async () => {
   const { member, colleague, acme, tenantless } = callers;
   const { id } = okOf(await make(member.key));
   const path = `/v1/ssh-keys/${id}`;

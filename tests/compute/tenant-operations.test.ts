@@ -103,7 +103,7 @@ test("a filter or an after_id that names another tenant's object reveals nothing
   await a.node.does("provision");
 });
 
-test("only operators can abandon an operation", async () => {
+test("tenants cannot abandon an operation", async () => {
   const { location } = await begun();
   expect((await a.call("POST", `${location}/abandon`)).status).toBe(403);
   expect((await other.call("POST", `${location}/abandon`)).status).toBe(403);

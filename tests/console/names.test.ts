@@ -14,7 +14,7 @@ const refs = [
 ];
 
 describe("the objects of an operation", () => {
-  test("the most specific object is selected, and an object of an unknown kind only if there is no other object", () => {
+  test("the most specific object is selected; an object of an unknown kind is the least specific", () => {
     expect(mostSpecific(refs)?.scope).toBe("instance");
     expect(mostSpecific([{ scope: "fleet", id: "f" }, { scope: "tenant", id: "t" }])?.scope).toBe("tenant");
     expect(mostSpecific([])).toBeUndefined();

@@ -172,7 +172,7 @@ describe("the states of a page", () => {
   });
   afterAll(() => ui?.page.context().close());
 
-  test("without objects, every list explains itself and names the next step", async () => {
+  test("in a project without objects, each list shows an explanation", async () => {
     const own = await f.site().open({ key: empty.key });
     expect(await faultsOfAll(own, projectPages(empty))).toEqual([]);
     for (const page of ["instances", "networks", "floating-ips", "images", "placement-groups", "webhooks"]) {

@@ -55,7 +55,7 @@ test("an operation shows its method, path, permission, parameters, body, answers
   ) expect(html).toContain(piece);
 });
 
-test("every link leads to an anchor on the page or to /openapi.json", () => {
+test("every link leads to an anchor on the page, to /docs or to /openapi.json", () => {
   const { html } = render();
   const ids = new Set([...html.matchAll(/ id="([^"]+)"/g)].map((match) => `#${match[1]}`));
   const links = [...html.matchAll(/href="([^"]+)"/g)].map((match) => match[1]!);

@@ -132,7 +132,7 @@ test("a page of a named schema refers to the schema", () => {
   expect(schema.properties.items).toEqual({ type: "array", items: { $ref: "#/components/schemas/CnView" } });
 });
 
-test("a body that refuses unknown fields has additionalProperties false; an answer never does", () => {
+test("a body that refuses unknown fields has additionalProperties false; an answer does not have this field", () => {
   expect(document.components.schemas.CnApproval.additionalProperties).toBe(false);
   expect(document.components.schemas.Registration).not.toHaveProperty("additionalProperties");
   expect(document.components.schemas.CnView).not.toHaveProperty("additionalProperties");

@@ -107,7 +107,7 @@ test("an unknown path gets 404 without an error code; another method gets 405 wi
   expect([read.status, read.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
 });
 
-test("HEAD gets the answer of GET without a body, and only routes with GET accept it", async () => {
+test("HEAD gets the answer of GET without a body, and a route without GET refuses HEAD", async () => {
   const head = await app.request("/v1/who", { method: "HEAD" });
   expect([head.status, await head.text()]).toEqual([200, ""]);
   expect((await app.request("/v1/bodyless/1", { method: "HEAD" })).status).toBe(405);

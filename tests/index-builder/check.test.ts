@@ -312,7 +312,7 @@ test("the same file in two builds is a problem", () => {
   expect(checkFiles(siteFiles({ distros: [made] }), EXPECTED).join("\n")).toContain("is in two builds");
 });
 
-test("the check reports every problem", () => {
+test("the check reports several problems at once", () => {
   const problems = problemsOf((files) => {
     files.delete("index.html");
     files.delete(RELEASE);

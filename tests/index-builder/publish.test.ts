@@ -80,7 +80,7 @@ test("a failed vendor keeps its files, the other vendors are published, and the 
   expect(after.has("v1/distros/ubuntu/index.json")).toBe(true);
 });
 
-test("a fragment replaces only its distro; a folder without v1/ is skipped", async () => {
+test("a fragment replaces only its distro; a folder without v1/ is skipped; a failed vendor leaves no fragment", async () => {
   const [site, fragment, nothing] = [join(folder, "assembled"), join(folder, "fragment"), join(folder, "nothing")];
   await mkdir(nothing);
   await index(
@@ -125,7 +125,7 @@ test("a fragment replaces only its distro; a folder without v1/ is skipped", asy
   expect((await index("assemble", "--site", site, fragment)).code).toBe(3);
 });
 
-test("an unreadable tree stops every command before it writes", async () => {
+test("an unreadable tree stops `all` and `vendor` before they write, and `verify` fails", async () => {
   const site = join(folder, "broken");
   await index("all", "--site", site, ...T0, ...day("2026-10-09"));
   const real = await realpath(site);
@@ -315,7 +315,7 @@ test("an unknown vendor, mode or time is a usage error; the error about a vendor
   expect((await index("all", "--site", join(folder, "u"), "--at", "yesterday")).code).toBe(2);
 });
 
-test("the summary is JSON with every vendor's outcome", async () => {
+test("with --json, the summary has the generation and the outcome of a vendor", async () => {
   const { output } = await index("all", "--site", join(folder, "json"), ...T0, "--json");
   const summary = JSON.parse(output.slice(output.indexOf("{\n"), output.lastIndexOf("}") + 1));
   expect(summary.site).toEqual({ kind: "published", generation: 1 });

@@ -91,7 +91,7 @@ test("a block contains its half, but neither an adjacent block, a larger block n
 });
 
 describe("the blocks of a body", () => {
-  test("are parsed for each family, with host bits cleared", () => {
+  test("are parsed with the host bits cleared; one of the blocks may be null", () => {
     expect(readBlocks({ ipv4_block: "10.1.2.3/16", ipv6_block: null }, "vpc")).toMatchObject({
       text: { ipv4_block: "10.1.0.0/16", ipv6_block: null },
     });

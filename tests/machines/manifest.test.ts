@@ -62,7 +62,7 @@ test("apply creates the records of the file, and the guest boots in their networ
     .toEqual([nic.primary_ipv4]);
 });
 
-test("a second run of any user of the project changes nothing", async () => {
+test("a second run, and a run of another user of the project, change nothing", async () => {
   expect(await apply()).toMatch(NOTHING);
   const argv = ["apply", "-f", file, "-o", "table", "--project", site.project_id];
   expect(await printed(run("tenantctl", argv, { env: bob }))).toMatch(NOTHING);

@@ -92,7 +92,7 @@ describe("a floating IP", () => {
 });
 
 describe("selectors", () => {
-  test.each(["GET", "POST"])("%s without both selectors gets 400 MissingScope", async (method) => {
+  test.each(["GET", "POST"])("%s without one of the two selectors gets 400 MissingScope", async (method) => {
     const given = method === "POST" ? { body: { name: "n", family: "v4" } } : {};
     for (const query of ["", `?tenant=${a.tenant_id}`, `?project=${a.project_id}`]) {
       const message = `${method} /v1/floating-ips requires \`?tenant=<uuid>&project=<uuid>\` selectors`;

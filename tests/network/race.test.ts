@@ -171,7 +171,7 @@ describe.each([["one server", 1], ["two servers", 2]] as const)("at %s", (_where
   );
 
   test(
-    "when a route table is deleted while 63 clients add routes, either it is deleted or all routes are kept",
+    "when a route table is deleted while 63 clients add routes, either the table is deleted or all routes are kept",
     async () => {
       const { id } = await vpc();
       const table = await made<RouteTable>(`/v1/route-tables?vpc=${id}`, { name: fresh() });

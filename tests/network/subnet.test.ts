@@ -166,7 +166,7 @@ describe("the address pools", () => {
     expect(await poolsOf(id)).toMatchObject([{ low: 2, high: 2 }, { low: 2, high: POOL_OFFSET_MAX }]);
   });
 
-  test("exist only for the families of the subnet, and are deleted with it", async () => {
+  test("exist only for the families of the subnet, and are deleted with the subnet", async () => {
     const { id } = await n.subnet((await n.vpc()).id, { ipv6_block: "fd00:10::/64" });
     expect((await poolsOf(id)).map((pool) => pool.id)).toEqual([`subnet:${id}:v6`]);
     expect(await n.remove(`/v1/subnets/${id}`)).toEqual([204]);

@@ -97,7 +97,7 @@ describe("create", () => {
     await expectNameRule(n.tryVpc, (body) => n.call("PATCH", `/v1/vpcs/${id}`, { body }));
   });
 
-  test.each(["GET", "POST"])("%s without both selectors gets 400 MissingScope", async (method) => {
+  test.each(["GET", "POST"])("%s without one of the two selectors gets 400 MissingScope", async (method) => {
     for (const query of ["", `?tenant=${n.tenant.tenant_id}`, `?project=${n.tenant.project_id}`]) {
       const answer = await n.call(method, `/v1/vpcs${query}`, method === "POST" ? { body: {} } : {});
       expect(refusal(answer)).toEqual([

@@ -102,7 +102,7 @@ test("a console first gets the newest bytes of the ring, and then what the guest
   expect([user.controls, user.text(), vm.typed]).toEqual([[{ type: "ready", writer: true }], "oted!", ["ls\r"]]);
 });
 
-test("a second writer is refused with the name of the first; after a take-over, the first console only watches", () => {
+test("a second writer is refused with the name of the first writer; after a take-over, the first console only watches", () => {
   const vm = fakeVm();
   const hub = createHub(vm.console, () => {});
   const [first, second, third] = [fakeSocket(), fakeSocket(), fakeSocket()];

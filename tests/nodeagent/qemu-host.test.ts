@@ -62,7 +62,7 @@ describe("memory", () => {
     expect(memoryBudget(10 * GIB, { enabled: false, percent: 0.5 })).toBe(10 * GIB);
   });
 
-  test("VMs that are off use no memory, and all others do", () => {
+  test("VMs that are off use no memory, and all other VMs do", () => {
     const all = [vm("a"), vm("b", { power: "off" }), vm("c", { power: "starting" }), vm("d", { power: "stopping" })];
     expect(memoryInUse(all)).toBe(12 * GIB);
   });

@@ -60,7 +60,7 @@ test("a command without an answer fails after its limit, and its late answer is 
   await qmp.execute("query-status");
 });
 
-test("all commands fail when QEMU ends, and later ones fail at once", async () => {
+test("all commands fail when QEMU ends, and later commands fail at once", async () => {
   monitor = await fakeMonitor(({ execute }) => execute === "cont" ? null : { return: {} });
   qmp = await openQmp(monitor.path);
   const waiting = qmp.execute("cont").catch((error) => error);

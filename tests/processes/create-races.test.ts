@@ -147,7 +147,7 @@ const ENDS: readonly End[] = [
 ];
 
 test.each(ENDS)(
-  "if a create and $name run at the same time, one wins and the other has no effect, and each wins some rounds",
+  "if a create and $name run at the same time, one of the two succeeds and the other has no effect, and each of the two succeeds in some rounds",
   async ({
     end,
     done,

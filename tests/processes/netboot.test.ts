@@ -113,7 +113,7 @@ describe("the root password of a node", () => {
     }
   });
 
-  test("is only in files of the booter that no other user can read", async () => {
+  test("is in a file that no other user can read, and in the boot script after a restart of the booter", async () => {
     const machine = await machines.nodeNamed("kept");
     await site.opsctl("cn", "root-password", "kept", "--hash", HASH);
     await machines.script(machine.mac);

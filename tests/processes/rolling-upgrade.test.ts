@@ -224,7 +224,7 @@ test(
 );
 
 test(
-  "in an upgrade from release 0.1.0, and the return to it, only changes fail, with 503 or 500, during the migration",
+  "in an upgrade from release 0.1.0, and in the return to that release, no read fails, and a change fails only with 503 or 500",
   (context) => upgradeAndBack(context, commitOf010(), "0.1.0"),
   LIMIT_MS,
 );

@@ -276,7 +276,7 @@ describe.skipIf(!usable)("install.sh of the channel", { timeout: LIMIT_MS }, () 
     expect([usage.code, usage.stderr]).toEqual([2, expect.stringContaining("--allow-downgrade")]);
   });
 
-  test("installs only programs that run on this machine", async () => {
+  test("refuses a program that does not run on this machine", async () => {
     await smallRelease({
       folder: at("foreign"),
       version: "2.0.0",

@@ -67,7 +67,7 @@ async function expectEachJobOnce({ jobs, unawaited = 0 }: Scenario, { saga_id }:
   expect(rows).toHaveLength(jobs.length + unawaited);
 }
 
-test("the scenarios cover every step and every undo of all sagas of instances, disks and floating IPs", () => {
+test("the scenarios cover every step and every undo of all sagas of instances, disks, images and floating IPs", () => {
   const defined = SAGAS.flatMap(({ name, steps }) =>
     steps.flatMap((step) => [`${name}:${step.name}`, ...(step.undo === null ? [] : [`${name}:${step.name}:undo`])])
   );

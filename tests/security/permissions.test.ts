@@ -99,7 +99,7 @@ describe("S-38: with the operator's PostgreSQL", { timeout: 120_000 }, () => {
     expect(refused(outcomes).filter((act) => !ENVIRONMENT_ACTS.test(act))).toEqual([]);
   });
 
-  test("the same actions succeed with --allow-all", async () => {
+  test("the same actions are permitted with --allow-all", async () => {
     const outcomes = Object.entries(await attempts(["--allow-all"]));
     expect(outcomes.filter(([, outcome]) => outcome === "NotCapable")).toEqual([]);
     expect(outcomes.filter(([, outcome]) => outcome === "done").length).toBeGreaterThan(15);

@@ -252,7 +252,7 @@ test("a script that the previous release kept for an ended run is not found and 
   expect(okOf(await find(token)).epoch).toBe(epoch);
 });
 
-test("only booters' and root operators' keys may call the routes, and a refused call writes nothing", async () => {
+test("keys of the scopes read_only, audit_only, agent and ur_enroll may not call the routes, and a refused call writes nothing", async () => {
   const run = await delivered();
   for (const scope of ["read_only", "audit_only", "agent", "ur_enroll"] as const) {
     const { secret: key } = await t.mintKey(scope);

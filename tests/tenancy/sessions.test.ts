@@ -162,7 +162,7 @@ describe("a refresh", () => {
     expect(await statusOf(next.body.access_token)).toBe(401);
   });
 
-  test("with a token older than the previous one ends the session at once in all processes, and is audited", async () => {
+  test("with a token older than the previous token ends the session at once in all processes, and is audited", async () => {
     const first = await session();
     const next = await refresh(first.refresh_token);
     const last = await refresh(next.body.refresh_token);

@@ -54,7 +54,7 @@ test("S-11: neither server accepts a request after a key was deleted or a sessio
   }
 });
 
-test("one refresh token at both servers creates one new generation, and both return it", async () => {
+test("one refresh token at both servers creates one new generation, and both servers return this generation", async () => {
   for (let round = 0; round < 5; round += 1) {
     const { refresh_token } = await login();
     const answers = await eachOf(10, (on) => refresh(on, refresh_token));

@@ -21,7 +21,7 @@ describe("firewall-rule", () => {
     expect(ran.asked[0]!.body).toEqual({ protocol: "icmp4", destination_ports: null, source_cidr: "10.0.0.0/8" });
   });
 
-  test("`check` prints the deciding rule at each end of the connection, and fails for a denied packet", async () => {
+  test("`check` prints the decision at each end of the connection, and fails for a denied packet", async () => {
     const inbound = { is_allowed: false, rule: FIREWALL_RULE };
     const ran = await run(
       ["check", "--vpc", VPC.id, "--from", "198.51.100.7", "--to", "10.0.1.5", "--port", "443"],

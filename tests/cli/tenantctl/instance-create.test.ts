@@ -103,7 +103,7 @@ describe("create", () => {
     expect(ran.err()).toContain(says);
   });
 
-  test("without --project uses the tenant's only project and names it, and fails if the tenant has several", async () => {
+  test("without --project uses the tenant's only project and names it, and fails if the tenant has several projects or none", async () => {
     const argv = ["instance", "create", ...WANTED, ...IDS, "--memory-bytes", "1GiB"];
     const projects = [{ id: PROJECT, name: "shop" }, { id: VPC.id, name: "lab" }];
     const at = (found: readonly object[]) =>
