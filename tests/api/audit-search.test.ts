@@ -58,7 +58,7 @@ describe("a filter", () => {
     expect((await actions(`actor=${user_id}`)).length).toBeGreaterThan(3);
   });
 
-  test("`since` includes an event at exactly the given time, and `until` excludes it", async () => {
+  test("`since` includes an event at exactly the given time, and `until` excludes this event", async () => {
     const [event] = (await search("action=cn_approve")).events;
     expect(await actions(`action=cn_approve&since=${event?.ts}`)).toEqual(["cn_approve"]);
     expect(await actions(`action=cn_approve&until=${event?.ts}`)).toEqual([]);

@@ -252,7 +252,7 @@ describe("verify of more than 1,000 events", () => {
         order by seq desc limit 1`,
       -1,
     ],
-  ])("reports a Mismatch at the event of the change: %s", async (_what, change, seq) => {
+  ])("reports a Mismatch at the first event that does not fit: %s", async (_what, change, seq) => {
     const { head } = await verify();
     expect((await tampered(change))?.seq).toBe(seq === -1 ? head.seq + 1 : seq);
   });

@@ -1,5 +1,5 @@
-// While the database does not answer, the server answers with 503 and never with 500. It recovers when the database
-// answers again (docs/reliability.md, S-18).
+// While the database does not answer, routes that need the database get 503 and never 500. The server recovers when the
+// database answers again (docs/reliability.md, S-18).
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { type OwnCluster, ownCluster } from "../support/cluster.ts";

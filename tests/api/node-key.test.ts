@@ -31,7 +31,7 @@ test("the key of an approved node cannot be deleted, and the error names the pos
   expect(await brokenInvariants(t.db)).toEqual([]);
 });
 
-test("deleting the key of a disabled node also clears the node's reference to it", async () => {
+test("deleting the key of a disabled node also clears the node's reference to the key", async () => {
   const { server_uuid, api_key } = await t.approvedNode();
   const { bound_api_key_id } = await show(server_uuid);
   okOf(await t.call("POST", `/v1/cns/${server_uuid}/disable`));

@@ -67,7 +67,7 @@ test("S-02: a tenant finds only its own objects, even if it searches for the id 
   expect(await kinds("orange", theirs.key)).toEqual([]);
 });
 
-test("a user with system-read finds the objects of all tenants; a user without a tenant finds none", async () => {
+test("a user with system-read finds the objects of all tenants; a user without a tenant finds no objects", async () => {
   const reader = await newLogin(t, { capabilities: ["system-read"] });
   const other = await newLogin(t);
   expect(await search("front", reader.token)).toHaveLength(2);

@@ -1,4 +1,5 @@
-// A user with the capability system-read reads the whole site and changes nothing.
+// A user with the capability system-read reads the objects of the whole site, except the networks and keys of tenants,
+// and changes nothing.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ComputeFixture, openComputeFixture } from "../compute/compute-fixture.ts";
@@ -58,7 +59,7 @@ beforeAll(async () => {
 afterAll(() => f.t.close());
 
 describe("reading", () => {
-  test("every object of the site is visible", async () => {
+  test("the objects of operators and of a tenant are visible", async () => {
     const found = await Promise.all(
       paths.map(async (path) => [path, (await f.t.call("GET", path, { key: reader })).status]),
     );
@@ -84,7 +85,7 @@ describe("reading", () => {
     );
   });
 
-  test("the networks, keys and consoles of tenants stay hidden", async () => {
+  test("the networks and keys of tenants stay hidden", async () => {
     const { tenant_id, project_id } = f.tenant;
     for (
       const path of [
@@ -99,7 +100,7 @@ describe("reading", () => {
   });
 });
 
-test("nothing can be changed", async () => {
+test("changes are refused", async () => {
   const { silo_id, tenant_id, project_id } = f.tenant;
   const writes = [
     ["PUT", "/v1/config/reservoir.percent_default", { value: 0.5 }],

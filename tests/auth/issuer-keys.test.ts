@@ -1,4 +1,4 @@
-// The server finds the keys of an issuer, caches them, and reads them again.
+// Tests how the server finds and caches the keys of an issuer, and when the server reads the keys again.
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createIssuerKeys } from "../../src/auth/issuer.ts";
 import { IssuerUnavailable } from "../../src/auth/issuer-document.ts";

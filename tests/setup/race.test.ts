@@ -33,7 +33,7 @@ const ACTIONS: Record<Contender, (run: Run) => Promise<Answer | null>> = {
 
 const EVENTS: Record<string, Contender> = { setup_completed: "complete", setup_failed: "failed", tick: "deadline" };
 
-/** Runs the background work, checks that only one contender took effect, and returns it. */
+/** Runs the background work, checks that only one contender took effect, and returns this contender. */
 async function winnerOf(run: Run, answers: readonly (Answer | null)[]): Promise<Contender> {
   await t.plane.pass();
   const operation = (await t.call("GET", `/v1/operations/${run.operation_id}?wait=10`)).body;

@@ -35,7 +35,7 @@ export function createdSubnet(
     readonly id: string;
     readonly name: string;
     readonly block: string;
-    /** The subnet's VPC and the VPC's route table; default: the fixture's. */
+    /** The subnet's VPC and the VPC's route table; by default, the VPC and the main route table of the fixture. */
     readonly vpc_id?: string;
     readonly route_table_id?: string;
   },

@@ -1,6 +1,6 @@
 // Starts a rack, boots two bare machines until they are nodes, and kills each process of the site in turn
-// (src/dev/rack/stories/kills.ts). On a machine that cannot run a rack, or runs one already, it prints the reason and
-// ends with 0.
+// (src/dev/rack/stories/kills.ts). On a machine that cannot run a rack, or runs a rack already, the program prints the
+// reason and ends with 0.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import process from "node:process";

@@ -279,7 +279,7 @@ describe("if the worker reads the events only afterwards", () => {
   const received = (names: readonly string[]) =>
     hook.received.map(({ event }) => event.data.name).filter((name) => names.includes(String(name)));
 
-  test("if 10,000 deliveries wait, the next one is dead at once, and the server does not read the queue for this", async () => {
+  test("if 10,000 deliveries wait, the next delivery is dead at once, and the server does not read the queue for this", async () => {
     const webhook = await newWebhook({ events: ["vpc_create"] });
     hook.answer = () => 500;
     await fill(webhook, WEBHOOK_PENDING_MAX - 1);
@@ -299,7 +299,7 @@ describe("if the worker reads the events only afterwards", () => {
       { state: "dead", attempts: 0, last_reason: "10000 deliveries were waiting" },
       { state: "pending", resource: expect.stringContaining("Vpc") },
     ]);
-    // Redelivered and delivered ones change the number, too.
+    // A redelivery and a finished delivery change the number, too.
     okOf(await t.call("POST", `/v1/webhooks/${webhook.id}/deliveries/${dead.id}/redeliver`));
     okOf(await t.call("POST", `/v1/webhooks/${webhook.id}/test`));
     expect(await waiting(webhook)).toEqual({ counted: WEBHOOK_PENDING_MAX + 2, pending: WEBHOOK_PENDING_MAX + 2 });
@@ -435,7 +435,7 @@ test("a page after a delivery that was deleted since is refused, because older d
   await drop(webhook);
 });
 
-test("the deliveries of a deleted webhook are deleted in batches by maintenance, because they may be a million", async () => {
+test("the deliveries of a deleted webhook are deleted in batches by maintenance, because a webhook may have a million deliveries", async () => {
   const webhook = await newWebhook({ events: ["vpc_create"] });
   const kept = await newWebhook({ events: ["webhook_test"] });
   okOf(await t.call("POST", `/v1/webhooks/${kept.id}/test`));

@@ -1,4 +1,4 @@
-// Tests the networking commands: the requests, columns and lines of every command.
+// Tests the networking commands: their requests, columns and lines, and the errors of wrong commands.
 import { describe, expect, test } from "vitest";
 import {
   FIREWALL_RULE,
@@ -396,7 +396,7 @@ test("a name from the server cannot move the terminal's cursor", async () => {
   expect(ran.out()).toBe(`NAME       VNI\na\\x1b[2Jb  4711\n`);
 });
 
-test("nat-gateway create --wait says that the gateway has no node", async () => {
+test("`nat-gateway create --wait` says that the gateway has no node, or that not all nodes have applied the change", async () => {
   const argv = ["nat-gateway", "create", "--vpc", VPC.id, "--name", "egress", "--wait"];
   const ran = await tenantctl(argv, { server: () => ({ status: 201, body: NAT_GATEWAY }) });
   expect(ran.code).toBe(1);
