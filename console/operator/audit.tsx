@@ -123,8 +123,10 @@ export function Audit({ tenant = null }: { readonly tenant?: string | null }) {
   const text = urlQuery.value.get("find") ?? "";
   const parsed = auditSearchOf(text);
   const search = typeof parsed === "string" ? {} : parsed;
-  const steps = useSignal(1);
-  const query = found(tenant, search, steps.value);
+  // Another search begins with one step again.
+  const asked = useSignal({ text, steps: 1 });
+  const steps = asked.value.text === text ? asked.value.steps : 1;
+  const query = found(tenant, search, steps);
   const { data, busy, refusal } = useQuery(query);
   const { data: usernames = NO_NAMES } = useQuery(knownUsers);
   const columns = useMemo(() => (tenant === null ? columnsWith : tenantColumnsWith)(usernames), [tenant, usernames]);
@@ -158,7 +160,7 @@ export function Audit({ tenant = null }: { readonly tenant?: string | null }) {
       />
       {data !== undefined && data.before_seq !== null && (
         <p>
-          <button type="button" onClick={() => steps.value++}>Older than event {data.before_seq}</button>
+          <button type="button" onClick={() => (asked.value = { text, steps: steps + 1 })}>Older than event {data.before_seq}</button>
         </p>
       )}
       <AsCommand

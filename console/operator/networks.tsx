@@ -4,6 +4,7 @@ import { getAll, send } from "../core/client.ts";
 import { opsctl } from "../core/command.ts";
 import type { Query } from "../core/store.ts";
 import { needs } from "../core/session.ts";
+import { counted } from "../core/text.ts";
 import { Section } from "../parts/basics.tsx";
 import type { Column } from "../parts/list.tsx";
 import { ListPage } from "../parts/list-page.tsx";
@@ -125,7 +126,7 @@ export function Networks() {
             {pools.map(({ id, name, networks }) => (
               <li key={id}>
                 {name}
-                <span class="dim">{networks.length} networks</span>
+                <span class="dim">{counted(networks.length, "network")}</span>
               </li>
             ))}
           </ul>

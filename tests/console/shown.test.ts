@@ -113,6 +113,22 @@ test("the audit names users, and the newest event has no link to a next event", 
   expect(await neighbours(head.seq - 1)).toEqual([`Event ${head.seq - 2}`, `Event ${head.seq}`]);
 }, LIMIT_MS);
 
+test("the audit shows 500 more events on request, and another search begins with 500 again", async () => {
+  const page = f.ui().page;
+  for (let round = 0; round < 36; round++) {
+    const body = { role: round % 2 === 0 ? "both" : "tenant" };
+    const change = () => f.site().call("POST", `/v1/cns/${node.server_uuid}/role`, { body });
+    for (const answer of await Promise.all(Array.from({ length: 30 }, change))) okOf(answer);
+  }
+  const main = await show("/audit");
+  await main.getByText("500 events", { exact: true }).waitFor();
+  await main.getByRole("button", { name: /^Older than event/ }).click();
+  await main.getByText("1,000 events", { exact: true }).waitFor();
+  await main.getByRole("searchbox").fill("action:cn_set_role");
+  await main.getByText("500 events", { exact: true }).waitFor();
+  expect(page.url()).toContain("action");
+}, LIMIT_MS);
+
 test("a new roster is confirmed before it is sent, and the text box shows the whole roster", async () => {
   const entry = { hostname: "r9-u1", macs: ["02:aa:15:2b:6e:77"], nic_tags: [] };
   const text = JSON.stringify([entry], null, 2);
