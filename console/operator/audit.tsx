@@ -160,7 +160,9 @@ export function Audit({ tenant = null }: { readonly tenant?: string | null }) {
       />
       {data !== undefined && data.before_seq !== null && (
         <p>
-          <button type="button" onClick={() => (asked.value = { text, steps: steps + 1 })}>Older than event {data.before_seq}</button>
+          <button type="button" onClick={() => (asked.value = { text, steps: steps + 1 })}>
+            Older than event {data.before_seq}
+          </button>
         </p>
       )}
       <AsCommand

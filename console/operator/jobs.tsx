@@ -1,9 +1,12 @@
 // Shows the jobs of nodes, and one job.
 import { JOB_STATUSES } from "../../src/contract/enums.ts";
+import type { Page } from "../../src/contract/common.ts";
 import type { Job } from "../../src/contract/job.ts";
 import { useMemo } from "preact/hooks";
-import { get, getAll } from "../core/client.ts";
+import { get } from "../core/client.ts";
 import { opsctl } from "../core/command.ts";
+import { query as urlQuery } from "../core/router.ts";
+import { words } from "../core/text.ts";
 import { AsCommand, Copyable, Facts, Heading, Link, Problem, Section, State, When } from "../parts/basics.tsx";
 import { createdColumn } from "../parts/columns.tsx";
 import type { Column } from "../parts/list.tsx";
@@ -51,7 +54,11 @@ const columnsWith = (hostnames: Names): readonly Column<Job>[] => [
   createdColumn(),
 ];
 
+/** The number of jobs in the list. A site keeps the jobs of a month. */
+const NEWEST = 200;
+
 export function Jobs() {
+  const state = urlQuery.value.get("state") ?? "";
   const { data: hostnames = NO_NAMES } = useQuery(hostnamesQuery);
   const columns = useMemo(() => columnsWith(hostnames), [hostnames]);
   return (
@@ -59,20 +66,23 @@ export function Jobs() {
       title="Jobs"
       noun="job"
       query={{
-        key: "jobs",
+        key: `jobs ${state}`,
         kinds: ["job"],
         read: async (signal) =>
-          (await getAll<Job>("/v1/system/jobs", {}, signal)).toSorted((a, b) =>
-            b.created_at.localeCompare(a.created_at)
-          ),
+          (await get<Page<Job>>("/v1/system/jobs", { limit: NEWEST, status: state }, signal)).items,
       }}
+      newest={NEWEST}
       columns={columns}
       idOf={({ id }) => id}
       open={({ id }) => `/jobs/${id}`}
       states={JOB_STATUSES}
-      stateOf={({ status }) => status.status}
-      empty={<p>No node has run a job. A job appears when an instance is created.</p>}
-      cli={opsctl("job list")}
+      empty={
+        <p>
+          {state === "" ? "No node has run a job." : `No job is ${words(state)}.`}{" "}
+          A job appears when an instance is created.
+        </p>
+      }
+      cli={opsctl("job list", [], { "--status": state })}
     />
   );
 }

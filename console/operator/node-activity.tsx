@@ -3,12 +3,9 @@ import type { CnView } from "../../src/contract/cn.ts";
 import type { JSX } from "preact";
 import { Link, Problem, State, When } from "../parts/basics.tsx";
 import { useQuery } from "../parts/use-query.ts";
-import { nodeJobsQuery, operationsOfQuery } from "./node-queries.ts";
+import { NEWEST, nodeJobsQuery, operationsOfQuery } from "./node-queries.ts";
 
 type Entry = { readonly id: string; readonly at: string; readonly text: JSX.Element };
-
-/** The largest number of entries that the page shows. */
-const ENTRIES_MAX = 100;
 
 export function NodeActivity({ node }: { readonly node: CnView }) {
   const jobs = useQuery(nodeJobsQuery(node.server_uuid));
@@ -35,7 +32,7 @@ export function NodeActivity({ node }: { readonly node: CnView }) {
       ),
     })),
   ];
-  const newest = entries.toSorted((a, b) => b.at.localeCompare(a.at)).slice(0, ENTRIES_MAX);
+  const newest = entries.toSorted((a, b) => b.at.localeCompare(a.at)).slice(0, NEWEST);
   return (
     <>
       {jobs.refusal !== undefined && <Problem refusal={jobs.refusal} />}

@@ -2,6 +2,7 @@
 import type { StagedImage } from "../../src/contract/boot.ts";
 import type { CnPlacement } from "../../src/contract/cn-placement.ts";
 import type { CnView } from "../../src/contract/cn.ts";
+import type { Page } from "../../src/contract/common.ts";
 import type { PlacedInstance } from "../../src/contract/instance.ts";
 import type { Job } from "../../src/contract/job.ts";
 import type { CnDiagnosis } from "../../src/contract/node-diagnosis.ts";
@@ -52,11 +53,14 @@ export function nodeInstancesQuery(id: string): Query<PlacedInstance[]> {
   };
 }
 
+/** The number of jobs and of operations that the page of an object reads, the newest of each. */
+export const NEWEST = 100;
+
 export function nodeJobsQuery(id: string): Query<Job[]> {
   return {
     key: `node ${id} jobs`,
     kinds: ["job"],
-    read: (signal) => getAll<Job>("/v1/system/jobs", { cn: id }, signal),
+    read: async (signal) => (await get<Page<Job>>("/v1/system/jobs", { cn: id, limit: NEWEST }, signal)).items,
   };
 }
 
@@ -65,7 +69,7 @@ export function operationsOfQuery(scope: string, id: string): Query<OperationSum
     key: `operations of ${scope} ${id}`,
     kinds: ["saga"],
     read: (signal) =>
-      get<OperationSummary[]>("/v1/operations", { resource_scope: scope, resource_id: id, limit: 100 }, signal),
+      get<OperationSummary[]>("/v1/operations", { resource_scope: scope, resource_id: id, limit: NEWEST }, signal),
   };
 }
 

@@ -79,6 +79,7 @@ export function Operations() {
         kinds: ["saga"],
         read: (signal) => get<OperationSummary[]>("/v1/operations", { limit: NEWEST, state }, signal),
       }}
+      newest={NEWEST}
       columns={columns}
       idOf={({ id }) => id}
       open={({ id }) => `/operations/${id}`}

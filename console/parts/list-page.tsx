@@ -18,6 +18,8 @@ type Props<R> = {
   /** The noun for one row, used with counts: "job". */
   readonly noun: string;
   readonly query: Query<readonly R[]>;
+  /** The query reads at most this number of rows, the newest. */
+  readonly newest?: number;
   readonly columns: readonly Column<R>[];
   readonly idOf: (row: R) => string;
   readonly open?: (row: R) => string;
@@ -33,8 +35,22 @@ type Props<R> = {
 };
 
 export function ListPage<R>(props: Props<R>) {
-  const { title, noun, query, columns, idOf, open, actionsOf, actions = [], states, stateOf, empty, cli, buttons } =
-    props;
+  const {
+    title,
+    noun,
+    query,
+    newest,
+    columns,
+    idOf,
+    open,
+    actionsOf,
+    actions = [],
+    states,
+    stateOf,
+    empty,
+    cli,
+    buttons,
+  } = props;
   useActions(actions);
   const { data } = useQuery(query);
   const state = urlQuery.value.get("state") ?? "";
@@ -48,7 +64,9 @@ export function ListPage<R>(props: Props<R>) {
   return (
     <>
       <Heading title={title}>
-        <p class="count">{data === undefined ? "" : counted(data.length, noun)}</p>
+        <p class="count">
+          {data === undefined ? "" : `${data.length === newest ? "the newest " : ""}${counted(data.length, noun)}`}
+        </p>
         <div class="actions">
           {buttons}
           <Actions />

@@ -77,6 +77,14 @@ test("the list of jobs and the page of a job name the node and the operation", a
   await page.getByRole("link", { name: "instance-create" }).waitFor();
 }, LIMIT_MS);
 
+test("the list of jobs reads only the newest jobs of the chosen state", async () => {
+  const read = f.ui().page.waitForRequest((request) => request.url().includes("/v1/system/jobs?"));
+  const main = await show("/jobs?state=failed");
+  const asked = new URL((await read).url()).searchParams;
+  expect(Object.fromEntries(asked)).toEqual({ limit: "200", status: "failed" });
+  await main.getByText("No job is failed.").waitFor();
+}, LIMIT_MS);
+
 test("operations name the objects that they are about", async () => {
   await (await show("/operations")).getByRole("link", { name: `instance …${web1.id.slice(-8)}` }).first().waitFor();
   await f.ui().page.getByRole("link", { name: "node r1-u1" }).first().waitFor();
