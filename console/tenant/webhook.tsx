@@ -1,18 +1,21 @@
 // Shows one webhook with its deliveries: events that were sent or wait to be sent.
+import { useSignal } from "@preact/signals";
+import { useRef } from "preact/hooks";
+import type { Page } from "../../src/contract/common.ts";
 import type { Webhook, WebhookDelivery } from "../../src/contract/webhook.ts";
 import { WEBHOOK_DELIVERY_STATES } from "../../src/contract/enums.ts";
 import { type Action, useActions } from "../core/action.ts";
 import { get, send } from "../core/client.ts";
 import { tenantctl } from "../core/command.ts";
 import { labelAction, labelTexts } from "../core/labels.ts";
-import { query as urlQuery } from "../core/router.ts";
+import { narrow, query as urlQuery } from "../core/router.ts";
 import { writersOnly } from "../core/session.ts";
 import type { Query } from "../core/store.ts";
 import { Actions } from "../parts/actions.tsx";
 import { AsCommand, Copyable, Facts, Heading, Link, Problem, State, When } from "../parts/basics.tsx";
 import type { Column } from "../parts/list.tsx";
 import { Filters } from "../parts/list-page.tsx";
-import { WholeList } from "../parts/lists.tsx";
+import { RowList } from "../parts/lists.tsx";
 import { useQuery } from "../parts/use-query.ts";
 import { inProject } from "./place.ts";
 import { eventsText, webhookActions } from "./webhooks.tsx";
@@ -21,8 +24,10 @@ import { eventsText, webhookActions } from "./webhooks.tsx";
  * The change feed does not report attempts, so the page reads the deliveries again after this time, in milliseconds.
  */
 const FRESH_MS = 5_000;
-/** The number of newest deliveries that the page shows. */
-const DELIVERIES = 200;
+/** The number of deliveries that the page shows at first, and the number that each further step adds. */
+const STEP_DELIVERIES = 200;
+
+type Deliveries = { readonly rows: readonly WebhookDelivery[]; readonly hasOlder: boolean };
 
 function webhookQuery(id: string): Query<Webhook> {
   return {
@@ -32,14 +37,23 @@ function webhookQuery(id: string): Query<Webhook> {
   };
 }
 
-function deliveriesQuery(id: string): Query<WebhookDelivery[]> {
+/** Reads the newest deliveries. With a state, only the deliveries in this state count. */
+function deliveriesQuery(id: string, state: string, steps: number): Query<Deliveries> {
   return {
-    key: `deliveries of ${id}`,
+    key: `deliveries of ${id} ${state} ${steps}`,
     kinds: ["webhook"],
-    fresh_ms: FRESH_MS,
+    // Each step is one more request, so a long list is read less often.
+    ...(steps === 1 && { fresh_ms: FRESH_MS }),
     read: async (signal) => {
-      const query = { limit: String(DELIVERIES) };
-      return (await get<{ items: WebhookDelivery[] }>(`/v1/webhooks/${id}/deliveries`, query, signal)).items;
+      const rows: WebhookDelivery[] = [];
+      let page_token: string | undefined;
+      do {
+        const query = { state, limit: STEP_DELIVERIES, page_token };
+        const page = await get<Page<WebhookDelivery>>(`/v1/webhooks/${id}/deliveries`, query, signal);
+        rows.push(...page.items);
+        page_token = page.next_page;
+      } while (page_token !== undefined && rows.length < steps * STEP_DELIVERIES);
+      return { rows, hasOlder: page_token !== undefined };
     },
   };
 }
@@ -117,16 +131,46 @@ export function WebhookPage({ id }: { readonly id: string }) {
         }}
       />
       <Filters label="Deliveries" states={WEBHOOK_DELIVERY_STATES} />
-      <WholeList<WebhookDelivery>
+      <DeliveryList key={state} webhook={webhook} state={state} />
+      <AsCommand line={tenantctl("webhook deliveries", [name], { "--state": state })} />
+    </>
+  );
+}
+
+/** The deliveries in a state, or in all states if it is empty. */
+function DeliveryList({ webhook, state }: { readonly webhook: Webhook; readonly state: string }) {
+  const steps = useSignal(1);
+  const { data, busy, refusal } = useQuery(deliveriesQuery(webhook.id, state, steps.value));
+  // The list keeps its rows while the next step is read.
+  const last = useRef(data);
+  const shown = last.current = data ?? last.current;
+  const text = urlQuery.value.get("q") ?? "";
+  return (
+    <>
+      <RowList
         label="Deliveries"
         columns={COLUMNS}
-        query={deliveriesQuery(id)}
+        listKey={`deliveries of ${webhook.id} ${state}`}
+        rows={shown?.rows}
+        busy={busy}
+        refusal={refusal}
         idOf={(row) => row.id}
-        keep={(row) => state === "" || row.state === state}
         actionsOf={(row) => [redeliver(row, webhook)]}
-        empty={<p>No event was sent yet. Send a test to try the URL.</p>}
+        empty={text === "" && state === "" ? <p>No event was sent yet. Send a test to try the URL.</p> : (
+          <>
+            <p>No delivery matches.</p>
+            <button type="button" onClick={() => narrow({ q: undefined, state: undefined })}>Show all</button>
+          </>
+        )}
       />
-      <AsCommand line={tenantctl("webhook deliveries", [name])} />
+      {shown?.hasOlder === true && (
+        <p>
+          <button type="button" aria-disabled={busy} onClick={() => busy || steps.value++}>
+            Show older deliveries
+          </button>
+          {text !== "" && <span class="dim">The filter searches the newest {shown.rows.length} deliveries.</span>}
+        </p>
+      )}
     </>
   );
 }

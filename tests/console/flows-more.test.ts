@@ -18,6 +18,8 @@ let idle: Node;
 
 /** The time limit of one flow on a busy machine, in milliseconds. The answer to a trace alone may take 10 s. */
 const LIMIT_MS = 120_000;
+/** How long a test waits for an effect, in milliseconds. */
+const WAIT_MS = 20_000;
 
 const f = useConsoleSite(async (site) => {
   node = await addNode(site, {}, { hostname: "r1-u1" });
@@ -426,6 +428,40 @@ test("rename a webhook that has an event which no longer exists, then replace th
   await keyboard.press("Control+Enter");
   await page().getByRole("definition").getByText("disk_create", { exact: true }).waitFor();
   expect(await webhook()).toMatchObject({ name: "older", events: ["disk_create"] });
+  okOf(await g.call("DELETE", `/v1/webhooks/${id}`));
+}, LIMIT_MS);
+
+test("show all deliveries of a webhook, and filter all of them by their state", async () => {
+  const body = { name: "busy", url: "https://hooks.example/berth", events: ["disk_create"] };
+  const { id } = okOf(await g.call("POST", `/v1/webhooks${g.selectors}`, { body }));
+  // The oldest delivery is dead, and more than two steps of the list are newer.
+  await f.site().db.query(
+    `insert into webhook_delivery (webhook_id, type, event, state, ended_at, last_status)
+       select $1, case n when 1 then 'the_oldest' else 'disk_create' end, '{}',
+              case n when 1 then 'dead' else 'delivered' end, berth_now(), 200
+         from generate_series(1, 450) n`,
+    [id],
+  );
+  const oldest = page().getByRole("gridcell", { name: "the_oldest", exact: true });
+  const rows = () => page().getByRole("grid", { name: "Deliveries" }).getAttribute("aria-rowcount");
+  await keyboard.open(`/webhooks/${id}`, "busy");
+  for (const count of [200, 400]) {
+    await expect.poll(rows, { timeout: WAIT_MS }).toBe(String(count + 1));
+    await keyboard.focusButton("Show older deliveries");
+    await keyboard.press("Enter");
+  }
+  await expect.poll(rows, { timeout: WAIT_MS }).toBe("451");
+  await page().getByRole("button", { name: "Show older deliveries" }).waitFor({ state: "detached" });
+  await page().getByRole("heading", { level: 1 }).focus();
+  await keyboard.press("End");
+  await oldest.waitFor();
+
+  await keyboard.open(`/webhooks/${id}?state=dead`, "busy");
+  await oldest.waitFor();
+  expect(await rows()).toBe("2");
+  await page().getByText("tenantctl webhook deliveries busy --state dead").waitFor();
+  await keyboard.open(`/webhooks/${id}?state=pending`, "busy");
+  await page().getByText("No delivery matches.").waitFor();
   okOf(await g.call("DELETE", `/v1/webhooks/${id}`));
 }, LIMIT_MS);
 
