@@ -1,4 +1,4 @@
-// Tests the limits on the bindings, messages and unsent bytes that the AMQP broker stores for one machine.
+// Tests the AMQP broker's limits on bindings, consumers, messages and unsent bytes.
 import type { Buffer } from "node:buffer";
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";

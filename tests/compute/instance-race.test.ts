@@ -67,7 +67,7 @@ test("of 20 create requests through two processes on three nodes with 15 slots, 
   await Promise.all(agents);
 });
 
-test("exactly one of several concurrent create requests with the same name or MAC succeeds; the others get 409", async () => {
+test("exactly one of several concurrent create requests with the same name or MAC succeeds; the other requests get 409", async () => {
   const stop = { wanted: false };
   const agents = nodes.map((node) => work(node, stop));
   for (const fields of [{ name: "the-one" }, { mac: "02:00:00:00:0a:01" }]) {

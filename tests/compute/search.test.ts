@@ -1,4 +1,4 @@
-// Tests the search for instances by their addresses, and for operations and jobs by their ids.
+// Tests the search for instances by name, id and address, and for operations and jobs by id.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { SearchHit } from "../../src/contract/search.ts";
 import { okOf } from "../support/control-plane.ts";

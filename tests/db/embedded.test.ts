@@ -87,7 +87,7 @@ test("by default, fsync is on and the deadlock timeout is 200 ms", async () => {
   }
 });
 
-test("a second process that opens the folder gets an error with the pid of the first", async () => {
+test("a second process that opens the folder gets an error with the pid of the first process", async () => {
   const { program } = await hold();
   await expect(startEmbedded({ dataDir: folder.path, settings })).rejects.toThrow(`pid ${program.child.pid}`);
 });

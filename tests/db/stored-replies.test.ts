@@ -44,7 +44,7 @@ async function dropDays(): Promise<void> {
 const inDefault = async () =>
   (await db.query<{ reply: string }>("select reply from seen_other order by msg_id")).rows.map(({ reply }) => reply);
 
-test("old replies in the default partition are deleted, and the others stay", async () => {
+test("old replies in the default partition are deleted, and the other replies stay", async () => {
   await dropDays();
   await db.query(
     `insert into seen (msg_id, reply)

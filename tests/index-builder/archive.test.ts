@@ -61,7 +61,7 @@ test("a build keeps its first_seen if it appears in the vendor's vault only days
   expect(fourth.trust.departed).toEqual({});
 });
 
-test("a build whose hash in the vault differs from the published one raises an alarm and is not archived", async () => {
+test("a build whose hash in the vault differs from the published hash raises an alarm and is not archived", async () => {
   const second = await on(10, await on(9, null), { vault_hash: "ab".repeat(32) });
   expect(seen(second).archived).toEqual([]);
   expect(second.notes.filter(({ level }) => level === "alarm")).toEqual([

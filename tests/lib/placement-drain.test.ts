@@ -78,7 +78,7 @@ describe("a drain preview", () => {
     expect(DrainPreview.parse(preview)).toEqual(preview);
   });
 
-  test("places the largest instances first, so that small ones fill the gaps", () => {
+  test("places the largest instances first, so that small instances fill the gaps", () => {
     const small = [1, 2].map((n) => instance(n, { memory_bytes: 16 * GIB }));
     const half = capacity({ ram_total_mb: 32_768 });
     const preview = drain([...small, instance(3)], snapshot(node(2, { capacity: half }), node(3, { capacity: half })));

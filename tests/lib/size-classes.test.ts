@@ -36,7 +36,7 @@ test("classes merge if their difference is at most 5 % of the larger class", () 
   expect(grouped(disk("a", 1_000), disk("b", 949))).toEqual(["1000: a", "949: b"]);
 });
 
-test("merged classes get the size of the class with more disks, or of the later class if both have equally many", () => {
+test("merged classes get the size of the class with more disks, or of the later class if both have equally many disks", () => {
   expect(grouped(disk("a", 100), disk("b", 100), disk("c", 104))).toEqual(["100: a b c"]);
   expect(grouped(disk("a", 100), disk("b", 104))).toEqual(["104: b a"]);
 });

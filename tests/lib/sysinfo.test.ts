@@ -28,7 +28,7 @@ test.each([null, -1, "", "6e2", "600 GB", true, {}, 1e16, Number.MAX_VALUE])(
   },
 );
 
-test("a disk named __proto__ is listed like any other", () => {
+test("a disk named __proto__ is listed like any other disk", () => {
   const sysinfo = JSON.parse('{"Disks":{"__proto__":{"Size in GB":480},"":{"Size in GB":1},"c1":480}}');
   expect(disksOf(sysinfo)).toEqual([{ name: "__proto__", size_gb: 480 }, { name: "c1", size_gb: 0 }]);
 });

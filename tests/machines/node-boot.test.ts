@@ -11,7 +11,7 @@ let machine: TestMachine | undefined;
 beforeEach(needsMachine);
 afterEach(() => machine?.remove());
 
-test("after a boot, VMs start until the reservoir is full, and the others fail with the reason", async () => {
+test("after a boot, VMs start until the reservoir is full, and the other VMs fail with the reason", async () => {
   const { create, leave, restart, log } = machine = await openMachine({ halt_wait_ms: 500 });
   const ids = [await create(), await create(), await create()];
   const before = machine.driver();

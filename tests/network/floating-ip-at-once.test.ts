@@ -26,7 +26,7 @@ async function jobOf(node: Node, kind: string, wanted: (of: Record<string, unkno
 }
 
 describe("at the same time", () => {
-  test("one of two attaches of one address succeeds, and the other gets 409", async () => {
+  test("one of two attaches of one address succeeds, and the other attach gets 409", async () => {
     const ip = await b.make();
     const answers = Promise.all([b.attach(ip, b.web), b.attach(ip, b.standby)]);
     const job = await b.node.does("fip_claim");

@@ -100,7 +100,7 @@ describe("selectors", () => {
     }
   });
 
-  test("a project of another tenant and an absent one get the same 404", async () => {
+  test("a project of another tenant and a missing project get the same 404", async () => {
     for (const project of [a.project_id, randomUUID()]) {
       for (const tenant of [a.tenant_id, b.tenant_id]) {
         const query = `?tenant=${tenant}&project=${project}`;

@@ -176,7 +176,7 @@ describe("a NAT gateway", () => {
     expect((await f.call("DELETE", `/v1/nat-gateways/${body.id}`)).status).toBe(204);
   });
 
-  test("leaves a cordoned node, and gets the next node once the old one has applied a document without the gateway", async () => {
+  test("leaves a cordoned node, and gets the next node once the old node has applied a document without the gateway", async () => {
     await role(f.idle, "edge");
     okOf(await f.idle.call("POST", "/v1/agent/nic-tags", { nic_tags: TAGS }));
     await f.apply(f.two);

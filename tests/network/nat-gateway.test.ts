@@ -102,14 +102,14 @@ describe("selectors", () => {
     notFound(await a.call("GET", `/v1/nat-gateways?vpc=${vpc}&project=${randomUUID()}`));
   });
 
-  test("a VPC of another tenant and an absent one get the same 404", async () => {
+  test("a VPC of another tenant and a missing VPC get the same 404", async () => {
     for (const  of of[vpc, randomUUID()]) {
       notFound(await b.call("GET", `/v1/nat-gateways?vpc=${of}`));
       notFound(await makeGateway(b, of));
     }
   });
 
-  test("a gateway of another tenant and an absent one get the same 404", async () => {
+  test("a gateway of another tenant and a missing gateway get the same 404", async () => {
     const { id } = okOf(await makeGateway(a, vpc));
     for (const each of [id, randomUUID()]) {
       notFound(await b.call("GET", path(each)));

@@ -66,7 +66,7 @@ test("the key is on disk before its first use", async () => {
   expect(saved_at_use).not.toContain(false);
 });
 
-test("a restarted agent with a saved key registers with that key and does not poll for another", async () => {
+test("a restarted agent with a saved key registers with that key and does not poll for another key", async () => {
   const first = await runAgent({ ...reports(), [REGISTER]: () => registered(), [POLL]: () => APPROVED });
   const approved = { reservoir_enabled: true, reservoir_percent: 0.8, state: "approved", admin_ip: null };
   const routes = {

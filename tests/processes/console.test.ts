@@ -171,8 +171,8 @@ test("another tenant gets 404, a read-only key reads the log and gets no ticket"
   expect(log.text).toContain("Booting web1");
 });
 
-describe("one console types, others watch", () => {
-  test("a second writer is refused with the name of the first; take_over makes the first a watcher", async () => {
+describe("one console types, and the other consoles watch", () => {
+  test("a second writer is refused with the name of the first writer; take_over makes the first writer a watcher", async () => {
     const first = await f.open(f.polled);
     await expect.poll(() => first.controls, PATIENCE).toContainEqual({ type: "ready", writer: true });
     const second = await f.open(f.other);

@@ -21,7 +21,7 @@ const use = (key: string) => t.call("POST", "/v1/agent/heartbeat", { key });
 describe("limits", () => {
   beforeEach(() => t.advance(0));
 
-  test(`a server_uuid has at most ${CLAIMS_PER_NODE_MAX} claims; the next registration gets 429 until the first expires`, async () => {
+  test(`a server_uuid has at most ${CLAIMS_PER_NODE_MAX} claims; the next registration gets 429 until the first claim expires`, async () => {
     const { machine } = await approvedMachine(t);
     const claims = [];
     for (let n = 0; n < CLAIMS_PER_NODE_MAX; n++) claims.push(okOf(await registerAnonymously(t, machine)));
@@ -113,7 +113,7 @@ describe("the end of claims", () => {
   });
 });
 
-test("only operators see claims: answers to a booter contain no claims", async () => {
+test("an operator sees the claims, and answers to a booter contain no claims", async () => {
   const machine = newMachine();
   okOf(await registerAnonymously(t, machine));
   const { secret } = await t.mintKey("booter");

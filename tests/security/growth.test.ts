@@ -160,27 +160,31 @@ test("S-49: logins leave no more sessions than a user may have", async () => {
   expect(rows[0]!.n).toBe(SESSIONS_PER_USER_MAX);
 }, 120_000);
 
-test("S-49: the first denial is audited at once, the others as one sum, and none is lost", async () => {
-  const { key, id } = await addUser(t.db, "denied");
-  const denials = async () =>
-    (await t.call("GET", "/v1/audit/events?limit=1000")).body.events.filter(
-      (event: { decision: string; actor: { user_id?: string } }) =>
-        event.decision === "deny" && event.actor.user_id === id,
-    );
-  const denied = () => t.call("GET", "/v1/silos", { key });
-  expect((await denied()).status).toBe(403);
-  await expect.poll(async () => (await denials()).length, { timeout: 30_000 }).toBe(1);
-  expect(counted(await flood(199, denied))).toEqual([403]);
-  expect((await denials()).length).toBe(1);
-  await t.advance(61);
-  // The next denial ends the period of the sum; without another denial, maintenance ends the period.
-  expect((await denied()).status).toBe(403);
-  await expect.poll(async () => (await denials()).length, { timeout: 30_000 }).toBe(2);
-  const [first, sum] = await denials();
-  expect(first.payload).toEqual({});
-  expect(sum.payload).toEqual({ denials: 200, since: expect.any(String), until: expect.any(String) });
-  expect((await t.call("GET", "/v1/audit/verify")).body.outcome).toHaveProperty("Ok");
-}, 120_000);
+test(
+  "S-49: the first denial is audited at once, later denials are audited as one sum, and no denial is lost",
+  async () => {
+    const { key, id } = await addUser(t.db, "denied");
+    const denials = async () =>
+      (await t.call("GET", "/v1/audit/events?limit=1000")).body.events.filter(
+        (event: { decision: string; actor: { user_id?: string } }) =>
+          event.decision === "deny" && event.actor.user_id === id,
+      );
+    const denied = () => t.call("GET", "/v1/silos", { key });
+    expect((await denied()).status).toBe(403);
+    await expect.poll(async () => (await denials()).length, { timeout: 30_000 }).toBe(1);
+    expect(counted(await flood(199, denied))).toEqual([403]);
+    expect((await denials()).length).toBe(1);
+    await t.advance(61);
+    // The next denial ends the period of the sum; without another denial, maintenance ends the period.
+    expect((await denied()).status).toBe(403);
+    await expect.poll(async () => (await denials()).length, { timeout: 30_000 }).toBe(2);
+    const [first, sum] = await denials();
+    expect(first.payload).toEqual({});
+    expect(sum.payload).toEqual({ denials: 200, since: expect.any(String), until: expect.any(String) });
+    expect((await t.call("GET", "/v1/audit/verify")).body.outcome).toHaveProperty("Ok");
+  },
+  120_000,
+);
 
 describe("S-49: the caller's rate limit bounds requests that each leave a row", () => {
   let limited: TestControlPlane;

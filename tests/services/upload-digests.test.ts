@@ -22,7 +22,7 @@ function openProcess({ missing = -1 } = {}) {
   return { digests, read, add: (part: number) => digests.add(ID, part * IMAGE_PART_BYTES, partOf(part)) };
 }
 
-test("a process that got all parts reads none", async () => {
+test("a process that got all parts reads no part", async () => {
   const { digests, read, add } = openProcess();
   for (let part = 0; part < PARTS; part += 1) await add(part);
   expect(await digests.digest(ID, BYTES.length)).toBe(SHA256);

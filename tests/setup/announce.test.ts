@@ -225,7 +225,7 @@ describe("two machines with the same server_uuid", () => {
     expect((await announce(t, machine, { sysinfo: sysinfoOf([newMac()]) })).status).toBe(409);
   });
 
-  test("one of two concurrent announces creates the record; the other gets 409", async () => {
+  test("one of two concurrent announces creates the record; the other announce gets 409", async () => {
     const [one, two] = [newMachine(), newMachine()];
     const server_uuid = randomUUID();
     const answers = await Promise.all([one, two].map((machine) => announce(t, machine, { server_uuid })));

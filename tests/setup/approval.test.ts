@@ -285,7 +285,7 @@ describe("an approval is rejected", () => {
   });
 });
 
-test("one of many concurrent approvals succeeds; the others get 409", async () => {
+test("one of many concurrent approvals succeeds; the other approvals get 409", async () => {
   const machine = await awaitingSetup(t);
   const answers = await Promise.all(Array.from({ length: 8 }, () => approveSetup(t, machine)));
   expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(7).fill(409)]);

@@ -113,7 +113,7 @@ test("a script is refused with another epoch, with another machine's port, and b
   expect((await deliver(run, { epoch: run.epoch - 1, token })).body.message).toBe(STALE);
 });
 
-test("a later script of the run replaces the first until the machine has the values", async () => {
+test("a later script of the run replaces the first script until the machine has the values", async () => {
   const run = await delivered();
   const later = newToken();
   okOf(await deliver(run, { epoch: run.epoch, token: later }));

@@ -128,7 +128,7 @@ test("a key that expires creates no key that outlives it", async () => {
   }
 });
 
-test("a tenant's keys are listed and deleted by its members, and others get 404", async () => {
+test("a tenant's keys are listed and deleted by its members, and other callers get 404", async () => {
   const { body: made } = await make(acme, { description: "d" }, ROOT_KEY);
   const headers = { "x-request-id": randomUUID() };
   const absent = await other.call("GET", `/v1/tenants/${randomUUID()}/api-keys`, { headers });

@@ -1,4 +1,4 @@
-// A change in one process takes effect in another at once. The tests use two servers that share only a database
+// A change in one process takes effect in another process at once. The tests use two servers that share only a database
 // (docs/reliability.md S-11).
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type FreshDatabase, freshDatabase } from "../support/database.ts";
