@@ -6,7 +6,7 @@ import { newest } from "../natural-order.ts";
 import type { BuildDraft, SigningKey, Vendor, Visit } from "../vendor.ts";
 
 const ROOT = "https://geo.mirror.pkgbuild.com/images/";
-/** Arch Linux has no releases, so the index has only this release of it. The channel points to this release. */
+/** Arch Linux itself has no releases. In the index it has only this release, to which the channel points. */
 const RELEASE = { id: "rolling", version: "rolling", title: "Arch Linux rolling" };
 
 const KEY: SigningKey = {

@@ -6,7 +6,7 @@ import type { BuildDraft, Vendor, Visit } from "../vendor.ts";
 
 const HOST = "https://us-central.manta.mnx.io";
 const FOLDER = "/Joyent_Dev/public/SmartOS/";
-/** SmartOS has no releases, so the index has only this release of it. The channel points to this release. */
+/** SmartOS itself has no releases. In the index it has only this release, to which the channel points. */
 const RELEASE = { id: "rolling", version: "rolling", title: "SmartOS rolling" };
 
 export const smartos: Vendor = {

@@ -6,7 +6,7 @@ import type { KnownPrincipal } from "./principal.ts";
 export type Caller = {
   /** The name of the share. It does not change between requests. */
   readonly id: string;
-  /** The caller's rate limit as a multiple of an ordinary caller's. */
+  /** The caller's rate limit as a multiple of the limit of an ordinary caller. */
   readonly shares: number;
 };
 

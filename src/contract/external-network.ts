@@ -50,7 +50,7 @@ export const ExternalSubnet = z.object({
   provision_end_ipv6: z.string().nullable(),
   gateway_ipv4: z.string().nullable().describe("The router of the external network"),
   gateway_ipv6: z.string().nullable(),
-  owner_silos: z.array(z.string()).describe("The silos whose tenants may use it; empty: all"),
+  owner_silos: z.array(z.string()).describe("The silos whose tenants may use the addresses; empty: all silos"),
   created_at: Timestamp,
 });
 export type ExternalSubnet = z.infer<typeof ExternalSubnet>;
@@ -87,7 +87,7 @@ export const NetworkPool = z.object({
   name: z.string(),
   description: z.string(),
   networks: z.array(z.string()).describe("External subnets, in the order in which they are tried"),
-  owner_silos: z.array(z.string()).describe("The silos whose tenants may use it; empty: all"),
+  owner_silos: z.array(z.string()).describe("The silos whose tenants may use the addresses; empty: all silos"),
   created_at: Timestamp,
 });
 export type NetworkPool = z.infer<typeof NetworkPool>;

@@ -64,7 +64,7 @@ const STORE = `
          coalesce(case when generation > newest then newest else stored end, 0) as generation
     from judged`;
 
-/** Stores reports, given as the JSON of a Report. Returns the verdict on each. */
+/** Stores reports, each given as the JSON of a Report. Returns the verdict on each report. */
 export async function storeReports(db: Db, reports: readonly string[]): Promise<Map<string, Verdict>> {
   const { rows } = await db.query<Verdict & { text: string }>(STORE, [reports]);
   return new Map(rows.map(({ text, ...verdict }) => [text, verdict]));

@@ -82,7 +82,9 @@ const DROP_QUEUE = `
   delete from webhook_queue q
    where webhook_id = $1 and not exists (select from webhook_delivery d where d.webhook_id = q.webhook_id)`;
 
-/** Deletes deliveries of webhooks that were deleted. The next pass deletes those that are too many for this one. */
+/**
+ * Deletes deliveries of webhooks that were deleted, at most a limited number per pass. The next pass deletes the rest.
+ */
 export async function dropDeletedWebhooks(db: Db): Promise<void> {
   const { rows } = await db.query<{ webhook_id: string }>(DELETED);
   let rows_left = SWEEP_ROWS * SWEEPS_PER_PASS;

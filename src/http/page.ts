@@ -19,7 +19,7 @@ export type PageOutcome<T> = { readonly ok: true; readonly page: Page<T> } | {
 
 /**
  * Returns the number of rows to fetch for `resultsPage`. It is one more than the limit, so that the last row shows
- * whether there are more.
+ * whether there are more rows.
  */
 export function rowsToFetch(limit: number | undefined): number {
   return (limit ?? SCAN_ROWS_MAX) + 1;

@@ -23,10 +23,12 @@ const MARK = `
 /** The rows for which no request can write any more. */
 const ENDED = `select id from stored_upload where unneeded_at < (select berth_now()) - $1 * interval '1 ms' limit $2`;
 
-/** Returns the number of stored images that were deleted. Throws after the pass if the store did not delete some. */
+/**
+ * Returns the number of stored images that were deleted. Throws after the pass if the store did not delete some images.
+ */
 export async function pruneImages(db: Db, store: ImageStore, now_ms: number): Promise<number> {
   await db.query(MARK, [ROWS_MAX]);
-  // The rows are read before the bytes are listed, so a row without bytes in the list never gets any.
+  // The rows are read before the bytes are listed, so a row without bytes in the list will never have bytes.
   const { rows: ended } = await db.query<{ id: string }>(ENDED, [UNNEEDED_MS, ROWS_MAX]);
   const stored = await store.list();
   const withBytes = new Set(stored.map(({ id }) => id));

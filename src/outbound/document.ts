@@ -1,5 +1,5 @@
 // Fetches a small document from another server: an issuer's discovery document, an issuer's keys, or the token for a
-// code. Also sends events to webhooks. The fetch runs in this process (fetchDocumentHere) or in a separate one
+// code. Also sends events to webhooks. The fetch runs in this process (fetchDocumentHere) or in a separate process
 // (process.ts, remote.ts).
 import { joinedBytes } from "../lib/text/joined-bytes.ts";
 import { readRanges } from "../lib/net/public-address.ts";

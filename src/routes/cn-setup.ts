@@ -73,7 +73,7 @@ export function cnSetupRoutes(app: App, deps: Deps): void {
     summary: "Reset a node's record to the state awaiting_setup",
     description: "Revokes the node's key at once. The node keeps running until its next boot, and its disks are " +
       "not touched. 409 if the node is neither approved nor disabled, if something is placed on it, if no " +
-      "booter has staged the enrollment image of the boot policy, or if `confirm` is not its hostname.",
+      "booter has staged the enrollment image of the boot policy, or if `confirm` is not the hostname of the node.",
     ...rights(deps, "CnFactoryReset"),
     request: { params: CnParam, query: CnConfirmation },
     responses: answers(CnView, "The node, awaiting setup"),

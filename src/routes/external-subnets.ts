@@ -51,7 +51,8 @@ export function externalSubnetRoutes(app: App, deps: Deps): void {
     path: "/v1/system/external-subnets",
     tags,
     summary: "Create an external subnet",
-    description: "The network address, the gateway after it and the IPv4 broadcast address are never allocated. 409 " +
+    description:
+      "The network address, the address after it, the gateway and the IPv4 broadcast address are never allocated. 409 " +
       "SubnetCidrOverlap for a block that overlaps another external subnet or a fixed public pool. A subnet with " +
       "exactly the block of a fixed public pool shares the addresses of that pool.",
     ...rights(deps, "SystemConfigWrite"),
@@ -118,7 +119,7 @@ export function externalSubnetRoutes(app: App, deps: Deps): void {
     ...externalSubnet,
     action: "SystemConfigWrite",
     summary: "Delete an external subnet",
-    description: "409 while a floating IP has an address of the subnet, or a network pool lists it.",
+    description: "409 while a floating IP has an address of the subnet, or a network pool lists the subnet.",
   });
 }
 

@@ -39,7 +39,7 @@ export type OpenedConsole = CheckedConsole & {
 /** A node that has connected. `still` returns whether the node's credential is still accepted. */
 export type DialledConsole = { readonly id: string; readonly cn: string; readonly still: () => Promise<boolean> };
 
-/** The times of a console. Tests use shorter ones. */
+/** The times of a console. Tests use shorter times. */
 export const CONSOLE_TIMES = {
   check_ms: CONSOLE_CHECK_MS,
   dial_ms: CONSOLE_DIAL_S * 1_000,

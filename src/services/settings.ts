@@ -136,7 +136,10 @@ export function createSettings(readStored: () => Promise<StoredSettings>, env: E
     };
   }
 
-  /** Reads the maximum lifetime of a session in seconds. It begins at the login, and a refresh does not extend it. */
+  /**
+   * Reads the maximum lifetime of a session in seconds. The lifetime begins at the login, and a refresh does not extend
+   * it.
+   */
   async function sessionLifetimeS(): Promise<number> {
     return Number(viewOf("session.lifetime_secs", await readStored()).value);
   }

@@ -1,6 +1,9 @@
 // Runs the loop of one kind of background work: a pass and a pause, until the loop is stopped.
 
-/** Runs `pass` every `every_ms` milliseconds after `start`. `stop` waits for the current pass. */
+/**
+ * `start` begins the loop. After each pass, the loop pauses for `every_ms` milliseconds. `stop` waits for the current
+ * pass.
+ */
 export function createLoop(pass: () => Promise<void>, every_ms: number) {
   let stopped = false;
   let wake: (() => void) | null = null;
