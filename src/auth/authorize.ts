@@ -1,12 +1,12 @@
-// Authorizes each request before its route runs. It refuses in this order: 403 for a write that another site's page
+// Authorizes each request before its route runs. The order of the refusals is: 403 for a write that another site's page
 // sent with the cookie; 401 for a bad credential, even on routes that need no credential; 429 for an authenticated
 // caller above its rate; 401 for a missing credential; 400 for a missing selector; then 403 or 404, first for the
 // action in general, then for the object.
 //
-// A 403 or 404 for an authenticated caller is audited, unless it is a 404 for a root operator. If a request is repeated
-// after its object was deleted, the saved scope of the object is used, so the repeated request gets the same answer. A
-// long poll is authorized again before it is answered: a caller that has lost its credential or permission gets only
-// the refusal (docs/reliability.md, S-11).
+// If the policy refuses an authenticated caller with a 403 or 404, the refusal is audited, except a 404 for a root
+// operator. If a request is repeated after its object was deleted, the saved scope of the object is used, so the
+// repeated request gets the same answer. A long poll is authorized again before it is answered: a caller that has lost
+// its credential or permission gets only the refusal (docs/reliability.md, S-11).
 //
 // The cookie of the web console is used only if the request has no Authorization header. Routes for everybody ignore
 // the cookie, so that an ended session does not prevent the next login. A request that writes and uses the cookie must

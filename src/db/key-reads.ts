@@ -2,9 +2,10 @@
 // needs one or two of these reads, so they have connections of their own, on which a statement costs little:
 // - A statement is prepared once for each connection. One plan fits all keys, so PostgreSQL never plans it again.
 // - Statements are sent without waiting for the answers to earlier statements, and all statements of one turn of the
-//   event loop leave in one packet (pipeline.ts). Only plans are kept: each read is a statement that sees everything
-//   that committed before it was sent. Use the pool for lists, locks and writes, because a slow statement delays the
-//   reads behind it.
+//   event loop leave in one packet (pipeline.ts).
+//
+// Only plans are kept: each read is a statement that sees everything that committed before it was sent. Use the pool
+// for lists, locks and writes, because a slow statement delays the reads behind it.
 import {
   type DatabaseConnection,
   type Driver,

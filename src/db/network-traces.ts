@@ -64,7 +64,7 @@ export async function endTrace(db: Db, id: string): Promise<void> {
   await db.query("delete from network_trace where id = $1", [id]);
 }
 
-/** Deletes questions that no request waits for. */
+/** Deletes questions that are so old that no request waits for them. */
 export async function pruneTraces(db: Db): Promise<void> {
   await db.query("delete from network_trace where asked_at < clock_timestamp() - make_interval(secs => $1)", [KEPT_S]);
 }

@@ -17,8 +17,8 @@ export function strictTls(url: string): string {
 }
 
 /**
- * Returns a warning for the operator if the connection is not encrypted or not verified, otherwise null. The warning
- * contains only the host of the URL.
+ * Returns a warning for the operator if the connection leaves this machine and is not encrypted or not verified;
+ * otherwise null. The warning contains only the host of the URL.
  */
 export function tlsWarning(url: string): string | null {
   return databaseUrls(url).map(warningOf).find((warning) => warning !== null) ?? null;

@@ -1,7 +1,7 @@
-// Builds the OpenAPI 3.0.3 document from the routes and their schemas. Every named schema becomes one component, which
-// is found by the identity of the schema. The schema objects come from zod's generator. The generator of
-// @hono/zod-openapi is not used: it names only schemas that were created after it was loaded, makes a component
-// nullable if the component is first used with `.nullable()`, and prints `format: ip`.
+// Builds the OpenAPI 3.0.3 document from the routes and their schemas. Every named schema becomes a component
+// (openapi-schema.ts). The name of a schema is found by the schema's identity. The schema objects come from zod's
+// generator. The generator of @hono/zod-openapi is not used: it names only schemas that were created after it was
+// loaded, makes a component nullable if the component is first used with `.nullable()`, and prints `format: ip`.
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { z } from "zod";
 import type { HttpEnv } from "./env.ts";
@@ -54,9 +54,7 @@ const IDEMPOTENCY_KEY: OpenApiObject = {
   name: "Idempotency-Key",
   in: "header",
   required: false,
-  description:
-    "Requests with the same key and body count as one request: it takes effect once, and all of them get the same " +
-    "answer",
+  description: "Requests with the same key and body take effect once, and all of them get the same answer",
   schema: { type: "string", minLength: 1, maxLength: IDEMPOTENCY_KEY_CHARS_MAX },
 };
 

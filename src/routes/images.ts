@@ -106,7 +106,7 @@ export function imageRoutes(app: App, deps: Deps): void {
     ...image,
     action: "ImageDelete",
     summary: "Delete an image that no instance uses",
-    description: "403 for an image that the caller may see but not change.",
+    description: "403 for an image that the caller may see but not delete.",
   });
 
   for (const level of LEVELS) levelRoutes(app, deps, level);
