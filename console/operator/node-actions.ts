@@ -5,6 +5,7 @@ import { CN_ROLES, type CnRole } from "../../src/contract/enums.ts";
 import type { Action, Choice, Opening } from "../core/action.ts";
 import { send } from "../core/client.ts";
 import { opsctl } from "../core/command.ts";
+import { editing } from "../core/editing.ts";
 import { rootOnly } from "../core/session.ts";
 import { onlyWhile, words } from "../core/text.ts";
 
@@ -91,7 +92,7 @@ export function nodeActions(node: CnView, placement: CnPlacement | undefined): (
       },
     },
     holdAction(node, "reserved", placement?.reserved === true),
-    {
+    editing({
       title: "Edit the placement rules",
       key: "e",
       fields: [
@@ -107,17 +108,17 @@ export function nodeActions(node: CnView, placement: CnPlacement | undefined): (
       refused: root,
       cli: ({ fault_domain, note }) =>
         opsctl("cn placement set", [hostname], { "--fault-domain": fault_domain, "--note": note }),
-      send: async ({ fault_domain = "", note = "" }, key) => {
+      send: async ({ fault_domain, note }, key) => {
         const clear = [fault_domain === "" && "fault_domain" as const, note === "" && "note" as const].filter((name) =>
           name !== false
         );
         await patch({
-          ...(fault_domain !== "" && { fault_domain }),
-          ...(note !== "" && { note }),
+          ...(fault_domain && { fault_domain }),
+          ...(note && { note }),
           ...(clear.length > 0 && { clear }),
         }, key);
       },
-    },
+    }),
     {
       title: "Set the memory reservoir",
       notice: "Replaces the override of the node. An empty value means the cluster's default.",

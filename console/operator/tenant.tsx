@@ -3,6 +3,7 @@ import type { Project, Quota } from "../../src/contract/tenancy.ts";
 import { type Action, run, useActions } from "../core/action.ts";
 import { NOT_FOUND, Refusal, send } from "../core/client.ts";
 import { opsctl } from "../core/command.ts";
+import { editing } from "../core/editing.ts";
 import { needs, rootOnly } from "../core/session.ts";
 import { exactBytes, parseBytes } from "../core/text.ts";
 import { Actions } from "../parts/actions.tsx";
@@ -162,7 +163,7 @@ function tenantActions(tenant: TenantRow, projects: readonly Project[]): Action[
         return { said: `User ${username} is created` };
       },
     },
-    {
+    editing({
       title: "Rename or describe",
       key: "e",
       button: "Save",
@@ -173,10 +174,10 @@ function tenantActions(tenant: TenantRow, projects: readonly Project[]): Action[
       refused,
       cli: ({ name, description }) =>
         opsctl("tenant update", [tenantPath(tenant)], { "--name": name, "--description": description }),
-      send: async ({ name, description }, key) => {
-        await send("PATCH", `/v1/silos/${tenant.silo_id}/tenants/${tenant.id}`, { body: { name, description }, key });
+      send: async (values, key) => {
+        await send("PATCH", `/v1/silos/${tenant.silo_id}/tenants/${tenant.id}`, { body: values, key });
       },
-    },
+    }),
     {
       title: "Delete the tenant",
       isDangerous: true,

@@ -5,6 +5,7 @@ import { useEffect, useId, useMemo, useRef } from "preact/hooks";
 import type { ComponentChildren } from "preact";
 import type { Done, Field, Values } from "../core/action.ts";
 import { type Refusal, refusalOf } from "../core/client.ts";
+import { initialValues } from "../core/editing.ts";
 import { askBeforeLeaving } from "../core/router.ts";
 import { parseBytes } from "../core/text.ts";
 import { AsCommand, Problem } from "./basics.tsx";
@@ -203,10 +204,6 @@ function complaint({ type, mustBe }: Field, value: string): string {
   if (mustBe !== undefined && value !== mustBe) return `Type ${mustBe}`;
   if (type === "bytes" && value !== "" && parseBytes(value) === null) return "A size looks like 4GiB";
   return "";
-}
-
-function initialValues(fields: readonly Field[]): Values {
-  return Object.fromEntries(fields.map(({ name, initial }) => [name, initial ?? ""]));
 }
 
 /**

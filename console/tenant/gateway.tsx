@@ -6,6 +6,7 @@ import { PORT_MAX } from "../../src/contract/limits.ts";
 import { type Action, type Choice, useActions } from "../core/action.ts";
 import { get, getAll, type Refusal, send } from "../core/client.ts";
 import { tenantctl } from "../core/command.ts";
+import { editing } from "../core/editing.ts";
 import { labelAction, labelTexts } from "../core/labels.ts";
 import type { Query } from "../core/store.ts";
 import { writersOnly } from "../core/session.ts";
@@ -204,7 +205,7 @@ function forwardAction(
 }
 
 function renameForward({ id, name, description }: PortForward, vpc: string): Action {
-  return {
+  return editing({
     title: `Rename ${name}`,
     button: "Save",
     fields: [
@@ -219,10 +220,9 @@ function renameForward({ id, name, description }: PortForward, vpc: string): Act
         "--description": values["description"],
       }),
     send: async (values, key) => {
-      const body = { name: values["name"], description: values["description"] };
-      await send("PATCH", `/v1/port-forwards/${id}`, { body, key });
+      await send("PATCH", `/v1/port-forwards/${id}`, { body: values, key });
     },
-  };
+  });
 }
 
 function deleteForward({ id, name, public_port }: PortForward, vpc: string): Action {

@@ -4,6 +4,7 @@ import type { OperationSummary } from "../../src/contract/operation.ts";
 import type { Action, Opening } from "../core/action.ts";
 import { send } from "../core/client.ts";
 import { tenantctl } from "../core/command.ts";
+import { editing } from "../core/editing.ts";
 import { go } from "../core/router.ts";
 import { isOperator, operatorsAndWriters, writersOnly } from "../core/session.ts";
 import { onlyWhile } from "../core/text.ts";
@@ -56,7 +57,7 @@ export function instanceActions(instance: Instance): (Action | Opening)[] {
     ...(state === "failed"
       ? [plain("Retry", "retry", undefined, only("failed"), "Starts the instance again on its node.")]
       : []),
-    {
+    editing({
       title: "Rename or describe",
       key: "e",
       button: "Save",
@@ -68,12 +69,9 @@ export function instanceActions(instance: Instance): (Action | Opening)[] {
       cli: (values) =>
         tenantctl("instance update", [name], { "--name": values["name"], "--description": values["description"] }),
       send: async (values, key) => {
-        await send("PATCH", `/v1/instances/${id}`, {
-          body: { name: values["name"], description: values["description"] },
-          key,
-        });
+        await send("PATCH", `/v1/instances/${id}`, { body: values, key });
       },
-    },
+    }),
     resizeInstance(instance, only("stopped")),
     addDisk(instance),
     { title: "Show the snapshots", key: "p", opens: `/instances/${id}/snapshots` },

@@ -4,13 +4,14 @@ import type { Instance, InstancePatch } from "../../src/contract/instance.ts";
 import type { Action } from "../core/action.ts";
 import { send } from "../core/client.ts";
 import { tenantctl } from "../core/command.ts";
+import { editing } from "../core/editing.ts";
 import { labelAction } from "../core/labels.ts";
 import { writersOnly } from "../core/session.ts";
 import { exactBytes, parseBytes } from "../core/text.ts";
 
 /** `refused` is the reason why the instance is in the wrong state for a resize. */
 export function resizeInstance({ id, name, cpu, memory_bytes }: Instance, refused: string | null): Action {
-  return {
+  return editing({
     title: "Resize",
     notice: "The next start applies the new size.",
     fields: [
@@ -18,14 +19,17 @@ export function resizeInstance({ id, name, cpu, memory_bytes }: Instance, refuse
       { name: "memory_bytes", label: "Memory", type: "bytes", initial: exactBytes(memory_bytes) },
     ],
     refused,
-    cli: ({ cpu, memory_bytes = "" }) =>
-      tenantctl("instance resize", [name], { "--cpu": cpu, "--memory": memory_bytes.replaceAll(" ", "") }),
-    send: async ({ cpu = "", memory_bytes = "" }, key) => {
-      const body: InstancePatch = { cpu: Number(cpu), memory_bytes: parseBytes(memory_bytes) };
+    cli: ({ cpu, memory_bytes }) =>
+      tenantctl("instance resize", [name], { "--cpu": cpu, "--memory": memory_bytes?.replaceAll(" ", "") }),
+    send: async ({ cpu, memory_bytes }, key) => {
+      const body: InstancePatch = {
+        ...(cpu !== undefined && { cpu: Number(cpu) }),
+        ...(memory_bytes !== undefined && { memory_bytes: parseBytes(memory_bytes) }),
+      };
       await send("PATCH", `/v1/instances/${id}`, { body, key });
       return { said: `${name} has its new size at the next start` };
     },
-  };
+  });
 }
 
 export function labelInstance({ id, name, labels }: Instance): Action {

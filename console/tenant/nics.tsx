@@ -4,6 +4,7 @@ import type { Subnet } from "../../src/contract/network.ts";
 import type { Action } from "../core/action.ts";
 import { send } from "../core/client.ts";
 import { tenantctl } from "../core/command.ts";
+import { editing } from "../core/editing.ts";
 import { labelAction } from "../core/labels.ts";
 import { writersOnly } from "../core/session.ts";
 import { Link, Section } from "../parts/basics.tsx";
@@ -86,7 +87,7 @@ export function addNic(instance: Instance, subnets: readonly (Subnet & { readonl
 }
 
 function changeAddresses({ id, name, additional_ips, allowed_cidrs }: Nic, instance: Instance): Action {
-  return {
+  return editing({
     title: `Change the addresses of NIC ${name}`,
     button: "Addresses",
     notice: "The nodes apply the change at once. The guest configures further addresses itself.",
@@ -109,17 +110,20 @@ function changeAddresses({ id, name, additional_ips, allowed_cidrs }: Nic, insta
       },
     ],
     refused: writersOnly(),
-    cli: ({ additional_ips: ips = "", allowed_cidrs: blocks = "" }) =>
+    cli: ({ additional_ips: ips, allowed_cidrs: blocks }) =>
       [
         tenantctl("nic update", [name], { "--instance": instance.name }),
-        ...repeated("--additional-ip", linesOf(ips), "--no-additional-ips"),
-        ...repeated("--allow-cidr", linesOf(blocks), "--no-allowed-cidrs"),
+        ...(ips === undefined ? [] : repeated("--additional-ip", linesOf(ips), "--no-additional-ips")),
+        ...(blocks === undefined ? [] : repeated("--allow-cidr", linesOf(blocks), "--no-allowed-cidrs")),
       ].join(" "),
-    send: async ({ additional_ips: ips = "", allowed_cidrs: blocks = "" }, key) => {
-      const body: NicPatch = { additional_ips: linesOf(ips), allowed_cidrs: linesOf(blocks) };
+    send: async ({ additional_ips: ips, allowed_cidrs: blocks }, key) => {
+      const body: NicPatch = {
+        ...(ips !== undefined && { additional_ips: linesOf(ips) }),
+        ...(blocks !== undefined && { allowed_cidrs: linesOf(blocks) }),
+      };
       await send("PATCH", `/v1/nics/${id}`, { body, key });
     },
-  };
+  });
 }
 
 function removeNic({ id, name, floating_ips }: Nic, instance: Instance): Action {

@@ -3,6 +3,7 @@ import type { PlacementGroup } from "../../src/contract/placement-group.ts";
 import type { Action } from "../core/action.ts";
 import { send } from "../core/client.ts";
 import { tenantctl } from "../core/command.ts";
+import { editing } from "../core/editing.ts";
 import { labelAction } from "../core/labels.ts";
 import { writersOnly } from "../core/session.ts";
 import { createdColumn, LABELS_COLUMN } from "../parts/columns.tsx";
@@ -101,7 +102,7 @@ function create(place: Place): Action {
 }
 
 function change({ id, name, description }: PlacementGroup): Action {
-  return {
+  return editing({
     title: `Rename ${name}`,
     button: "Save",
     fields: [
@@ -112,9 +113,9 @@ function change({ id, name, description }: PlacementGroup): Action {
     cli: ({ name: to, description: text }) =>
       tenantctl("placement-group update", [name], { "--name": to, "--description": text }),
     send: async (values, key) => {
-      await send("PATCH", `/v1/placement-groups/${id}`, { body: { ...values }, key });
+      await send("PATCH", `/v1/placement-groups/${id}`, { body: values, key });
     },
-  };
+  });
 }
 
 function label({ id, name, labels }: PlacementGroup): Action {

@@ -1,0 +1,20 @@
+// An edit of an object sends only the fields that the user changed. So it does not reverse the changes that other users
+// made while its form was open.
+import type { Action, Field, Values } from "./action.ts";
+
+/** Returns the values with which a form opens. */
+export function initialValues(fields: readonly Field[]): Values {
+  return Object.fromEntries(fields.map(({ name, initial }) => [name, initial ?? ""]));
+}
+
+/** Returns the action of an edit. `cli` and `send` of `action` get only the values that the user changed. */
+export function editing(action: Action): Action {
+  const before = initialValues(action.fields ?? []);
+  const changed = (values: Values): Values =>
+    Object.fromEntries(Object.entries(values).filter(([name, value]) => value !== before[name]));
+  return {
+    ...action,
+    cli: (values) => action.cli(changed(values)),
+    send: (values, key) => action.send(changed(values), key),
+  };
+}

@@ -1,0 +1,27 @@
+// An action that edits an object gets only the values that the user changed.
+import { expect, test } from "vitest";
+import type { Values } from "../../console/core/action.ts";
+import { editing, initialValues } from "../../console/core/editing.ts";
+
+const fields = [
+  { name: "name", label: "Name", initial: "web" },
+  { name: "description", label: "Description" },
+];
+
+test.each<[string, Values, Values]>([
+  ["the changed field only", { name: "www", description: "" }, { name: "www" }],
+  ["a field that the user filled", { name: "web", description: "new" }, { description: "new" }],
+  ["a field that the user emptied", { name: "", description: "" }, { name: "" }],
+  ["nothing, if the user changed nothing", initialValues(fields), {}],
+])("an edit gets %s", async (_, values, changed) => {
+  const sent: Values[] = [];
+  const { cli, send } = editing({
+    title: "Rename",
+    fields,
+    cli: (given) => JSON.stringify(given),
+    send: (given) => Promise.resolve(void sent.push(given)),
+  });
+  expect(JSON.parse(cli(values))).toEqual(changed);
+  await send(values, "key");
+  expect(sent).toEqual([changed]);
+});

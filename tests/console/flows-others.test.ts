@@ -1,0 +1,83 @@
+// Tests what the pages of a tenant do when something else happens meanwhile: another user changes the same object, or
+// the server refuses a part of the request.
+import { expect, test } from "vitest";
+import { addNode } from "../compute/compute-fixture.ts";
+import { type InstanceFixture, makeInstance, openInstanceFixture } from "../compute/instance-fixture.ts";
+import type { ConsolePage } from "../support/browser.ts";
+import { okOf } from "../support/control-plane.ts";
+import { useKeyboard } from "./keyboard.ts";
+import { serveJobs, useConsoleSite } from "./site.ts";
+
+/** The time limit of one test on a busy machine, in milliseconds. */
+const LIMIT_MS = 120_000;
+
+let g: InstanceFixture;
+let web1: { readonly id: string };
+let own: ConsolePage;
+
+useConsoleSite(async (site) => {
+  serveJobs(await addNode(site));
+  g = await openInstanceFixture(site, {
+    url: "https://images.example/linux",
+    sha256: "5e".repeat(32),
+    size_bytes: 2 ** 30,
+  });
+  web1 = okOf(await makeInstance(g, { name: "web1" }));
+  okOf(await g.call("POST", `/v1/instances/${web1.id}/stop`));
+  own = await site.open({ key: g.key });
+});
+const keyboard = useKeyboard(() => own.page);
+const list = async (path: string) => okOf(await g.call("GET", path)).items;
+const pathOf = (page: string) => `/t/${g.tenant_id}/p/${g.project_id}/${page}`;
+
+/** Opens the form of an action, changes the object as another user, and then fills the form and sends it. */
+async function saveAfter(title: string, theirs: readonly [path: string, body: object], mine: Record<string, string>) {
+  await keyboard.act(title);
+  await own.page.getByRole("dialog").getByRole("heading").waitFor();
+  const [path, body] = theirs;
+  okOf(await g.call("PATCH", path, { body }));
+  await keyboard.fill(mine);
+  await keyboard.press("Control+Enter");
+  await own.page.getByRole("dialog").getByRole("heading").waitFor({ state: "detached" });
+  return okOf(await g.call("GET", path));
+}
+
+test(
+  "a save of an instance's form keeps what another user changed in a field that the form did not change",
+  async () => {
+    const path = `/v1/instances/${web1.id}`;
+    await keyboard.open(`/instances/${web1.id}`, "web1");
+    const named = await saveAfter("Rename or describe", [path, { name: "web2" }], { Description: "shop" });
+    expect(named).toMatchObject({ name: "web2", description: "shop" });
+    const sized = await saveAfter("Resize", [path, { cpu: 2 }], { Memory: "2 GiB" });
+    expect(sized).toMatchObject({ cpu: 2, memory_bytes: 2 ** 31 });
+    const [nic] = await list(`/v1/nics?instance=${web1.id}`);
+    const addressed = await saveAfter(
+      `Change the addresses of NIC ${nic.name}`,
+      [`/v1/nics/${nic.id}`, { additional_ips: ["10.0.1.77"] }],
+      { "Allowed blocks": "10.0.7.0/24" },
+    );
+    expect(addressed).toMatchObject({ additional_ips: ["10.0.1.77"], allowed_cidrs: ["10.0.7.0/24"] });
+  },
+  LIMIT_MS,
+);
+
+test("a save of the form of a placement group or a port forward keeps what another user changed", async () => {
+  const group = okOf(await g.call("POST", `/v1/placement-groups${g.selectors}`, { body: { name: "spread" } }));
+  const groupPath = `/v1/placement-groups/${group.id}`;
+  await keyboard.open(pathOf("placement-groups"), "Placement groups");
+  await own.page.getByRole("gridcell", { name: "spread", exact: true }).waitFor();
+  const theirs = { description: "theirs" };
+  expect(await saveAfter("Rename spread", [groupPath, theirs], { Name: "apart" }))
+    .toMatchObject({ name: "apart", description: "theirs" });
+
+  const [vpc] = await list(`/v1/vpcs${g.selectors}`);
+  const gateway = okOf(await g.call("POST", `/v1/nat-gateways?vpc=${vpc.id}`, { body: { name: "out" } }));
+  const [nic] = await list(`/v1/nics?instance=${web1.id}`);
+  const body = { name: "https", nat_gateway_id: gateway.id, nic_id: nic.id, public_port: 443 };
+  const forward = okOf(await g.call("POST", `/v1/port-forwards?vpc=${vpc.id}`, { body }));
+  await keyboard.open(`/nat-gateways/${gateway.id}`, "out");
+  await own.page.getByRole("gridcell", { name: "https", exact: true }).waitFor();
+  expect(await saveAfter("Rename https", [`/v1/port-forwards/${forward.id}`, theirs], { Name: "web" }))
+    .toMatchObject({ name: "web", description: "theirs" });
+}, LIMIT_MS);
