@@ -1,4 +1,4 @@
-// nodeagent run: enrols once, then reports until stopped.
+// nodeagent run: enrols the machine if it has no saved key, then reports and runs jobs until stopped.
 import {
   AGENT_APPROVAL_WAIT_S,
   AGENT_CAPACITY_MS,

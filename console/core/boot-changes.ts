@@ -3,8 +3,8 @@ import type { BootPolicy, Roster } from "../../src/contract/boot.ts";
 import { counted } from "./text.ts";
 
 const POLICY_FIELDS: Readonly<Record<keyof BootPolicy, string>> = {
-  auto_enroll: "whether every unknown machine may enrol",
-  allowlist: "the machines that may enrol",
+  auto_enroll: "whether new machines enrol by themselves",
+  allowlist: "the machines that may enrol by themselves",
   enrollment_pi: "the platform image of new machines",
   enrollment_kernel_args: "the kernel arguments",
   admin_network: "the admin network",

@@ -1,5 +1,5 @@
-// Builds command lines of opsctl and tenantctl. Every action of the console shows the command line with the same
-// effect.
+// Builds command lines of opsctl and tenantctl. An action of the console shows the command line with the same effect,
+// if there is one.
 import { argument } from "./text.ts";
 
 export type Flags = Readonly<Record<string, string | number | boolean | null | undefined>>;

@@ -68,18 +68,18 @@ function PolicyForm({ of: { policy, etag }, saved }: FormProps) {
       fields={[
         {
           name: "auto_enroll",
-          label: "Every unknown machine may enrol",
+          label: "New machines enrol by themselves",
           type: "toggle",
           initial: policy.auto_enroll ? "true" : "",
         },
         {
           name: "allowlist",
-          label: "Machines that may enrol if not every machine may",
+          label: "Machines that may enrol by themselves",
           type: "lines",
           isOptional: true,
           initial: JSON.stringify(policy.allowlist, null, 2),
           hint: 'JSON: a list of entries, such as [{"kind": "mac_prefix", "value": "02:aa:15"}]. ' +
-            'The other kind is "service_tag"',
+            'The other kind is "service_tag". Empty for all machines',
         },
         {
           name: "enrollment_pi",

@@ -167,7 +167,7 @@ function bootActions(record: BootRecord): Action[] {
       "Authorize",
       "authorize",
       "cn boot authorize",
-      "The machine may enrol, and gets an address of the admin network.",
+      "The machine may enrol, and gets an address.",
     ),
     {
       title: "Assign a platform image",

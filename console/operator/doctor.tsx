@@ -1,4 +1,5 @@
-// Shows the doctor, which checks the whole system. It runs on request only, because it reads all of the database.
+// Shows the doctor, which checks the whole system. The doctor runs on request only, because it reads much of the
+// database.
 import type { CheckResult, DoctorReport } from "../../src/contract/doctor.ts";
 import { useSignal } from "@preact/signals";
 import { get, type Refusal, refusalOf } from "../core/client.ts";

@@ -1,5 +1,5 @@
-// Drains the nodes with a label, one after another. The page first shows the plan, and then the button that starts the
-// drain. The page of the operation shows the result.
+// Drains the nodes with a label, one or several at a time. The page first shows the plan, and then the button that
+// starts the drain. The page of the operation shows the result.
 import type { LabelDrainStarted } from "../../src/contract/label-drain.ts";
 import { LABEL_DRAIN_NODES_MAX } from "../../src/contract/limits.ts";
 import { useSignal } from "@preact/signals";
@@ -35,7 +35,7 @@ export function LabelDrain() {
     <>
       <Heading title="Drain by label" above={<Link to="/nodes">Nodes</Link>} />
       <p class="dim">
-        The nodes are drained one after another, by hostname. The drain stops at the first node that cannot be emptied.
+        The nodes are drained in the order of their hostnames. The drain stops at the first node that cannot be emptied.
         Drained nodes stay cordoned.
       </p>
       <Form

@@ -1,5 +1,5 @@
-// Upgrades the nodes with a label to a platform image, one after another. The page first shows the plan, and then the
-// button that starts the upgrade. The page of the operation shows the result.
+// Upgrades the nodes with a label to a platform image, one or several at a time. The page first shows the plan, and
+// then the button that starts the upgrade. The page of the operation shows the result.
 import type { UpgradeReboot } from "../../src/contract/enums.ts";
 import type { LabelUpgradeStarted } from "../../src/contract/label-upgrade.ts";
 import { LABEL_DRAIN_NODES_MAX } from "../../src/contract/limits.ts";
@@ -48,8 +48,8 @@ export function LabelUpgrade() {
     <>
       <Heading title="Upgrade by label" above={<Link to="/nodes">Nodes</Link>} />
       <p class="dim">
-        The nodes are upgraded one after another, by hostname: a node is drained, gets the platform image, restarts, and
-        is uncordoned when it reports the image. The upgrade stops at the first node that fails.
+        The nodes are upgraded in the order of their hostnames: a node is drained, gets the platform image, restarts,
+        and is uncordoned when it reports the image. The upgrade stops at the first node that fails.
       </p>
       {refusal !== undefined && <Problem refusal={refusal} />}
       {staged !== undefined && stamps.length === 0 && (

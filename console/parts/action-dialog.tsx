@@ -1,4 +1,5 @@
-// Shows the dialog of an action. It shows the effect of the action, its fields, its command line and one button.
+// Shows the dialog of an action: what the action changes, its fields, its command line, and the buttons that send or
+// cancel it.
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { type Action, type Done, running, type Values } from "../core/action.ts";
 import { refusalOf } from "../core/client.ts";

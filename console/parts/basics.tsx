@@ -1,4 +1,4 @@
-// Contains small parts that every page uses.
+// Contains small parts that many pages use.
 import { signal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";

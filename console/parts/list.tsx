@@ -1,5 +1,6 @@
-// Shows a list of any length. Only the rows in sight are in the document, and only their windows are read. For
-// assistive technology, the whole list is one grid: aria-rowcount gives its length, and the arrow keys move in it.
+// Shows a list of any length. Only the rows in sight and a few beside them are in the document, and only their windows
+// are read. For assistive technology, the whole list is one grid: aria-rowcount gives its length, and the arrow keys
+// move in it.
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";

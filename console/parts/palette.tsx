@@ -1,5 +1,5 @@
-// The palette (Ctrl-K) goes to any page, runs any action of this page, and finds any object. It is a combobox with a
-// list, as the ARIA practices describe it.
+// The palette (Ctrl-K) goes to the pages of the navigation, runs the actions of this page, and finds objects. The
+// palette is a combobox with a list, as the ARIA practices describe.
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { pageActions, rowActions, run } from "../core/action.ts";

@@ -8,7 +8,7 @@ import type { FloatingIp } from "../../src/contract/network.ts";
 import { get, type Refusal, refusalOf, send } from "../core/client.ts";
 import { Problem } from "../parts/basics.tsx";
 
-/** The floating IP that each new instance gets, by the ids. */
+/** The ids of the chosen floating IPs, by the ids of the new instances. */
 const chosen = signal<ReadonlyMap<string, string>>(new Map());
 
 /** Attaches the floating IP as soon as the instance runs and its page is open. */

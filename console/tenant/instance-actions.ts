@@ -1,4 +1,4 @@
-// Defines the actions of a tenant on an instance.
+// Defines the actions on an instance, for tenants and for operators.
 import type { Instance } from "../../src/contract/instance.ts";
 import type { OperationSummary } from "../../src/contract/operation.ts";
 import type { Action, Opening } from "../core/action.ts";

@@ -1,4 +1,5 @@
-// Shows the processor, memory, disk and network usage of an instance, from the samples of the last hour.
+// Shows the processor, memory, disk and network usage of an instance, from the samples of the last hour or from
+// averages of a longer time.
 import type { InstanceMetrics } from "../../src/contract/instance-metrics.ts";
 import { LOAD_STEPS } from "../../src/contract/enums.ts";
 import { HOURLY_LOAD_KEPT_DAYS, METRICS_MINUTES_MAX, MINUTE_LOAD_KEPT_HOURS } from "../../src/contract/limits.ts";

@@ -1,4 +1,5 @@
-// Shows the user's own page: account, API keys, SSH keys and password.
+// Shows the user's own page: account, API keys, SSH keys, sessions, and the switch for single keys. An action of the
+// page changes the password.
 import type { ApiKeyCreated, ApiKeyView } from "../../src/contract/api-key.ts";
 import type { SessionListed } from "../../src/contract/identity.ts";
 import type { SshKey } from "../../src/contract/ssh-key.ts";

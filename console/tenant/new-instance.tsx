@@ -1,4 +1,4 @@
-// Creates an instance on one page, which shows the rest of the quota beside the sizes and can also create a VPC.
+// Creates one or more instances on one page, which also shows the usage of the quota and can create a VPC.
 import type { InstanceBody } from "../../src/contract/instance.ts";
 import type { OperationSummary } from "../../src/contract/operation.ts";
 import { useSignal } from "@preact/signals";

@@ -1,4 +1,4 @@
-// Shows one webhook with its deliveries: events that were sent or wait to be sent.
+// Shows one webhook with its deliveries.
 import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import type { Page } from "../../src/contract/common.ts";

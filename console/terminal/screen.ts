@@ -14,7 +14,7 @@ export type Screen = {
   dispose(): void;
 };
 
-/** Lines that can be scrolled back to. The node keeps the whole log. */
+/** The number of lines that can be scrolled back to. The log that the node keeps can have more lines. */
 const SCROLLBACK_LINES = 5_000;
 const FONT_PX = 13;
 /** The operating system command that makes text a link. */

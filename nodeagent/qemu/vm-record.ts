@@ -1,5 +1,6 @@
 // Defines the record of a VM on this node: vm.json in its folder. After a restart, the agent knows the VM from this
-// file and from the running QEMU. The record holds no secret: SSH keys and user data are only in the seed volume.
+// file and from the running QEMU. The record holds no secret: SSH keys and user data are in the seed volume and in the
+// file for the metadata service (folders.ts).
 import { join } from "node:path";
 import { EXIT } from "../../cli/internal/exit-code.ts";
 import { Failure } from "../../cli/internal/failure.ts";
@@ -58,7 +59,7 @@ export type VmRecord = {
   /** The identity by which the control plane recognizes the VM. */
   readonly internal_metadata: Readonly<Record<string, string>>;
   readonly power: Power;
-  /** The boot of the node in which `power` was last changed. */
+  /** The boot of the node in which the VM was created, arrived by migration, or was last started. */
   readonly boot_id: string;
   /** Null until the first run has ended. */
   readonly end: End | null;
