@@ -5,7 +5,7 @@
 export type Repeated = { stop(): void };
 
 /**
- * Runs `work` at once and then repeatedly, never twice at the same time. It ignores errors of the work.
+ * Runs `work` at once and then repeatedly, never twice at the same time. Ignores errors of the work.
  * @param pause_ms returns the pause before the next run, given the duration of the last run
  */
 export function every(pause_ms: (took_ms: number) => number, work: () => Promise<void>): Repeated {

@@ -10,8 +10,8 @@ export type Cursor = {
 export const TOP: Cursor = { index: 0, id: null };
 
 /**
- * Returns the cursor among the rows that the list has now. It stays on its row. If the list no longer has the row, the
- * row that took its place gets the cursor.
+ * Returns the cursor among the rows that the list has now. The cursor stays on its row. If the list no longer has this
+ * row, the row that took its place gets the cursor.
  * @param idAt returns the id of a row, and null if the row was not read
  */
 export function followed({ index, id }: Cursor, total: number, idAt: (index: number) => string | null): Cursor {

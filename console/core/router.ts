@@ -26,8 +26,8 @@ export function askBeforeLeaving(owner: string, question: string | null): void {
 }
 
 /**
- * Returns whether the page of an address may be shown. If it is another page and this page has unsaved input, the user
- * decides.
+ * Returns whether the page of an address may be shown. If the address leads to another page and this page has unsaved
+ * input, the user decides.
  */
 function mayShow(address: string): boolean {
   if (pathOf(address) === path.peek()) return true;
