@@ -155,7 +155,7 @@ describe("a request with the session's cookie", () => {
     if (status === 403) expect(answer.body.message).toBe("a browser's session acts only for pages of this server");
   });
 
-  test("a read needs no header that names its page, so a link can open a download", async () => {
+  test("a read needs no header that names the requesting page, so a link can open a download", async () => {
     expect((await withCookie("GET", "/v1/silos", await cookieOf({ api_key: ROOT_KEY }), {})).status).toBe(200);
   });
 });

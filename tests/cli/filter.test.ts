@@ -88,7 +88,7 @@ test.each([
   ["size>banana", "size is a size; write 512MiB, 4GiB or a number of bytes, not banana"],
   ["size<", "size is a size; write 512MiB, 4GiB or a number of bytes, not"],
   ["size_bytes>4GB", "size_bytes is a number, not 4GB"],
-])("--filter %s is a usage error, even for an empty list", async (filter, message) => {
+])("--filter %s is a usage error; a wrong size is an error even for an empty list", async (filter, message) => {
   const ran = await disks(filter);
   expect([ran.code, ran.out()]).toEqual([2, ""]);
   expect(ran.err()).toContain(`error: --filter ${filter}: ${message}`);

@@ -105,7 +105,7 @@ test("a drain cordons the node and moves its running and stopped instances, and 
   expect(rows[0].most).toBeLessThanOrEqual(DRAIN_MIGRATIONS_MAX);
 });
 
-test("a node that cannot be emptied keeps its instances, and the operation names them", async () => {
+test("a node that cannot be emptied keeps its instances, and the operation names these instances", async () => {
   const [source] = [...machines.keys()] as [string];
   const [id] = await instancesOn(source, 1) as [string];
   await cordon(other(source), true);

@@ -113,7 +113,7 @@ test("of twenty concurrent statuses at two processes, the status with the latest
   expect((await signal()).status_made_at).toEqual(new Date(at(20)));
 });
 
-test("a status without a timestamp is accepted, and so is the next status", async () => {
+test("a status without a timestamp is accepted, and so is the next status, even with an older timestamp", async () => {
   await reported(status("running", at(5)), status("stopped"));
   expect(await state()).toBe("stopped");
   await reported(status("running", at(1)));

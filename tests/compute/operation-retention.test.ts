@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => a.t.close());
 
-test("an ended operation is kept for at least two days, and a repeated request gets its answer", async () => {
+test("an ended operation is kept for at least two days, and until its deletion a repeated request gets the first answer", async () => {
   const { id } = await a.running();
   const headers = { "idempotency-key": randomUUID() };
   const stop = (more = {}) => a.call("POST", `/v1/instances/${id}/stop`, { headers: { ...headers, ...more } });

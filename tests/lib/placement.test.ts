@@ -180,7 +180,7 @@ describe("a pick", () => {
     ]);
   });
 
-  test("has a report that matches the API's schema, and whose scores add up to its total", () => {
+  test("has a report that matches the API's schema; the scores of a node add up to the node's total", () => {
     const { report } = pick(request(), snapshot(node(1), node(2, { capacity: null })), SPREAD);
     expect(ExplainReport.parse(JSON.parse(JSON.stringify(report)))).toEqual(report);
     const [best, rejected] = report.per_cn;

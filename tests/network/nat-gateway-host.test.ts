@@ -159,7 +159,7 @@ describe("a NAT gateway", () => {
     expect((await show()).counts).toMatchObject({ connections: Number.MAX_SAFE_INTEGER });
   });
 
-  test("is in effect for a create with Prefer: wait once its node has applied it", async () => {
+  test("that is created with Prefer: wait is applied by its node before the create returns", async () => {
     const created = f.call("POST", `/v1/nat-gateways?vpc=${f.vpc.id}`, {
       body: { name: "second" },
       headers: { prefer: "wait=30" },

@@ -59,7 +59,7 @@ const returns = (value: unknown) => `${JSON.stringify({ return: value })}\n`;
 const synced = (answer: (message: Message) => string | null) => (message: Message) =>
   message.execute === "guest-sync-delimited" ? `\xff${returns(message.arguments!.id)}` : answer(message);
 
-test("the guest's addresses are read by NIC, without loopback and link-local addresses", async () => {
+test("each NIC of the guest has its addresses, without loopback and link-local addresses", async () => {
   await guest(synced(() => returns(INTERFACES)));
   expect(await guestAgentAt(path, LIMITS).interfaces()).toEqual([
     { mac: "02:00:00:ab:cd:01", addresses: ["10.0.1.5", "fd00::5"] },
@@ -104,7 +104,7 @@ test("calls at the same time run one after the other", async () => {
 });
 
 test.each([
-  ["answers nothing, as a guest without the program", () => null, "does not answer"],
+  ["does not answer", () => null, "does not answer"],
   ["answers only with the wrong id", () => returns(-1), "does not answer"],
   ["sends no JSON", () => "ready?\n", "sent no JSON"],
   ["sends an endless line", () => "x".repeat(2 ** 20 + 1), "too long"],
@@ -143,7 +143,7 @@ test("entries that are not interfaces or addresses are left out, and the number 
   expect([found.length, found[0]!.addresses.length]).toEqual([32, 32]);
 });
 
-test("the last answer of each running guest is kept, and a silent guest gets a pause of five minutes", async () => {
+test("the last answer of each running guest is kept, and the pauses of a silent guest double up to five minutes", async () => {
   let now_ms = 0;
   const calls: string[] = [];
   const found = [{ mac: "02:00:00:00:00:01", addresses: ["10.0.1.5"] }];

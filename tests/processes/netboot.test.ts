@@ -146,7 +146,7 @@ describe("S-21, with the compiled booter: a request for a boot script", () => {
 });
 
 describe("a machine that uses another machine's server_uuid at the AMQP broker", () => {
-  test("gets no setup bundle whatever inventory it sends, and does not block the other machine", async () => {
+  test("gets no setup bundle, even if its inventory has the ports of both machines, and does not block the other machine", async () => {
     const [victim, thief] = [await machines.bare(), await machines.bare()];
     const first = await machines.announced(victim);
     first.close();

@@ -157,7 +157,7 @@ describe.each(STEPS)("step $step of $of", ({ scenario, step }) => {
     await expectSucceeded(scenario, begun);
   });
 
-  test("stops the operation when it is refused, and the earlier steps are undone", async () => {
+  test("stops the operation when the step is refused, and the earlier steps are undone", async () => {
     const begun = await begin(scenario);
     await p.close(gate(scenario, step, "do"));
     const { state, error, steps } = await p.finish(begun.saga_id);
@@ -310,7 +310,7 @@ describe.each(UNDOS)("the undo of $step of $of", ({ scenario, step }) => {
     await expectUndone(begun);
   });
 
-  test("leaves the operation stuck with the step's name when it keeps failing, until an operator retries it", async () => {
+  test("that keeps failing leaves the operation stuck with the step's name, until an operator retries the operation", async () => {
     const begun = await unwinding();
     await p.close(gate(scenario, step, "undo"));
     for (let tries = 1; tries <= UNDO_TRIES_MAX; tries++) {

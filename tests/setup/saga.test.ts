@@ -199,7 +199,7 @@ test("the cn-setup saga has exactly the steps that these tests cover", () => {
 });
 
 describe.each(Object.entries(PATHS))("%s", (path, { ends }) => {
-  test("ends in the expected state, and if undone leaves the database as before the approval", async () => {
+  test("ends in the expected state; a run that is undone leaves the database as before the approval", async () => {
     const { c, before, after } = await runPath(path, null);
     expect(await operationOf(c)).toMatchObject({ state: ends });
     await expectInvariants(fixture.db);

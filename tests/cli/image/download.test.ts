@@ -351,7 +351,7 @@ describe("URLs", () => {
     expectNone();
   });
 
-  test("with three redirects are followed, and with four are not", async () => {
+  test("with three redirects are followed, and URLs with four redirects are refused", async () => {
     for (let i = 1; i <= 4; i++) vendor.wrong.set(`/hop${i}`, telling(302, { location: `/hop${i - 1}` }));
     vendor.files.set("/hop0", CONTENT);
     at(`${vendor.base}/hop3`);

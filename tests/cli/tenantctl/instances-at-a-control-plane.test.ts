@@ -277,7 +277,7 @@ test("without --project, lists and names refer to the tenant's only project, and
   expect(several.err()).toContain("--vpc");
 });
 
-test("the server rejects a list without selectors, instances of other tenants, and a forced delete", async () => {
+test("the server rejects an operator's list without selectors, requests for another tenant's instance, and a tenant's forced delete", async () => {
   const { TENANTCTL_TENANT: _tenant, TENANTCTL_PROJECT: _project, ...bare } = env;
   const hint = "set `image=`, `cn=`, or `tenant=&project=` to scope the list; pass --";
   const operator = await at("instance list", { env: { ...bare, TENANTCTL_API_KEY: ROOT_KEY } });

@@ -94,7 +94,7 @@ test("apply judges a field that cannot be changed only after the operation has e
   expect([ran.code, ran.out()], ran.err()).toEqual([0, expect.stringContaining("1 created")]);
 });
 
-test("apply fails after 10 minutes if the operation has not ended, and applies the other records before", async () => {
+test("apply creates the other records, and fails after 10 minutes if the operation has not ended", async () => {
   const ran = await run("apply -f - -o table", `${manifest}\nfloating_ips: [{ name: ip-of-${id.slice(0, 8)} }]`);
   expect(ran.code).toBe(1);
   expect(ran.out()).toContain("1 created");

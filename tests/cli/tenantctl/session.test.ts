@@ -115,7 +115,7 @@ test("the session's token selects the tenant", async () => {
   expect(ran.asked[0]!.query.tenant).toBe(TENANT);
 });
 
-test("a token that the server rejects before it expires is renewed once", async () => {
+test("a token that the server rejects before the token expires is renewed once", async () => {
   const server = identity();
   const { home_dir, file } = await loggedIn(server);
   const saved = JSON.parse(await readFile(file, "utf8"));

@@ -27,7 +27,7 @@ test("the newest dated Base image is the build, with the hash and size of its CH
   ]);
 });
 
-test("the signatures of 9 and 10 are published with their keys; 8 has none", async () => {
+test("the signatures of 9 and 10 are published with their keys; release 8 has no signature", async () => {
   const { builds } = await builtFrom(rocky);
   const keys = ["10", "9", "8"].map((release) =>
     builds(release)[0]!.artifacts[0]!.integrity!.signatures.map(({ key_url }) => key_url)

@@ -178,7 +178,7 @@ const ask = (
   }, { ...OPTIONS, now_ms });
 const tokenFor = async (ttl: string) => await ask({ method: "PUT", path: "/latest/api/token" }, { [TTL]: ttl });
 
-test("metadata: a token expires after the number of seconds in its request", async () => {
+test("metadata: a token expires after the number of seconds in the request for the token", async () => {
   const { body } = await tokenFor("60");
   const token = { "x-aws-ec2-metadata-token": body };
   expect((await ask({}, token, 1_059_999)).status).toBe(200);
