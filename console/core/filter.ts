@@ -11,6 +11,13 @@ export function filterOf(text: string): (fields: Fields) => boolean {
   return (fields) => terms.every((term) => isFound(term, fields) !== term.isExcluded);
 }
 
+/** Whether the text is empty or one word that may be in any field, so that the server can search for it. */
+export function isPlain(text: string, fields: readonly string[]): boolean {
+  const [first, second] = text.trim().split(/\s+/).map(termOf);
+  const isOfField = first !== undefined && first.field !== null && fields.includes(first.field);
+  return second === undefined && first?.isExcluded !== true && !isOfField;
+}
+
 function termOf(part: string): Term {
   const isExcluded = part.startsWith("-");
   const bare = (isExcluded ? part.slice(1) : part).toLowerCase();

@@ -71,7 +71,7 @@ export function Jobs() {
         read: async (signal) =>
           (await get<Page<Job>>("/v1/system/jobs", { limit: NEWEST, status: state }, signal)).items,
       }}
-      newest={NEWEST}
+      limit={{ rows: NEWEST, which: "newest" }}
       columns={columns}
       idOf={({ id }) => id}
       open={({ id }) => `/jobs/${id}`}

@@ -79,7 +79,7 @@ export function Operations() {
         kinds: ["saga"],
         read: (signal) => get<OperationSummary[]>("/v1/operations", { limit: NEWEST, state }, signal),
       }}
-      newest={NEWEST}
+      limit={{ rows: NEWEST, which: "newest" }}
       columns={columns}
       idOf={({ id }) => id}
       open={({ id }) => `/operations/${id}`}

@@ -18,8 +18,10 @@ type Props<R> = {
   /** The noun for one row, used with counts: "job". */
   readonly noun: string;
   readonly query: Query<readonly R[]>;
-  /** The query reads at most this number of rows, the newest. */
-  readonly newest?: number;
+  /** The query reads at most this number of rows: the newest, or the first. */
+  readonly limit?: { readonly rows: number; readonly which: "newest" | "first" };
+  /** The query has searched the rows for the text in the address. */
+  readonly isSearched?: boolean;
   readonly columns: readonly Column<R>[];
   readonly idOf: (row: R) => string;
   readonly open?: (row: R) => string;
@@ -39,7 +41,8 @@ export function ListPage<R>(props: Props<R>) {
     title,
     noun,
     query,
-    newest,
+    limit,
+    isSearched = false,
     columns,
     idOf,
     open,
@@ -65,7 +68,9 @@ export function ListPage<R>(props: Props<R>) {
     <>
       <Heading title={title}>
         <p class="count">
-          {data === undefined ? "" : `${data.length === newest ? "the newest " : ""}${counted(data.length, noun)}`}
+          {data === undefined
+            ? ""
+            : `${data.length === limit?.rows ? `the ${limit.which} ` : ""}${counted(data.length, noun)}`}
         </p>
         <div class="actions">
           {buttons}
@@ -82,7 +87,8 @@ export function ListPage<R>(props: Props<R>) {
         {...(open !== undefined && { open })}
         {...(actionsOf !== undefined && { actionsOf })}
         {...(state !== "" && stateOf !== undefined && { keep: (row: R) => stateOf(row) === state })}
-        empty={isNarrowed && (data?.length ?? 0) > 0 ? none : empty}
+        isSearched={isSearched}
+        empty={isNarrowed && (isSearched || (data?.length ?? 0) > 0) ? none : empty}
       />
       <AsCommand line={cli} />
     </>

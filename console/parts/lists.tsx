@@ -52,6 +52,8 @@ export function WindowedList<R>({ windows, ...shared }: Shared<R> & {
 type Whole<R> = Shared<R> & {
   /** Returns whether to show a row, for example if it fits a filter above the list. */
   readonly keep?: (row: R) => boolean;
+  /** The server has searched the rows for the text in the address. */
+  readonly isSearched?: boolean;
 };
 
 export function WholeList<R>({ query, ...shared }: Whole<R> & { readonly query: Query<readonly R[]> }) {
@@ -60,7 +62,7 @@ export function WholeList<R>({ query, ...shared }: Whole<R> & { readonly query: 
 }
 
 /** A whole list whose rows the page has read. */
-export function RowList<R>({ rows: data, listKey, busy, refusal, keep, ...shared }: Whole<R> & {
+export function RowList<R>({ rows: data, listKey, busy, refusal, keep, isSearched = false, ...shared }: Whole<R> & {
   readonly rows: readonly R[] | undefined;
   readonly listKey: string;
   readonly busy: boolean;
@@ -71,11 +73,11 @@ export function RowList<R>({ rows: data, listKey, busy, refusal, keep, ...shared
   const rows = useMemo(
     () =>
       sorted(
-        (data ?? []).filter((row) => keep?.(row) ?? true).filter(matching(q, shared.columns)),
+        (data ?? []).filter((row) => keep?.(row) ?? true).filter(matching(isSearched ? "" : q, shared.columns)),
         sort,
         shared.columns,
       ),
-    [data, q, sort, keep, shared.columns],
+    [data, q, isSearched, sort, keep, shared.columns],
   );
   if (refusal !== undefined && data === undefined) return <Problem refusal={refusal} />;
   return (

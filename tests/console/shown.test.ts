@@ -251,6 +251,17 @@ test("an optional choice states the meaning of its empty value", async () => {
   expect(await form.getByLabel(/^SSH key/).locator("option").first().textContent()).toBe("none");
 }, LIMIT_MS);
 
+test("the server searches the instances of all tenants, also by address, and filters them by state", async () => {
+  const [nic] = okOf(await g.call("GET", `/v1/nics?instance=${web1.id}`)).items;
+  const main = await show(`/all-instances?q=${nic.primary_ipv4}`);
+  await main.getByRole("link", { name: "web1" }).waitFor();
+  const read = f.ui().page.waitForRequest((request) => request.url().includes("/v1/system/instances?"));
+  await show("/all-instances?state=stopped&q=web1");
+  expect(Object.fromEntries(new URL((await read).url()).searchParams))
+    .toEqual({ limit: "1000", state: "stopped", q: "web1" });
+  await main.getByText("No instance matches.").waitFor();
+}, LIMIT_MS);
+
 test("the brand of an instance without a brand is a dash", async () => {
   const main = await show("/all-instances");
   await main.getByRole("link", { name: "web1" }).waitFor();

@@ -3,7 +3,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { command } from "../../console/core/command.ts";
-import { filterOf } from "../../console/core/filter.ts";
+import { filterOf, isPlain } from "../../console/core/filter.ts";
 import { decidingRule, type Packet } from "../../console/core/firewall.ts";
 import { fill, match, narrowed } from "../../console/core/path.ts";
 import { bytes, counted, exactBytes, onlyWhile, parseBytes, relative, sentence } from "../../console/core/text.ts";
@@ -45,6 +45,17 @@ describe("a search text", () => {
     ["-constructor:web", true],
   ])("%s matches the row: %s", (text, shown) => {
     expect(filterOf(text)(row)).toBe(shown);
+  });
+
+  test.each([
+    ["", true],
+    ["  web1 ", true],
+    ["fd00:1::2", true],
+    ["state:failed", false],
+    ["-web1", false],
+    ["web1 db1", false],
+  ])("'%s' is one word that the server can search for: %s", (text, expected) => {
+    expect(isPlain(text, ["name", "state"])).toBe(expected);
   });
 
   test("matches a row if and only if the same word with a leading - does not match it", () => {
