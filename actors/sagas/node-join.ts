@@ -1,5 +1,5 @@
-// Shows the approval of a node as an operation, so that `operation list` shows when each node joined and who approved
-// it.
+// Shows the approval of a registered node as an operation, so that `operation list` shows when the node joined and who
+// approved it.
 import { saga, write } from "../engine/saga.ts";
 
 export type NodeJoinParams = { readonly server_uuid: string; readonly hostname: string };

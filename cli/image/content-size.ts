@@ -9,7 +9,7 @@ import { Failure } from "../internal/failure.ts";
 import type { Environment } from "../internal/environment.ts";
 import type { Artifact } from "./model.ts";
 
-/** The largest disk (docs/limits.md). A file that decompresses to more is damaged, or was made to fill a disk. */
+/** The largest disk (DISK_BYTES_MAX). A file that decompresses to more is damaged, or was made to fill a disk. */
 const CONTENT_BYTES_MAX = 16 * 2 ** 40;
 /** QEMU, docs/interop/qcow2: the magic, and the virtual size as 8 bytes, big-endian, at 24. */
 const QCOW2_MAGIC = 0x514649fb;

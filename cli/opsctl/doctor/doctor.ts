@@ -5,7 +5,7 @@ import { Failure } from "../../internal/failure.ts";
 import { withIo } from "../../internal/run.ts";
 import { reportText } from "./report-text.ts";
 
-/** Time limit: the server checks every record. */
+/** Time limit of the report. It is long, because the server reads many records, or the whole log. */
 const DOCTOR_LIMIT_MS = 120_000;
 
 export function doctor(summary: string): AnyCommand {

@@ -15,7 +15,10 @@ import { statusLine } from "../../internal/status-line.ts";
 import { blockText } from "../../internal/table.ts";
 import { type TenantIo, withIo } from "../open-io.ts";
 
-/** The server reads the whole image again to compute its digest. */
+/**
+ * The limit is long, because a server process that did not receive the parts must read them from its store to compute
+ * the digest.
+ */
 const FINISH_LIMIT_MS = 30 * 60 * 1_000;
 const PATH = "/v1/image-uploads";
 

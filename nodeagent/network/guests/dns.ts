@@ -6,9 +6,10 @@ import { addressBytes } from "./address-bytes.ts";
 import type { GuestPlan } from "./guest-plan.ts";
 import { nameBytes } from "./name-bytes.ts";
 
-/** How long a guest may cache an answer, in seconds. Short, because a replacement instance has another address. */
+/** Seconds for which a guest may cache an answer: a short time, because a replacement instance has another address. */
 const TTL_S = 10;
 const HEADER_BYTES = 12;
+/** Bytes of the longest label and of the longest name (RFC 1035). */
 const LABEL_BYTES_MAX = 63;
 const NAME_BYTES_MAX = 253;
 const ZONE = "internal";
