@@ -5,7 +5,7 @@ import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import { queryText, Refusal, refusalOf, send } from "../core/client.ts";
 import { tenantctl } from "../core/command.ts";
-import { type Action, run, useActions, type Values } from "../core/action.ts";
+import { run, useActions, type Values } from "../core/action.ts";
 import { go } from "../core/router.ts";
 import { store } from "../core/store.ts";
 import { isOperator, writersOnly } from "../core/session.ts";
@@ -16,6 +16,7 @@ import { Form } from "../parts/form.tsx";
 import { UsageBars } from "../parts/usage.tsx";
 import { useQuery } from "../parts/use-query.ts";
 import { attachLater } from "./attach-when-running.tsx";
+import { createVpc } from "./create-vpc.ts";
 import { inProject, type Place } from "./place.ts";
 import { usageQuery } from "./project-queries.ts";
 import { useKept } from "./projects.tsx";
@@ -32,7 +33,7 @@ export function NewInstance({ place }: { readonly place: Place }) {
   const made = useRef(new Map<string, string>());
   const { data: usage } = useQuery(usageQuery(place.tenant, place.project));
   const values = useSignal<Values>({});
-  useActions([networkAction(place)]);
+  useActions([createVpc(place)]);
   const above = <Link to={inProject(place, "instances")}>Instances</Link>;
   const read = [images, subnets, keys, addresses, groups];
   const isRead = read.every(({ data }) => data !== undefined);
@@ -45,7 +46,7 @@ export function NewInstance({ place }: { readonly place: Place }) {
       {usage !== undefined && <UsageBars usage={usage} />}
       {subnets.data?.length === 0 && (
         <p class="sentence warn">
-          The project has no VPC. <button type="button" onClick={() => run(networkAction(place))}>Create a VPC</button>
+          The project has no VPC. <button type="button" onClick={() => run(createVpc(place))}>Create a VPC</button>
         </p>
       )}
       {images.data?.length === 0 && (
@@ -242,32 +243,4 @@ function commandOf(values: Values, image: string | undefined): string {
     "--placement-group-id": values["placement_group"],
     ...(values["user_data"] && { "--user-data-file": "-" }),
   });
-}
-
-/** Creates a VPC and its first subnet with one action. */
-export function networkAction(place: Place): Action {
-  return {
-    title: "Create a VPC",
-    key: "c",
-    button: "Create",
-    notice: "The VPC gets one subnet.",
-    fields: [
-      { name: "name", label: "Name", initial: "main" },
-      { name: "ipv4_block", label: "IPv4 block", initial: "10.0.0.0/16" },
-      { name: "subnet_block", label: "Block of the subnet", initial: "10.0.1.0/24" },
-    ],
-    refused: writersOnly(),
-    cli: ({ name, ipv4_block }) =>
-      tenantctl("vpc create", [], { "--name": name || "NAME", "--ipv4-block": ipv4_block }),
-    send: async ({ name, ipv4_block, subnet_block }, key) => {
-      const vpc = await send<{ id: string }>("POST", "/v1/vpcs", {
-        query: { ...place },
-        body: { name, ipv4_block },
-        key,
-      });
-      const query = { vpc: vpc.id, project: place.project };
-      await send("POST", "/v1/subnets", { query, body: { name, ipv4_block: subnet_block }, key: `${key}-subnet` });
-      return { said: `VPC ${name} is created` };
-    },
-  };
 }

@@ -5,7 +5,7 @@ import { AsCommand, Link } from "../parts/basics.tsx";
 import { createdColumn, LABELS_COLUMN } from "../parts/columns.tsx";
 import type { Column } from "../parts/list.tsx";
 import { ListPage } from "../parts/list-page.tsx";
-import { networkAction } from "./new-instance.tsx";
+import { createVpc } from "./create-vpc.ts";
 import type { Place } from "./place.ts";
 import { useKept } from "./projects.tsx";
 import { vpcsQuery } from "./queries.ts";
@@ -49,7 +49,7 @@ export function Vpcs({ place }: { readonly place: Place }) {
       columns={COLUMNS}
       idOf={({ id }) => id}
       open={({ id }) => `/vpcs/${id}`}
-      actions={[networkAction(place)]}
+      actions={[createVpc(place)]}
       empty={
         <>
           <p>The project has no VPC. Instances need one.</p>

@@ -81,3 +81,38 @@ test("a save of the form of a placement group or a port forward keeps what anoth
   expect(await saveAfter("Rename https", [`/v1/port-forwards/${forward.id}`, theirs], { Name: "web" }))
     .toMatchObject({ name: "web", description: "theirs" });
 }, LIMIT_MS);
+
+test("if the first subnet of a new VPC is refused, no VPC stays, and the corrected form creates both", async () => {
+  const named = async (name: string) =>
+    (await list(`/v1/vpcs${g.selectors}`)).filter((vpc: { name: string }) => vpc.name === name);
+  const dialog = own.page.getByRole("dialog");
+  await keyboard.open(pathOf("networks"), "VPCs");
+  await keyboard.press("c");
+  await keyboard.fill({ Name: "shop", "IPv4 block": "10.20.0.0/16", "Block of the subnet": "10.30.1.0/24" });
+  await keyboard.press("Control+Enter");
+  await dialog.getByRole("alert").getByText("10.30.1.0/24 is not inside 10.20.0.0/16").waitFor();
+  expect(await named("shop")).toEqual([]);
+  await keyboard.fill({ "Block of the subnet": "10.20.1.0" });
+  await keyboard.press("Control+Enter");
+  await dialog.locator("[name=subnet_block][aria-invalid]").waitFor();
+  expect(await named("shop")).toEqual([]);
+
+  const isDelete = (method: string) => method === "DELETE";
+  await own.page.route(
+    "**/v1/vpcs/*",
+    (route) =>
+      isDelete(route.request().method())
+        ? route.fulfill({ status: 409, json: { message: "the vpc is in use" } })
+        : route.continue(),
+  );
+  await keyboard.fill({ Name: "half", "Block of the subnet": "10.30.1.0/24" });
+  await keyboard.press("Control+Enter");
+  await dialog.getByText("The VPC exists without a subnet and could not be deleted: the vpc is in use").waitFor();
+  await own.page.unroute("**/v1/vpcs/*");
+
+  await keyboard.fill({ Name: "shop", "Block of the subnet": "10.20.1.0/24" });
+  await keyboard.press("Control+Enter");
+  await own.page.getByRole("status").getByText("VPC shop is created").waitFor();
+  const [vpc] = await named("shop");
+  expect(await list(`/v1/subnets?vpc=${vpc.id}`)).toMatchObject([{ name: "shop", ipv4_block: "10.20.1.0/24" }]);
+}, LIMIT_MS);
