@@ -3,6 +3,7 @@ import { execFileSync } from "node:child_process";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { CONNECTIONS_MAX } from "../../src/contract/limits.ts";
 import { serverPermissions } from "../../src/permissions.ts";
 import { run } from "../../nodeagent/run.ts";
 import { PACKAGES } from "../../cli/release/packages.ts";
@@ -200,14 +201,30 @@ describe("the control plane's Deno", () => {
     ]);
   });
 
-  test.each([[65_536, "64536"], [2_000, "none"], [1_000_000, "999000"], [1_048_576, "none"]])(
-    "with a limit of %i open files, the script sets BERTH_CONNECTIONS_MAX to %s, unless the variable is set",
-    async (files, connections) => {
-      const place = join(folder.path, `start-${files}`);
+  /** The memory limits are GiB; 256 MiB are for the server itself, and 60 KB for each connection. */
+  test.each([
+    [65_536, "max", "64536"],
+    [2_000, "max", "none"],
+    [1_000_000, "max", "999000"],
+    [1_048_576, "max", "none"],
+    [1_000_000, 1, "13421"],
+    [1_048_576, 1, "13421"],
+    [1_048_576, 2, "none"],
+    [65_536, 2, "31317"],
+    [65_536, 8, "64536"],
+    [65_536, 0.25, "1000"],
+    [2_000, 0.5, "4473"],
+  ])(
+    "with a limit of %i open files and of %s GiB of memory, the script sets BERTH_CONNECTIONS_MAX to %s, unless the variable is set",
+    async (files, memory, connections) => {
+      const place = join(folder.path, `start-${files}-${memory}`);
       await mkdir(join(place, "bin"), { recursive: true });
       await writeFile(join(place, "bin/deno"), '#!/bin/sh\necho "${BERTH_CONNECTIONS_MAX:-none}"\n', { mode: 0o755 });
-      // Replaces the limit of the machine, which an ordinary user cannot raise.
-      const script = start().replace("/usr/lib/berth", place).replace("$(ulimit -Hn)", String(files));
+      const memory_max = join(place, "memory.max");
+      await writeFile(memory_max, `${typeof memory === "number" ? memory * 2 ** 30 : memory}\n`);
+      // Replaces the limits of the machine, which an ordinary user cannot raise.
+      const script = start().replace("/usr/lib/berth", place).replace("$(ulimit -Hn)", String(files))
+        .replaceAll("/sys/fs/cgroup/memory.max", memory_max);
       expect(script).toContain(`files=${files}\n`);
       const env = { PATH: "/usr/bin:/bin" };
       expect(execFileSync("sh", ["-c", script], { encoding: "utf8", env }).trim()).toBe(connections);
@@ -218,6 +235,10 @@ describe("the control plane's Deno", () => {
       expect(given.trim()).toBe("20");
     },
   );
+
+  test("the script knows the server's default number of connections", () => {
+    expect(start()).toContain(`[ "$room" -lt ${CONNECTIONS_MAX} ]`);
+  });
 
   test("runs files of the package", () => {
     expect(files.has("usr/lib/berth/src/permissions.ts")).toBe(true);

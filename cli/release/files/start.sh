@@ -7,9 +7,18 @@ cd /usr/lib/berth
 # there is no limit, or if it is at most 2,000 or above 1,000,000, the default of BERTH_CONNECTIONS_MAX applies.
 files=$(ulimit -Hn)
 [ "$files" != unlimited ] || files=0
-if [ -z "${BERTH_CONNECTIONS_MAX:-}" ] && [ "$files" -gt 2000 ] && [ "$files" -le 1000000 ]; then
-  export BERTH_CONNECTIONS_MAX=$((files - 1000))
+connections=0
+[ "$files" -le 2000 ] || [ "$files" -gt 1000000 ] || connections=$((files - 1000))
+# In a container with a memory limit, 256 MiB are for the server itself, and 60 KB for each connection
+# (docs/capacity.md). With less than 1,000 connections, a small site could not work.
+memory=max
+[ ! -r /sys/fs/cgroup/memory.max ] || read -r memory < /sys/fs/cgroup/memory.max
+if [ "$memory" != max ]; then
+  room=$(((memory - 268435456) / 60000))
+  [ "$room" -ge 1000 ] || room=1000
+  if [ "$connections" -gt "$room" ] || { [ "$connections" -eq 0 ] && [ "$room" -lt 15000 ]; }; then connections=$room; fi
 fi
+if [ -z "${BERTH_CONNECTIONS_MAX:-}" ] && [ "$connections" -gt 0 ]; then export BERTH_CONNECTIONS_MAX=$connections; fi
 set -- bin/deno run --no-prompt --no-remote --no-lock --config=deno.json
 permissions=$("$@" --allow-env --allow-read src/permissions.ts)
 # Word splitting is intended: permissions contain no spaces.
