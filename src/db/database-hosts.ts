@@ -4,6 +4,10 @@
 
 /** A URL up to its authority, the authority, the path, and the query. */
 const PARTS = /^([a-z]+:\/\/(?:[^/?#]*@)?)([^/?#]*)([^?#]*)(?:\?([^#]*))?$/i;
+/**
+ * A user name and a password with a character that ends the authority of a URL. A number before a slash may be a port.
+ */
+const UNENCODED = /^[a-z]+:\/\/[^@/?#]*:[^@/?#]*(?:(?<!:\d+)\/[^?]*|#.*|\?[^=&]*)@/i;
 const TARGET = "target_session_attrs";
 /** The values of target_session_attrs that find a server that accepts writes. */
 const WRITABLE = ["read-write", "primary"];
@@ -13,6 +17,9 @@ const WRITABLE = ["read-write", "primary"];
  * An Error that it throws contains no part of the URL, because the URL may contain a password.
  */
 export function databaseUrls(url: string): readonly [string, ...string[]] {
+  if (UNENCODED.test(url)) {
+    throw new Error("the password contains /, ? or #; write %2F, %3F or %23 instead, or set PGPASSWORD");
+  }
   const [, start, authority = "", path = "", query = ""] = PARTS.exec(url) ?? [];
   if (start === undefined) return [url];
   const params = new URLSearchParams(query);

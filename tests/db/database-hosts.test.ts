@@ -10,6 +10,9 @@ test.each([
   "postgres://berth:a%2Cb@db/berth?sslmode=verify-full",
   "postgres:///berth?host=/run/postgresql",
   "/run/postgresql berth",
+  "postgres://db:5432/me@site",
+  "postgres:///berth?user=me@site&host=/run",
+  "postgres://berth:a@db/berth@site?options=x@y#z@",
 ])("a URL with one server is not changed: %s", (url) => {
   expect(databaseUrls(url)).toEqual([url]);
   expect(choosesServer(url)).toBe(false);
@@ -40,11 +43,16 @@ test.each([
   expect(choosesServer(url)).toBe(true);
 });
 
+const UNENCODED = "the password contains /, ? or #; write %2F, %3F or %23 instead, or set PGPASSWORD";
+
 test.each([
   ["postgres://u:secret@db1,db2/berth?target_session_attrs=any", "target_session_attrs must be read-write or primary"],
   ["postgres://u:secret@db1,db2/berth?target_session_attrs=standby", "target_session_attrs must be read-write or"],
   ["postgres://u:secret@db1,/berth", "the list of servers has an empty name"],
   ["postgres://u:secret@db1,db2,db3/berth?port=1,2", "the list of servers has 3 names and 2 ports"],
+  ["postgres://u:secret/sign@db1:5432/berth", UNENCODED],
+  ["postgres://u:secret?sign@db1:5432/berth", UNENCODED],
+  ["postgres://u:secret#sign@db1:5432/berth", UNENCODED],
 ])("the configuration refuses %s, and the error names the variable but not the password", (url, rule) => {
   for (const name of ["DATABASE_URL", "BERTH_OWNER_DATABASE_URL"]) {
     const read = () => readConfig({ [name]: url });

@@ -17,6 +17,8 @@ const LIMIT_MS = 300_000;
 const READY = { timeout: 90_000, interval: 500 };
 const POSTGRES = "localhost/postgres-of-the-test:18";
 const DATABASE_PASSWORD = "change-this";
+/** Has the characters with a meaning in a URL, and in a file of variables. */
+const PASSWORD_OF_SIGNS = "a/b#c?d@e:f%2Fg $h";
 const IMAGE = `berth-control-plane:${VERSION}`;
 const PROGRAMS = [...CONTAINER_PROGRAMS, "bash", "podman-compose", "the name server of Podman"] as const;
 
@@ -71,7 +73,7 @@ test("the Compose file starts the control plane and PostgreSQL, and a restart ke
   const files = {
     "compose.yaml": compose.replace("127.0.0.1:8080:8080", `127.0.0.1:${port}:8080`),
     "postgres.yaml": `services:\n  postgres:\n    image: ${POSTGRES}\n`,
-    ".env": `BERTH_DATABASE_PASSWORD=${DATABASE_PASSWORD}\n`,
+    ".env": `BERTH_DATABASE_PASSWORD='${PASSWORD_OF_SIGNS}'\n`,
   };
   const { BERTH_ROOT_KEY: key, ...others } = keys();
   const settings = Object.entries({ BERTH_ROOT_KEY: key, ...others }).map(([name, value]) => `${name}=${value}\n`);
