@@ -520,7 +520,7 @@ export const CONSOLE_DIAL_S = 10;
 export const CONSOLE_CALLS_MAX = 100;
 /**
  * For a console call, the pause after the first failed attempt of a node to reach the server process that waits for the
- * node. The pause doubles with each attempt.
+ * node. The pause doubles once, to REDIAL_MAX_MS.
  */
 export const CONSOLE_REDIAL_MS = 250;
 /** Bytes of a serial console that a node keeps for each instance. */

@@ -1,9 +1,14 @@
 // Tests the node's end of a console: the ring, and the users of one VM's console.
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { Unreachable } from "../../cli/internal/exchange.ts";
+import { createConsoles } from "../../nodeagent/console/consoles.ts";
+import { simulatedDriver } from "../../nodeagent/simulated-driver.ts";
+import { fakeEnvironment } from "../cli/fake-environment.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 import { createFeed } from "../../nodeagent/console/feed.ts";
 import { createHub } from "../../nodeagent/console/hub.ts";
 import type { ClientSocket, SocketListener } from "../../cli/internal/websocket.ts";
-import { CONSOLE_WINDOW_BYTES } from "../../src/contract/limits.ts";
+import { CONSOLE_REDIAL_MS, CONSOLE_WINDOW_BYTES } from "../../src/contract/limits.ts";
 import type { ConsoleCall } from "../../src/contract/console.ts";
 import { type ConsoleControl, controlText, parseControl } from "../../src/lib/console/frames.ts";
 
@@ -177,4 +182,23 @@ test("after a restart of the VM, its users see the output of the new console", (
   before.print("lost");
   after.print("kept");
   expect(user.text()).toBe("new kept");
+});
+
+test("through a proxy, the node dials about 20 times in 10 s, so that it reaches the process that waits", async () => {
+  const { path: state_dir, remove } = await temporaryFolder("redial");
+  onTestFinished(remove);
+  const urls: string[] = [];
+  const { environment, slept_ms, err } = fakeEnvironment({
+    dial: (url) => {
+      urls.push(url);
+      return Promise.reject(new Unreachable("404", 1));
+    },
+  });
+  const driver = await simulatedDriver({ state_dir, server_uuid: undefined, hostname: undefined, environment });
+  const agent = { driver, environment, link: { endpoint: "https://berth.example", user_agent: "nodeagent" } };
+  const answered = call();
+  createConsoles(agent, "key").answer([answered]);
+  await expect.poll(err).toContain("404");
+  expect(new Set(urls)).toEqual(new Set([`https://berth.example/v1/agent/consoles/${answered.session_id}`]));
+  expect([urls.length, slept_ms]).toEqual([21, [CONSOLE_REDIAL_MS, ...Array(19).fill(500)]]);
 });
