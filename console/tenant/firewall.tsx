@@ -13,7 +13,7 @@ import type { Action, Values } from "../core/action.ts";
 import { ask, type Refusal, refusalOf, send } from "../core/client.ts";
 import { useEffect, useId } from "preact/hooks";
 import { tenantctl } from "../core/command.ts";
-import { decidingRule, evaluationOrder, type Packet } from "../core/firewall.ts";
+import { decidingRule, evaluationOrder, type Packet, packetOf } from "../core/firewall.ts";
 import { bodyOf, changesOf, draftOf, type DraftRow, hiddenChangesOf } from "../core/firewall-draft.ts";
 import { askBeforeLeaving } from "../core/router.ts";
 import { labelAction } from "../core/labels.ts";
@@ -52,10 +52,11 @@ export function labelRule({ id, name, labels }: FirewallRule, vpc: string): Acti
 export function Firewall({ vpc }: { readonly vpc: Vpc }) {
   const { data, refusal } = useQuery(firewallQuery(vpc.id));
   const draft = useSignal<Draft | null>(null);
-  const asked = useSignal<Packet | null>(null);
+  const asked = useSignal<Packet | string | null>(null);
   const rules = data?.rules ?? [];
   const rows = draft.value?.rows ?? rules.map(draftOf);
-  const deciding = asked.value === null ? null : decidingRule(rules, asked.value);
+  const packet = asked.value;
+  const deciding = packet === null || typeof packet === "string" ? null : decidingRule(rules, packet);
   const edit = (next: readonly DraftRow[]) => {
     if (data !== undefined) draft.value = { base: draft.value?.base ?? data, rows: next };
   };
@@ -92,9 +93,9 @@ export function Firewall({ vpc }: { readonly vpc: Vpc }) {
         <Changes vpc={vpc} draft={draft.value} now={data} set={(next) => (draft.value = next)} />
       )}
       <WouldPass
-        ask={(packet) => (asked.value = packet)}
-        answer={asked.value === null
-          ? null
+        ask={(next) => (asked.value = next)}
+        answer={packet === null || typeof packet === "string"
+          ? packet
           : deciding === null
           ? "No rule matches. Then outbound packets pass, and inbound packets only from the blocks of the VPC."
           : `${deciding.action === "allow" ? "Passes" : "Is dropped"}: the rule ${deciding.name} decides.`}
@@ -170,22 +171,26 @@ function Changes({ vpc, draft: { base, rows }, now, set }: {
   );
 }
 
-function WouldPass({ ask, answer }: { readonly ask: (packet: Packet) => void; readonly answer: string | null }) {
+function WouldPass({ ask, answer }: {
+  /** Gets the packet, a sentence that describes a mistake, or null after a change of the form. */
+  readonly ask: (packet: Packet | string | null) => void;
+  readonly answer: string | null;
+}) {
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
     if (!(event.currentTarget instanceof HTMLFormElement)) return;
     const data = new FormData(event.currentTarget);
     const text = (name: string) => String(data.get(name) ?? "").trim();
-    ask({
+    ask(packetOf({
       direction: FIREWALL_DIRECTIONS.find((each) => each === text("direction")) ?? "inbound",
       protocol: PACKET_PROTOCOLS.find((each) => each === text("protocol")) ?? "tcp",
       source: text("source"),
       destination: text("destination"),
-      destination_port: text("port") === "" ? null : Number(text("port")),
-    });
+      port: text("port"),
+    }));
   };
   return (
-    <form class="filters" onSubmit={submit} aria-label="Would this packet pass?">
+    <form class="filters" onSubmit={submit} onInput={() => ask(null)} aria-label="Would this packet pass?">
       <select name="direction" aria-label="Direction">
         {FIREWALL_DIRECTIONS.map((each) => <option key={each}>{each}</option>)}
       </select>
@@ -194,7 +199,7 @@ function WouldPass({ ask, answer }: { readonly ask: (packet: Packet) => void; re
       </select>
       <input name="source" aria-label="From" placeholder="from 198.51.100.7" size={18} required />
       <input name="destination" aria-label="To" placeholder="to 10.0.1.5" size={18} required />
-      <input name="port" aria-label="Port" placeholder="port" inputMode="numeric" pattern="\d*" size={6} />
+      <input name="port" aria-label="Port" placeholder="port" inputMode="numeric" size={6} />
       <button type="submit">Would this pass?</button>
       <output>{answer}</output>
     </form>

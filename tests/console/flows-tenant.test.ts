@@ -143,6 +143,10 @@ test(
     await keyboard.type("22");
     await keyboard.press("Enter");
     await own.page.getByText("Passes: the rule ssh decides.").waitFor();
+    await keyboard.type("2222");
+    await own.page.getByText("Passes: the rule ssh decides.").waitFor({ state: "detached" });
+    await keyboard.press("Enter");
+    await own.page.getByText("A tcp packet needs a port, 1 to 65535.").waitFor();
   },
   LIMIT_MS,
 );

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { command } from "../../console/core/command.ts";
 import { filterOf, isPlain } from "../../console/core/filter.ts";
-import { decidingRule, type Packet } from "../../console/core/firewall.ts";
+import { decidingRule, type Packet, packetOf } from "../../console/core/firewall.ts";
 import { fill, match, narrowed } from "../../console/core/path.ts";
 import { bytes, counted, exactBytes, onlyWhile, parseBytes, relative, sentence } from "../../console/core/text.ts";
 import type { FirewallRule } from "../../src/contract/network.ts";
@@ -175,5 +175,42 @@ describe("the firewall's decision about a packet", () => {
     const equal = [rule({ name: "allow", priority: 1 }), rule({ name: "deny", action: "deny", priority: 1 })];
     expect(decidingRule(equal, packet)?.name).toBe("deny");
     expect(decidingRule(rules, { ...packet, direction: "outbound" })).toBeNull();
+  });
+});
+
+describe("the form that asks whether a packet would pass", () => {
+  const text = {
+    direction: "inbound",
+    protocol: "tcp",
+    source: "198.51.100.7",
+    destination: "10.0.1.5",
+    port: "22",
+  } as const;
+  const v6 = { source: "2001:db8::7", destination: "fd00::5" };
+
+  test("accepts packets of every protocol", () => {
+    const { port: _, ...packet } = text;
+    expect(packetOf(text)).toEqual({ ...packet, destination_port: 22 });
+    expect(packetOf({ ...text, ...v6, protocol: "udp", port: "65535" })).toMatchObject({ destination_port: 65_535 });
+    expect(packetOf({ ...text, protocol: "icmp4", port: "" })).toMatchObject({ destination_port: null });
+    expect(packetOf({ ...text, ...v6, protocol: "icmp6", port: "" })).toMatchObject({ protocol: "icmp6" });
+  });
+
+  test.each(
+    [
+      [{ source: "198.51.100" }, "198.51.100 is not an IP address."],
+      [{ source: "198.51.100.0/24" }, "198.51.100.0/24 is not an IP address."],
+      [{ destination: "web1" }, "web1 is not an IP address."],
+      [{ destination: v6.destination }, "A packet has two IPv4 addresses or two IPv6 addresses."],
+      [{ port: "" }, "A tcp packet needs a port, 1 to 65535."],
+      [{ port: "0" }, "A tcp packet needs a port, 1 to 65535."],
+      [{ port: "65536" }, "A tcp packet needs a port, 1 to 65535."],
+      [{ port: "22-23", protocol: "udp" }, "A udp packet needs a port, 1 to 65535."],
+      [{ protocol: "icmp4" }, "icmp4 has no ports. Remove the port."],
+      [{ protocol: "icmp6", port: "" }, "icmp6 has no IPv4 packets."],
+      [{ ...v6, protocol: "icmp4", port: "" }, "icmp4 has no IPv6 packets."],
+    ] as const,
+  )("explains the mistake in %j", (wrong, mistake) => {
+    expect(packetOf({ ...text, ...wrong })).toBe(mistake);
   });
 });
