@@ -24,7 +24,7 @@ export type Principal =
   | { readonly kind: "anonymous" }
   | Person & {
     readonly kind: "user";
-    /** The API key that the caller sent, or that opened the caller's session of the web console; null for others. */
+    /** The API key that the caller sent, or that opened the caller's session of the web console; otherwise null. */
     readonly key_id: string | null;
     /** The expiry of this key; null without a key or an expiry. A session that the key opened may end earlier. */
     readonly key_expires_at: Date | null;

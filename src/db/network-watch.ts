@@ -12,13 +12,13 @@ export type Have = Readonly<Record<string, number>>;
 export type NetworkWatch = {
   /** Records what a node stores, and whether it answers packet traces. Call it before the poll reads the database. */
   note(server_uuid: string, have: Have, answers_traces?: boolean): void;
-  /** Returns the nodes whose documents changed, among the given nodes. */
+  /** Returns those of the given nodes whose documents changed, or that have an open packet trace. */
   sweep(server_uuids: readonly string[]): Promise<Map<string, { readonly changed: true }>>;
 };
 
 /**
- * The rows of older changes are folded into one row. Therefore, after a longer pause between two sweeps, all documents
- * must be compared.
+ * Changes that are older than FOLD_AGE_S are folded into one row. Therefore, all documents must be compared after a
+ * pause of half that time between two sweeps.
  */
 const PAUSE_MAX_MS = FOLD_AGE_S * 1_000 / 2;
 

@@ -1,6 +1,6 @@
-// Opens a connection that sends each statement at once, without waiting for the answers to earlier statements.
-// PostgreSQL answers in order. Statements of one turn of the event loop leave in one packet: a system call costs more
-// than a short statement.
+// Makes a connection send each statement at once, without waiting for the answers to earlier statements. PostgreSQL
+// answers in order. Statements of one turn of the event loop leave in one packet: a system call costs more than a short
+// statement.
 import type { Rows } from "./pool.ts";
 
 /** The part of the driver's connection that this file uses. It must have been opened with `pipeline: true`. */

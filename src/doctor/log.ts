@@ -6,7 +6,10 @@ import { type Check, invariant } from "./check.ts";
 import { PUBLISHED_STEPS } from "./published.ts";
 import { logIn, type Scope } from "./scope.ts";
 
-/** The doctor checks changes that are at most this old. Their replies are not deleted while the doctor runs. */
+/**
+ * The check of stored replies covers changes that are at most this old. Their replies are not deleted while the doctor
+ * runs.
+ */
 const CHECKED = `${SEEN_RETENTION_HOURS / 2} hours`;
 
 /** Excludes denied requests. They have rows in the log, but belong to no actor and have no stored reply. */

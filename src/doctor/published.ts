@@ -5,7 +5,7 @@ type Step = readonly [event: string, from: string, to: string];
 
 const EVERY = ["pending", "approved", "disabled", "awaiting_setup", "setting_up"] as const;
 
-/** Events that do not change the state of a node. */
+/** Returns the transitions of an event that does not change the state of a node. */
 const staysWith = (event: string, states: readonly string[] = EVERY): Step[] =>
   states.map((state) => [event, state, state]);
 

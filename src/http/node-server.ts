@@ -38,7 +38,7 @@ export type NodeServerOptions = {
   readonly hostname: string;
   /** The port to listen on; 0 picks a free port. */
   readonly port: number;
-  /** The certificate and key for TLS (version 1.2 or newer). With it, the server accepts no plain HTTP. */
+  /** The certificate and key for TLS (version 1.2 or newer). With TLS, the server accepts no plain HTTP. */
   readonly tls?: TlsIdentity | null;
   /** Called before each body is read. Without it, only the limit of all bodies together applies. */
   readonly admitBody?: BodyAdmission;

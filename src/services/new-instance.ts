@@ -148,8 +148,8 @@ export async function imageToUse(
 }
 
 /**
- * Returns whether one of the keys is missing or may not be used. A key must belong to the silo of the instance. Public
- * keys and operators' own keys belong to no silo and may always be used.
+ * Returns whether one of the keys is missing or may not be used. The caller must be able to see the key. A key that
+ * belongs to a silo must belong to the silo of the instance. Public keys and operators' own keys belong to no silo.
  */
 async function missingKey(deps: Deps, { place, principal }: Wanted, ids: readonly string[]): Promise<boolean> {
   const keys = await findSshKeysToUse(deps.kysely, ids);
