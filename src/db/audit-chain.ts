@@ -104,8 +104,8 @@ async function readHead(client: DbClient): Promise<Head> {
 }
 
 /**
- * Returns the saved position after a batch. After a restore, the position is reset to the start as soon as all rows of
- * the restored log are in the chain.
+ * Returns the position to save after a batch. After a restore, the position is reset to the start as soon as all rows
+ * of the restored log are in the chain.
  */
 function placeAfter(head: Head, rows: readonly Pending[], drained: boolean): Place {
   if (head.restored) return drained ? START : head;
