@@ -31,8 +31,7 @@ export type CnDiagnosis = z.infer<typeof CnDiagnosis>;
 
 /**
  * The diagnosis of the machine of a boot record: whether the machine can enrol. A machine without a node is not usable
- * before it has been set up. If the record is bound to a node, the findings are the findings of
- * the node's diagnosis.
+ * before it has been set up. If the record is bound to a node, the findings are from the node's diagnosis.
  */
 export const BootDiagnosis = z.object({
   mac: z.string(),

@@ -18,7 +18,10 @@ const ZIP_BYTES_MIN = 1_024;
  */
 const WITH_SECRETS = /^\/(?:v1\/agent\/|v2\/|v1\/search$|v1\/system\/cns(?:\/|$))/;
 
-/** Compresses the answer if the client accepts gzip, the answer is large enough, and its path has no secrets. */
+/**
+ * Compresses a JSON answer to a GET if the client accepts gzip, the answer is large enough, and the path is not one of
+ * WITH_SECRETS.
+ */
 export async function compressAnswer(c: Context<HttpEnv>): Promise<void> {
   const { headers, status } = c.res;
   const isJson = headers.get("content-type")?.startsWith("application/json") ?? false;

@@ -108,7 +108,7 @@ export function createOidcSignIn({ kysely, mint, clients, issuers, identity, tls
   }
 
   /**
-   * Returns the user who opens the session; null if the user's account does not exist. The answer for an operator
+   * Returns the opening of the user's session; null if the user's account does not exist. For an operator, the opening
    * includes the rights from the token of the identity service, because the account does not store them.
    */
   async function openingOf(principal: KnownPrincipal, tenant_id: string | null): Promise<Opening | null> {
@@ -156,8 +156,8 @@ export function createOidcSignIn({ kysely, mint, clients, issuers, identity, tls
   }
 
   /**
-   * Returns the origin of this server as a browser sees it. The cookies work only over HTTPS, or on the server's
-   * machine.
+   * Returns the origin of this server as the browser sees it: https, because the cookies work only over HTTPS. On the
+   * server's machine, where the cookies also work over HTTP, the origin of a server without TLS is http.
    */
   function originAt(host: string): string {
     const name = URL.parse(`http://${host}`)?.hostname ?? "";

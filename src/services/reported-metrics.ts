@@ -1,5 +1,4 @@
-// Takes the metrics out of a node's status report. They are stored separately from the status, whose other members are
-// kept as the node sent them.
+// Takes the metrics out of a node's status report, because the metrics are stored separately from the status.
 import { MachineMetrics, type ReportedMetrics } from "../contract/instance-metrics.ts";
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;

@@ -1,4 +1,5 @@
-// Reads the bundle of a setup run. Its secrets are sealed in the record of the node until the first report of the run.
+// Reads the bundle of a setup run. The secrets of the bundle are sealed in the record of the node until the first
+// report of the run.
 import type { Kysely } from "kysely";
 import { findBundle } from "../../actors/cn/reads.ts";
 import type { Mint } from "../auth/mint.ts";

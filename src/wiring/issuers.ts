@@ -1,5 +1,5 @@
-// Builds the server's parts for external token issuers. They check the tokens of the issuers, and sign in the issuers'
-// users to the web console.
+// Builds the server's parts for external token issuers. These parts check the tokens of the issuers, and sign in the
+// issuers' users to the web console.
 import type { createEngine } from "../../actors/engine/engine.ts";
 import { createIssuerKeys } from "../auth/issuer.ts";
 import { createIssuerCredential } from "../auth/issuer-credential.ts";

@@ -1,5 +1,5 @@
-// Computes the interval in which nodes poll. It grows with the number of nodes, so that the rate of all polls together
-// is limited.
+// Computes the interval at which nodes poll. The interval grows with the number of nodes, so that the rate of all polls
+// together is limited.
 import {
   AGENT_POLL_S_MAX,
   AGENT_POLL_S_MIN,

@@ -97,7 +97,7 @@ export function createUpgrades({ labels, nodes, begin, drain, endStep, end, port
 
 /**
  * Returns whether a message was accepted; if not, records the reason. An overloaded server accepts the message later.
- * If another process has sent the message before, the next pass sees its effect, and the refusal does not count.
+ * If another process has sent the message before, the next pass sees the effect, and the refusal does not count.
  */
 function noted(outcome: Outcome, server_uuid: string, refusals: Map<string, string>): boolean {
   if (!outcome.ok && outcome.fault.kind !== "unavailable") refusals.set(server_uuid, outcome.fault.message);

@@ -1,6 +1,6 @@
 // Sends the deliveries of webhooks. Every process does this. A process claims a webhook, sends its deliveries, oldest
 // first, and records each attempt. If the process dies before it records an attempt, its claim expires and another
-// process sends the delivery again. Therefore a receiver gets each event at least once (docs/webhooks.md).
+// process sends the delivery again. Therefore a receiver may get an event more than once (docs/webhooks.md).
 import type { Ports } from "../../actors/engine/ports.ts";
 import { WEBHOOK_PAUSE_S_FIRST, WEBHOOK_PAUSE_S_MAX, WEBHOOKS_AT_ONCE } from "../contract/limits.ts";
 import { createLoop } from "./loop.ts";
@@ -46,8 +46,8 @@ export function createWebhooks<Attempt extends Claimed>(
   let stopping = false;
 
   /**
-   * Begins to send the deliveries that are due, and does not wait for the end, because a slow receiver must not delay
-   * the others.
+   * Begins to send the deliveries that are due. Does not wait until they are sent, because a slow receiver must not
+   * delay other receivers.
    */
   async function begin(): Promise<void> {
     try {
@@ -86,7 +86,7 @@ export function createWebhooks<Attempt extends Claimed>(
   const loop = createLoop(begin, EVERY_MS);
   return {
     start: loop.start,
-    /** Sends the deliveries that are due and waits for the end. For hosts that stop idle processes. */
+    /** Sends the deliveries that are due, and waits until they are sent. For hosts that stop idle processes. */
     pass: async () => {
       await begin();
       await ended();
