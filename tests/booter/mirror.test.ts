@@ -192,7 +192,7 @@ test("after a restart the mirror serves its stored channel and fetches no file; 
   expect((await served(third.mirror, "/install.sh")).status).toBe(404);
 });
 
-test("after a restart the mirror still refuses an older channel, even if it lost a stored file", async () => {
+test("after a restart the mirror still refuses an older channel, even if the mirror lost a stored file", async () => {
   const upstream = upstreamOf();
   await publish(upstream);
   await open(upstream).mirror.refresh();

@@ -190,7 +190,7 @@ describe("the command", () => {
     expect(Buffer.from(JSON.stringify(wrong)).includes("wrong-pass")).toBe(false);
   });
 
-  test("sets the boot URI, and fails if the BMC ignores it", async () => {
+  test("sets the boot URI, and fails if the BMC ignores the URI", async () => {
     const uri = "https://10.0.0.1:443/firmware/snponly.efi";
     expect((await command(PASSWORD, 0o600, "set-onetime-boot", "--boot-uri", uri)).code).toBe(0);
     expect(mock.state.boot).toMatchObject({ BootSourceOverrideTarget: "UefiHttp", HttpBootUri: uri });

@@ -38,7 +38,7 @@ test("`cn doctor` finds a silent node by the server's clock, exits 1 and names a
   await seen(1);
 });
 
-test("`cn doctor` of a cordoned node shows the reason of the cordon and the command that ends it", async () => {
+test("`cn doctor` of a cordoned node shows the reason of the cordon and the command that ends the cordon", async () => {
   const { hostname } = okOf(await a.t.call("GET", `/v1/system/cns/${id}`));
   await at.printed(["cn", "placement", "set", id, "--cordoned", "true", "--cordoned-reason", "new fan"]);
   const ran = await at.run(`cn doctor ${id} --json`);

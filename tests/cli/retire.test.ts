@@ -133,7 +133,7 @@ function traits(held: Record<string, string>): FakeOptions {
   return { server: ({ method, body }) => ({ body: method === "GET" ? { traits: held } : body }) };
 }
 
-test("`traits set` keeps the node's other traits and prints all of them", async () => {
+test("`traits set` keeps the node's other traits and prints all traits", async () => {
   const ran = await opsctl(["cn", "traits", "set", NODE_ID, "rack=r2", "expr=a=b"], traits({ gpu: "yes", rack: "r1" }));
   expect(ran.asked.at(-1)!.body).toEqual({ traits: { gpu: "yes", rack: "r2", expr: "a=b" } });
   expect(ran.out()).toBe("TRAIT  VALUE\nexpr   a=b\ngpu    yes\nrack   r2\n");

@@ -182,7 +182,7 @@ describe("work", () => {
     expect((await shown()).last_seen).not.toBeNull();
   });
 
-  test("a poll whose key expires while it is held gets 401 and no job", async () => {
+  test("a poll whose key expires while the poll is held gets 401 and no job", async () => {
     const held = ask({ wait: AGENT_POLL_S_MAX, work: WORK });
     await pause(HELD_MS);
     await t.db.query("update api_key set expires_at = berth_now() where bound_to_cn = $1", [node.server_uuid]);

@@ -86,7 +86,7 @@ describe("a disk", () => {
     await a.destroy(id);
   });
 
-  test("shows both sizes if its node fails to grow it; the instance continues to run, and the resize can be repeated", async () => {
+  test("shows both sizes if its node fails to grow the disk; the instance continues to run, and the resize can be repeated", async () => {
     const { id } = await a.running();
     const [{ id: boot }] = await a.disksOf(id);
     okOf(await resize(boot, 3 * GIB));

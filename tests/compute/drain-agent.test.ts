@@ -128,7 +128,7 @@ test("an instance whose migration fails stays on the node, and the operation sta
   expect(await hostOf(id)).toBe(source);
 });
 
-test("a drain waits for an instance that migrates to the node, and moves it on", async () => {
+test("a drain waits for an instance that migrates to the node, and then moves the instance", async () => {
   const [source] = [...machines.keys()] as [string];
   const target = other(source);
   const [id] = await instancesOn(source, 1) as [string];

@@ -63,7 +63,7 @@ describe("a create request for which no node had room", () => {
     expect(await rowsOf(t, "instance", name)).toBe(1);
   }, 60_000);
 
-  test("other rejections are saved, so a repeated request gets the same 409 after its reason is gone", async () => {
+  test("other rejections are saved, so a repeated request gets the same 409 after the reason of the rejection is gone", async () => {
     const t = await openApiClient();
     const tenant = await openTenant(t);
     const path = `/v1/tenants/${tenant.tenant_id}/projects`;

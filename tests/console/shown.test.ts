@@ -239,7 +239,7 @@ test("without a limit, the usage has no bar, and the dialog of the quota explain
   await dialog.getByRole("button", { name: "Cancel" }).click();
 }, LIMIT_MS);
 
-test("the page of a factory reset says that instances prevent it", async () => {
+test("the page of a factory reset says that instances prevent the reset", async () => {
   const main = await show(`/nodes/${node.server_uuid}/factory-reset`);
   await main.getByText("The server refuses the reset while instances are placed on the node.").waitFor();
 }, LIMIT_MS);

@@ -28,7 +28,7 @@ const names = (nodes: readonly DrainedNode[], most: number, refusals = NONE) => 
   return decided.next === "begin" ? decided.nodes.map(({ server_uuid }) => server_uuid) : decided.next;
 };
 
-test("the drains of the nodes begin in order, and at most max_unavailable of them run at a time", () => {
+test("the drains of the nodes begin in order, and at most max_unavailable drains run at a time", () => {
   expect(names([node("a"), node("b"), node("c")], 1)).toEqual(["a"]);
   expect(names([node("a"), node("b"), node("c")], 2)).toEqual(["a", "b"]);
   expect(names([node("a", RUNS), node("b"), node("c")], 1)).toEqual([]);

@@ -27,7 +27,7 @@ const names = (nodes: readonly UpgradedNode[], most: number, refusals = NONE) =>
   return decided.next === "begin" ? decided.nodes.map(({ server_uuid }) => server_uuid) : decided.next;
 };
 
-test("the upgrades of the nodes begin in order, and at most max_unavailable of them run at a time", () => {
+test("the upgrades of the nodes begin in order, and at most max_unavailable upgrades run at a time", () => {
   expect(names([node("a"), node("b"), node("c")], 1)).toEqual(["a"]);
   expect(names([node("a", is("running")), node("b"), node("c")], 1)).toEqual([]);
   expect(names([node("a", is("unwinding")), node("b"), node("c")], 2)).toEqual(["b"]);

@@ -191,7 +191,7 @@ test("a guest that turns itself off is stopped, not failed", async () => {
   await ended(id);
 });
 
-test("a panic of the guest's kernel is a failure with its reason, and a start recovers from it", async () => {
+test("a panic of the guest's kernel is a failure with its reason, and a start recovers from the failure", async () => {
   await driver().vms.boot(id);
   await ready(driver(), id);
   type(driver(), id, "echo c > /proc/sysrq-trigger\n");

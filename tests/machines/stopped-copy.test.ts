@@ -48,7 +48,7 @@ async function stopAt(ending: string, folder: string, work: (signal: AbortSignal
   return await ended;
 }
 
-test("a snapshot, a disk from it and the file of its image can be stopped while they are copied", async () => {
+test("the copies to a snapshot, to a disk from the snapshot, and to the file of the snapshot's image can be stopped", async () => {
   const before = await readdir(places.folder);
   const [snapshot, restored] = [fresh("snapshot"), fresh("restored")];
   const source_disk_id = boot.id;
@@ -76,7 +76,7 @@ test("a snapshot, a disk from it and the file of its image can be stopped while 
   expect(vms().disksOf(id)).toEqual([boot]);
 });
 
-test("the conversion of an image, and a disk from it, can be stopped", async () => {
+test("the conversion of an image, and the copy to a disk from the image, can be stopped", async () => {
   const { folder, prepare } = machine.driver().images!;
   const [source, target] = [join(folder, "source"), join(folder, "target")];
   await writeFile(source, randomBytes(128 * MIB));

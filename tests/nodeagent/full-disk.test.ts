@@ -58,7 +58,7 @@ test("a machine's file can be read on a full disk", async (context) => {
   expect(server_uuid).toBe(await newUuid());
 });
 
-test("a release of an address that could not be written is written when it is repeated", async (context) => {
+test("if the release of an address could not be written, a repeated release is written", async (context) => {
   needsMount(context);
   const machine = await openMachineFile(small, newUuid);
   const { bind, release } = addressBindings(

@@ -30,7 +30,7 @@ test("a mistyped --state-dir is refused, and the directory is not created", asyn
   expect(existsSync(missing)).toBe(false);
 });
 
-test("on a node without a VPC, the commands print that it has no VPC", async () => {
+test("on a node without a VPC, the commands print that the node has no VPC", async () => {
   const empty = mkdtempSync(join(tmpdir(), "berth-network-"));
   for (const verb of ["show", "check"]) {
     expect(await network(verb, "--state-dir", empty)).toEqual({ code: 0, out: "(this node has no VPC)\n", err: "" });

@@ -163,7 +163,7 @@ test("a manifest is applied while --watch prints each change of the list; Ctrl-C
   expect(await printed("silo delete first")).toMatch(/^Deleted silo first /);
 });
 
-test("events and describe of a node show how it joined", async () => {
+test("events and describe of a node show how the node joined", async () => {
   const { server_uuid, claim_code } = await newNode();
   await printed(`cn approve ${claim_code} --yes`);
   expect(await printed(`cn events ${server_uuid}`)).toMatch(/ operation +node-join +created/);

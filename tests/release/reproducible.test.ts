@@ -85,7 +85,7 @@ describe("the bill of materials", () => {
     expect(libraries.every(({ hashes }) => /^[0-9a-f]{128}$/.test(hashes?.[0]?.content ?? ""))).toBe(true);
   });
 
-  test("marks packages that are shipped, and packages only for build and tests", () => {
+  test("marks the packages that are shipped, and the packages that only builds and tests use", () => {
     const scope = (wanted: string) => bill.components.find(({ name }) => name === wanted)?.scope;
     expect([scope("zod"), scope("commander"), scope("pg"), scope("deno"), scope("bun")])
       .toEqual(["required", "required", "required", "required", "required"]);

@@ -67,7 +67,7 @@ test.each([
   { type: "drain", on: () => p.node, instance: () => p.running() },
   { type: "evacuate", on: () => p.silent, instance: () => p.onSilent("running") },
 ])(
-  "an operation of $type that was abandoned after a pass read it moves no instance",
+  "an operation of $type moves no instance if the operation was abandoned after a pass had read it",
   async ({ type, on, instance }) => {
     const instance_id = await instance();
     const operation_id = randomUUID();

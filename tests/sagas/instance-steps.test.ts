@@ -184,7 +184,7 @@ describe.each(JOBS)("the job $step of $of", ({ scenario, step }) => {
     return { ...begun, job: job! };
   }
 
-  test("ends the operation with the node's reason when the node fails it", async () => {
+  test("ends the operation with the node's reason when the node reports a failure", async () => {
     const begun = await atJob();
     await p.claim(begun.job.id);
     await p.endJob(begun.job.id, { type: "fail", reason: "out of luck" });

@@ -217,7 +217,7 @@ describe("an undo that is a job:", () => {
     expect(await p.left(s)).toEqual([]);
   });
 
-  test("a report that was stored before the time limit and delivered after it completes the undo", async () => {
+  test("a report that was stored before the time limit, but delivered after the limit, completes the undo", async () => {
     const s = await undoing();
     await p.claim(s.job);
     await store(s.job);

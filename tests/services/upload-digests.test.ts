@@ -30,7 +30,7 @@ test("a process that got all parts reads no part", async () => {
   expect(read).toEqual([]);
 });
 
-test("a process that got no part reads all of them once", async () => {
+test("a process that got no part reads all parts once", async () => {
   const { digests, read } = openProcess();
   expect(await digests.digest(ID, BYTES.length)).toBe(SHA256);
   expect(await digests.digest(ID, BYTES.length)).toBe(SHA256);

@@ -38,7 +38,7 @@ const send = (id: string, from: number, text: string) =>
   tenant.call("PUT", `/v1/image-uploads/${id}/parts?from=${from}`, { headers: BYTES, text });
 const put = (id: string, part: number) => send(id, part * IMAGE_PART_BYTES, PARTS[part]!);
 
-test("a part that is sent while the part before it is not yet stored is stored or refused", async () => {
+test("a part that is sent while the previous part is not yet stored gets 409, and can be sent later", async () => {
   const id = await begin();
   const [first, second] = await t.db.withClient(async (client) => {
     await client.query("begin");

@@ -249,7 +249,7 @@ describe("an approval is rejected", () => {
     expect(changedRows(before, await dumpTables(t.db), HISTORY)).toEqual([]);
   });
 
-  test("with 409 and the node's state in any state but awaiting_setup, even if the layout is invalid too", async () => {
+  test("with 409 and the name of the state, for a node in any state except awaiting_setup, even if the layout is also invalid", async () => {
     const run = await settingUp(t);
     const approved = await setUp(t);
     const pending = await t.register();

@@ -99,7 +99,7 @@ describe("through the API", () => {
     expect(changedRows(before, await dumpTables(t.db), HISTORY)).toEqual([]);
   }
 
-  test("no two runs of any nodes have the same epoch, also after a node's removal", async () => {
+  test("no two runs have the same epoch, even after a node's removal", async () => {
     const { rows } = await t.db.query<{ epochs: number; runs: number }>(
       `select count(distinct params->>'epoch')::int as epochs, count(*)::int as runs from saga where saga = 'cn-setup'`,
     );

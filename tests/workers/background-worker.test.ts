@@ -99,7 +99,7 @@ test("a tell that a full queue refused stays in the outbox, and a later pass del
   expect(sent.map(([id]) => id)).toEqual(["a", "a"]);
 });
 
-test("a pass delivers the last tell although a full queue refuses many earlier tells, and tries each of them once", async () => {
+test("a pass delivers the last tell although a full queue refuses many earlier tells, and tries each earlier tell once", async () => {
   const { worker, sent, outbox, deleted } = openWorker((_message, id) =>
     Promise.resolve(id === "last" ? { ok: true, reply: null } : { ok: false, fault: OVERLOADED })
   );

@@ -76,7 +76,7 @@ test("a signed list of hashes proves the image", async () => {
   }]);
 });
 
-test("a key that only the index names is rejected; the error names the options that accept it", async () => {
+test("a key that only the index names is rejected; the error names the options that accept the key", async () => {
   await signList(mine, mine);
   const ran = await download();
   expect(ran.code).toBe(1);

@@ -110,7 +110,7 @@ test.each([
   ["has an unknown format", { ...WITHOUT, format: 2 } as unknown as typeof WITHOUT, null],
   ["is malformed", { ...WITHOUT, nat_gateways: "none" } as unknown as typeof WITHOUT, null],
 ])(
-  "the gateways are not renewed if the newest document is without them, even if it %s",
+  "the gateways are not renewed if the newest document does not have them, even if this document %s",
   async (_, document, problem) => {
     const network = await open();
     await poll(network, { vpcs: [WITH] });

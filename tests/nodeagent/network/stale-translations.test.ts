@@ -55,7 +55,7 @@ test("when another NIC has a floating IP, one line for each old translation dele
   ]);
 });
 
-test("the connections of a floating IP are deleted when no NIC of the node has it", () => {
+test("the connections of a floating IP are deleted when no NIC of the node has this floating IP", () => {
   expect(stale(document({}), ...OF_FLOATING, WITHIN)).toEqual([
     `-D -f ipv4 -d ${F4} -g`,
     `-D -f ipv4 -q ${F4}`,
