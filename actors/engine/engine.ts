@@ -109,8 +109,8 @@ export function createEngine(options: EngineOptions) {
   }
 
   /**
-   * Loads the actors, applies their messages and commits. Throws errors of the load. In a session of exclusive(), it
-   * also throws errors of the commit call. It returns the written units, because their senders must wait until the
+   * Loads the actors, applies their messages and commits. Throws errors of the load. In a session of exclusive(), this
+   * function also throws errors of the commit call, and returns the written units: their senders must wait until the
    * transaction ends. In any other session, it handles errors of the commit call and answers the senders itself.
    */
   async function attempt(claimed: readonly Mailbox[], session: StoreSession, messages_max: number): Promise<Written> {

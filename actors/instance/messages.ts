@@ -21,7 +21,7 @@ export type NicPlan = {
   readonly ipv6_token: string | null;
 };
 
-/** The subnet of a NIC with its blocks, and the blocks of its VPC. They never change. */
+/** The subnet of a NIC with the subnet's blocks, and the blocks of its VPC. The blocks never change. */
 export type NicPlace = { readonly id: string; readonly vpc_id: string; readonly vpc: Blocks } & Blocks;
 
 /**

@@ -1,5 +1,5 @@
-// The row of a saga. It stores its position as the name of a step, so that a new build with other steps finds the
-// position.
+// The row of a saga. The row stores the saga's position as the name of a step, so that a new build with other steps
+// finds the position.
 import type { Reference } from "../../src/contract/operation.ts";
 import type { StepStatus } from "../../src/contract/enums.ts";
 

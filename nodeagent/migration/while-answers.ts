@@ -10,7 +10,7 @@ export type Patience = {
   /** Pause between two questions to the target, and the time limit of an answer. */
   readonly ask_ms: number;
   readonly answer_limit_ms: number;
-  /** The source gives up a target that has not answered for this time. It is shorter than a guest's disk timeout. */
+  /** The source gives up a target that has not answered for this time, which is shorter than a guest's disk timeout. */
   readonly silence_limit_ms: number;
 };
 

@@ -37,8 +37,8 @@ const SYSCTLS = [
 ] as const;
 
 /**
- * Priority of our rule for the main table. It replaces the kernel's rule, so that the main table comes before the rules
- * with higher numbers.
+ * Priority of our rule for the main table. Our rule replaces the kernel's rule, so that the main table comes before the
+ * rules with higher numbers.
  */
 const MAIN_RULE_PRIORITY = 300;
 const KERNEL_MAIN_PRIORITY = 32_766;
