@@ -53,15 +53,15 @@ export function rights(deps: Access, action: Action, locate?: Locate) {
   return { middleware: [authorize] as [typeof authorize], "x-rights": rightsOf(action), "x-refusals": refusals };
 }
 
-/** Adds error statuses to those that follow from the method, the path and the permissions. */
+/** Adds error statuses to the statuses that follow from the method, the path and the permissions. */
 export function refuses(...statuses: RefusalStatus[]) {
   return { "x-also": statuses } satisfies RefusalHints;
 }
 
-/** For routes with which a program only polls or reports. They have no conflicts and take no Idempotency-Key. */
+/** For routes with which a program only polls or reports. Such routes have no conflicts and take no Idempotency-Key. */
 export const ASKS = { "x-never": [409, 422] } satisfies RefusalHints;
 
-/** For routes that write without an Idempotency-Key, since their requests can be repeated. */
+/** For routes that write without an Idempotency-Key, because a repeated request has the same effect. */
 export const REPEATABLE = { "x-never": [422] } satisfies RefusalHints;
 
 /** Returns the same as `rights`, for a route that needs no credential. */

@@ -51,9 +51,9 @@ export function bootPolicyRoutes(app: App, deps: Deps): void {
     summary: "Replace the boot policy",
     ...refuses(412),
     description:
-      "The body is the whole policy: 400 for a missing field, but `rack_networks` and `label_arguments` are then " +
-      "empty. `enrollment_pi` and `admin_network` may be null. With If-Match, 412 if the policy has changed since. " +
-      "Without If-Match, the last writer wins. Records keep their addresses.",
+      "The body is the whole policy: 400 for a missing field. Only `rack_networks` and `label_arguments` may be " +
+      "missing; they are then empty. `enrollment_pi` and `admin_network` may be null. With If-Match, 412 if the " +
+      "policy has changed since. Without If-Match, the last writer wins. Records keep their addresses.",
     ...rights(deps, "CnBootPolicySet"),
     request: { headers: IF_MATCH, body: jsonBody(BootPolicy) },
     responses: answers(BootPolicy, "The policy in force"),

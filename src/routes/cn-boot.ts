@@ -213,8 +213,8 @@ export function cnBootRoutes(app: App, deps: Deps): void {
 }
 
 /**
- * Returns the id of the request's key or, without a key, of its user. It becomes a part of the boot record's
- * provenance.
+ * Returns the id of the request's key or, without a key, of the request's user. The id becomes a part of the boot
+ * record's provenance.
  */
 export function provenanceOf(c: Ctx): string {
   const principal = c.get("principal");

@@ -22,15 +22,15 @@ export function cnUpgradeLabelRoutes(app: App, deps: Deps): void {
     summary: "Upgrade the nodes with a label to a platform image, one after another",
     description:
       "Answers at once with the plan of each approved node with the label. The operation cn-upgrade-label then " +
-      "upgrades these nodes in the order of their hostnames, at most `max_unavailable` at once. The upgrade of each " +
-      "node is an operation cn-upgrade of its own. It drains the node, assigns the image to its boot records, " +
-      "restarts the machine, waits until the node reports a new boot of the image, and uncordons it. After the first " +
-      "upgrade that fails, the operation begins no further upgrade; running upgrades continue. A node whose upgrade " +
-      "failed stays cordoned, and its boot records get their previous images back. The operation ends when its " +
-      "upgrades have ended. It fails (state unwound) if a node was not upgraded. The output of its last step lists " +
-      "the nodes in `upgraded`, `not_upgraded` (with the reason and a remedy) and `not_begun`. An abandoned " +
-      "operation begins no further upgrade; running upgrades continue. A node stays cordoned if an operator had " +
-      "cordoned it before. 400 if no approved node has the label, " +
+      "upgrades the nodes in `nodes` in the order of their hostnames, at most `max_unavailable` at once. The upgrade " +
+      "of each node is an operation cn-upgrade of its own. It drains the node, assigns the image to its boot " +
+      "records, restarts the machine, waits until the node reports a new boot of the image, and uncordons the node. " +
+      "After the first upgrade that fails, the operation begins no further upgrade; running upgrades continue. A " +
+      "node whose upgrade failed stays cordoned, and its boot records get their previous images back. The operation " +
+      "ends when its upgrades have ended. It fails (state unwound) if a node was not upgraded. The output of its " +
+      "last step lists the nodes in `upgraded`, `not_upgraded` (with the reason and a remedy) and `not_begun`. An " +
+      "abandoned operation begins no further upgrade; running upgrades continue. A node stays cordoned if an " +
+      "operator had cordoned it before. 400 if no approved node has the label, " +
       `if more than ${LABEL_DRAIN_NODES_MAX} nodes have it, or if no booter has staged the image. 409 if a node ` +
       "cannot be upgraded (`unfit`). With `dry_run`, the request changes nothing and returns the plan, even if there " +
       "are no such nodes or some are unfit.",

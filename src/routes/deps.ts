@@ -1,4 +1,4 @@
-// Defines the dependencies of routes. Each route file names those that it uses.
+// Defines the dependencies of routes. Each route file names the dependencies that it uses.
 import type { Context } from "hono";
 import type { Kysely } from "kysely";
 import type { OpenAPIHono } from "@hono/zod-openapi";

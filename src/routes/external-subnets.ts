@@ -52,8 +52,8 @@ export function externalSubnetRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Create an external subnet",
     description:
-      "The network address, the address after it, the gateway and the IPv4 broadcast address are never allocated. 409 " +
-      "SubnetCidrOverlap for a block that overlaps another external subnet or a fixed public pool. A subnet with " +
+      "The network address, the address after it, the gateway and the IPv4 broadcast address are never allocated. " +
+      "409 SubnetCidrOverlap for a block that overlaps another external subnet or a fixed public pool. A subnet with " +
       "exactly the block of a fixed public pool shares the addresses of that pool.",
     ...rights(deps, "SystemConfigWrite"),
     request: { body: jsonBody(ExternalSubnetBody) },

@@ -20,6 +20,9 @@ const TOP_FILES = [
   ["SHA256SUMS.asc", "text/plain; charset=utf-8", "Signature over SHA256SUMS"],
 ] as const;
 
+/** The lists of a release, with their summaries in the API description. */
+const RELEASE_LISTS = [["index", "Current builds of a release"], ["archive", "Archived builds of a release"]] as const;
+
 const name = z.string().max(128);
 
 /**
@@ -61,7 +64,7 @@ export function indexSiteRoutes(app: App, deps: Access, site: string): void {
   });
   app.openapi(distroRoute, (c) => untyped(file(c, ["v1", "distros", c.req.valid("param").distro, "index.json"])));
 
-  for (const [list, summary] of [["index", "Current builds of a release"], ["archive", "Archived builds"]] as const) {
+  for (const [list, summary] of RELEASE_LISTS) {
     const route = createRoute({
       method: "get",
       path: `/v1/distros/{distro}/releases/{release}/${list}.json`,
@@ -97,7 +100,7 @@ export function indexSiteRoutes(app: App, deps: Access, site: string): void {
     path: "/v1/distros/{distro}/aliases/{file}",
     tags,
     summary: "Builds of the release with another alias",
-    description: "`file` is ALIAS.json. The index may have more aliases than the three above.",
+    description: "`file` is ALIAS.json. The index may have more aliases than latest, lts and dev.",
     ...openRights(deps, "ImageIndex"),
     request: { params: z.object({ distro: name, file: name }) },
     responses,

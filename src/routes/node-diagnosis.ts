@@ -13,7 +13,8 @@ import { answers, rights } from "./answer.ts";
 import { Mac } from "./cn-boot.ts";
 import type { App, Reads } from "./deps.ts";
 
-const description = "Each finding has a text and, if something can be done, the command. The request changes nothing.";
+const description =
+  "Each finding has a text and, unless you can only wait, a command or a step. The request changes nothing.";
 
 export function nodeDiagnosisRoutes(app: App, deps: Reads): void {
   const nodeRoute = createRoute({

@@ -1,5 +1,5 @@
 // Defines the routes for the sign-in to the web console at an issuer (docs/web-console.md, "Sign-in with an identity
-// provider"). Browsers navigate to these routes, so a failure is shown by the console and not as JSON.
+// provider"). Browsers navigate to these routes, so the console shows why a sign-in failed.
 import { createRoute } from "@hono/zod-openapi";
 import { createMiddleware } from "hono/factory";
 import { z } from "zod";

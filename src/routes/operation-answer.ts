@@ -1,5 +1,5 @@
-// Starts operations and answers with their outcome. An operation does not depend on the request that waits for it: it
-// continues if the caller disconnects, or if the caller's credential ends (the answer is then 401). With
+// Starts operations and answers with their outcome. An operation does not depend on the request that waits for it: the
+// operation continues if the caller disconnects, or if the caller's credential ends (the answer is then 401). With
 // `Prefer: respond-async` (RFC 7240) the answer is 202 with the operation.
 import { z } from "zod";
 import { findOperationStatus, type OperationStatus } from "../../actors/saga/reads.ts";
@@ -36,8 +36,8 @@ export const ACCEPTED = {
 export type Begun<K extends keyof Messages> = {
   readonly to: To<K>;
   /**
-   * Builds the message that starts the operation. It is not called for a repeated request whose operation exists.
-   * `tries` is the number of earlier tries.
+   * Builds the message that starts the operation. Is not called for a repeated request whose operation exists. `tries`
+   * is the number of earlier tries.
    */
   readonly message: (tries: number) => Promise<Messages[K] | Fault>;
   /** The rule for further tries after a stale decision. Default: only one try. */

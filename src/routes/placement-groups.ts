@@ -53,8 +53,8 @@ export function placementGroupRoutes(app: App, deps: Writes): void {
     description:
       "An instance joins the group when it is created with `placement_group_id`. When an instance is created, " +
       "migrated, drained or evacuated, the server keeps the instances of its group apart or together. With the " +
-      "strictness required, a node that breaks the rule is rejected; with preferred, it is ranked last. The name, " +
-      "description and labels can change later; the policy, level and strictness cannot.",
+      "strictness required, a node that breaks the rule is rejected; with preferred, the node is ranked last. The " +
+      "name, description and labels can change later; the policy, level and strictness cannot.",
     ...rights(deps, "PlacementGroupCreate", inProject),
     request: { query: ofProject, body: jsonBody(PlacementGroupBody) },
     responses: answersCreated(PlacementGroup, "The placement group"),

@@ -1,6 +1,5 @@
 // Lets a request that changes a network wait until the nodes have applied the change, with `Prefer: wait=N` (RFC 7240).
-// The change is committed before the wait, so the wait does not affect its outcome (docs/networking.md,
-// "Realizations").
+// The change is committed before the wait, so the wait does not affect the change (docs/networking.md, "Realizations").
 import { z } from "zod";
 import { isFault } from "../contract/fault.ts";
 import { PREFER_WAIT_S_MAX } from "../contract/limits.ts";

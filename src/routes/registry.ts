@@ -1,4 +1,4 @@
-// Adds the routes of all files that need only RouteDeps. src/wiring.ts adds the others.
+// Adds the routes that need only RouteDeps. src/wiring.ts adds the other routes.
 import type { App, RouteDeps } from "./deps.ts";
 import { agentRoutes } from "./agent.ts";
 import { agentConsoleRoutes } from "./agent-console.ts";

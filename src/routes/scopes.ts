@@ -11,7 +11,7 @@ import type { Ctx } from "./deps.ts";
 const silo_id = { silo_id: Uuid };
 const tenant_id = { tenant_id: Uuid };
 
-/** The sentence that the API description adds about a silo's images and SSH keys. */
+/** The text that the API description adds about a silo's images and SSH keys. */
 const OF_SILO =
   " Members of all tenants of the silo can see and use such an object. Only members with the capability silo-admin " +
   "can create, change or delete it.";
@@ -58,7 +58,10 @@ export function scopeOfUser(user_id: string, through_tenant_id: string | null): 
   return { ...NO_IDS, scope_kind: "user", user_id, tenant_id: through_tenant_id };
 }
 
-/** The query of a list of public records. The handler checks `scope`, since its errors have their own codes. */
+/**
+ * The query of a list of public records. The handler checks `scope`, because the errors about `scope` have their own
+ * codes.
+ */
 export const PublicQuery = z.object({
   scope: z.string().optional().describe("Required; only `public`. Other scopes are listed at their own paths"),
   ...PageQuery,

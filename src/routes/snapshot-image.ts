@@ -31,7 +31,7 @@ export function snapshotImageRoutes(app: App, deps: Deps): void {
     description:
       "The image belongs to the project of the snapshot, and is independent of the snapshot and of its instance. The " +
       "node sends the content to the site's store of images, and the server computes the digest. The instance must " +
-      "be running or stopped, and no other operation may change it. The file counts for the setting " +
+      "be running or stopped, and no other operation may change it. The image counts towards " +
       "`image.uploaded_bytes_max`. Waits for the node; after a failure the image does not exist, and 502 " +
       "OperationFailed has the reason. 409 if the project has an image of that name, or the site stores no images.",
     ...rights(deps, "ImageFromSnapshot", atRow("disk", "snapshot_id")),

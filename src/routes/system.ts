@@ -31,7 +31,7 @@ export type SystemDeps = Access & {
 const PROXY_HEADERS = ["x-forwarded-for", "forwarded", "x-real-ip", "via"];
 const NOT_READY = fault("unavailable", "the database does not answer", { retry_after_s: 1 });
 
-/** Adds the system routes. Call it last: the description lists the routes that exist. */
+/** Adds the system routes. Call this function last: the API description lists the routes that exist. */
 export function systemRoutes(app: App, deps: SystemDeps): void {
   const healthRoute = createRoute({
     method: "get",

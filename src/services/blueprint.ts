@@ -1,5 +1,5 @@
-// Builds the blueprint of a job: everything that its node needs. It contains secrets of the instance, so only the node
-// that claimed the job may read it.
+// Builds the blueprint of a job: everything that the node of the job needs. The blueprint may contain secrets of the
+// instance, so only the node that claimed the job may read it.
 import { findImage } from "../../actors/image/reads.ts";
 import { findInstance, findSealedUserData, listDisks, listNicsOf } from "../../actors/instance/reads.ts";
 import { findSshKey } from "../../actors/ssh-key/reads.ts";
@@ -53,7 +53,10 @@ async function copiedImage({ byKey }: Deps, { kind: { kind, image_id } }: Job) {
   return await findImage(byKey, image_id) ?? null;
 }
 
-/** Returns the NICs for a job that boots a machine. The machine may have got or lost NICs since it stopped. */
+/**
+ * Returns the NICs and their subnets for a job that boots a machine. The machine may have got or lost NICs since it
+ * stopped.
+ */
 async function nicsPart({ byKey }: Deps, { kind: { kind } }: Job, instance: Instance | null) {
   if (instance === null || !BOOTS.has(kind)) return {};
   const nics = await listNicsOf(byKey, instance.id);

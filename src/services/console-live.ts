@@ -62,7 +62,7 @@ export type LiveConsole = {
   check(): Promise<void>;
 };
 
-const NODE_SILENT = "the node of the instance does not answer. Try again; if it lasts, ask the operator";
+const NODE_SILENT = "the node of the instance does not answer. Try again later, or ask the operator";
 const USER_LEFT = "the user closed the console";
 const LAPSED = "the control plane could not renew the console in time and recorded its end. Open it again";
 const MINUTE_MS = 60_000;

@@ -104,13 +104,13 @@ type Problem = { readonly reason: string; readonly remedy: string };
 function problemOf(booted: Booted | undefined, records: readonly UpgradedRecord[]): Problem | null {
   if (records.length === 0) {
     return {
-      reason: "no enrolled boot record belongs to it, so it does not boot from a booter",
+      reason: "no enrolled boot record belongs to the node, so the node does not boot from a booter",
       remedy: "upgrade its operating system by hand, and name a label of the other nodes",
     };
   }
   if (booted?.boot_id === undefined || booted.boot_id === null || booted.platform_image === null) {
     return {
-      reason: "its agent does not report its boot and its platform image",
+      reason: "the node's agent does not report its boot and its platform image",
       remedy: "upgrade the node agent, or restart the node",
     };
   }

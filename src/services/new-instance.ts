@@ -166,8 +166,8 @@ function isVisible(principal: Principal, place: RecordScope): boolean {
 }
 
 /**
- * Returns the planned NICs: the primary NIC first, then the others in the order of the body. Null if a subnet is not in
- * the project.
+ * Returns the planned NICs: the primary NIC first, then the other NICs in the order of the body. Null if a subnet is
+ * not in the project.
  */
 async function nicsOf(deps: Deps, { body, place, id }: Wanted): Promise<NicPlan[] | null> {
   const asked = [

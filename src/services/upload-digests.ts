@@ -12,7 +12,7 @@ export type UploadDigests = {
    * first.
    */
   add(id: string, from: number, bytes: Uint8Array): Promise<void>;
-  /** Returns the SHA-256 of the stored bytes in hexadecimal; null if some are missing in the store. */
+  /** Returns the SHA-256 of the stored bytes in hexadecimal; null if some bytes are missing in the store. */
   digest(id: string, size_bytes: number): Promise<string | null>;
 };
 
@@ -49,7 +49,7 @@ export function createUploadDigests(read: ImageStore["read"]): UploadDigests {
     return done;
   }
 
-  /** Reads stored parts up to a position. Returns false if one is missing. */
+  /** Reads stored parts up to a position, at most `parts_max`. Returns false if a part is missing. */
   async function catchUp(id: string, progress: Progress, to: number, parts_max: number): Promise<boolean> {
     for (let parts = 0; progress.position < to && parts < parts_max; parts += 1) {
       const bytes = await read(id, progress.position / IMAGE_PART_BYTES);

@@ -1,4 +1,5 @@
-// Checks the events of a webhook: each must name an event of a project's objects (docs/webhooks.md, "Events").
+// Checks the patterns in the events of a webhook: each pattern must match an event of a project's objects
+// (docs/webhooks.md, "Events").
 import { ACTIONS_WITHOUT_WEBHOOK, WEBHOOK_EVENTS } from "../contract/audit-actions.ts";
 import { badRequest, type Fault } from "../contract/fault.ts";
 import { nearNames } from "../lib/text/near-names.ts";

@@ -1,6 +1,6 @@
-// Builds the long polls of the server. A commit of this process answers the polls that wait for the values that it
-// wrote. For commits of other processes, a hint (db/hints.ts) names the changed actors, and the polls that depend on
-// actors of their kinds check at once.
+// Builds the long polls of the server. A commit of this process answers the polls that wait for the values that the
+// commit wrote. For commits of other processes, a hint (db/hints.ts) names the changed actors, and the polls that
+// depend on such actors check at once.
 import { findRegistered, type Registered } from "../../actors/cn/reads.ts";
 import { findNodesWithWork, findNodesWork, type NodeWork } from "../../actors/job/reads.ts";
 import { findDecided, findEnded } from "../../actors/saga/reads.ts";
@@ -19,8 +19,8 @@ import type { Settings } from "../services/settings.ts";
 import { createPollInterval } from "./poll-interval.ts";
 
 /**
- * The maximum number of long polls of one kind in one process, about 22 kB each. It is enough for ten thousand nodes,
- * and for some nodes that have reconnected before their earlier polls timed out.
+ * The maximum number of long polls of one kind in one process, about 22 kB each. This number is enough for ten thousand
+ * nodes, and for some nodes that have reconnected before their earlier polls timed out.
  */
 export const HELD_MAX = 12_000;
 /** The number of kinds of long polls. Each kind can have HELD_MAX polls. */

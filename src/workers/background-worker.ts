@@ -73,7 +73,7 @@ export function createBackgroundWorker(options: BackgroundWorkerOptions) {
     }
   }
 
-  /** Delivers the tells in the outbox, except those that this process is delivering. */
+  /** Delivers the tells in the outbox that this process is not already delivering. */
   async function deliver(): Promise<void> {
     const tried = new Set<string>();
     for (let limit = BATCH_ROWS;;) {

@@ -201,7 +201,7 @@ test("`cn upgrade` names nodes that cannot be upgraded, and begins nothing", asy
   const command = "cn upgrade --label rack=u1 --platform 20261121T000000Z";
   const plan = await at.printed(`${command} --dry-run`);
   expect(plan).toContain("(no nodes to upgrade)");
-  expect(plan).toContain(`${a.hostname} cannot be upgraded: no enrolled boot record belongs to it`);
+  expect(plan).toContain(`${a.hostname} cannot be upgraded: no enrolled boot record belongs to the node`);
   const ran = await at.run(command);
   expect(ran.code).toBe(1);
   expect(ran.err()).toContain("platform_image: 20261121T000000Z is not staged on any booter");

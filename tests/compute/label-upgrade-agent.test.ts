@@ -270,7 +270,7 @@ test("a request with a node that cannot be upgraded is refused, and a dry run st
     const refused = await upgrade();
     expect([refused.status, (refused.body as { message: string }).message]).toEqual([
       409,
-      expect.stringContaining(`${first.hostname} cannot be upgraded: no enrolled boot record belongs to it`),
+      expect.stringContaining(`${first.hostname} cannot be upgraded: no enrolled boot record belongs to the node`),
     ]);
     expect(okOf(await upgrade({ dry_run: true })).unfit).toMatchObject([{ ...first }]);
   } finally {

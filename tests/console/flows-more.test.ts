@@ -557,7 +557,7 @@ test(
     okOf(await f.site().call("PUT", "/v2/platform-images", { body: { stamps: [next] } }));
     await keyboard.fill({ "Label of the nodes": "rack=a3" });
     await keyboard.press("Enter");
-    await page().getByText("no enrolled boot record belongs to it", { exact: false }).first().waitFor();
+    await page().getByText("no enrolled boot record belongs to the node", { exact: false }).first().waitFor();
 
     const { server_uuid } = await addNode(f.site(), {}, { hostname: "r2-u1" });
     okOf(await f.site().call("PATCH", `/v1/cns/${server_uuid}/placement`, { body: { labels: { rack: "b7" } } }));
