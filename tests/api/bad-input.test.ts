@@ -1,6 +1,6 @@
 // Sends requests with invalid bodies, fields, path parameters and query parameters to every route. The requests are
-// generated from the API description. Each one must be refused with an error body that reveals no internals, and must
-// write nothing (docs/reliability.md, S-05, S-18 and S-28).
+// generated from the API description. Each request must be refused with an error body that reveals no internals, and
+// must write nothing (docs/reliability.md, S-05, S-18 and S-28).
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {

@@ -56,7 +56,7 @@ test("the secret can be moved from the database into BERTH_SECRET_KEY", async ()
   await expect(start(OTHER_KEY)).rejects.toThrow("another secret");
 });
 
-test("after the owner deleted the row, only the next secret is accepted", async () => {
+test("after the owner deleted the row of the check, only the next secret is accepted", async () => {
   await start(SECRET_KEY);
   await owner.query("delete from secret_check");
   await start(OTHER_KEY);

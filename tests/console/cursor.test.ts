@@ -21,7 +21,7 @@ test("the cursor stays on its row while rows are added and removed on both sides
   expect(among("abcdxyz", cursor)).toEqual(cursor);
 });
 
-test("after its row is removed, the cursor is on the row that took the place, and then stays on that row", () => {
+test("after its row is removed, the cursor is on the row that took the place of the removed row, and then stays on that row", () => {
   const next = among("abd", { index: 2, id: "c" });
   expect(next).toEqual({ index: 2, id: "d" });
   expect(among("xabd", next)).toEqual({ index: 3, id: "d" });

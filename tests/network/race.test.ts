@@ -190,8 +190,8 @@ describe.each([["one server", 1], ["two servers", 2]] as const)("at %s", (_where
 });
 
 /**
- * One server deletes the parent at the path `remove`. The other gets the request `add`, which adds to this parent and
- * gets the status `added` if it succeeds.
+ * One server deletes the parent at the path `remove`. The other server gets the request `add`, which adds to this
+ * parent and gets the status `added` if it succeeds.
  */
 type Contest = { readonly remove: string; readonly add: Ask; readonly added: number };
 

@@ -120,8 +120,8 @@ describe.skipIf(missing !== null)("the overlay network", () => {
     expect(await asks("a1", INTERNET_HOST.ipv4, INTERNET_PORT)).toBe(`internet ${NAT.ipv4}`);
     expect(await asks("a3", INTERNET_HOST.ipv4, INTERNET_PORT)).toBe(`internet ${NAT.ipv4}`);
     expect(await asks("a1", EXTERNAL_GATEWAY.ipv6, INTERNET_PORT)).toBe(`internet ${NAT.ipv6}`);
-    // Each gateway counts the connections that it translated. One call of `asks` may open several. The other nodes have
-    // no counters.
+    // Each gateway counts the connections that it translated. One call of `asks` may open several connections. The
+    // other nodes have no counters.
     const counted = async (node: NodeName) =>
       (await drivers[node].ruleCounts(A.vni)).filter(({ rule_id }) => rule_id.startsWith("nat"))
         .map(({ rule_id, packets }) => ({ rule_id, packets }));

@@ -155,7 +155,7 @@ test("each open console is listed with its user until the console ends", async (
   await expect.poll(rows, PATIENCE).toEqual([]);
 });
 
-test("another tenant gets 404, a read-only key reads the log and gets no ticket", async () => {
+test("another tenant gets 404; a read-only key reads the log and gets no ticket", async () => {
   const at = f.callAt(f.polled);
   const stranger = await openTenant({ call: at }, "stranger");
   for (const [method, path] of [["POST", "console-ticket"], ["GET", "console-log"]] as const) {

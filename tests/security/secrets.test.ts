@@ -26,7 +26,7 @@ const given = {
   "an unknown poll token": randomBytes(16).toString("hex"),
   "a password in a broken body": canary(),
 };
-/** Secrets that the server created. Answers that deliver one are not searched. */
+/** Secrets that the server created. Answers that deliver such a secret are not searched. */
 const made: Record<string, string> = {};
 const answers: { readonly request: string; readonly text: string }[] = [];
 

@@ -25,7 +25,10 @@ export function createCluster(environment: Environment) {
     });
   }
 
-  /** Returns the process in this slot or, when it is empty, the next process; null when all processes are down. */
+  /**
+   * Returns the process in this slot. If the slot is empty, returns the next process, or null if all processes are
+   * down.
+   */
   function at(index: number): Process | null {
     for (let step = 0; step < places.length; step += 1) {
       const process = places[(index + step) % places.length];

@@ -52,7 +52,7 @@ export type Plan = {
   readonly seed: number;
   readonly processes: number;
   readonly nodes: number;
-  /** The number of possible claim codes; in about half of the plans so small that codes collide. */
+  /** The number of possible claim codes. In about half of the plans, this number is so small that codes collide. */
   readonly codes: number;
   readonly latency_ms: number;
   readonly limits: Partial<EngineLimits>;

@@ -37,7 +37,7 @@ export async function databaseFolder(subject: string): Promise<TemporaryFolder> 
 async function removeForgotten(): Promise<void> {
   const names = await readdir(MEMORY).catch(() => []);
   for (const path of names.filter((name) => name.startsWith("berth-")).map((name) => join(MEMORY, name))) {
-    const made_ms = (await stat(path).catch(() => null))?.mtimeMs ?? Infinity; // Another run may have removed it.
+    const made_ms = (await stat(path).catch(() => null))?.mtimeMs ?? Infinity; // Another run may have removed the folder.
     // This user cannot remove another user's folder, so that folder stays.
     if (made_ms < Date.now() - FORGOTTEN_MS) await rm(path, { recursive: true, force: true }).catch(() => {});
   }

@@ -76,7 +76,7 @@ const USER: UserState = {
   created_at: START,
 };
 
-test("a new password increments the user's session_epoch, granting a capability does not", () => {
+test("a new password increments the user's session_epoch; granting a capability does not", () => {
   const by = { is_root: true, capabilities: [], tenant_id: null };
   const epochs = [
     { type: "set_password", password_hash: "n", by },

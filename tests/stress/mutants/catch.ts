@@ -26,7 +26,7 @@ export async function searchDatabase(
   return output.split("\n").filter((line) => line !== "");
 }
 
-/** Formats a mutant's line of the report. `first`: the history or violation that caught it. */
+/** Formats a mutant's line of the report. `first`: the history or violation that caught the mutant. */
 export function mutantLine({ name, caughtBy }: Mutant, first: string | null): string {
   return `${name.padEnd(28)} ${caughtBy.padEnd(44)} ${first ?? "not caught"}`;
 }
