@@ -64,7 +64,7 @@ export const SETTINGS = {
     schema: z.number().int().min(1).max(Number.MAX_SAFE_INTEGER),
     default: INSTANCE_MEMORY_BYTES_MIN,
     restart_required: false,
-    description: "Smallest memory of a new instance, in bytes",
+    description: "Smallest memory, in bytes, of an instance that is created or resized",
   },
   "sweeper.interval_secs": {
     schema: seconds(1, 3_600),

@@ -229,7 +229,7 @@ function isDue(saga: NonNullable<LoadedActor["state"]>, now: Date): boolean {
 
 /**
  * Returns whether the receiver has processed the tell. A rejected tell counts as processed. A tell that a full queue
- * refused does not, so the next pass repeats it.
+ * refused does not count, so the next pass repeats the tell.
  */
 function wasHeard(sent: PromiseSettledResult<Outcome> | undefined): boolean {
   return sent?.status === "fulfilled" && (sent.value.ok || sent.value.fault.kind !== "unavailable");
