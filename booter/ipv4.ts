@@ -40,7 +40,6 @@ export function sameNetwork(a: number, b: number, prefix_len: number): boolean {
   return ((a & mask) >>> 0) === ((b & mask) >>> 0);
 }
 
-/** Returns the broadcast address of a network. */
 export function broadcastOf({ address, prefix_len }: { address: string; prefix_len: number }): string {
   return ipv4Text(((ipv4Number(address) ?? 0) | ~maskOf(prefix_len)) >>> 0);
 }

@@ -58,5 +58,4 @@ export type BootRecordMessage =
   /** The record's node was removed. */
   | { readonly type: "retire"; readonly server_uuid: string };
 
-/** The message of one type. */
 export type Msg<T extends BootRecordMessage["type"]> = Of<BootRecordMessage, T>;

@@ -43,5 +43,4 @@ export type BootRecordState =
     readonly assigned_pi: string | null;
   });
 
-/** The record in one state. */
 export type On<S extends BootRecordState["state"]> = At<BootRecordState, S>;

@@ -164,7 +164,6 @@ export type CnMessage =
 /** The hostname that the operator typed; absent if the caller sent none. */
 export type Confirmed = { readonly confirm?: string | undefined };
 
-/** The message of one type. */
 export type Msg<T extends CnMessage["type"]> = Of<CnMessage, T>;
 
 /**

@@ -42,5 +42,4 @@ export type ConsoleSessionMessage =
   | { readonly type: "end"; readonly reason: string; readonly bytes_in: number; readonly bytes_out: number }
   | { readonly type: "tick" };
 
-/** The message of one type. */
 export type Msg<T extends ConsoleSessionMessage["type"]> = Of<ConsoleSessionMessage, T>;

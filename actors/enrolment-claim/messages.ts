@@ -23,5 +23,4 @@ export type EnrolmentClaimMessage =
   | { readonly type: "approve"; readonly claim_code: string }
   | { readonly type: "tick" };
 
-/** The message of one type. */
 export type Msg<T extends EnrolmentClaimMessage["type"]> = Of<EnrolmentClaimMessage, T>;

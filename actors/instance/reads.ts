@@ -44,7 +44,6 @@ export async function listInstancesOn(db: Db, query: OnNodeQuery): Promise<Place
   return rows.map(({ state, reason, ...row }) => ({ ...row, lifecycle: lifecycleOf({ state, reason }) }));
 }
 
-/** Lists the ids of the instances on a node. */
 export async function listInstanceIdsOn(db: Db, server_uuid: string): Promise<string[]> {
   const onNode = db.selectFrom("instance").select("id").where("host_cn_uuid", "=", server_uuid);
   return (await onNode.orderBy("id").execute()).map(({ id }) => id);

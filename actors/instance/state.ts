@@ -63,7 +63,6 @@ export type MadeAs = {
   readonly labels: Labels;
   /** Whether a delete is refused. */
   readonly deletion_protection: boolean;
-  /** The placement group, or null. */
   readonly placement_group_id: string | null;
   readonly brand: InstanceBrand;
   readonly cpu: number;

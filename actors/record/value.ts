@@ -7,7 +7,6 @@ import { audit, go } from "../engine/effects.ts";
 import { type Of, runTable, type Table } from "../engine/table.ts";
 import type { Behavior, Json, Message, Out, Part } from "../engine/types.ts";
 
-/** The state of a value. */
 export type ValueState<Columns> = Columns & { readonly state: "set" };
 
 /** Writes the whole row. */

@@ -36,7 +36,6 @@ export function listWebhooks(
 const SHOWN = sql`id, webhook_id, type, event->>'resource' as resource, state, attempts, last_status, last_reason,
   attempted_at, created_at`;
 
-/** Finds one delivery of a webhook. */
 export async function findDelivery(db: Db, webhook_id: string, id: string): Promise<WebhookDelivery | undefined> {
   const { rows } = await sql<Stored>`
     select ${SHOWN} from webhook_delivery where id = ${id} and webhook_id = ${webhook_id}`.execute(db);

@@ -52,7 +52,6 @@ export async function signDetached(key: ReleaseKey, bytes: Uint8Array, date: Dat
   return await openpgp.sign({ message, signingKeys: key, detached: true, date, config });
 }
 
-/** Returns the public key, armored. */
 export function armoredPublicKey(key: ReleaseKey): string {
   return key.toPublic().armor();
 }

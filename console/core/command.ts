@@ -19,12 +19,10 @@ export function command(words: readonly string[], flags: Flags = {}): string {
   return [...words.map(argument), ...given].join(" ");
 }
 
-/** Returns an opsctl line. */
 export function opsctl(words: string, args: readonly string[] = [], flags: Flags = {}): string {
   return command(["opsctl", ...words.split(" "), ...args], flags);
 }
 
-/** Returns a tenantctl line. */
 export function tenantctl(words: string, args: readonly string[] = [], flags: Flags = {}): string {
   return command(["tenantctl", ...words.split(" "), ...args], flags);
 }

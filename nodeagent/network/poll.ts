@@ -22,9 +22,9 @@ const RESTS_PER_REPAIR = 60;
 const NOT_FOUND = 404;
 
 export type Follower = {
-  /** Polls forever. */
+  /** Asks for network documents, applies them and reports the results. Never ends. */
   poll(): Promise<never>;
-  /** Repairs forever. */
+  /** Retries failed documents, and compares all routers with their documents once a minute. Never ends. */
   repair(): Promise<never>;
 };
 

@@ -22,7 +22,6 @@ const BOOT_CODE_BYTES = 440;
 /** Processor time to grow a disk. The growth changes only the tables in the file. */
 const GROW_PROCESSOR_S_MAX = 20;
 
-/** Creates the folder of a VM. */
 export async function createVmFolder({ folder }: VmPlaces, uid: number): Promise<void> {
   await mkdir(folder, { recursive: true, mode: PASSABLE });
   await chown(folder, 0, uid);

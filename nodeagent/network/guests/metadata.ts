@@ -31,7 +31,6 @@ const TOKEN_HEADER = "x-aws-ec2-metadata-token";
 const NOCLOUD_PATH = /^\/berth\/v1\/(meta-data|user-data|vendor-data|network-config)$/;
 const META_PATH = "/latest/meta-data/";
 
-/** Answers a request. */
 export async function metadataAnswer(request: MetadataRequest, options: MetadataOptions): Promise<MetadataAnswer> {
   const guest = options.guests.find(({ ipv4, ipv6 }) => request.from === ipv4 || request.from === ipv6);
   if (guest === undefined) return refusal(404, "not found");
