@@ -36,7 +36,7 @@ test.each([
   (_case, forwardedFor, expected) => expect(of("10.0.0.1", forwardedFor)).toBe(expected),
 );
 
-test("a peer's address is canonical: IPv4-mapped becomes IPv4, the zone is removed, an unreadable address becomes unknown", () => {
+test("a peer's address is canonical: IPv4-mapped becomes IPv4, the zone is removed, and an unreadable address becomes unknown", () => {
   expect(of("::ffff:10.0.0.1", "198.51.100.9")).toBe("198.51.100.9");
   expect(of("::ffff:192.0.2.1")).toBe("192.0.2.1");
   expect(of("fe80::1%eth0")).toBe("fe80::1");

@@ -21,7 +21,7 @@ test("instances on the node move in order; the drain waits for instances that an
   expect(nextOfDrain(moves.slice(0, 1), [], new Map())).toEqual({ next: "move", moves: [] });
 });
 
-test("after DRAIN_TRIES_MAX refusals, a drain does not try to move the instance again", () => {
+test("after DRAIN_TRIES_MAX refusals of an instance, a drain does not try to move this instance again", () => {
   expect(nextOfDrain([move("a")], [], refused(DRAIN_TRIES_MAX - 1))).toMatchObject({ next: "move" });
   expect(nextOfDrain([move("a")], [], refused(DRAIN_TRIES_MAX))).toMatchObject({
     next: "end",

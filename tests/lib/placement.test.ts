@@ -100,7 +100,7 @@ describe("the profile", () => {
     });
   });
 
-  test("is the first profile if the active name is unknown; unknown scorers are ignored, missing scorers get their default weight", () => {
+  test("is the first profile if the active name is unknown; unknown scorers are ignored, and missing scorers get their default weight", () => {
     const weights = { "score-ram-headroom": 7, "score-of-nothing": 9 };
     const profiles = [{ name: "mine", description: "", builtin: false, weights }];
     expect(activeProfile({ active: "gone", profiles })).toEqual({

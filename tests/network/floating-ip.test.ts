@@ -159,7 +159,7 @@ describe("the source", () => {
     notFound(await makeFloatingIp(a, { pool_id: randomUUID() }));
   });
 
-  test("a subnet of the caller's own tenant gets 400 SubnetNotExternal, a subnet that the caller cannot see gets 404", async () => {
+  test("a subnet of the caller's own tenant gets 400 SubnetNotExternal; a subnet that the caller cannot see gets 404", async () => {
     const body = { name: "inside", ipv4_block: "10.0.1.0/24" };
     const { id } = okOf(await a.call("POST", `/v1/subnets?vpc=${await makeVpc(a)}`, { body }));
     const message = `subnet ${id} is not an external subnet`;

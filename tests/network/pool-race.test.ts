@@ -107,7 +107,7 @@ function expectOnly(answers: readonly Answer[], statuses: readonly number[]): vo
 }
 
 test(
-  "64 clients of two servers request 40 addresses: each address is allocated once, the other requests get 409",
+  "64 clients of two servers request 40 addresses: each address is allocated once, and the other requests get 409",
   async () => {
     const answers = (await clients(async (client) => [await take(client), await take(client + 1)])).flat();
     expectOnly(answers, [201, 409]);

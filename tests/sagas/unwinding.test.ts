@@ -112,7 +112,7 @@ describe("abandoning a saga", () => {
   });
 });
 
-test("a refusal of an earlier step that arrives late does not unwind the saga", async () => {
+test("a late refusal of an earlier step does not unwind the saga", async () => {
   const started = await p.start();
   await p.reach(started.id, "plug");
   const late = { type: "step_refused", step: "light", reason: "long ago" };
