@@ -79,7 +79,7 @@ export function agentJobRoutes(app: App, deps: Deps): void {
     path: "/v1/agent/jobs/{job_id}/progress",
     tags,
     summary: "Report the progress of a job",
-    description: "The progress is shown with the job. It does not renew the job's lease: only heartbeats do.",
+    description: "The progress is shown with the job. It does not renew the job's lease: only heartbeats and polls do.",
     ...rights(deps, "AgentProgress"),
     ...REPEATABLE,
     request: { params: JobParam, body: jsonBody(JobProgressBody) },

@@ -30,7 +30,7 @@ const atInstance = atRow("instance", "instance_id");
 
 const TICKET_REFUSED = fault(
   "forbidden",
-  "the console ticket is missing, not recognized, expired or used; request a new one",
+  "the console ticket is missing, not recognized, expired or used; request a new ticket",
   { error_code: "Forbidden" },
 );
 const NO_SOCKET = badRequest("this is a WebSocket: send `Upgrade: websocket`");

@@ -24,11 +24,11 @@ export function instanceRebuildRoutes(app: App, deps: Deps): void {
     description:
       "Replaces the boot disk by a new disk from the image; the data on the old boot disk is lost. Id, NICs, " +
       "addresses, floating IPs, data disks, snapshots, user data and SSH keys stay. A running instance is stopped, " +
-      "rebuilt and started; a stopped one stays stopped; a failed one is started. Waits for the node and returns the " +
-      "instance. 409 DeletionProtected while the instance is protected against deletion, and 409 for an image that " +
-      "is larger than the boot disk or made for another brand. 502 OperationFailed has the reason of a failure: the " +
-      "instance is then failed, and can be rebuilt again. The instance still has its old boot disk if the node " +
-      "failed before removing the disk.",
+      "rebuilt and started; a stopped instance stays stopped; a failed instance is started. Waits for the node and " +
+      "returns the instance. 409 DeletionProtected while the instance is protected against deletion, and 409 for an " +
+      "image that is larger than the boot disk or made for another brand. 502 OperationFailed has the reason of a " +
+      "failure: the instance is then failed, and can be rebuilt again. The instance still has its old boot disk if " +
+      "the node failed before removing the disk.",
     ...rights(deps, "InstanceRebuild", atRow("instance", "instance_id")),
     request: { params: z.object({ instance_id: Uuid }), headers: PREFER, body: jsonBody(RebuildBody) },
     responses: { ...answers(Instance, "The instance"), ...ACCEPTED },

@@ -1,4 +1,4 @@
-// Defines the routes for operations: running, finished and stuck ones.
+// Defines the routes for running, finished and stuck operations.
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findOperation, isListed, listOperations } from "../../actors/saga/reads.ts";
