@@ -83,7 +83,10 @@ function Plan({ asked, started: { nodes, skipped } }: { readonly asked: Asked; r
             cli={() => cli(asked, false)}
             send={async (_, key) => {
               const { operation_id } = await send<LabelDrainStarted>("POST", PATH, { body: asked, key });
-              return { to: operation_id === null ? "/nodes" : `/operations/${operation_id}` };
+              return {
+                said: "The drain has begun",
+                to: operation_id === null ? "/nodes" : `/operations/${operation_id}`,
+              };
             }}
             done={({ to = "/nodes" }) => go(to)}
           />

@@ -136,7 +136,10 @@ function Plan({ asked, started }: { readonly asked: Asked; readonly started: Lab
             cli={() => cli(asked, false)}
             send={async (_, key) => {
               const { operation_id } = await send<LabelUpgradeStarted>("POST", PATH, { body: asked, key });
-              return { to: operation_id === null ? "/nodes" : `/operations/${operation_id}` };
+              return {
+                said: "The upgrade has begun",
+                to: operation_id === null ? "/nodes" : `/operations/${operation_id}`,
+              };
             }}
             done={({ to = "/nodes" }) => go(to)}
           />

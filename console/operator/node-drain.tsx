@@ -39,7 +39,7 @@ export function NodeDrain({ id }: { readonly id: string }) {
             cli={() => opsctl("cn drain", [name])}
             send={async (_, key) => {
               const started = await send<DrainStarted>("POST", `/v1/cns/${id}/drain`, { body: {}, key });
-              return { to: `/operations/${started.operation_id}` };
+              return { said: `The drain of ${name} has begun`, to: `/operations/${started.operation_id}` };
             }}
             done={({ to = `/nodes/${id}` }) => go(to)}
           >

@@ -58,7 +58,8 @@ export function NodeEvacuate({ id }: { readonly id: string }) {
             send={async ({ lose }, key) => {
               const body = { fenced: true, lose_local_disks: lose === "true" };
               const { operation_id } = await send<EvacuateStarted>("POST", `/v1/cns/${id}/evacuate`, { body, key });
-              return { to: operation_id === null ? `/nodes/${id}` : `/operations/${operation_id}` };
+              const to = operation_id === null ? `/nodes/${id}` : `/operations/${operation_id}`;
+              return { said: `The evacuation of ${name} has begun`, to };
             }}
             done={({ to = `/nodes/${id}` }) => go(to)}
           />

@@ -141,9 +141,10 @@ function Proposal({ node }: { readonly node: CnView }) {
                 ...(hostname !== "" && { hostname }),
               };
               await send<SetupApproved>("POST", `/v1/cns/${node.server_uuid}/approve-setup`, { body, key });
+              return { said: `The setup of ${node.hostname} is approved` };
             }}
-            done={() => {
-              say("The setup is approved");
+            done={({ said = "" }) => {
+              say(said);
               store.changed("all");
             }}
           />
@@ -226,9 +227,10 @@ export function FactoryReset({ id }: { readonly id: string }) {
         cli={() => opsctl("cn factory-reset", [node.hostname])}
         send={async ({ confirm = "" }, key) => {
           await send("POST", `/v1/cns/${id}/factory-reset`, { query: { confirm }, key });
+          return { said: `${node.hostname} waits for a new setup` };
         }}
-        done={() => {
-          say(`${node.hostname} waits for a new setup`);
+        done={({ said = "" }) => {
+          say(said);
           store.changed("all");
           go(`/nodes/${id}?tab=setup`);
         }}

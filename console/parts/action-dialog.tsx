@@ -1,9 +1,8 @@
 // Shows the dialog of an action: what the action changes, its fields, its command line, and the buttons that send or
 // cancel it.
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { type Action, type Done, running, type Values } from "../core/action.ts";
-import { refusalOf } from "../core/client.ts";
-import { go } from "../core/router.ts";
+import { type Action, type Done, running } from "../core/action.ts";
+import { go, path } from "../core/router.ts";
 import { store } from "../core/store.ts";
 import { say } from "../core/toast.ts";
 import { Form } from "./form.tsx";
@@ -21,6 +20,8 @@ export function ActionDialog() {
     box.current?.close();
     running.value = null;
   };
+  // A dialog belongs to the page that opened it. The Back button can show another page while the dialog is open.
+  useLayoutEffect(() => close, [path.value]);
   return (
     <dialog class="dialog" ref={box} aria-labelledby="action-title" onClose={() => (running.value = null)}>
       {action !== null && <OpenAction key={action.title} action={action} close={close} />}
@@ -28,25 +29,12 @@ export function ActionDialog() {
   );
 }
 
-/**
- * The user may close the dialog while the request runs. Then the result is only shown as a message, because another
- * dialog may be open, or another page.
- */
 function OpenAction({ action, close }: { readonly action: Action; readonly close: () => void }) {
   const isOpen = useRef(true);
   useLayoutEffect(() => () => void (isOpen.current = false), []);
-  const send = async (values: Values, key: string) => {
-    try {
-      return await action.send(values, key);
-    } catch (error) {
-      if (!isOpen.current) say(`${action.title}: ${refusalOf(error).message}`);
-      throw error;
-    }
-  };
   const done = ({ said, to }: Done) => {
     say(said ?? `${action.title}: done`);
     store.changed("all");
-    if (!isOpen.current) return;
     close();
     if (to !== undefined) go(to);
   };
@@ -56,11 +44,13 @@ function OpenAction({ action, close }: { readonly action: Action; readonly close
       <Form
         fields={action.fields ?? []}
         button={action.button ?? action.title}
+        title={action.title}
         isDangerous={action.isDangerous}
         cli={action.cli}
-        send={send}
+        send={action.send}
         cancel={close}
         done={done}
+        hasLeft={() => !isOpen.current}
       >
         {action.notice !== undefined && <p class={action.isDangerous ? "notice danger" : "notice"}>{action.notice}</p>}
       </Form>

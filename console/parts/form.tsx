@@ -6,17 +6,23 @@ import type { ComponentChildren } from "preact";
 import type { Done, Field, Values } from "../core/action.ts";
 import { type Refusal, refusalOf } from "../core/client.ts";
 import { initialValues } from "../core/editing.ts";
-import { askBeforeLeaving } from "../core/router.ts";
+import { askBeforeLeaving, path } from "../core/router.ts";
+import { store } from "../core/store.ts";
 import { parseBytes } from "../core/text.ts";
+import { say } from "../core/toast.ts";
 import { AsCommand, Problem } from "./basics.tsx";
 
 type Props = {
   readonly fields: readonly Field[];
   readonly button: string;
+  /** Names the request in a message about its result. Default: the label of the button. */
+  readonly title?: string;
   readonly isDangerous?: boolean | undefined;
   readonly cli: (values: Values) => string;
   readonly send: (values: Values, key: string) => Promise<Done | void>;
   readonly done: (done: Done) => void;
+  /** Returns whether the user has left the form since it was sent. Default: whether another page is shown. */
+  readonly hasLeft?: () => boolean;
   readonly cancel?: () => void;
   readonly children?: ComponentChildren;
   /** Called at every change, so that a page can show what a value means. */
@@ -28,7 +34,12 @@ type Props = {
   readonly review?: (values: Values) => string;
 };
 
-export function Form({ fields, button, isDangerous, cli, send, done, cancel, children, onValues, review }: Props) {
+/**
+ * The user may leave the form while its request runs. Then the result is only shown as a message, because another page
+ * or dialog may be open.
+ */
+export function Form(props: Props) {
+  const { fields, button, title = button, isDangerous, cli, send, done, cancel, children, onValues, review } = props;
   const id = useId();
   const form = useRef<HTMLFormElement>(null);
   // A repeated attempt after a lost answer is the same request (docs/wire.md, "Repeating a request").
@@ -57,19 +68,24 @@ export function Form({ fields, button, isDangerous, cli, send, done, cancel, chi
     if (busy.value) return;
     busy.value = true;
     refusal.value = null;
+    const from = path.peek();
+    const hasLeft = props.hasLeft ?? (() => path.peek() !== from);
     try {
       if (review !== undefined && asked.value === null) {
         asked.value = review(values.value);
         return;
       }
-      const result = await send(values.value, key.value);
+      const result = await send(values.value, key.value) ?? {};
       renewKey();
       askBeforeLeaving(id, null);
       asked.value = null;
-      done(result ?? {});
+      if (!hasLeft()) return done(result);
+      say(result.said ?? `${title}: done`);
+      store.changed("all");
     } catch (error) {
       asked.value = null;
       refusal.value = refusalOf(error);
+      if (hasLeft()) say(`${title}: ${refusal.value.message}`);
       if (!refusal.value.is_unknown) renewKey();
       queueMicrotask(() => form.current?.querySelector<HTMLElement>("[aria-invalid]")?.focus());
     } finally {

@@ -5,7 +5,6 @@ import type { Action, Opening } from "../core/action.ts";
 import { send } from "../core/client.ts";
 import { tenantctl } from "../core/command.ts";
 import { editing } from "../core/editing.ts";
-import { go } from "../core/router.ts";
 import { isOperator, operatorsAndWriters, writersOnly } from "../core/session.ts";
 import { onlyWhile } from "../core/text.ts";
 import { addDisk } from "./disks.tsx";
@@ -95,8 +94,8 @@ export function instanceActions(instance: Instance): (Action | Opening)[] {
       cli: () => tenantctl("instance delete", [name]),
       send: async (_, key) => {
         await send("DELETE", `/v1/instances/${id}`, { key, respondAsync: true });
-        go(inProject({ tenant: instance.tenant_id, project: instance.project_id }, "instances"));
-        return { said: `${name} is being deleted` };
+        const place = { tenant: instance.tenant_id, project: instance.project_id };
+        return { said: `${name} is being deleted`, to: inProject(place, "instances") };
       },
     },
   ];

@@ -131,12 +131,13 @@ export function NewInstance({ place }: { readonly place: Place }) {
           send={async (given, key) => {
             const created = await createAll(place, given, key, made.current);
             const [only] = created;
-            if (only === undefined || created.length > 1) return { to: inProject(place, "instances") };
+            const said = made.current.size > 1 ? "The instances are being created" : "The instance is being created";
+            if (only === undefined || created.length > 1) return { said, to: inProject(place, "instances") };
             if (given["floating_ip"]) attachLater(only, given["floating_ip"]);
-            return { to: `/instances/${only}` };
+            return { said, to: `/instances/${only}` };
           }}
-          done={({ to }) => {
-            say(made.current.size > 1 ? "The instances are being created" : "The instance is being created");
+          done={({ said = "", to }) => {
+            say(said);
             store.changed("all");
             if (to !== undefined) go(to);
           }}

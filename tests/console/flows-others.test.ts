@@ -1,6 +1,7 @@
 // Tests what the pages of a tenant do when something else happens meanwhile: another user changes the same object, or
 // the server refuses a part of the request.
-import { expect, test } from "vitest";
+import type { Route } from "playwright-core";
+import { describe, expect, test } from "vitest";
 import { addNode } from "../compute/compute-fixture.ts";
 import { type InstanceFixture, makeInstance, openInstanceFixture } from "../compute/instance-fixture.ts";
 import type { ConsolePage } from "../support/browser.ts";
@@ -116,3 +117,74 @@ test("if the first subnet of a new VPC is refused, no VPC stays, and the correct
   const [vpc] = await named("shop");
   expect(await list(`/v1/subnets?vpc=${vpc.id}`)).toMatchObject([{ name: "shop", ipv4_block: "10.20.1.0/24" }]);
 }, LIMIT_MS);
+
+describe("if the user goes to another page before the server answers, its result is shown there:", () => {
+  const refused = { status: 409, json: { message: "the instance has a snapshot" } };
+
+  /** Sends a form that ends with a confirmation, and holds its request until `answer` is called. */
+  async function sendAndHold(url: string, confirm: () => Promise<void>) {
+    const asked = Promise.withResolvers<Route>();
+    await own.page.route(url, (route) => route.request().method() === "GET" ? route.continue() : asked.resolve(route));
+    await confirm();
+    await keyboard.press("Control+Enter");
+    const route = await asked.promise;
+    return {
+      accept: () => route.continue(),
+      refuse: () => route.fulfill(refused),
+    };
+  }
+  const deletion = ({ id, name }: { readonly id: string; readonly name: string }) =>
+    sendAndHold(`**/v1/instances/${id}`, async () => {
+      await keyboard.open(pathOf("quota"), "Quota");
+      await keyboard.open(`/instances/${id}`, name);
+      await keyboard.act("Delete");
+      await keyboard.fill({ [`Type ${name} to delete it`]: name });
+    });
+  const said = (text: string) => own.page.getByRole("status").getByText(text, { exact: true }).waitFor();
+  /** The heading of the page after everything that the result could cause. */
+  const heading = async () => {
+    await own.settled();
+    return await own.page.getByRole("heading", { level: 1 }).textContent();
+  };
+
+  test("a deletion whose dialog the user closed", async () => {
+    const app = okOf(await makeInstance(g, { name: "app1" }));
+    okOf(await g.call("POST", `/v1/instances/${app.id}/stop`));
+    const { accept } = await deletion(app);
+    await keyboard.press("Escape");
+    await keyboard.open(pathOf("networks"), "VPCs");
+    await accept();
+    await said("app1 is being deleted");
+    expect(await heading()).toBe("VPCs");
+  }, LIMIT_MS);
+
+  test("a deletion and a refusal after the Back button, which also closes the dialog", async () => {
+    const app = okOf(await makeInstance(g, { name: "app2" }));
+    okOf(await g.call("POST", `/v1/instances/${app.id}/stop`));
+    const first = await deletion(app);
+    await own.page.goBack();
+    await keyboard.waitForHeading("Quota");
+    await own.page.getByRole("dialog").waitFor({ state: "detached" });
+    await first.refuse();
+    await said("Delete: the instance has a snapshot");
+    await own.page.unroute(`**/v1/instances/${app.id}`);
+    const second = await deletion(app);
+    await own.page.goBack();
+    await keyboard.waitForHeading("Quota");
+    await second.accept();
+    await said("app2 is being deleted");
+    expect(await heading()).toBe("Quota");
+  }, LIMIT_MS);
+
+  test("a form of a page", async () => {
+    const { name } = okOf(await g.call("GET", `/v1/instances/${web1.id}`));
+    const { accept } = await sendAndHold(`**/v1/instances/${web1.id}/rebuild`, async () => {
+      await keyboard.open(`/instances/${web1.id}/rebuild`, `Rebuild ${name}`);
+      await keyboard.fill({ [`Type ${name} to rebuild it`]: name });
+    });
+    await keyboard.open(pathOf("networks"), "VPCs");
+    await accept();
+    await said(`${name} is being rebuilt`);
+    expect(await heading()).toBe("VPCs");
+  }, LIMIT_MS);
+});
