@@ -1481,10 +1481,12 @@ AS $function$
      and exists (
        select from vpc_realization r
          left join vpc v on v.id = r.vpc_id
+         left join ended_vpc e on e.vpc_id = r.vpc_id
          left join nic n on n.id = (j.payload->>'nic_id')::uuid
         where r.server_uuid = j.target_cn
           and case when n.id is not null then r.vpc_id = n.vpc_id
-                   else v.id is null or v.project_id = (select project_id from floating_ip where id = of_floating_ip) end
+                   else coalesce(coalesce(v.project_id, e.project_id) =
+                                 (select project_id from floating_ip where id = of_floating_ip), true) end
           -- The generation at the end of the job. If maintenance has folded changes since, it is too high.
           and coalesce(r.applied_generation, -1) < berth_vpc_generation(r.vpc_id) - (
             select count(*) from vpc_change c where c.vpc_id = r.vpc_id and c.at > j.completed_at)) $function$;
@@ -4480,6 +4482,7 @@ END),
 create table ended_vpc (
   vpc_id uuid not null,
   vni integer not null,
+  project_id uuid,
   constraint ended_vpc_pkey PRIMARY KEY (vpc_id)
 );
 

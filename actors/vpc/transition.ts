@@ -44,13 +44,13 @@ export const vpc = record<VpcState, VpcMessage, Vpc>({
   delete: {
     action: "vpc_delete",
     note: ["name", "tenant_id", "project_id"],
-    parts: ({ id: vpc_id, main_route_table_id, vni }) => [
+    parts: ({ id: vpc_id, project_id, main_route_table_id, vni }) => [
       lock(lockKey("vpc", vpc_id)),
       guard("vpc_is_empty", { vpc_id }, `vpc ${vpc_id} still holds <WHAT>, which must be deleted first`),
       effect("vpc_routes_gone", { vpc_id }),
       withActor({ kind: "route-table", id: main_route_table_id }, { type: "vpc_deleted" }),
       // The VNI stays taken while a node may have the VPC.
-      insert("ended_vpc", { vpc_id, vni }),
+      insert("ended_vpc", { vpc_id, vni, project_id }),
       vpcChanged({ vpc_id }),
     ],
   },

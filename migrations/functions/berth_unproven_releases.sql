@@ -1,6 +1,7 @@
 -- Lists the nodes that could not release a floating IP and may still answer for it. Such a node has not applied a
 -- document of the VPC that is at least as new as the end of its job, and has not confirmed that it removed the VPC. If
--- the NIC was deleted, each VPC of the project counts, because the job does not name the VPC.
+-- the NIC was deleted, each VPC of the project counts, because the job does not name the VPC. A deleted VPC counts also
+-- if its project is not known.
 create or replace function berth_unproven_releases(of_floating_ip uuid) returns setof uuid language sql stable as $$
   select j.target_cn from job j
    where j.payload ? 'floating_ip_id' and j.payload->>'floating_ip_id' = of_floating_ip::text
@@ -14,10 +15,12 @@ create or replace function berth_unproven_releases(of_floating_ip uuid) returns 
      and exists (
        select from vpc_realization r
          left join vpc v on v.id = r.vpc_id
+         left join ended_vpc e on e.vpc_id = r.vpc_id
          left join nic n on n.id = (j.payload->>'nic_id')::uuid
         where r.server_uuid = j.target_cn
           and case when n.id is not null then r.vpc_id = n.vpc_id
-                   else v.id is null or v.project_id = (select project_id from floating_ip where id = of_floating_ip) end
+                   else coalesce(coalesce(v.project_id, e.project_id) =
+                                 (select project_id from floating_ip where id = of_floating_ip), true) end
           -- The generation at the end of the job. If maintenance has folded changes since, it is too high.
           and coalesce(r.applied_generation, -1) < berth_vpc_generation(r.vpc_id) - (
             select count(*) from vpc_change c where c.vpc_id = r.vpc_id and c.at > j.completed_at)) $$;
