@@ -22,7 +22,7 @@ const UPLOAD_ROUTES = [
 ];
 
 // A cell such as 200/404 has the status for an existing object, then the status for a missing object. If a cell has one
-// number, both get this status. The columns are the callers:
+// number, both objects get this status. The columns are the callers:
 //
 // - anon: no credential.
 // - query: the root key in the query, and no other credential.

@@ -1,7 +1,7 @@
 // Sends the same requests to two control planes in one process on one database server. One control plane has very many
-// routes and firewall rules, the other control plane has few. The requests alternate, so that other load on the machine
-// affects both. Then the benchmark checks the query plans of each kind of request. Single run:
-// `deno run -A tests/bench/network.ts`, with --json, --samples=N.
+// routes and firewall rules, and the other control plane has few. The requests alternate, so that other load on the
+// machine affects both. Then the benchmark checks the query plans of each kind of request. Single run, with --json and
+// --samples=N: `deno run -A tests/bench/network.ts`.
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { type OwnCluster, ownCluster } from "../support/cluster.ts";

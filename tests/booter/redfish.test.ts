@@ -42,7 +42,7 @@ describe("set-onetime-boot", () => {
   test.each<[string, Quirks]>([
     ["without quirks", {}],
     ["with a required strong ETag", { etag: "strong", needs_etag: true }],
-    ["with a weak ETag that must be sent as a strong one", { etag: "weak", needs_etag: true }],
+    ["with a weak ETag that must be sent as a strong ETag", { etag: "weak", needs_etag: true }],
     ["with an ETag only in the body", { etag: "body", needs_etag: true }],
     ["with a required ETag that the BMC does not show", { needs_etag: true }],
     ["with a BMC that refuses its own ETag", { etag: "strong", refuses_etag: true }],

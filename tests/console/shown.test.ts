@@ -251,7 +251,7 @@ test("an optional choice states the meaning of its empty value", async () => {
   expect(await form.getByLabel(/^SSH key/).locator("option").first().textContent()).toBe("none");
 }, LIMIT_MS);
 
-test("the server searches the instances of all tenants, also by address, and filters them by state", async () => {
+test("the server searches the instances of all tenants by name and address, and filters them by state", async () => {
   const [nic] = okOf(await g.call("GET", `/v1/nics?instance=${web1.id}`)).items;
   const main = await show(`/all-instances?q=${nic.primary_ipv4}`);
   await main.getByRole("link", { name: "web1" }).waitFor();
@@ -285,7 +285,7 @@ test("the copied commands about a tenant name its silo", async () => {
   await main.getByText(`opsctl tenant show ${silo.name}/${name}`).waitFor();
 }, LIMIT_MS);
 
-test("the page of the root operator lists no keys of nodes, but their number", async () => {
+test("the page of the root operator shows the number of the nodes' keys, and does not list these keys", async () => {
   const main = await show("/me");
   await main.getByText(/^Not listed: \d+ keys? of nodes/).waitFor();
   expect(await main.getByText(/^agent: cn/).count()).toBe(0);

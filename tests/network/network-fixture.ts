@@ -41,7 +41,7 @@ export async function openNetworkFixture() {
     for (const other of all) await other.alive();
     return { instance, nic, node };
   }
-  /** Adds nodes with an instance each. */
+  /** Adds nodes. Each node has one instance. */
   async function spread(count: number): Promise<NetworkNode[]> {
     const added: NetworkNode[] = [];
     for (let at = 0; at < count; at++) {

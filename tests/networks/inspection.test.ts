@@ -87,7 +87,7 @@ describe.skipIf(missing !== null)("a router in the kernel", () => {
     expect((await agent("check")).out).toBe("VPC vpc-4096: matches its document\n");
   }, 120_000);
 
-  test("an agent sets the sysctls of the external device in its first comparison, also after an inspection", async () => {
+  test("an agent sets the sysctls of the external device in its first comparison, even after an inspection", async () => {
     const name = "net.ipv4.icmp_errors_use_inbound_ifaddr";
     const inRouter = (...words: readonly string[]) =>
       site.run(["ip", "netns", "exec", "berth-4096", "sysctl", ...words]);

@@ -95,7 +95,7 @@ describe.skipIf(missing !== null)("two NAT gateways of each family on one node",
     },
   );
 
-  test("each gateway counts its own connections, also after the ruleset was replaced", async () => {
+  test("each gateway counts its own connections, even after the ruleset was replaced", async () => {
     const driver = site.driver("n1");
     const counted = async () =>
       (await driver.ruleCounts(VPC.vni)).map(({ rule_id, packets }) => [rule_id, packets > 0]);

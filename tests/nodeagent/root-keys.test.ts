@@ -65,7 +65,7 @@ test("a key that an operator removes cannot log in any more, at once and after t
   await mkdir(at("zones/config"), { recursive: true });
   await writeFile(at(BOOT_KEYS_FILE), `${STAYS}\n${REMOVED}\n`, { mode: 0o600 });
   await boot();
-  // The keys work before the agent has a connection, so that an operator can repair a node without one.
+  // The keys work before the agent has a connection, so that an operator can repair a node without a connection.
   expect(await accepted()).toEqual([STAYS, REMOVED]);
   await configure(STAYS);
   expect(await accepted()).toEqual([STAYS]);

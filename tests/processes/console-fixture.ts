@@ -1,5 +1,5 @@
 // Creates a tenant's instance on a node that runs the compiled node agent. Two servers run as `task start` starts them.
-// The agent polls one server. Tests open consoles at both.
+// The agent polls one server. Tests open consoles at both servers.
 import { randomBytes } from "node:crypto";
 import { createServer } from "node:net";
 import { join } from "node:path";

@@ -13,7 +13,7 @@ export type Pair = {
   restart(index: 0 | 1): Promise<void>;
   /** Returns the logs of the servers that ended although the test did not kill them. */
   ended(): readonly string[];
-  /** Kills both. */
+  /** Kills both servers. */
   end(): Promise<void>;
   log(): string;
 };

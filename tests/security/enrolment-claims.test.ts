@@ -154,7 +154,7 @@ describe("S-14: the key of an approved node", () => {
     }
   });
 
-  test("is replaced when a claim is approved: the old key is refused at once, the new key is delivered to that claim", async () => {
+  test("is replaced when a claim is approved: the old key is refused at once, and the new key is delivered to that claim", async () => {
     const { machine, node } = await approvedMachine(t);
     okOf(await use(node.api_key));
     const again = okOf(await registerAnonymously(t, machine, { hostname: "reinstalled", admin_ip: "10.0.0.8" }));

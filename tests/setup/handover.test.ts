@@ -220,7 +220,7 @@ const ENDS: Record<string, (run: Run) => Promise<unknown>> = {
     okOf(await onNode(t, "POST", run, "/factory-reset"));
   },
 };
-test.each(Object.keys(ENDS))("after %s the script is forgotten, also in the node's next run", async (name) => {
+test.each(Object.keys(ENDS))("after %s the script is forgotten, even in the node's next run", async (name) => {
   const run = await delivered();
   await ENDS[name]?.(run);
   expect((await showNode(t, run)).state).toBe("awaiting_setup");

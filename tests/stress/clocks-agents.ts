@@ -39,7 +39,7 @@ const IMAGE_BYTES = 10_000;
 
 type Subject = { readonly site: ClocksSite; readonly db: Db; readonly g: InstanceFixture };
 
-/** Runs the agents and prints one line for each. Returns whether all worked correctly. */
+/** Runs the agents and prints one line for each. Returns whether all agents worked correctly. */
 export async function agentsByWrongClocks(site: ClocksSite, db: Db): Promise<boolean> {
   await site.set(SERVERS_AHEAD_S);
   const folder = await temporaryFolder("clocked-agents");

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 
 export type Program = {
   readonly child: ChildProcess;
-  /** Resolves with the first printed line. Rejects when the program ends without one. */
+  /** Resolves with the first printed line. Rejects when the program ends without a line. */
   readonly firstLine: Promise<string>;
   /** Resolves when the program has ended. */
   readonly ended: Promise<void>;

@@ -151,7 +151,7 @@ describe("a session", () => {
     const first = (await login(username)).body;
     const [, claims] = first.access_token.split(".");
     const { sid } = JSON.parse(Buffer.from(claims, "base64url").toString());
-    // Inserts the other sessions, each a little younger, instead of logging in for each.
+    // Inserts the other sessions, each a little younger, instead of logging in for each session.
     await t.db.query(
       `insert into session select (jsonb_populate_record(s, jsonb_build_object('id', gen_random_uuid(),
               'incarnation', gen_random_uuid(), 'created_at', s.created_at + n * interval '1 ms'))).*
