@@ -188,7 +188,7 @@ function describe(decision: Exclude<Decision, { readonly kind: "nothing" }>): st
 
 const REASONS: Readonly<Record<Extract<Decision, { readonly kind: "nothing" }>["reason"], string>> = {
   not_pxe: "it is not a netboot client, and answer_only_pxe is on",
-  foreign_architecture: "its architecture is not x86-64",
+  foreign_architecture: "the booter has no boot file for its architecture",
   no_record: "the control plane has no record of it; its first DISCOVER creates one",
   not_verified: "the control plane does not answer, and only enrolled nodes boot without it",
   no_address: "its record has no address",

@@ -100,7 +100,7 @@ function vpcActions(vpc: Vpc): Action[] {
     {
       title: "Delete the VPC",
       isDangerous: true,
-      notice: "The VPC must have no subnet and no gateway.",
+      notice: "The VPC must have no subnet, no firewall rule, no NAT gateway and no route table other than main.",
       fields: [{ name: "confirm", label: `Type ${vpc.name} to delete it`, mustBe: vpc.name }],
       refused,
       cli: () => tenantctl("vpc delete", [vpc.name]),
