@@ -83,9 +83,25 @@ add_disks() {
   disks="$disks $*"
 }
 
+# arrays_on DEVICE: lists the arrays that use the device or one of its partitions. An array is in the list after the
+# arrays that use it. A container of BIOS RAID is used by its arrays. lsblk omits arrays that have not started.
+arrays_on() {
+  local array member
+  for array in /sys/class/block/"$1"/holders/md* /sys/class/block/"$1"/"$1"*/holders/md*; do
+    [ -e "$array" ] || continue
+    array=@{array##*/}
+    for member in $(grep -l "^external:[/-]$array/" /sys/block/md*/md/metadata_version | cut -d / -f 4); do
+      arrays_on "$member"
+      echo "$member"
+    done
+    arrays_on "$array"
+    echo "$array"
+  done
+}
+
 # stop_arrays DISK: stops the arrays of an earlier run or of an earlier system that use this disk.
 stop_arrays() {
-  for array in $(lsblk -nro NAME,TYPE "/dev/$1" | awk '$2 ~ /^raid/ { print $1 }'); do
+  for array in $(arrays_on "$1" | awk '!listed[$0]++'); do
     mdadm --stop "/dev/$array" >&2 || stop "$array, which uses $1, could not be stopped"
   done
 }
@@ -117,6 +133,7 @@ create_stripe() {
   count=$#
   mdadm --create "$array" --run --quiet --metadata=1.2 --homehost=any --bitmap=internal --level="$level" \
     --raid-devices="$count" "@{@/#//dev/}" >&2 || stop "the array of $* could not be created"
+  udevadm settle --timeout=30 || true
   # If these disks formed the same array before, the array contains the earlier volume group.
   wipefs -aqf "$array" >&2 || stop "the array of $* could not be erased"
   volumes="$volumes $array"

@@ -106,7 +106,7 @@ work=$1 pool=zones server_uuid=1 group=none
 stop() { echo "stopped: $1"; exit 1; }
 check_disk() { :; }
 udevadm() { :; }
-lsblk() { :; }
+arrays_on() { :; }
 mdadm() { if [ "$1" = --create ]; then group=zones; fi; }
 wipefs() { if [ "$2" = /dev/md/berth0 ]; then group=none; fi; }
 vgcreate() { [ "$group" = none ] || { echo "A volume group called zones already exists."; return 1; }; }
@@ -128,7 +128,7 @@ const FIRST_ARRAY = String.raw`
 work=$1 unwritable=$2
 stop() { echo "stopped: $1"; exit; }
 check_disk() { :; }
-lsblk() { echo "md127 raid1"; }
+arrays_on() { echo md127; }
 wipefs() { shift; echo "erase $*"; for each in "$@"; do [ "$each" != "$unwritable" ] || return 1; done; }
 mdadm() { echo "mdadm $1"; [ "$1" = --stop ] || exit 0; }
 linux_dry_run

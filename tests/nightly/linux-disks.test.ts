@@ -28,7 +28,7 @@ mount -t sysfs sys /sys
 mount -t devtmpfs dev /dev
 mount -t tmpfs tmp /run
 exec >/dev/ttyS0 2>&1 </dev/null
-for module in virtio_pci virtio_blk md_mod raid1 raid456 dm_mod; do modprobe $module; done
+for module in virtio_pci virtio_blk md_mod raid1 raid456 linear dm_mod; do modprobe $module; done
 /lib/systemd/systemd-udevd --daemon
 udevadm trigger --action=add
 udevadm settle
@@ -48,6 +48,12 @@ set_up() {
 }
 case $(cat /proc/cmdline) in
 *run=earlier*)
+  # Another system used BIOS RAID, which is an array in a container, and an array without redundancy.
+  mdadm --create /dev/md/bios --run --quiet --metadata=ddf --raid-devices=2 /dev/vda /dev/vdb
+  mdadm --create /dev/md/volume --run --quiet --level=1 --raid-devices=2 /dev/md/bios
+  mdadm --create /dev/md/joined --run --quiet --level=linear --raid-devices=2 /dev/vdc /dev/vdd
+  udevadm settle
+  cat /proc/mdstat
   set_up raidz vda vdb vdc vdd
   vgremove -y zones
   ;;
@@ -118,9 +124,15 @@ async function boot(name: string): Promise<string> {
   return await readFile(console, "utf8");
 }
 
-test("a setup with a new layout can be repeated after a power failure between two arrays, and only the new volume is formatted", async (context) => {
+test("a setup stops the arrays of another system, can be repeated after a power failure between two arrays, and formats only a new volume", async (context) => {
   context.skip(why_not !== null, why_not ?? "");
-  expect(await boot("earlier")).toContain("successfully removed");
+  const earlier = await boot("earlier");
+  expect(earlier.match(/: (?:inactive|active \w+)/g)?.sort()).toEqual([
+    ": active linear",
+    ": active raid1",
+    ": inactive",
+  ]);
+  expect(earlier).toContain("successfully removed");
   expect(await boot("interrupted")).toContain("interrupted");
   const repeated = await boot("repeated");
   expect(repeated).toMatch(/zones +2 berth-6f1c2a52/);
