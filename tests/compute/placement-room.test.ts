@@ -68,7 +68,7 @@ describe("the guard", () => {
     expect(await used()).toEqual({ cpu_units: 0, ram_mb: 0, disk_bytes: 0, instances: 0 });
   });
 
-  test("accepts the last unit of each resource and rejects one more with a reason", async () => {
+  test("accepts the last unit of each resource, and rejects one more unit with a reason", async () => {
     await use({ cpu_units: 6_200, ram_mb: 61_440, disk_bytes: 980 * GIB });
     expect(await roomOn(t, node.id, SLOT)).toBe("true");
     expect(await roomOn(t, node.id, { ...SLOT, cpu_units: 201 })).toBe("200 CPU units left, 201 wanted");
