@@ -3855,34 +3855,34 @@ CREATE OR REPLACE FUNCTION public.usage_follow()
  LANGUAGE plpgsql
 AS $function$
 declare
-  subject  constant jsonb := case tg_op when 'DELETE' then to_jsonb(old) else to_jsonb(new) end;
-  of_id    constant uuid := subject->>'id';
-  was_on   constant boolean := tg_op <> 'INSERT' and
-    (tg_table_name <> 'instance' or to_jsonb(old)->>'state' in ('running', 'stopping'));
-  is_on    constant boolean := tg_op <> 'DELETE' and
-    (tg_table_name <> 'instance' or subject->>'state' in ('running', 'stopping'));
-  pass_at  timestamptz;
+  pass_at  timestamptz := berth_now();
   last_end timestamptz;
 begin
-  if not was_on and not is_on then return null; end if;
-  pass_at := berth_now();
   -- A new row has no earlier span.
   if tg_op <> 'INSERT' then
-    select max(ended_at) into last_end from usage_span where resource = tg_table_name and resource_id = of_id;
+    select max(ended_at) into last_end from usage_span where resource = tg_table_name and resource_id = old.id;
     update usage_span set ended_at = greatest(began_at, pass_at)
-     where resource = tg_table_name and resource_id = of_id and ended_at is null
+     where resource = tg_table_name and resource_id = old.id and ended_at is null
      returning ended_at into pass_at;
   end if;
-  if is_on then
-    insert into usage_span (tenant_id, project_id, resource, resource_id, vcpus, memory_bytes, disk_bytes, floating_ips,
-                            began_at)
-      values ((subject->>'tenant_id')::uuid, (subject->>'project_id')::uuid, tg_table_name, of_id,
-              case tg_table_name when 'instance' then (subject->>'cpu')::bigint else 0 end,
-              case tg_table_name when 'instance' then (subject->>'memory_bytes')::bigint else 0 end,
-              case tg_table_name when 'disk' then (subject->>'size_bytes')::bigint else 0 end,
-              case tg_table_name when 'floating_ip' then 1 else 0 end,
-              greatest(coalesce(pass_at, berth_now()), last_end));
-  end if;
+  if tg_op = 'DELETE' then return null; end if;
+  last_end := greatest(coalesce(pass_at, berth_now()), last_end);
+  case tg_table_name
+  when 'instance' then
+    if new.state in ('running', 'stopping') then
+      insert into usage_span
+          (tenant_id, project_id, resource, resource_id, vcpus, memory_bytes, disk_bytes, floating_ips, began_at)
+        values (new.tenant_id, new.project_id, 'instance', new.id, new.cpu, new.memory_bytes, 0, 0, last_end);
+    end if;
+  when 'disk' then
+    insert into usage_span
+        (tenant_id, project_id, resource, resource_id, vcpus, memory_bytes, disk_bytes, floating_ips, began_at)
+      values (new.tenant_id, new.project_id, 'disk', new.id, 0, 0, new.size_bytes, 0, last_end);
+  when 'floating_ip' then
+    insert into usage_span
+        (tenant_id, project_id, resource, resource_id, vcpus, memory_bytes, disk_bytes, floating_ips, began_at)
+      values (new.tenant_id, new.project_id, 'floating_ip', new.id, 0, 0, 0, 1, last_end);
+  end case;
   return null;
 end $function$;
 
@@ -6023,9 +6023,9 @@ CREATE TRIGGER stored_upload_of_new AFTER INSERT ON public.image_upload FOR EACH
 CREATE TRIGGER count_host_added AFTER INSERT ON public.instance FOR EACH ROW WHEN ((new.host_cn_uuid IS NOT NULL)) EXECUTE FUNCTION count_host();
 CREATE TRIGGER count_host_changed AFTER UPDATE ON public.instance FOR EACH ROW WHEN ((old.host_cn_uuid IS DISTINCT FROM new.host_cn_uuid)) EXECUTE FUNCTION count_host();
 CREATE TRIGGER count_host_removed AFTER DELETE ON public.instance FOR EACH ROW WHEN ((old.host_cn_uuid IS NOT NULL)) EXECUTE FUNCTION count_host();
-CREATE TRIGGER usage_of_changed AFTER UPDATE ON public.instance FOR EACH ROW WHEN (((old.state <> new.state) OR (old.cpu <> new.cpu) OR (old.memory_bytes <> new.memory_bytes))) EXECUTE FUNCTION usage_follow();
-CREATE TRIGGER usage_of_deleted AFTER DELETE ON public.instance FOR EACH ROW EXECUTE FUNCTION usage_follow();
-CREATE TRIGGER usage_of_new AFTER INSERT ON public.instance FOR EACH ROW EXECUTE FUNCTION usage_follow();
+CREATE TRIGGER usage_of_changed AFTER UPDATE ON public.instance FOR EACH ROW WHEN ((((old.state = ANY (ARRAY['running'::text, 'stopping'::text])) OR (new.state = ANY (ARRAY['running'::text, 'stopping'::text]))) AND ((old.state <> new.state) OR (old.cpu <> new.cpu) OR (old.memory_bytes <> new.memory_bytes)))) EXECUTE FUNCTION usage_follow();
+CREATE TRIGGER usage_of_deleted AFTER DELETE ON public.instance FOR EACH ROW WHEN ((old.state = ANY (ARRAY['running'::text, 'stopping'::text]))) EXECUTE FUNCTION usage_follow();
+CREATE TRIGGER usage_of_new AFTER INSERT ON public.instance FOR EACH ROW WHEN ((new.state = ANY (ARRAY['running'::text, 'stopping'::text]))) EXECUTE FUNCTION usage_follow();
 CREATE TRIGGER job_number BEFORE INSERT ON public.job FOR EACH ROW EXECUTE FUNCTION job_number();
 CREATE TRIGGER nic_mac BEFORE INSERT ON public.nic FOR EACH ROW WHEN ((new.mac IS NULL)) EXECUTE FUNCTION nic_mac();
 CREATE TRIGGER webhook_count_added AFTER INSERT ON public.webhook_delivery REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION webhook_count();
