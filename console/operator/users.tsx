@@ -14,8 +14,9 @@ import { tenantPath, tenantsQuery } from "./tenants.tsx";
 
 export function Users() {
   const { data: tenants = [] } = useQuery(tenantsQuery);
+  const byId = new Map(tenants.map((tenant) => [tenant.id, tenant]));
   const tenantName = (id: string | null) => {
-    const tenant = tenants.find((each) => each.id === id);
+    const tenant = id === null ? undefined : byId.get(id);
     return id === null ? "operators" : tenant === undefined ? id : tenantPath(tenant);
   };
   const columns: readonly Column<User>[] = [

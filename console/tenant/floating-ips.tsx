@@ -1,9 +1,11 @@
 // Shows the floating IPs of a project, and the actions that create, attach, move, detach and delete them.
 import type { FloatingIp } from "../../src/contract/network.ts";
+import { useMemo } from "preact/hooks";
 import type { Action } from "../core/action.ts";
 import { send } from "../core/client.ts";
 import { tenantctl } from "../core/command.ts";
 import { labelAction } from "../core/labels.ts";
+import { namedNics, type Names, namesOf } from "../core/members.ts";
 import { writersOnly } from "../core/session.ts";
 import { Link } from "../parts/basics.tsx";
 import { createdColumn, LABELS_COLUMN } from "../parts/columns.tsx";
@@ -16,16 +18,10 @@ import { floatingIpsQuery, instancesQuery, projectNicsQuery } from "./queries.ts
 
 type Target = { readonly value: string; readonly label: string };
 
-export function FloatingIps({ place }: { readonly place: Place }) {
-  useKept(place);
-  const { data: nics = [] } = useQuery(projectNicsQuery(place));
-  const { data: instances = [] } = useQuery(instancesQuery(place));
-  const nameOf = (id: string | null) => instances.find((each) => each.id === id)?.name ?? id;
-  const targets: readonly Target[] = nics.map((nic) => ({
-    value: nic.id,
-    label: `${nameOf(nic.instance_id)}, ${nic.name}, ${nic.primary_ipv4 ?? nic.primary_ipv6 ?? "no address"}`,
-  }));
-  const columns: readonly Column<FloatingIp>[] = [
+const instanceOf = ({ attached_instance_id: id }: FloatingIp, names: Names) => id === null ? null : names.get(id) ?? id;
+
+function columnsWith(names: Names): readonly Column<FloatingIp>[] {
+  return [
     { name: "name", title: "Name", sorts: true, text: ({ name }) => name, cell: ({ name }) => name },
     {
       name: "address",
@@ -37,15 +33,28 @@ export function FloatingIps({ place }: { readonly place: Place }) {
     {
       name: "instance",
       title: "Attached to",
-      text: ({ attached_instance_id }) => nameOf(attached_instance_id),
-      cell: ({ attached_instance_id }) =>
-        attached_instance_id === null
+      text: (ip) => instanceOf(ip, names),
+      cell: (ip) =>
+        ip.attached_instance_id === null
           ? <span class="dim">nothing</span>
-          : <Link to={`/instances/${attached_instance_id}`}>{nameOf(attached_instance_id)}</Link>,
+          : <Link to={`/instances/${ip.attached_instance_id}`}>{instanceOf(ip, names)}</Link>,
     },
     LABELS_COLUMN,
     createdColumn(true),
   ];
+}
+
+export function FloatingIps({ place }: { readonly place: Place }) {
+  useKept(place);
+  const { data: nics } = useQuery(projectNicsQuery(place));
+  const { data: instances } = useQuery(instancesQuery(place));
+  const names = useMemo(() => namesOf(instances ?? []), [instances]);
+  const columns = useMemo(() => columnsWith(names), [names]);
+  const targets = useMemo(() =>
+    namedNics(nics ?? [], names).map((nic): Target => ({
+      value: nic.id,
+      label: `${nic.instance}, ${nic.name}, ${nic.primary_ipv4 ?? nic.primary_ipv6 ?? "no address"}`,
+    })), [nics, names]);
   return (
     <ListPage<FloatingIp>
       title="Floating IPs"
@@ -54,7 +63,7 @@ export function FloatingIps({ place }: { readonly place: Place }) {
       columns={columns}
       idOf={({ id }) => id}
       actionsOf={(ip) => [
-        attach(ip, targets, nameOf(ip.attached_instance_id)),
+        attach(ip, targets, instanceOf(ip, names)),
         ...(ip.attached_to === null ? [] : [detach(ip)]),
         label(ip),
         remove(ip),

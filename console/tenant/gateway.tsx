@@ -3,11 +3,13 @@ import type { NatGateway } from "../../src/contract/network.ts";
 import type { PortForward, PortForwardBody } from "../../src/contract/port-forward.ts";
 import { PORT_FORWARD_PROTOCOLS } from "../../src/contract/enums.ts";
 import { PORT_MAX } from "../../src/contract/limits.ts";
+import { useMemo } from "preact/hooks";
 import { type Action, type Choice, useActions } from "../core/action.ts";
 import { get, getAll, type Refusal, send } from "../core/client.ts";
 import { tenantctl } from "../core/command.ts";
 import { editing } from "../core/editing.ts";
 import { labelAction, labelTexts } from "../core/labels.ts";
+import { type NamedNic, namedNics, namesOf } from "../core/members.ts";
 import type { Query } from "../core/store.ts";
 import { writersOnly } from "../core/session.ts";
 import { Actions } from "../parts/actions.tsx";
@@ -54,17 +56,17 @@ function Gateway({ gateway, refusal }: { readonly gateway: NatGateway; readonly 
   const place = { tenant: gateway.tenant_id, project: gateway.project_id };
   const { data: found } = useQuery(vpcQuery(vpc_id));
   const vpc = found?.name ?? vpc_id;
-  const { data: nics = [] } = useQuery(projectNicsQuery(place));
-  const { data: instances = [] } = useQuery(instancesQuery(place));
+  const { data: nics } = useQuery(projectNicsQuery(place));
+  const { data: instances } = useQuery(instancesQuery(place));
   const forwards = useQuery(forwardsQuery(gateway));
-  const named = nics.filter((nic) => nic.vpc_id === vpc_id).map((nic) => ({
-    ...nic,
-    address: family === "v4" ? nic.primary_ipv4 : nic.primary_ipv6,
-    instance: instances.find((each) => each.id === nic.instance_id)?.name ?? nic.instance_id,
-  }));
-  const targets = named.filter(({ address }) => address !== null).map((nic): Choice => ({
+  const addressOf = (nic: NamedNic) => family === "v4" ? nic.primary_ipv4 : nic.primary_ipv6;
+  const named = useMemo(
+    () => namedNics((nics ?? []).filter((nic) => nic.vpc_id === vpc_id), namesOf(instances ?? [])),
+    [nics, instances, vpc_id],
+  );
+  const targets = named.filter((nic) => addressOf(nic) !== null).map((nic): Choice => ({
     value: nic.id,
-    label: `${nic.instance}, ${nic.name}, ${nic.address}`,
+    label: `${nic.instance}, ${nic.name}, ${addressOf(nic)}`,
   }));
   const argv = ["tenantctl", "nat-gateway", "update", name, "--vpc", vpc];
   useActions([
@@ -72,7 +74,8 @@ function Gateway({ gateway, refusal }: { readonly gateway: NatGateway; readonly 
     labelAction({ path: `/v1/nat-gateways/${id}`, argv, labels: gateway.labels }),
     deleteAction(gateway, vpc, forwards.data?.length ?? 0),
   ]);
-  const nicOf = (forward: PortForward) => named.find((nic) => nic.id === forward.nic_id);
+  const byId = useMemo(() => new Map(named.map((nic) => [nic.id, nic])), [named]);
+  const nicOf = (forward: PortForward) => byId.get(forward.nic_id);
   const columns: readonly Column<PortForward>[] = [
     { name: "name", title: "Name", sorts: true, text: (row) => row.name, cell: (row) => row.name },
     {
@@ -86,7 +89,10 @@ function Gateway({ gateway, refusal }: { readonly gateway: NatGateway; readonly 
     {
       name: "to",
       title: "To",
-      text: (row) => `${nicOf(row)?.instance ?? row.nic_id} ${nicOf(row)?.address ?? ""}`,
+      text: (row) => {
+        const nic = nicOf(row);
+        return nic === undefined ? row.nic_id : `${nic.instance} ${addressOf(nic) ?? ""}`;
+      },
       cell: (row) => {
         const nic = nicOf(row);
         if (nic === undefined) return <code>{row.nic_id}</code>;

@@ -1,10 +1,12 @@
 // Shows the placement groups of a project: instances that are kept apart or together.
 import type { PlacementGroup } from "../../src/contract/placement-group.ts";
+import { useMemo } from "preact/hooks";
 import type { Action } from "../core/action.ts";
 import { send } from "../core/client.ts";
 import { tenantctl } from "../core/command.ts";
 import { editing } from "../core/editing.ts";
 import { labelAction } from "../core/labels.ts";
+import { memberCounts } from "../core/members.ts";
 import { writersOnly } from "../core/session.ts";
 import { createdColumn, LABELS_COLUMN } from "../parts/columns.tsx";
 import type { Column } from "../parts/list.tsx";
@@ -25,8 +27,9 @@ const ELSE = { required: "is refused", preferred: "is placed elsewhere" } as con
 
 export function PlacementGroups({ place }: { readonly place: Place }) {
   useKept(place);
-  const { data: instances = [] } = useQuery(instancesQuery(place));
-  const members = ({ id }: PlacementGroup) => instances.filter((each) => each.placement_group_id === id).length;
+  const { data: instances } = useQuery(instancesQuery(place));
+  const counts = useMemo(() => memberCounts(instances ?? []), [instances]);
+  const members = ({ id }: PlacementGroup) => counts.get(id) ?? 0;
   const columns: readonly Column<PlacementGroup>[] = [
     { name: "name", title: "Name", sorts: true, text: ({ name }) => name, cell: ({ name }) => name },
     { name: "rule", title: "Its instances are", sorts: true, text: ruleText, cell: ruleText },
