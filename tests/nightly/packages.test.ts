@@ -1,11 +1,13 @@
 // The packages of a release on a Debian machine with systemd, installed as docs/guides/install.md describes: a control
-// plane with Debian's PostgreSQL, a node with QEMU, and a booter. The services run with all the limits of their units.
+// plane with Debian's PostgreSQL, a node with QEMU, a booter, and the image index builder with recorded answers of the
+// vendors. The services run with all the limits of their units.
 import { execFile } from "node:child_process";
 import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
+import { PACKAGES } from "../../cli/release/packages.ts";
 import { buildConsole } from "../../console/bundle.ts";
 import { TINY_GUEST_LINE, tinyGuest } from "../../src/dev/tiny-guest.ts";
 import { settingsIn } from "../guides/guide.ts";
@@ -29,9 +31,12 @@ const LIMIT_MS = 600_000;
 /** The node's identity: a machine in a cloud may have no UUID in its firmware. */
 const SERVER_UUID = "3f2a9c1e-0000-4000-8000-00000000c0de";
 
+/** The recorded answers of all vendors. Services see no file below /root. */
+const RECORDING = "/srv/vendor-web";
+
 const INSTALL = `
 cd release
-sh install.sh berth-control-plane opsctl tenantctl nodeagent booter
+sh install.sh ${PACKAGES.join(" ")}
 cd ..
 until systemctl is-active postgresql@15-main; do sleep 1; done
 su postgres -c 'psql --set ON_ERROR_STOP=1' < database.sql
@@ -105,10 +110,20 @@ ss --no-header --listening --udp --numeric | grep -E ':69 '
 systemctl is-active berth-booter
 `;
 
+const INDEX_BUILDER = `
+cp -r vendor-web ${RECORDING}
+sed -i 's|^INDEX_BUILDER_OPTIONS=.*|INDEX_BUILDER_OPTIONS=--recorded ${RECORDING}|' /etc/berth/index-builder.env
+systemctl start berth-index-builder
+index-builder verify /var/lib/berth-images/site
+grep -F debian /var/lib/berth-images/site/v1/index.json
+systemctl enable --now berth-index-builder.timer
+systemctl is-active berth-index-builder.timer
+`;
+
 const REMOVE = `
-systemctl stop berth-nodeagent berth-booter berth-control-plane
-systemctl show --property=Result --value berth-nodeagent berth-booter berth-control-plane | grep . | sort -u > results
-dpkg --purge nodeagent booter berth-control-plane opsctl tenantctl
+systemctl stop berth-nodeagent berth-booter berth-control-plane berth-index-builder.timer
+systemctl show --property=Result --value berth-nodeagent berth-booter berth-control-plane berth-index-builder | grep . | sort -u > results
+dpkg --purge ${PACKAGES.join(" ")}
 systemctl list-units --all --type=service,timer --plain --no-legend 'berth*' > units
 `;
 
@@ -126,13 +141,14 @@ test("the packages run a site on a machine with systemd, and no unit remains aft
   await writeFile(join(inside, "database.sql"), settingsIn(await guide("install"), "sql").join("\n"));
   await writeFile(join(inside, "image.raw"), tinyGuest(DISK_BYTES));
   await cp(await release(folder.path), join(inside, "release"), { recursive: true });
+  await cp(join(ROOT, "tests/fixtures/vendor-web/t0"), join(inside, "vendor-web"), { recursive: true });
 
   const session = {
     folder: inside,
     env: { PATH: INSIDE_PATH, HOME: FOLDER, XDG_CONFIG_HOME: `${FOLDER}/config`, OPSCTL_ENDPOINT: ENDPOINT },
     wrap: (argv: readonly string[]) => machine.wrap(argv.map((word) => word.replace(inside, FOLDER)), FOLDER),
   };
-  const steps = { INSTALL, CONTROL_PLANE, NODE, SURVIVES, STOP, BOOTER, REMOVE };
+  const steps = { INSTALL, CONTROL_PLANE, NODE, SURVIVES, STOP, BOOTER, INDEX_BUILDER, REMOVE };
   for (const [name, script] of Object.entries(steps)) {
     await runBlocks([{ line: 0, script, shown: null, place: name }], session).catch(async (error) => {
       const { stdout } = await machine.inside("journalctl", "--no-pager", "--lines=60", "--unit=berth-*");
@@ -156,8 +172,7 @@ async function release(folder: string): Promise<string> {
   const out = join(folder, "release");
   const architecture = (await run(present("dpkg"), ["--print-architecture"])).stdout.trim();
   const argv = ["--key", await releaseKeyIn(folder), "--out", out, "--architecture", architecture];
-  const packages = ["berth-control-plane", "opsctl", "tenantctl", "nodeagent", "booter"];
-  const wanted = packages.flatMap((name) => ["--package", name]);
+  const wanted = PACKAGES.flatMap((name) => ["--package", name]);
   await run(process.execPath, ["run", "-A", "cli/release/main.ts", ...argv, ...wanted], {
     cwd: ROOT,
     maxBuffer: 2 ** 26,
