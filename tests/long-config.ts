@@ -34,6 +34,7 @@ export const LONG = [
   "tests/console/shown.test.ts",
   "tests/console/flows-more.test.ts",
   "tests/console/flows-operator.test.ts",
+  "tests/console/flows-others.test.ts",
   "tests/console/flows-tenant.test.ts",
   "tests/processes/console.test.ts",
   "tests/processes/image-upload.test.ts",

@@ -246,7 +246,7 @@ test("add a NIC to a stopped instance, change its addresses, remove it", async (
   await keyboard.act("Change the addresses of NIC backend");
   const block = vpc.ipv4_block.replace(/\.0\/\d+$/, ".248/29");
   await keyboard.fill({ "Allowed blocks": block });
-  await page().getByText(`tenantctl nic update backend --instance web2 --no-additional-ips --allow-cidr ${block}`)
+  await page().getByText(`tenantctl nic update backend --instance web2 --allow-cidr ${block}`)
     .waitFor();
   await keyboard.press("Control+Enter");
   await page().getByText(block, { exact: true }).waitFor();
