@@ -5,11 +5,10 @@ import type { SessionListed } from "../../src/contract/identity.ts";
 import type { SshKey } from "../../src/contract/ssh-key.ts";
 import { useSignal } from "@preact/signals";
 import { type Action, run, useActions } from "../core/action.ts";
-import { getArray, send } from "../core/client.ts";
+import { get, getArray, send } from "../core/client.ts";
 import { command } from "../core/command.ts";
 import { fullScopeOnly, isOperator, me } from "../core/session.ts";
 import { setSingleKeys, singleKeys } from "../core/keys.ts";
-import { counted } from "../core/text.ts";
 import { Actions } from "../parts/actions.tsx";
 import { AsCommand, Copyable, Facts, Heading, Problem, Section, When } from "../parts/basics.tsx";
 import { RowLabels } from "../parts/row-labels.tsx";
@@ -21,19 +20,17 @@ const program = () => isOperator() ? "opsctl" : "tenantctl";
 export function Me() {
   const secret = useSignal<string | null>(null);
   const who = me.value;
+  // A site has one key for each node, so these keys are left out.
   const keys = useQuery({
     key: "api keys",
     kinds: ["api-key"],
-    read: (signal) => getArray<ApiKeyView>("/v1/auth/api-keys", signal),
+    read: (signal) => get<ApiKeyView[]>("/v1/auth/api-keys", { of_nodes: "false" }, signal),
   });
   const ssh = useQuery({
     key: "my ssh keys",
     kinds: ["ssh-key"],
     read: (signal) => getArray<SshKey>("/v1/auth/ssh-keys", signal),
   });
-  // A site has one key for each node.
-  const listed = keys.data?.filter(({ scope }) => scope !== "agent");
-  const keys_of_nodes = (keys.data?.length ?? 0) - (listed?.length ?? 0);
   useActions(meActions((made) => (secret.value = made)));
   return (
     <>
@@ -54,10 +51,10 @@ export function Me() {
           <Copyable text={secret.value} label="the key" />
         </div>
       )}
-      <Section title="API keys" count={listed?.length}>
+      <Section title="API keys" count={keys.data?.length}>
         {keys.refusal !== undefined && <Problem refusal={keys.refusal} />}
         <ul class="plain">
-          {(listed ?? []).map((key) => (
+          {(keys.data ?? []).map((key) => (
             <li key={key.id}>
               {key.description}
               <span class="dim">{key.scope}</span>
@@ -71,9 +68,9 @@ export function Me() {
             </li>
           ))}
         </ul>
-        {keys_of_nodes > 0 && (
+        {isOperator() && (
           <p class="dim">
-            Not listed: {counted(keys_of_nodes, "key")} of nodes. <code>opsctl api-key list</code> shows all keys.
+            The keys of nodes are not listed here. <code>opsctl api-key list --of-nodes true</code> lists them.
           </p>
         )}
       </Section>

@@ -39,7 +39,7 @@ export async function databaseVersion(client: DbClient): Promise<CheckResult> {
     status: standby || major < MAJOR_MIN ? "fail" : "warn",
     facts: [],
     found: facts,
-    mend: standby ? "point DATABASE_URL to the primary server" : `upgrade it to PostgreSQL ${MAJOR_TESTED}`,
+    mend: standby ? "point DATABASE_URL to the primary server" : `upgrade the server to PostgreSQL ${MAJOR_TESTED}`,
   });
 }
 

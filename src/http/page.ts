@@ -42,7 +42,12 @@ export function resultsPage<R, T>(list: {
   const { rows, limit, view, cursorOf, narrow } = list;
   if (limit === undefined) {
     return rows.length > SCAN_ROWS_MAX
-      ? { ok: false, fault: scanLimitExceeded(narrow) }
+      ? {
+        ok: false,
+        fault: scanLimitExceeded(
+          `${narrow === null ? "" : `narrow it with ${narrow} or `}read it in pages with limit=`,
+        ),
+      }
       : { ok: true, page: { items: rows.map(view) } };
   }
   const shown = rows.slice(0, limit);
@@ -79,8 +84,8 @@ function idOf(page_token: string): string | null {
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-export function scanLimitExceeded(narrow: string | null): Fault {
-  const less = narrow === null ? "" : `narrow it with ${narrow} or `;
-  const message = `the list holds more than ${SCAN_ROWS_MAX} rows; ${less}read it in pages with limit=`;
+/** Returns the refusal of a list that is too long. The advice says what the caller can do instead. */
+export function scanLimitExceeded(advice: string): Fault {
+  const message = `the list holds more than ${SCAN_ROWS_MAX} rows; ${advice}`;
   return fault("bad_request", message, { error_code: "ScanLimitExceeded" });
 }

@@ -30,13 +30,10 @@ export function switchesProtocols(description: string) {
   return { 101: { description }, ...ERROR_RESPONSES };
 }
 
-/**
- * Reads all rows of an unpaged list. If there are too many rows, returns a fault that suggests the filter `narrow`
- * (null: there is no filter).
- */
-export async function wholeList<R>(narrow: string | null, read: (rows: number) => Promise<R[]>): Promise<R[] | Fault> {
+/** Reads all rows of a list without pages. If there are too many rows, returns a fault with the advice. */
+export async function wholeList<R>(advice: string, read: (rows: number) => Promise<R[]>): Promise<R[] | Fault> {
   const rows = await read(SCAN_ROWS_MAX + 1);
-  return rows.length > SCAN_ROWS_MAX ? scanLimitExceeded(narrow) : rows;
+  return rows.length > SCAN_ROWS_MAX ? scanLimitExceeded(advice) : rows;
 }
 
 /** Returns the definition of a required JSON body. */

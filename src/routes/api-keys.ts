@@ -53,13 +53,27 @@ export function apiKeyRoutes(app: App, deps: Deps): void {
     tags,
     summary: "List the caller's API keys, oldest first",
     ...rights(deps, "ApiKeyList"),
+    request: {
+      query: z.object({
+        of_nodes: z.enum(["true", "false"]).optional()
+          .describe(
+            "`true` lists only the keys of nodes, which belong to the operator who approved the node. " +
+              "`false` lists only the other keys",
+          ),
+      }),
+    },
     responses: answers(z.array(ApiKeyView), "The keys, without secrets"),
   });
   app.openapi(listRoute, async (c) => {
     const { user_id, key_tenant_id } = callerOf(c);
     // A key that is bound to a tenant cannot see the other keys of its owner.
-    const filter = key_tenant_id === null ? { user_id } : { user_id, tenant_id: key_tenant_id };
-    const keys = await wholeList("deleting keys", (rows) => listApiKeys(deps.kysely, filter, rows));
+    const owner = key_tenant_id === null ? { user_id } : { user_id, tenant_id: key_tenant_id };
+    const { of_nodes } = c.req.valid("query");
+    const filter = of_nodes === undefined ? owner : { ...owner, of_nodes: of_nodes === "true" };
+    const keys = await wholeList(
+      "of_nodes=false leaves out the keys of nodes",
+      (rows) => listApiKeys(deps.kysely, filter, rows),
+    );
     return isFault(keys) ? faultResponse(c, keys) : c.json(keys, 200);
   });
 

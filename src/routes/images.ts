@@ -127,7 +127,10 @@ function levelRoutes(app: App, deps: Deps, { of, about, path, params, locate }: 
   });
   app.openapi(listRoute, async (c) => {
     const { label: labels } = c.req.valid("query");
-    const images = await wholeList(null, (rows) => listImages(deps.kysely, scopesAt(c), { rows, labels }));
+    const images = await wholeList(
+      "narrow it with label=",
+      (rows) => listImages(deps.kysely, scopesAt(c), { rows, labels }),
+    );
     return isFault(images) ? faultResponse(c, images) : c.json(images, 200);
   });
 

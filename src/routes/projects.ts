@@ -42,7 +42,10 @@ export function projectRoutes(app: App, deps: Deps): void {
   app.openapi(listRoute, async (c) => {
     const { tenant_id } = c.req.valid("param");
     const { label: labels } = c.req.valid("query");
-    const projects = await wholeList("GET by id", (rows) => listProjects(deps.kysely, tenant_id, { rows, labels }));
+    const projects = await wholeList(
+      "narrow it with label=",
+      (rows) => listProjects(deps.kysely, tenant_id, { rows, labels }),
+    );
     return isFault(projects) ? faultResponse(c, projects) : c.json(projects, 200);
   });
 

@@ -34,7 +34,7 @@ export function siloRoutes(app: App, deps: Deps): void {
     responses: answers(z.array(Silo), "The silos"),
   });
   app.openapi(listRoute, async (c) => {
-    const silos = await wholeList("GET /v1/silos/{silo_id}", (rows) => listSilos(deps.kysely, rows));
+    const silos = await wholeList("read one silo with GET /v1/silos/{silo_id}", (rows) => listSilos(deps.kysely, rows));
     return isFault(silos) ? faultResponse(c, silos) : c.json(silos, 200);
   });
 

@@ -125,7 +125,7 @@ function ownRoutes(app: App, deps: Deps): void {
   app.openapi(listRoute, async (c) => {
     const { label: labels } = c.req.valid("query");
     const list = (rows: number) => listSshKeys(deps.kysely, scopeOfCaller(c), { rows, labels });
-    const keys = await wholeList("deleting keys", list);
+    const keys = await wholeList("narrow it with label=", list);
     return isFault(keys) ? faultResponse(c, keys) : c.json(keys, 200);
   });
 
@@ -158,7 +158,7 @@ function levelRoutes(app: App, deps: Deps, { of, about, path, params, locate }: 
   app.openapi(listRoute, async (c) => {
     const { label: labels } = c.req.valid("query");
     const list = (rows: number) => listSshKeys(deps.kysely, scopeAt(c), { rows, labels });
-    const keys = await wholeList("deleting keys", list);
+    const keys = await wholeList("narrow it with label=", list);
     return isFault(keys) ? faultResponse(c, keys) : c.json(keys, 200);
   });
 

@@ -32,7 +32,10 @@ export function tenantKeyRoutes(app: App, deps: Deps): void {
   });
   app.openapi(listRoute, async (c) => {
     const { tenant_id } = c.req.valid("param");
-    const keys = await wholeList("deleting keys", (rows) => listApiKeys(deps.kysely, { tenant_id }, rows));
+    const keys = await wholeList(
+      "delete unused keys",
+      (rows) => listApiKeys(deps.kysely, { tenant_id }, rows),
+    );
     return isFault(keys) ? faultResponse(c, keys) : c.json(keys, 200);
   });
 

@@ -45,7 +45,7 @@ export function tenantRoutes(app: App, deps: Deps): void {
   });
   app.openapi(listRoute, async (c) => {
     const tenants = await wholeList(
-      "GET by id",
+      "read one tenant with GET /v1/silos/{silo_id}/tenants/{tenant_id}",
       (rows) => listTenants(deps.kysely, c.req.valid("param").silo_id, rows),
     );
     return isFault(tenants) ? faultResponse(c, tenants) : c.json(tenants, 200);

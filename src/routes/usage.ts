@@ -49,7 +49,10 @@ export function usageRoutes(app: App, deps: Reads): void {
     const range = await usageRange(deps.kysely, c.req.valid("query"));
     if (isFault(range)) return faultResponse(c, range);
     const closed = await isClosed(deps.kysely, range.to);
-    const projects = await wholeList(null, (rows) => listProjectTotals(deps.kysely, range, rows));
+    const projects = await wholeList(
+      "read the usage of one tenant or project",
+      (rows) => listProjectTotals(deps.kysely, range, rows),
+    );
     return isFault(projects) ? faultResponse(c, projects) : c.json({ ...range, closed, projects }, 200);
   });
 }

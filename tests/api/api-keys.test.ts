@@ -20,6 +20,17 @@ test("there are six scopes", () => {
   expect([...KEY_SCOPES].sort()).toEqual(["agent", "audit_only", "booter", "full", "read_only", "ur_enroll"]);
 });
 
+test("of_nodes selects the keys of nodes, or the other keys", async () => {
+  const { server_uuid } = await t.approvedNode();
+  const list = async (query: string) =>
+    (await t.call("GET", `${PATH}${query}`)).body as { bound_to_cn: string | null }[];
+  const [all, of_nodes, others] = [await list(""), await list("?of_nodes=true"), await list("?of_nodes=false")];
+  expect(of_nodes.map(({ bound_to_cn }) => bound_to_cn)).toContain(server_uuid);
+  expect(of_nodes).toEqual(all.filter(({ bound_to_cn }) => bound_to_cn !== null));
+  expect(others).toEqual(all.filter(({ bound_to_cn }) => bound_to_cn === null));
+  expect(await t.call("GET", `${PATH}?of_nodes=yes`)).toMatchObject({ status: 400 });
+});
+
 test.each([...KEY_SCOPES])("a new key of scope %s is accepted, and its secret is shown only once", async (scope) => {
   const { status, body } = await make({ description: "d", scope });
   expect(status).toBe(201);
@@ -100,7 +111,7 @@ test("using a key sets its last_used_at", async () => {
   const { id, secret } = await t.mintKey("read_only");
   await whoami(secret);
   const used = async () => (await t.call("GET", PATH)).body.find((key: { id: string }) => key.id === id).last_used_at;
-  await expect.poll(used).toEqual(expect.any(String));
+  await expect.poll(used, { timeout: 20_000 }).toEqual(expect.any(String));
 });
 
 describe("a key is not created", () => {

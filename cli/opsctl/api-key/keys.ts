@@ -2,6 +2,7 @@
 import type { ApiKeyView } from "../../../src/contract/api-key.ts";
 import { resolveKeyId } from "../../internal/api-key-id.ts";
 import { API_KEY_COLUMNS } from "../../internal/api-key-columns.ts";
+import { oneOf } from "../../framework.ts";
 import type { Io } from "../../internal/io.ts";
 import { ID_COLUMN } from "../../internal/table.ts";
 import { plainText } from "../../internal/plain-text.ts";
@@ -14,6 +15,11 @@ export const OF_TENANT_OPTION = [
   "use this tenant's keys instead of your own: name, SILO/NAME or UUID",
 ] as const;
 
+const OF_NODES = oneOf("--of-nodes <true-or-false>", "only the keys of nodes, or only your other keys", [
+  "true",
+  "false",
+]);
+
 export async function keysPath(io: Io, tenant: string | undefined): Promise<string> {
   return tenant === undefined ? API_KEYS_PATH : `/v1/tenants/${await resolveTenant(io, tenant)}/api-keys`;
 }
@@ -24,8 +30,10 @@ export const API_KEYS: Listing<ApiKeyView> = {
   many: "API keys",
   summaries: { list: "List your API keys, or the API keys of a tenant" },
   parent: PARENT,
+  selectors: (made) => made.addOption(OF_NODES.conflicts("tenant")),
   columns: [...API_KEY_COLUMNS, ["TENANT", ({ tenant_id }) => tenant_id, ID_COLUMN]],
-  all: async (io, tenant) => await io.get<ApiKeyView[]>(await keysPath(io, tenant)),
+  all: async (io, tenant, { options }) =>
+    await io.get<ApiKeyView[]>(await keysPath(io, tenant), { of_nodes: (options as { ofNodes?: string }).ofNodes }),
   is_array: true,
   record: (key) => key,
 };
