@@ -22,7 +22,10 @@ export type DraftContext = {
   readonly newId: () => string;
   readonly behavior: (kind: string) => AnyBehavior;
   readonly actors: ReadonlyMap<string, LoadedActor>;
-  /** Whether an earlier attempt failed or lost a race. If so, actors with new ids are loaded too. */
+  /**
+   * Whether an earlier attempt failed or lost a race. If so, actors with new ids are loaded too, and no decision joins
+   * (see Tell).
+   */
   readonly isRetry: boolean;
   /** The new incarnation of each absent actor. All choices of a unit use the same one. */
   readonly incarnations: Map<string, string>;
@@ -151,7 +154,7 @@ function takePart(draft: Draft, part: Part<ActorState>, by: Envelope, context: D
       draft.choice.children.push(childRow(part));
       return;
     case "tell":
-      if (part.joins === true && by.apart !== true && join(draft, part, by, context)) return;
+      if (part.joins === true && !context.isRetry && join(draft, part, by, context)) return;
       draft.choice.outbox.push({ id: context.newId(), to: part.to, message: part.message });
       return;
     case "with":

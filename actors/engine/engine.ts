@@ -190,8 +190,8 @@ export function createEngine(options: EngineOptions) {
     const [waiting] = item.messages;
     if (waiting === undefined) return;
     if (item.unit.joined === true) {
-      // The cause may be a decision that joined. The message must not fail because of it.
-      waiting.envelope = { ...waiting.envelope, apart: true };
+      // The cause may be a decision that joined. The message must not fail because of it. In a retry no decision joins.
+      waiting.attempts += 1;
       return void await attempt([item.box], store, 1);
     }
     if (refusal === null) {

@@ -36,8 +36,6 @@ export type Envelope = {
    * of the decision (see Otherwise).
    */
   readonly alternatives?: true;
-  /** True when an earlier commit call with a decision that joined it failed (see Tell). Then no decision joins. */
-  readonly apart?: true;
 };
 
 /** The answer to a message: the view of the written state, or the refusal. Both are stored under the message id. */
@@ -74,8 +72,9 @@ export type Tell = {
   readonly to: ActorRef;
   readonly message: Message;
   /**
-   * True if the receiver's decision joins the commit. If the receiver refuses or throws an error, or if its decision
-   * has conditions, the message is delivered after the commit.
+   * True if the receiver's decision joins the commit. If the receiver refuses or throws an error, if its decision has
+   * conditions, or if an earlier attempt to commit failed or lost a race, the message is delivered after the commit.
+   * So the sender's decision waits for no lock and no row of the receiver more than once.
    */
   readonly joins?: boolean;
 };

@@ -2,7 +2,7 @@
 // message is delivered after the commit, and the sender's own decision is committed in every case.
 import { expect, test } from "vitest";
 import { conflict } from "../../src/contract/fault.ts";
-import { audit, go, insert, refuse, take, withActor } from "../../actors/engine/effects.ts";
+import { audit, go, insert, lock, refuse, take, withActor } from "../../actors/engine/effects.ts";
 import { createEngine } from "../../actors/engine/engine.ts";
 import { tellJoined } from "../../actors/engine/saga.ts";
 import { CommitError } from "../../actors/engine/store.ts";
@@ -11,7 +11,15 @@ import { productionPorts } from "../../src/workers/ports.ts";
 import { createMemoryStore } from "../support/memory-store.ts";
 
 type Thing = { readonly state: string; readonly id: string };
-type How = "accepts" | "ignores" | "refuses" | "throws" | "has a condition" | "needs a third" | "breaks a constraint";
+type How =
+  | "accepts"
+  | "ignores"
+  | "refuses"
+  | "throws"
+  | "has a condition"
+  | "needs a third"
+  | "breaks a constraint"
+  | "waits for a lock";
 type Do = Message & { readonly how: How };
 
 const NOW = new Date("2026-01-01T00:00:00Z");
@@ -48,6 +56,8 @@ const receiver = kind("receiver", ({ how }) => {
       return go(next, withActor({ kind: "third", id: "t" }, { type: "do" }));
     case "breaks a constraint":
       return go(next, insert("part", { id: 1 }));
+    case "waits for a lock":
+      return go(next, lock("held"));
   }
 });
 const third = kind("third", () => refuse(conflict("the third refuses")));
@@ -59,10 +69,14 @@ function openEngine() {
   const commit: typeof store.commit = (units) => {
     commits += 1;
     const breaks = units.some(({ choices }) => choices.some(({ children }) => children.length > 0));
+    const waits = units.some(({ choices }) => choices.some(({ conditions }) => conditions.length > 0));
+    if (waits) return Promise.reject(new CommitError("busy", null));
     return breaks ? Promise.reject(new CommitError("constraint", "part_pkey")) : store.commit(units);
   };
   const ports = { ...productionPorts(), sleep: () => Promise.resolve() };
-  const engine = createEngine({ store: { ...store, commit }, behaviors, ports });
+  const exclusive: typeof store.exclusive = (ref, run) =>
+    store.exclusive(ref, (session) => run({ ...session, commit }));
+  const engine = createEngine({ store: { ...store, commit, exclusive }, behaviors, ports });
   const send = (how: How) => engine.send(SENDER, { type: "do", how }, { origin: NODE });
   const stateOf = (name: string) => (store.tables.actors.get(name)?.state as Thing | undefined)?.state;
   return { send, stateOf, store, commits: () => commits };
@@ -85,7 +99,7 @@ test("a message that the receiver ignores is not delivered again", async () => {
   expect(await store.outbox(10)).toEqual([]);
 });
 
-test.each<How>(["refuses", "throws", "has a condition", "needs a third", "breaks a constraint"])(
+test.each<How>(["refuses", "throws", "has a condition", "needs a third", "breaks a constraint", "waits for a lock"])(
   "if the receiver %s, the sender's decision is committed, and the message waits for its delivery",
   async (how) => {
     const { send, stateOf, store } = openEngine();
