@@ -18,6 +18,7 @@ import { createdColumn, LABELS_COLUMN } from "../parts/columns.tsx";
 import type { Column } from "../parts/list.tsx";
 import { WholeList } from "../parts/lists.tsx";
 import { useQuery } from "../parts/use-query.ts";
+import { useProjectOf } from "./projects.tsx";
 import { realizedText } from "./realized.ts";
 import { instancesQuery, projectNicsQuery, vpcQuery } from "./queries.ts";
 
@@ -42,6 +43,7 @@ function forwardsQuery({ id, vpc_id: vpc, project_id: project }: NatGateway): Qu
 
 export function GatewayPage({ id }: { readonly id: string }) {
   const { data: gateway, refusal } = useQuery(gatewayQuery(id));
+  useProjectOf(gateway);
   if (gateway !== undefined) return <Gateway gateway={gateway} refusal={refusal} />;
   return (
     <>

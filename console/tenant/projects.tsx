@@ -78,6 +78,14 @@ export function useKept(place: Place): void {
   useEffect(() => keep(place), [place.tenant, place.project]);
 }
 
+/** Remembers the project of the object that a page shows, as soon as the page has read the object. */
+export function useProjectOf(object: { readonly tenant_id: string; readonly project_id: string } | undefined): void {
+  const { tenant_id: tenant, project_id: project } = object ?? {};
+  useEffect(() => {
+    if (tenant !== undefined && project !== undefined) keep({ tenant, project });
+  }, [tenant, project]);
+}
+
 export function Quota({ place }: { readonly place: Place }) {
   useKept(place);
   const { data: usage, refusal } = useQuery(usageQuery(place.tenant, place.project));

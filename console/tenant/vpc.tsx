@@ -10,12 +10,14 @@ import { AsCommand, Copyable, Facts, Heading, Link, Problem, Section, When } fro
 import { useQuery } from "../parts/use-query.ts";
 import { Firewall, firewallQuery, labelRule, ruleAction } from "./firewall.tsx";
 import { inProject } from "./place.ts";
+import { useProjectOf } from "./projects.tsx";
 import { subnetsQuery, vpcQuery } from "./queries.ts";
 import { allRouteActions, createTable, Routes, routesQuery } from "./routes.tsx";
 import { createSubnet, subnetActions, Subnets } from "./subnets.tsx";
 
 export function VpcPage({ id }: { readonly id: string }) {
   const { data: vpc, refusal } = useQuery(vpcQuery(id));
+  useProjectOf(vpc);
   const subnets = useQuery(subnetsQuery(id));
   const gateways = useQuery({
     key: `gateways ${id}`,

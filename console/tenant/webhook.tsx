@@ -18,6 +18,7 @@ import { Filters } from "../parts/list-page.tsx";
 import { RowList } from "../parts/lists.tsx";
 import { useQuery } from "../parts/use-query.ts";
 import { inProject } from "./place.ts";
+import { useProjectOf } from "./projects.tsx";
 import { eventsText, webhookActions } from "./webhooks.tsx";
 
 /**
@@ -101,6 +102,7 @@ function labelWebhook({ id, name, labels }: Webhook): Action {
 
 export function WebhookPage({ id }: { readonly id: string }) {
   const { data: webhook, refusal } = useQuery(webhookQuery(id));
+  useProjectOf(webhook);
   useActions(webhook === undefined ? [] : [...webhookActions(webhook), labelWebhook(webhook)]);
   const state = urlQuery.value.get("state") ?? "";
   if (webhook === undefined) {

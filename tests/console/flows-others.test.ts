@@ -16,7 +16,7 @@ let g: InstanceFixture;
 let web1: { readonly id: string };
 let own: ConsolePage;
 
-useConsoleSite(async (site) => {
+const f = useConsoleSite(async (site) => {
   serveJobs(await addNode(site));
   g = await openInstanceFixture(site, {
     url: "https://images.example/linux",
@@ -116,6 +116,30 @@ test("if the first subnet of a new VPC is refused, no VPC stays, and the correct
   await own.page.getByRole("status").getByText("VPC shop is created").waitFor();
   const [vpc] = await named("shop");
   expect(await list(`/v1/subnets?vpc=${vpc.id}`)).toMatchObject([{ name: "shop", ipv4_block: "10.20.1.0/24" }]);
+}, LIMIT_MS);
+
+test("the pages of a VPC, a NAT gateway and a webhook lead the navigation to their project", async () => {
+  const [vpc] = await list(`/v1/vpcs${g.selectors}`);
+  const gateway = okOf(await g.call("POST", `/v1/nat-gateways?vpc=${vpc.id}`, { body: { name: "way" } }));
+  const body = { name: "chat", url: "https://hooks.example/berth" };
+  const webhook = okOf(await g.call("POST", `/v1/webhooks${g.selectors}`, { body }));
+  const projects = `/v1/tenants/${g.tenant_id}/projects`;
+  const other = okOf(await f.site().call("POST", projects, { body: { name: "other" } }));
+  const link = (project: string) =>
+    own.page.getByRole("navigation", { name: "Main" })
+      .locator(`a[href$="/t/${g.tenant_id}/p/${project}/webhooks"]`).waitFor();
+  for (
+    const [path, name] of [
+      [`/vpcs/${vpc.id}`, vpc.name],
+      [`/nat-gateways/${gateway.id}`, "way"],
+      [`/webhooks/${webhook.id}`, "chat"],
+    ]
+  ) {
+    await keyboard.open(`/t/${g.tenant_id}/p/${other.id}/quota`, "Quota");
+    await link(other.id);
+    await keyboard.open(path, name);
+    await link(g.project_id);
+  }
 }, LIMIT_MS);
 
 describe("if the user goes to another page before the server answers, its result is shown there:", () => {
