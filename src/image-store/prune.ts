@@ -42,7 +42,7 @@ export async function pruneImages(db: Db, store: ImageStore, now_ms: number): Pr
   }
   await db.query("delete from stored_upload where id = any($1)", [[...removed, ...withoutBytes]]);
   if (failures.length > 0) {
-    throw new Error(`The store did not delete ${failures.length} images`, { cause: failures[0] });
+    throw new Error(`Images that the store did not delete: ${failures.length}`, { cause: failures[0] });
   }
   return removed.length;
 }

@@ -7,7 +7,6 @@ import process from "node:process";
 import { expect, test } from "vitest";
 import { scriptCommand } from "../../cli/opsctl/cn/exec/ssh-argv.ts";
 import { lines } from "../../cli/opsctl/cn/exec/output-lines.ts";
-import { inParallel } from "../../cli/internal/in-parallel.ts";
 import type { CnView } from "../../src/contract/cn.ts";
 import { LOGGED_IN } from "./fake-environment.ts";
 import { opsctl } from "./opsctl.ts";
@@ -121,18 +120,6 @@ test("a line that does not end is printed in parts of 65,536 characters", () => 
   const seen: string[] = [];
   lines((line) => seen.push(line)).take(new TextEncoder().encode("x".repeat(200_000)));
   expect(seen.map((line) => line.length)).toEqual([65_536, 65_536, 65_536]);
-});
-
-test("inParallel respects its limit and returns results in order", async () => {
-  let running = 0;
-  let widest = 0;
-  const results = await inParallel(3, [5, 1, 4, 2, 3, 0], async (item) => {
-    widest = Math.max(widest, ++running);
-    await new Promise((wake) => setTimeout(wake, item));
-    running -= 1;
-    return item * 2;
-  });
-  expect([widest, results]).toEqual([3, [10, 2, 8, 4, 6, 0]]);
 });
 
 test("a script that arrives incomplete on the node is deleted and not run", () => {

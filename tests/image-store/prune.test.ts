@@ -102,7 +102,7 @@ test("if the store cannot delete the bytes of one upload, the bytes of the other
     ...folderStore,
     remove: (id) => id === stuck ? Promise.reject(new Error("the disk is read-only")) : folderStore.remove(id),
   };
-  await expect(pruneImages(t.db, store, Date.now())).rejects.toThrow("The store did not delete 1 images");
+  await expect(pruneImages(t.db, store, Date.now())).rejects.toThrow("Images that the store did not delete: 1");
   for (const id of ids) expect([id, await rowsOf(id)]).toEqual([id, id === stuck ? 1 : 0]);
   expect(await pruneImages(t.db, folderStore, Date.now())).toBe(1);
   expect(await rowsOf(stuck)).toBe(0);

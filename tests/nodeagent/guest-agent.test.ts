@@ -67,9 +67,9 @@ test("each NIC of the guest has its addresses, without loopback and link-local a
 });
 
 test("freeze and thaw return the number of file systems", async () => {
-  await guest(synced(({ execute }) => returns(execute === "guest-fsfreeze-freeze" ? 2 : 2)));
+  await guest(synced(({ execute }) => returns(execute === "guest-fsfreeze-freeze" ? 3 : 2)));
   const agent = guestAgentAt(path, LIMITS);
-  expect([await agent.freeze(), await agent.thaw()]).toEqual([2, 2]);
+  expect([await agent.freeze(), await agent.thaw()]).toEqual([3, 2]);
   expect(asked).toEqual([
     "guest-sync-delimited",
     "guest-fsfreeze-freeze",
