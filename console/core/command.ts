@@ -19,6 +19,11 @@ export function command(words: readonly string[], flags: Flags = {}): string {
   return [...words.map(argument), ...given].join(" ");
 }
 
+/** Returns the options of an update, as words of a command. The option of an empty text stays: it clears a field. */
+export function updates(options: Readonly<Record<string, string | undefined>>): string[] {
+  return Object.entries(options).flatMap(([name, value]) => value === undefined ? [] : [name, value]);
+}
+
 export function opsctl(words: string, args: readonly string[] = [], flags: Flags = {}): string {
   return command(["opsctl", ...words.split(" "), ...args], flags);
 }

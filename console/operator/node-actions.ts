@@ -47,6 +47,13 @@ export function holdAction(
   };
 }
 
+/** Returns the placement rules that the user emptied. */
+function cleared({ fault_domain, note }: Readonly<Record<"fault_domain" | "note", string | undefined>>) {
+  return [fault_domain === "" && "fault_domain" as const, note === "" && "note" as const].filter((name) =>
+    name !== false
+  );
+}
+
 /** Returns the actions of a node, the likely ones for its state first. */
 export function nodeActions(node: CnView, placement: CnPlacement | undefined): (Action | Opening)[] {
   const { server_uuid: id, hostname } = node;
@@ -107,11 +114,13 @@ export function nodeActions(node: CnView, placement: CnPlacement | undefined): (
       ],
       refused: root,
       cli: ({ fault_domain, note }) =>
-        opsctl("cn placement set", [hostname], { "--fault-domain": fault_domain, "--note": note }),
+        opsctl("cn placement set", [hostname], {
+          "--fault-domain": fault_domain,
+          "--note": note,
+          "--clear": cleared({ fault_domain, note }).join(","),
+        }),
       send: async ({ fault_domain, note }, key) => {
-        const clear = [fault_domain === "" && "fault_domain" as const, note === "" && "note" as const].filter((name) =>
-          name !== false
-        );
+        const clear = cleared({ fault_domain, note });
         await patch({
           ...(fault_domain && { fault_domain }),
           ...(note && { note }),

@@ -2,7 +2,7 @@
 import type { Project, Quota } from "../../src/contract/tenancy.ts";
 import { type Action, run, useActions } from "../core/action.ts";
 import { NOT_FOUND, Refusal, send } from "../core/client.ts";
-import { opsctl } from "../core/command.ts";
+import { opsctl, updates } from "../core/command.ts";
 import { editing } from "../core/editing.ts";
 import { needs, rootOnly } from "../core/session.ts";
 import { exactBytes, parseBytes } from "../core/text.ts";
@@ -173,7 +173,7 @@ function tenantActions(tenant: TenantRow, projects: readonly Project[]): Action[
       })),
       refused,
       cli: ({ name, description }) =>
-        opsctl("tenant update", [tenantPath(tenant)], { "--name": name, "--description": description }),
+        opsctl("tenant update", [tenantPath(tenant), ...updates({ "--name": name, "--description": description })]),
       send: async (values, key) => {
         await send("PATCH", `/v1/silos/${tenant.silo_id}/tenants/${tenant.id}`, { body: values, key });
       },

@@ -6,7 +6,7 @@ import { PORT_MAX } from "../../src/contract/limits.ts";
 import { useMemo } from "preact/hooks";
 import { type Action, type Choice, useActions } from "../core/action.ts";
 import { get, getAll, type Refusal, send } from "../core/client.ts";
-import { tenantctl } from "../core/command.ts";
+import { tenantctl, updates } from "../core/command.ts";
 import { editing } from "../core/editing.ts";
 import { labelAction, labelTexts } from "../core/labels.ts";
 import { type NamedNic, namedNics, namesOf } from "../core/members.ts";
@@ -222,11 +222,10 @@ function renameForward({ id, name, description }: PortForward, vpc: string): Act
     ],
     refused: writersOnly(),
     cli: (values) =>
-      tenantctl("port-forward update", [name], {
-        "--vpc": vpc,
-        "--name": values["name"],
-        "--description": values["description"],
-      }),
+      tenantctl("port-forward update", [
+        name,
+        ...updates({ "--name": values["name"], "--description": values["description"] }),
+      ], { "--vpc": vpc }),
     send: async (values, key) => {
       await send("PATCH", `/v1/port-forwards/${id}`, { body: values, key });
     },

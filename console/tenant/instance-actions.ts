@@ -3,7 +3,7 @@ import type { Instance } from "../../src/contract/instance.ts";
 import type { OperationSummary } from "../../src/contract/operation.ts";
 import type { Action, Opening } from "../core/action.ts";
 import { send } from "../core/client.ts";
-import { tenantctl } from "../core/command.ts";
+import { tenantctl, updates } from "../core/command.ts";
 import { editing } from "../core/editing.ts";
 import { isOperator, operatorsAndWriters, writersOnly } from "../core/session.ts";
 import { onlyWhile } from "../core/text.ts";
@@ -66,7 +66,10 @@ export function instanceActions(instance: Instance): (Action | Opening)[] {
       ],
       refused: writersOnly(),
       cli: (values) =>
-        tenantctl("instance update", [name], { "--name": values["name"], "--description": values["description"] }),
+        tenantctl("instance update", [
+          name,
+          ...updates({ "--name": values["name"], "--description": values["description"] }),
+        ]),
       send: async (values, key) => {
         await send("PATCH", `/v1/instances/${id}`, { body: values, key });
       },

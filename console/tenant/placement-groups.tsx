@@ -3,7 +3,7 @@ import type { PlacementGroup } from "../../src/contract/placement-group.ts";
 import { useMemo } from "preact/hooks";
 import type { Action } from "../core/action.ts";
 import { send } from "../core/client.ts";
-import { tenantctl } from "../core/command.ts";
+import { tenantctl, updates } from "../core/command.ts";
 import { editing } from "../core/editing.ts";
 import { labelAction } from "../core/labels.ts";
 import { memberCounts } from "../core/members.ts";
@@ -114,7 +114,7 @@ function change({ id, name, description }: PlacementGroup): Action {
     ],
     refused: writersOnly(),
     cli: ({ name: to, description: text }) =>
-      tenantctl("placement-group update", [name], { "--name": to, "--description": text }),
+      tenantctl("placement-group update", [name, ...updates({ "--name": to, "--description": text })]),
     send: async (values, key) => {
       await send("PATCH", `/v1/placement-groups/${id}`, { body: values, key });
     },

@@ -1,5 +1,6 @@
 // An action that edits an object gets only the values that the user changed.
 import { expect, test } from "vitest";
+import { tenantctl, updates } from "../../console/core/command.ts";
 import type { Values } from "../../console/core/action.ts";
 import { editing, initialValues } from "../../console/core/editing.ts";
 
@@ -12,7 +13,6 @@ test.each<[string, Values, Values]>([
   ["the changed field only", { name: "www", description: "" }, { name: "www" }],
   ["a field that the user filled", { name: "web", description: "new" }, { description: "new" }],
   ["a field that the user emptied", { name: "", description: "" }, { name: "" }],
-  ["nothing, if the user changed nothing", initialValues(fields), {}],
 ])("an edit gets %s", async (_, values, changed) => {
   const sent: Values[] = [];
   const { cli, send } = editing({
@@ -24,4 +24,14 @@ test.each<[string, Values, Values]>([
   expect(JSON.parse(cli(values))).toEqual(changed);
   await send(values, "key");
   expect(sent).toEqual([changed]);
+});
+
+test("an edit without a change has no command", () => {
+  const { cli } = editing({ title: "Rename", fields, cli: () => "update web", send: () => Promise.resolve() });
+  expect([cli(initialValues(fields)), cli({ name: "web", description: "new" })]).toEqual(["", "update web"]);
+});
+
+test("the command of an edit also clears fields", () => {
+  expect(tenantctl("instance update", ["web", ...updates({ "--name": undefined, "--description": "" })]))
+    .toBe("tenantctl instance update web --description ''");
 });

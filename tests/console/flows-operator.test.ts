@@ -151,6 +151,24 @@ test("a drain shows its plan before the start, and its operation shows the resul
   expect(okOf(await f.site().call("GET", `/v1/cns/${server_uuid}/placement`))).toMatchObject({ cordoned: true });
 }, LIMIT_MS);
 
+test("the command of a node's placement rules clears an emptied field", async () => {
+  const { server_uuid } = await addNode(f.site(), {}, { hostname: "r1-u2" });
+  const body = { fault_domain: "rack-1", note: "old" };
+  okOf(await f.site().call("PATCH", `/v1/cns/${server_uuid}/placement`, { body }));
+  await keyboard.open(`/nodes/${server_uuid}?tab=placement`, "r1-u2");
+  await f.ui().page.getByText("rack-1", { exact: true }).waitFor();
+  await keyboard.act("Edit the placement rules");
+  await keyboard.fill({ "Note to other operators": "new" });
+  await keyboard.focus("Fault domain");
+  await keyboard.press("Control+a");
+  await keyboard.press("Delete");
+  await f.ui().page.getByText("opsctl cn placement set r1-u2 --note new --clear fault_domain", { exact: true })
+    .waitFor();
+  await keyboard.press("Control+Enter");
+  await expect.poll(async () => okOf(await f.site().call("GET", `/v1/cns/${server_uuid}/placement`)))
+    .toMatchObject({ fault_domain: null, note: "new" });
+}, LIMIT_MS);
+
 test("a silo with only its default tenant can be deleted", async () => {
   const { id } = okOf(await f.site().call("POST", "/v1/silos", { body: { name: "hollow" } }));
   await keyboard.open("/tenants", "Tenants");

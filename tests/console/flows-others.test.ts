@@ -63,6 +63,22 @@ test(
   LIMIT_MS,
 );
 
+test("the command of an edit clears an emptied field, and is not shown while nothing is changed", async () => {
+  const path = `/v1/instances/${web1.id}`;
+  const { name } = okOf(await g.call("PATCH", path, { body: { description: "shop" } }));
+  const commands = own.page.getByRole("dialog").getByText("tenantctl");
+  await keyboard.open(`/instances/${web1.id}`, name);
+  await keyboard.act("Rename or describe");
+  await own.page.getByRole("dialog").getByRole("heading").waitFor();
+  expect(await commands.count()).toBe(0);
+  await keyboard.focus("Description");
+  await keyboard.press("Control+a");
+  await keyboard.press("Delete");
+  await own.page.getByText(`tenantctl instance update ${name} --description ''`, { exact: true }).waitFor();
+  await keyboard.press("Control+Enter");
+  await expect.poll(async () => okOf(await g.call("GET", path)).description).toBe("");
+}, LIMIT_MS);
+
 test("a save of the form of a placement group or a port forward keeps what another user changed", async () => {
   const group = okOf(await g.call("POST", `/v1/placement-groups${g.selectors}`, { body: { name: "spread" } }));
   const groupPath = `/v1/placement-groups/${group.id}`;
