@@ -1,5 +1,5 @@
-// Builds the texts of errors of the operating system that end a start of the server. Each text says what to do. All
-// other errors keep their own text.
+// Builds the messages of errors that prevent the server's start, such as a port in use or a database that does not
+// answer. Each message says what to do. All other errors keep their own message.
 
 import { isSilence } from "./db/sql-error.ts";
 

@@ -20,7 +20,7 @@ export type CnListQuery = {
   readonly rows: number;
 };
 
-/** The columns that lists read: all columns of the view except the large columns. */
+/** The columns that lists read: those that the API shows of a node, except the large columns. */
 const LISTED = [
   "server_uuid",
   "hostname",
@@ -107,7 +107,7 @@ export async function findAnnounced(db: Db, server_uuid: string): Promise<unknow
   return row?.announced_sysinfo;
 }
 
-/** Finds all columns of the view, including the large columns. */
+/** Finds the columns that the API shows of a node, including the large columns. */
 export const findCn = finder<CnListed>(async (db, server_uuids) => {
   const rows = await db.selectFrom("cn_loaded").select([...LISTED, "sysinfo", "last_status"])
     .where(sql<boolean>`server_uuid = any(${server_uuids})`).execute();
@@ -209,7 +209,10 @@ export async function nextSetupEpoch(db: Db): Promise<number> {
   return rows[0]!.epoch;
 }
 
-/** Finds the run of a setup script, if the run is in progress, or has succeeded and its deadline has not passed. */
+/**
+ * Finds the setup run of a script's token while the run is in progress and, if it succeeded, until its deadline. Then a
+ * tick deletes the run's script (handover.ts).
+ */
 export async function findSetupScript(db: Db, token_sha256: string): Promise<SetupScript | null> {
   const row = await db.selectFrom("cn_loaded").select(["server_uuid", "state", "setup_epoch", "setup_delivery"])
     .where(sql<boolean>`setup_delivery->>'token_sha256' = ${token_sha256}`).executeTakeFirst();

@@ -74,7 +74,10 @@ export type RowWrite = {
   readonly op: "insert" | "update" | "delete";
   readonly ref: ActorRef;
   readonly row: Readonly<Record<string, Json>>;
-  /** The whole row after an update, for the text of a broken constraint. The commit does not send it. */
+  /**
+   * The whole row after an update. If a constraint refuses the update, its columns fill the placeholders in the error
+   * message. The commit does not send it.
+   */
   readonly whole?: Readonly<Record<string, Json>>;
 };
 

@@ -36,7 +36,7 @@ export function create(_s: null, m: Create, now: Date): Out<InstanceState> {
 
 /**
  * The host of a create without candidates: a node that does not exist, so it has no capacity. The commit checks the
- * quota and the addresses before the capacity, so the caller learns of an exceeded quota although no node is large
+ * quota and the addresses before the capacity, so the refusal names an exceeded quota even when no node is large
  * enough.
  */
 const NO_NODE = "00000000-0000-0000-0000-000000000000";
@@ -153,7 +153,7 @@ function takeAddresses({ subnet_id, vpc_id, ipv4_token, ipv6_token }: NicPlan): 
   ];
 }
 
-/** Returns the 409 for a NIC with an invalid name or MAC, or null. */
+/** Returns the 409 if a NIC has an invalid name or MAC, or if two NICs have the same name; otherwise null. */
 function brokenNics(nics: readonly NicPlan[]): Fault | null {
   const names = new Set<string>();
   for (const { name, mac } of nics) {

@@ -42,7 +42,7 @@ export async function signingTimeOf({ document, signature, key, now }: SignedDoc
 
 /**
  * Parses the list `files` of a document.
- * @throws Error that names the file and the rule that it breaks
+ * @throws Error that names the broken rule, and the file if its hash or size is invalid
  */
 export function signedFiles(files: unknown, name_form: RegExp): readonly SignedFile[] {
   if (!Array.isArray(files) || files.length > FILES_MAX) {

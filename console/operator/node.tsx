@@ -1,4 +1,4 @@
-// Shows one node: its problems, its facts, and tabs with its hardware, instances, setup, placement and activity.
+// Shows one node: its problems, and tabs with its facts, hardware, instances, setup, placement, load and activity.
 import type { CnView } from "../../src/contract/cn.ts";
 import type { PlacedInstance } from "../../src/contract/instance.ts";
 import { useActions } from "../core/action.ts";

@@ -1,7 +1,7 @@
 -- Returns whether a node {server_uuid} has room for {cpu_units, ram_mb, disk_bytes}: 'true', or the reason why not. The
--- filters of src/lib/placement check the same rules with the same names. The counters stay locked until the unit is
--- written. {tenant_id, silo_id} are compared with the node's pin, {role} with its role; the caller and a change of the
--- role hold the lock cn:<id>. Several units of one wave may take capacity of the node. The rows of earlier units of the
+-- filters of src/lib/placement check these rules too, when they choose the node. The counters stay locked until the unit
+-- is written. {tenant_id, silo_id} must match the node's pin, and {role} its role. The role cannot change during the
+-- check, because the caller and each change of the role hold the lock cn:<id>. Several units of one wave may take capacity of the node. The rows of earlier units of the
 -- wave are not written yet, so their disks are only in the counter. A call with {grows}, or without cpu_units, is about
 -- the growth of an existing instance. The node's state does not matter for growth.
 create or replace function guard_cn_has_room(args jsonb) returns text language plpgsql volatile as $$
@@ -57,7 +57,7 @@ begin
   if wanted.disk_bytes > 0 then
     select p into pool from jsonb_array_elements(node.report->'zpools') p where p->>'name' = 'zones' limit 1;
     if pool is null then return 'it has no pool zones'; end if;
-    -- This bound counts every byte of a disk that is not created yet as used, so it need not read the disks.
+    -- This lower bound assumes that the node has created no byte of its disks yet, so it need not read the disks.
     room := least((pool->>'total_bytes')::double precision, (pool->>'free_bytes')::double precision)
             * coalesce(node.overprovision_disk, 1) - node.disk_bytes;
     if room >= wanted.disk_bytes then return 'true'; end if;

@@ -84,7 +84,10 @@ export function createFollower(agent: Agent, api_key: string, polls: Pick<Polls,
     }
   }
 
-  /** Applies an answer and reports the results. Returns whether it contained a change that the node could make. */
+  /**
+   * Applies an answer and reports the results. Returns whether the answer contained a trace, or a change that the node
+   * could make.
+   */
   async function carryOut({ nodes, vpcs, gone, traces = [] }: NetworkPollView): Promise<boolean> {
     let has_changed = traces.length > 0;
     for (const question of traces) await answer(await answerTrace(network, question));
@@ -103,7 +106,7 @@ export function createFollower(agent: Agent, api_key: string, polls: Pick<Polls,
     return has_changed;
   }
 
-  /** Runs work of this node. A failure, such as a full disk, is logged; the next poll repeats the work. */
+  /** Runs work of this node. A failure, such as a full disk, is logged; a later round repeats the work. */
   async function local<T>(trouble: TroubleLog, work: () => Promise<T>): Promise<T | null> {
     try {
       return await work();
@@ -157,7 +160,10 @@ export function createFollower(agent: Agent, api_key: string, polls: Pick<Polls,
   return { poll, repair };
 }
 
-/** The failures of a loop. Each round of the loop calls `begins`; a round that reaches its end also calls `ends`. */
+/**
+ * The failures of a loop. The poll loop calls `begins` and `ends` in each round, the repair loop only in rounds that
+ * compare all routers. A poll round that fails early does not call `ends`.
+ */
 type TroubleLog = {
   begins(): void;
   failed(why: string): void;

@@ -34,7 +34,7 @@ export function translation(document: NetworkDocument, nics: readonly LocalNic[]
       ).concat(nat_gateways.flatMap(forwardRules)),
     ),
     ...nat_gateways.flatMap(({ nat_gateway_id, public_address }, index) =>
-      // The first packet of each connection passes here, so the counter counts connections.
+      // Only the first packet of each connection passes here, so the counter counts connections.
       chain(gatewayChain(index), [
         `counter snat ${familyOf(public_address)} to ${public_address} comment "${nat_gateway_id}"`,
       ])

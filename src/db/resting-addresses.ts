@@ -3,7 +3,8 @@
 import { LAST_NODE, LAST_NODE_STATE } from "./nat-gateway-hosts.ts";
 import type { Db } from "./pool.ts";
 
-// Reads the generation after the commit that deleted the gateway, so the documents of this generation are without it.
+// Stores the VPC's generation after the commit that deleted the gateway. So documents of this generation, or of a later
+// one, do not contain the gateway.
 const NOTE = "update resting_address set generation = berth_vpc_generation(vpc_id) where generation is null";
 
 // The same condition as isOff. One address per statement, so that two processes cannot deadlock.

@@ -1,5 +1,6 @@
-// Runs the yardstick pgbench, which is PostgreSQL's own benchmark, on the same server. `-N` selects pgbench's simple
-// update: one update, one select and one insert in each transaction. Like Berth, pgbench connects over loopback TCP.
+// Runs the yardstick pgbench, which is PostgreSQL's own benchmark, on the same server. `--skip-some-updates`
+// (-N) selects pgbench's simple update: one update, one select and one insert in each transaction. Like Berth, pgbench
+// connects over loopback TCP.
 import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -24,10 +25,7 @@ export type Yardstick = {
   run(seconds: number): Promise<number>;
 };
 
-/**
- * The yardstick for a row that many clients change at once. The yardstick does what a simple server would do: it writes
- * each message in a transaction of its own.
- */
+/** The database, the node whose row is changed, and the number of clients that change it. */
 export type BusyRow = { readonly url: string; readonly id: string; readonly clients: number };
 
 /** Finds pgbench and fills pgbench's tables in a separate database. Returns null if pgbench is not installed. */
@@ -48,8 +46,8 @@ export async function preparePgbench(serverUrl: string): Promise<Yardstick | nul
 }
 
 /**
- * Changes the role of one node repeatedly for a time. Each message is one transaction: lock, change, log. Returns the
- * transactions per second, or null if pgbench is not installed.
+ * Changes the role of one node repeatedly for a time, as a simple server would: each message is a transaction of its
+ * own, which locks, changes and logs. Returns the transactions per second, or null if pgbench is not installed.
  */
 export async function runBusyRow({ url, id, clients }: BusyRow, seconds: number): Promise<number | null> {
   const program = pathOf("pgbench");

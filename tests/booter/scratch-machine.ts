@@ -44,7 +44,7 @@ export type ScratchMachine = {
   forget(name: string): Promise<void>;
   /** Reads a file on the machine's disk. */
   disk(path: string): Promise<string>;
-  /** Returns how many times the run created the machine's pool. */
+  /** Returns how many times the pool was created, in all runs on the machine. */
   created(): Promise<number>;
 };
 
@@ -173,8 +173,8 @@ export async function failedOnce(
   const first = await machine.start();
   await machine.forget("fail_at");
   if (!first.err.includes("made to fail") && first.code !== 113) return `${call}: something else failed: ${first.err}`;
-  // Some queries fail if their object does not exist. The script continues after such a failure, so the exit code of
-  // the run is 113.
+  // Some queries fail if their object does not exist. The script continues after such a failure and succeeds,
+  // so its exit code is 113.
   if (first.code !== 113) {
     const last = machine.reports.at(-1);
     if (last?.kind !== "failed") return `${call}: the failure was not reported`;

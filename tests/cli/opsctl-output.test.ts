@@ -29,7 +29,7 @@ const claimed = (change = {}): { server: Server } => ({
   },
 });
 
-test("`cn list` prints in READY whether the server finds the node usable, and in CLAIMS the claims that differ from the record", async () => {
+test("`cn list` prints in READY whether the server finds the node usable, and in CLAIMS how many claims the node has and whether one differs from the record", async () => {
   const wall_ms = Date.parse("2026-11-21T10:05:00Z");
   const verdict = { usable: false, findings: [{ level: "stops", text: "an operator disabled it", mend: null }] };
   const listing = (items: unknown[]): Server => ({ path }) => ({
@@ -155,7 +155,7 @@ test("`cn disable --yes` sends one request and prints the node", async () => {
   expect(ran.out()).toBe(`Disabled CN ${NODE_ID} (state=disabled)\n`);
 });
 
-test("`cn label set` sends the label and prints it", async () => {
+test("`cn label set --role` sends the role and prints it", async () => {
   const ran = await opsctl(["cn", "label", "set", NODE_ID, "--role", "edge"], answering(node({ role: "edge" })));
   expect(ran.asked[0]).toMatchObject({ path: `/v1/cns/${NODE_ID}/role`, body: { role: "edge" } });
   expect(ran.out()).toBe(`Set CN ${NODE_ID} role to edge\n`);
@@ -263,7 +263,7 @@ test.each([["image.uploaded_bytes_max", "20GiB", 21_474_836_480], ["quota.tenant
   },
 );
 
-test("`config set` prints a note if the setting is overridden or needs a restart", async () => {
+test("`config set` prints a note if the setting is overridden, and `config unset` if the change needs a restart", async () => {
   const setting = { key: "a", value: 1, default: 2, env_override: "BERTH_A", restart_required: true, description: "" };
   const shadowed = await opsctl(["config", "set", "a", "1"], answering(setting));
   expect(shadowed.out()).toBe("Set a to 1\n");

@@ -56,7 +56,7 @@ send(router, me, 0x86dd, ip6(source, "fe80::1", 58, b"\\x87\\0" + struct.pack("!
     expect(await pings()).toBe(true);
     await send(solicits('"fe80::bad:%x" % n'));
     const found = (await learned()).filter((address) => address.startsWith("fe80:"));
-    expect(found.length, "most solicitations are correct").toBeGreaterThan(2);
+    expect(found.length, "the router learned several of the addresses").toBeGreaterThan(2);
     expect(found.length).toBeLessThanOrEqual(LINK_LOCALS_MAX);
     expect(await pings()).toBe(true);
   });

@@ -167,6 +167,6 @@ describe("the state and reason that the tenant sees", () => {
   });
 });
 
-test("a program that reads an untrusted file has no network, no privileges and limits", () => {
+test("a program that reads an untrusted file has limits, and has no network and no privileges", () => {
   expect(sandboxArgv(["qemu-img", "info", "source"], { file_bytes_max: 1_000, processor_s_max: 20 })).toMatchSnapshot();
 });

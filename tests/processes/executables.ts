@@ -1,4 +1,4 @@
-// Runs the compiled programs, and builds them first if a source is newer.
+// Runs the compiled programs. Tests call buildExecutables first, which builds the programs if a source is newer.
 import { spawn } from "node:child_process";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ export type Running = {
   readonly ended: Promise<Ended>;
   /** Returns the output on stdout and stderr so far. */
   said(): string;
-  /** Resolves with the first match in the output. Rejects if the process ends before that. */
+  /** Resolves with the first match in the output. Rejects if the process ends first, or after SAY_LIMIT_MS. */
   says(pattern: RegExp): Promise<RegExpExecArray>;
 };
 

@@ -34,7 +34,7 @@ export async function whyUntraced(): Promise<string | null> {
     await run(program, [...argv, "true"]);
     return null;
   } catch (error) {
-    return `strace may not trace on this machine: ${String((error as { stderr?: string }).stderr).trim()}`;
+    return `strace cannot trace programs on this machine: ${String((error as { stderr?: string }).stderr).trim()}`;
   } finally {
     await rm(path, { force: true });
   }

@@ -61,7 +61,7 @@ async function fill({ id }: { id: string }, deliveries: number): Promise<void> {
   await t.db.query(insert, [id, deliveries]);
 }
 
-/** Returns the number of waiting deliveries as the queue has it, and as their rows show it at the same time. */
+/** Returns the counter `webhook_queue.waiting` and the number of waiting rows, both from one query. */
 async function waiting({ id }: { id: string }) {
   const query = `select waiting as counted, (select count(*) from webhook_delivery d
                                               where d.webhook_id = q.webhook_id and d.state = 'pending') as pending
@@ -266,7 +266,7 @@ test("a disabled webhook sends nothing and keeps no new events; when it is enabl
   await drop(webhook);
 });
 
-describe("if the worker reads the events only afterwards", () => {
+describe("if the worker reads the events only after all changes were made", () => {
   /** Runs `act` while no worker makes deliveries. Only `holder` can make them. */
   async function unread(act: (holder: Connection) => Promise<void>): Promise<void> {
     const holder = await openClient({ url: t.databaseUrl });
@@ -279,7 +279,7 @@ describe("if the worker reads the events only afterwards", () => {
   const received = (names: readonly string[]) =>
     hook.received.map(({ event }) => event.data.name).filter((name) => names.includes(String(name)));
 
-  test("if 10,000 deliveries wait, the next delivery is dead at once, and the server does not read the queue for this", async () => {
+  test("if 10,000 deliveries wait, the next delivery is dead at once, and the server does not scan the deliveries to count them", async () => {
     const webhook = await newWebhook({ events: ["vpc_create"] });
     hook.answer = () => 500;
     await fill(webhook, WEBHOOK_PENDING_MAX - 1);
@@ -419,7 +419,7 @@ test("pages of deliveries have each delivery once, newest first", async () => {
   await drop(webhook);
 });
 
-test("a page after a delivery that was deleted since is refused, because older deliveries may still wait", async () => {
+test("a page token is refused if its delivery was deleted, because an empty page would mean that no older delivery exists", async () => {
   const webhook = await newWebhook({ events: ["webhook_test"] });
   for (let n = 0; n < 3; n++) okOf(await t.call("POST", `/v1/webhooks/${webhook.id}/test`));
   const path = `/v1/webhooks/${webhook.id}/deliveries?limit=1`;

@@ -13,7 +13,7 @@ const EARLIER_NOTE = "Earlier events may exist; raise --limit to see them, or li
 export function list(): AnyCommand {
   const actor_help = "list only events of this user (UUID or username) or API key (UUID)";
   return auditList(
-    "List audit events, newest first; data formats without a filter list the oldest first, page by page",
+    "List audit events, newest first; without a filter, json, yaml and other data formats list the oldest first",
     "--newest --action cn_approve --since 1h",
     actor_help,
   )
@@ -29,7 +29,7 @@ export function list(): AnyCommand {
       if (asksNewest && afterSeq !== undefined) {
         throw usageFailure("--after-seq lists the oldest events first; leave out --newest, --tail and the filters");
       }
-      // A script that reads page by page begins without --after-seq.
+      // A table shows the newest events. A script that reads all pages begins without --after-seq, at the oldest event.
       const isRead = afterSeq === undefined && (io.format === "table" || io.format === "wide") && !io.is_data;
       const isSearch = asksNewest || isRead;
       const found = isSearch

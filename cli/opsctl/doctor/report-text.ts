@@ -1,5 +1,5 @@
-// Formats the doctor's report as text: warnings first, then failures, so that failures are next to the prompt. On
-// request, the report begins with a line for each check that passed or was skipped.
+// Formats the doctor's report as text: a summary line, on request a line for each check that passed or was skipped,
+// then warnings, then failures, so that failures are next to the prompt.
 import type { CheckResult, DoctorReport } from "../../../src/contract/doctor.ts";
 import type { CheckStatus } from "../../../src/contract/enums.ts";
 import { plainText } from "../../internal/plain-text.ts";

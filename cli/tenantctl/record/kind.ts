@@ -12,7 +12,7 @@ export type KindScope = {
   readonly path: string;
   /** Name of a record in the examples of help. */
   readonly sample: string;
-  /** The kind of record that contains records of this kind. A list names its parent record. */
+  /** The kind of record that contains records of this kind. A request for a list names the parent record. */
   readonly parent: "project" | "vpc" | "route-table" | "instance";
   /** Requests for lists of this kind also send `project=`, and the server checks that this is the VPC's project. */
   readonly sends_project?: true;
@@ -23,7 +23,7 @@ export type KindScope = {
 };
 
 export type Kind<T extends Named> = KindScope & {
-  /** First word of the line that delete prints. */
+  /** Name of the kind at the start of the line that `delete` prints. */
   readonly title: string;
   readonly columns: readonly Column<T>[];
   lines(record: T): readonly (readonly [label: string, value: unknown])[];

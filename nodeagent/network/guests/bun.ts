@@ -13,7 +13,7 @@ export type TcpSocket = {
   end(): void;
   /** Ends the connection at once. */
   terminate(): void;
-  /** Calls `timeout` once after so many seconds from now. */
+  /** Calls the handler `timeout` once, after this number of seconds. */
   timeout(seconds: number): void;
   data: TcpState;
 };
@@ -78,7 +78,7 @@ export function bunOf(): Bun | null {
   return (globalThis as { readonly Bun?: Bun }).Bun ?? null;
 }
 
-/** Loads Bun's foreign functions. The name is computed, because no other runtime can resolve it. */
+/** Loads Bun's foreign functions. The name is computed, because the tools of Deno would fail to resolve it. */
 export async function foreignFunctions(): Promise<ForeignFunctions> {
   return await import(["bun", "ffi"].join(":")) as ForeignFunctions;
 }

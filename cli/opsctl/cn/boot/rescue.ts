@@ -4,7 +4,11 @@ import { withIo } from "../../../internal/run.ts";
 import { act, MAC_ARGUMENT } from "./record.ts";
 
 export function rescue(): AnyCommand {
-  return command("rescue", "Boot a machine into rescue from its next netboot on, in any state", "02:00:5e:00:53:01")
+  return command(
+    "rescue",
+    "Boot a machine into rescue from its next netboot on, whatever the state of its boot record",
+    "02:00:5e:00:53:01",
+  )
     .argument(...MAC_ARGUMENT)
     .option("--clear", "end rescue")
     .action(withIo(async (io, mac, { clear }) => {
