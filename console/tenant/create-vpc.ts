@@ -51,10 +51,10 @@ async function undone(vpc: string, { status, message, request_id }: Refusal, key
     await send("DELETE", `/v1/vpcs/${vpc}`, { key: `${key}-undo` });
     return new Refusal(status, text, request_id);
   } catch (error) {
-    const reason = refusalOf(error).message;
+    // After a lost answer and a change of the form, the VPC may have the subnet of the first attempt.
     return new Refusal(
       status,
-      `${text}. The VPC exists without a subnet and could not be deleted: ${reason}`,
+      `${text}. The VPC exists and could not be deleted: ${refusalOf(error).message}`,
       request_id,
     );
   }

@@ -124,12 +124,25 @@ test("if the first subnet of a new VPC is refused, no VPC stays, and the correct
   );
   await keyboard.fill({ Name: "half", "Block of the subnet": "10.30.1.0/24" });
   await keyboard.press("Control+Enter");
-  await dialog.getByText("The VPC exists without a subnet and could not be deleted: the vpc is in use").waitFor();
+  await dialog.getByText("The VPC exists and could not be deleted: the vpc is in use").waitFor();
   await own.page.unroute("**/v1/vpcs/*");
+
+  await own.page.route("**/v1/subnets?*", async (route) => {
+    await route.fetch();
+    await route.abort();
+  }, { times: 1 });
+  await keyboard.fill({ Name: "lost", "Block of the subnet": "10.20.1.0/24" });
+  await keyboard.press("Control+Enter");
+  await dialog.getByText("The server does not answer").waitFor();
+  await keyboard.fill({ "Block of the subnet": "10.20.2.0/24" });
+  await keyboard.press("Control+Enter");
+  await dialog.getByText(/The VPC exists and could not be deleted: vpc \S+ still holds/).waitFor();
 
   await keyboard.fill({ Name: "shop", "Block of the subnet": "10.20.1.0/24" });
   await keyboard.press("Control+Enter");
   await own.page.getByRole("status").getByText("VPC shop is created").waitFor();
+  const [lost] = await named("lost");
+  expect(await list(`/v1/subnets?vpc=${lost.id}`)).toMatchObject([{ name: "lost", ipv4_block: "10.20.1.0/24" }]);
   const [vpc] = await named("shop");
   expect(await list(`/v1/subnets?vpc=${vpc.id}`)).toMatchObject([{ name: "shop", ipv4_block: "10.20.1.0/24" }]);
 }, LIMIT_MS);
