@@ -201,6 +201,9 @@ describe("the control plane's Deno", () => {
     ]);
   });
 
+  /** The file of a memory limit in cgroup v2 and in cgroup v1, and its text without a limit. */
+  const MEMORY_LIMITS = [["memory.max", "max"], ["memory/memory.limit_in_bytes", "9223372036854771712"]] as const;
+
   /** The memory limits are GiB; 256 MiB are for the server itself, and 60 KB for each connection. */
   test.each([
     [65_536, "max", "64536"],
@@ -220,19 +223,22 @@ describe("the control plane's Deno", () => {
       const place = join(folder.path, `start-${files}-${memory}`);
       await mkdir(join(place, "bin"), { recursive: true });
       await writeFile(join(place, "bin/deno"), '#!/bin/sh\necho "${BERTH_CONNECTIONS_MAX:-none}"\n', { mode: 0o755 });
-      const memory_max = join(place, "memory.max");
-      await writeFile(memory_max, `${typeof memory === "number" ? memory * 2 ** 30 : memory}\n`);
-      // Replaces the limits of the machine, which an ordinary user cannot raise.
-      const script = start().replace("/usr/lib/berth", place).replace("$(ulimit -Hn)", String(files))
-        .replaceAll("/sys/fs/cgroup/memory.max", memory_max);
-      expect(script).toContain(`files=${files}\n`);
-      const env = { PATH: "/usr/bin:/bin" };
-      expect(execFileSync("sh", ["-c", script], { encoding: "utf8", env }).trim()).toBe(connections);
-      const given = execFileSync("sh", ["-c", script], {
-        encoding: "utf8",
-        env: { ...env, BERTH_CONNECTIONS_MAX: "20" },
-      });
-      expect(given.trim()).toBe("20");
+      for (const [file, none] of MEMORY_LIMITS) {
+        const cgroup = join(place, file.replaceAll("/", "-"));
+        await mkdir(dirname(join(cgroup, file)), { recursive: true });
+        await writeFile(join(cgroup, file), `${typeof memory === "number" ? memory * 2 ** 30 : none}\n`);
+        // Replaces the limits of the machine, which an ordinary user cannot raise.
+        const script = start().replace("/usr/lib/berth", place).replace("$(ulimit -Hn)", String(files))
+          .replaceAll("/sys/fs/cgroup", cgroup);
+        expect(script).toContain(`files=${files}\n`);
+        const env = { PATH: "/usr/bin:/bin" };
+        expect(execFileSync("sh", ["-c", script], { encoding: "utf8", env }).trim(), file).toBe(connections);
+        const given = execFileSync("sh", ["-c", script], {
+          encoding: "utf8",
+          env: { ...env, BERTH_CONNECTIONS_MAX: "20" },
+        });
+        expect(given.trim()).toBe("20");
+      }
     },
   );
 

@@ -11,8 +11,11 @@ connections=0
 [ "$files" -le 2000 ] || [ "$files" -gt 1000000 ] || connections=$((files - 1000))
 # In a container with a memory limit, 256 MiB are for the server itself, and 60 KB for each connection
 # (docs/capacity.md). With less than 1,000 connections, a small site could not work.
+# The limit is in the first file with cgroup v2, and in the second file with cgroup v1.
 memory=max
-[ ! -r /sys/fs/cgroup/memory.max ] || read -r memory < /sys/fs/cgroup/memory.max
+for limit in /sys/fs/cgroup/memory.max /sys/fs/cgroup/memory/memory.limit_in_bytes; do
+  [ ! -r "$limit" ] || read -r memory < "$limit"
+done
 if [ "$memory" != max ]; then
   room=$(((memory - 268435456) / 60000))
   [ "$room" -ge 1000 ] || room=1000
