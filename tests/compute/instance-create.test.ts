@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => a.t.close());
 
 describe("a create request", () => {
-  test("returns the running instance with every field, its addresses and its disk", async () => {
+  test("returns the running instance with every field, its addresses and its disk, after three commits", async () => {
     const answer = a.create({ name: "web", description: "d" });
     const job = await a.node.take();
     expect(job.kind).toMatchObject({ kind: "provision" });
@@ -22,6 +22,16 @@ describe("a create request", () => {
     await a.node.complete(job);
     const made = await answer;
     expect(made.status).toBe(201);
+    const { rows } = await a.t.db.query(
+      `select array_agg(actor_kind || ' ' || event order by actor_kind) as events from transition
+        where actor_id = any($1) group by xid order by xid`,
+      [[instance_id, job.id, job.operation_id]],
+    );
+    expect(rows.map(({ events }) => events)).toEqual([
+      ["instance create", "job enqueue", "saga start"],
+      ["instance job_claimed", "job claim"],
+      ["instance settle", "job complete", "saga job_ended"],
+    ]);
     const { id, created_at, updated_at } = made.body;
     expect(made.body).toEqual({
       id: instance_id,
