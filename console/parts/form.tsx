@@ -44,7 +44,8 @@ export function Form(props: Props) {
   const form = useRef<HTMLFormElement>(null);
   // A repeated attempt after a lost answer is the same request (docs/wire.md, "Repeating a request").
   const key = useSignal(crypto.randomUUID());
-  const values = useSignal<Values>(useMemo(() => initialValues(fields), []));
+  const first = useMemo(() => initialValues(fields), []);
+  const values = useSignal<Values>(first);
   const refusal = useSignal<Refusal | null>(null);
   const busy = useSignal(false);
   /** The text that the user must confirm; null before the first submit and after a change of a value. */
@@ -55,10 +56,14 @@ export function Form(props: Props) {
     if (asked.value !== null) form.current?.lastElementChild?.scrollIntoView({ block: "nearest" });
   }, [asked.value]);
 
+  const askIfChanged = () => {
+    const isChanged = fields.length > 1 && values.peek() !== first;
+    askBeforeLeaving(id, isChanged ? "The form is not sent. Leave the page?" : null);
+  };
   const set = (name: string, value: string) => {
     values.value = { ...values.value, [name]: value };
     asked.value = null;
-    askBeforeLeaving(id, fields.length > 1 ? "The form is not sent. Leave the page?" : null);
+    askIfChanged();
     onValues?.(values.value);
   };
   /** Called after the server has answered: the next attempt is a new request. */
@@ -75,6 +80,7 @@ export function Form(props: Props) {
         asked.value = review(values.value);
         return;
       }
+      askBeforeLeaving(id, null);
       const result = await send(values.value, key.value) ?? {};
       renewKey();
       askBeforeLeaving(id, null);
@@ -86,6 +92,7 @@ export function Form(props: Props) {
       asked.value = null;
       refusal.value = refusalOf(error);
       if (hasLeft()) say(`${title}: ${refusal.value.message}`);
+      else askIfChanged();
       if (!refusal.value.is_unknown) renewKey();
       queueMicrotask(() => form.current?.querySelector<HTMLElement>("[aria-invalid]")?.focus());
     } finally {

@@ -1,6 +1,6 @@
 // Tests what the pages of a tenant do when something else happens meanwhile: another user changes the same object, or
 // the server refuses a part of the request.
-import type { Route } from "playwright-core";
+import type { Dialog, Route } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { addNode } from "../compute/compute-fixture.ts";
 import { type InstanceFixture, makeInstance, openInstanceFixture } from "../compute/instance-fixture.ts";
@@ -227,6 +227,29 @@ describe("if the user goes to another page before the server answers, its result
     await second.accept();
     await said("app2 is being deleted");
     expect(await heading()).toBe("Quota");
+  }, LIMIT_MS);
+
+  test("a change of several fields, without the question about a form that is not sent", async () => {
+    const { name } = okOf(await g.call("GET", `/v1/instances/${web1.id}`));
+    const { accept } = await sendAndHold(`**/v1/instances/${web1.id}`, async () => {
+      await keyboard.open(pathOf("quota"), "Quota");
+      await keyboard.open(`/instances/${web1.id}`, name);
+      await keyboard.act("Rename or describe");
+      await keyboard.fill({ Description: "sent" });
+    });
+    const questions: string[] = [];
+    const leave = (dialog: Dialog) => {
+      questions.push(dialog.message());
+      void dialog.accept();
+    };
+    own.page.on("dialog", leave);
+    await own.page.goBack();
+    await keyboard.waitForHeading("Quota");
+    await accept();
+    await said("Rename or describe: done");
+    expect(questions).toEqual([]);
+    own.page.off("dialog", leave);
+    await own.page.unroute(`**/v1/instances/${web1.id}`);
   }, LIMIT_MS);
 
   test("a form of a page", async () => {
