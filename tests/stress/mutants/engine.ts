@@ -98,7 +98,7 @@ export const ENGINE_MUTANTS: readonly Mutant<Invariant>[] = [
     caughtBy: "3b justified answer",
     edits: [{
       file: FOLD,
-      find: "return out.next !== null && out.parts.every((part) => parts.has(part.part));",
+      find: "return out.next !== null && out.parts.every((part) => parts.has(part.part) && !joins(part));",
       replace: "return out.next !== null && parts.size > 0;",
     }],
   },
