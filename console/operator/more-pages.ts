@@ -8,6 +8,7 @@ export { Capacity } from "./capacity.tsx";
 export { Doctor } from "./doctor.tsx";
 export { Images } from "./images.tsx";
 export { InstanceMigrations } from "./instance-migrations.tsx";
+export { JobPage, Jobs } from "./jobs.tsx";
 export { LabelDrain } from "./label-drain.tsx";
 export { LabelUpgrade } from "./label-upgrade.tsx";
 export { NetworkTracePage } from "./network-trace.tsx";

@@ -4,7 +4,6 @@ import { Later } from "../parts/later.tsx";
 import { Audit } from "./audit.tsx";
 import { BootRecords } from "./boot.tsx";
 import { Instances } from "./instances.tsx";
-import { JobPage, Jobs } from "./jobs.tsx";
 import { Node } from "./node.tsx";
 import { FactoryReset } from "./node-setup.tsx";
 import { Nodes } from "./nodes.tsx";
@@ -22,6 +21,7 @@ type OfOne =
   | "AuditEventPage"
   | "BootRecordPage"
   | "InstanceMigrations"
+  | "JobPage"
   | "NetworkTracePage"
   | "NodeDrain"
   | "NodeEvacuate"
@@ -73,8 +73,8 @@ export const OPERATOR_PAGES: readonly PageRow[] = [
   ),
   page("/images", { ...operator, title: "Images", group: SITE, key: "m" }, () => <Later load={more("Images")} />),
   page("/all-instances", { ...operator, title: "All instances", group: WORK, key: "i" }, () => <Instances />),
-  page("/jobs", { ...operator, title: "Jobs", group: WORK, key: "j" }, () => <Jobs />),
-  page("/jobs/:id", { ...operator, title: "Job" }, ({ id }) => <JobPage id={id} />),
+  page("/jobs", { ...operator, title: "Jobs", group: WORK, key: "j" }, () => <Later load={more("Jobs")} />),
+  page("/jobs/:id", { ...operator, title: "Job" }, ({ id }) => <Later load={one("JobPage", id)} />),
   page("/audit", { ...operator, title: "Audit", group: WORK, key: "a" }, () => <Audit />),
   page("/audit/:seq", { ...operator, title: "Audit event" }, ({ seq }) => <Later load={one("AuditEventPage", seq)} />),
   page(
