@@ -31,3 +31,33 @@ export function opsctl(words: string, args: readonly string[] = [], flags: Flags
 export function tenantctl(words: string, args: readonly string[] = [], flags: Flags = {}): string {
   return command(["tenantctl", ...words.split(" "), ...args], flags);
 }
+
+/** The nouns of tenantctl whose objects belong to a project. */
+const OF_PROJECT: ReadonlySet<string> = new Set([
+  "disk",
+  "firewall-rule",
+  "floating-ip",
+  "image",
+  "instance",
+  "nat-gateway",
+  "nic",
+  "placement-group",
+  "port-forward",
+  "route",
+  "route-table",
+  "snapshot",
+  "subnet",
+  "vpc",
+  "webhook",
+]);
+
+/** Whether a command line is about objects of a project. */
+export function isOfProject(line: string): boolean {
+  const [program, noun = ""] = line.split(" ");
+  return program === "tenantctl" && OF_PROJECT.has(noun);
+}
+
+/** Returns a command line that acts in this project, whatever project the user's environment names. */
+export function inProjectNamed(line: string, project: string): string {
+  return isOfProject(line) ? `${line} --project ${argument(project)}` : line;
+}

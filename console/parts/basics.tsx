@@ -3,9 +3,11 @@ import { signal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { NOT_FOUND, type Refusal } from "../core/client.ts";
+import { inProjectNamed, isOfProject } from "../core/command.ts";
 import { BASE, go, path } from "../core/router.ts";
 import { relative, words } from "../core/text.ts";
 import { said, say } from "../core/toast.ts";
+import { useNamedProject } from "./use-named-project.ts";
 
 /**
  * A link to a page of the console. A click with a modifier key keeps its meaning in the browser, for example a new tab.
@@ -182,11 +184,18 @@ export function Copyable({ text, label }: { readonly text: string; readonly labe
 
 /** The command that has the same effect as the page. Each line has its own button. Without a command, shows nothing. */
 export function AsCommand({ line }: { readonly line: string }) {
+  const lines = line.split("\n");
+  const project = useNamedProject(lines.some(isOfProject));
   if (line === "") return null;
   return (
     <div class="as-command">
-      <span class="dim">As a command</span>{" "}
-      {line.split("\n").map((each) => <Copyable key={each} text={each} label="the command" />)}
+      <span class="dim">As a command</span> {lines.map((each) => (
+        <Copyable
+          key={each}
+          text={project === null ? each : inProjectNamed(each, project)}
+          label="the command"
+        />
+      ))}
     </div>
   );
 }

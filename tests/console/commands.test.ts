@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { AnyCommand } from "../../cli/framework.ts";
 import { buildProgram as buildOpsctl } from "../../cli/opsctl/program.ts";
 import { buildProgram as buildTenantctl } from "../../cli/tenantctl/program.ts";
+import { inProjectNamed } from "../../console/core/command.ts";
 import { filesBelow, readText } from "../lint/sources.ts";
 
 const PROGRAMS = [["opsctl", () => buildOpsctl("all")], ["tenantctl", () => buildTenantctl("all")]] as const;
@@ -31,4 +32,12 @@ describe.each(PROGRAMS)("the commands of %s that the web console shows", (name, 
     });
     expect(unknown).toEqual([]);
   });
+});
+
+test.each([
+  ["tenantctl instance delete web1", "tenantctl instance delete web1 --project 'the shop'"],
+  ["tenantctl quota show", "tenantctl quota show"],
+  ["opsctl instance list", "opsctl instance list"],
+])("in a project, the command %s is %s", (line, expected) => {
+  expect(inProjectNamed(line, "the shop")).toBe(expected);
 });

@@ -264,3 +264,14 @@ describe("if the user goes to another page before the server answers, its result
     expect(await heading()).toBe("VPCs");
   }, LIMIT_MS);
 });
+
+test("if the tenant has several projects, the commands name the shown project", async () => {
+  okOf(await f.site().call("POST", `/v1/tenants/${g.tenant_id}/projects`, { body: { name: "one more" } }));
+  const { name: project } = okOf(await g.call("GET", `/v1/tenants/${g.tenant_id}/projects/${g.project_id}`));
+  const { name } = okOf(await g.call("GET", `/v1/instances/${web1.id}`));
+  await own.show(`/instances/${web1.id}`);
+  await own.page.reload();
+  await own.page.getByText(`tenantctl instance show ${name} --project ${project}`, { exact: true }).waitFor();
+  await own.show(`/t/${g.tenant_id}/p/${g.project_id}/quota`);
+  await own.page.getByText("tenantctl quota show", { exact: true }).waitFor();
+}, LIMIT_MS);
