@@ -14,8 +14,13 @@ export type NamedNic = Nic & {
   readonly instance: string;
 };
 
+/** web2 comes before web10. */
+const { compare } = new Intl.Collator("en", { numeric: true });
+
+/** Adds the names of the instances. The result is in the order of the instances' names, then of the NICs' names. */
 export function namedNics(nics: readonly Nic[], names: Names): readonly NamedNic[] {
-  return nics.map((nic) => ({ ...nic, instance: names.get(nic.instance_id) ?? nic.instance_id }));
+  return nics.map((nic) => ({ ...nic, instance: names.get(nic.instance_id) ?? nic.instance_id }))
+    .toSorted((a, b) => compare(a.instance, b.instance) || compare(a.name, b.name));
 }
 
 /** Returns the number of instances in each placement group that has instances. */
