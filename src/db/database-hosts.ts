@@ -7,7 +7,7 @@ const PARTS = /^([a-z]+:\/\/(?:[^/?#]*@)?)([^/?#]*)([^?#]*)(?:\?([^#]*))?$/i;
 /**
  * A user name and a password with a character that ends the authority of a URL. A number before a slash may be a port.
  */
-const UNENCODED = /^[a-z]+:\/\/[^@/?#]*:[^@/?#]*(?:(?<!:\d+)\/[^?]*|#.*|\?[^=&]*)@/i;
+const UNENCODED = /^[a-z]+:\/\/[^@/?#:]*:[^@/?#]*(?:(?<!:\d+)\/[^?]*|#.*|\?[^=&]*)@/i;
 const TARGET = "target_session_attrs";
 /** The values of target_session_attrs that find a server that accepts writes. */
 const WRITABLE = ["read-write", "primary"];
