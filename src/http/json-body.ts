@@ -1,7 +1,7 @@
 // Reads the body of a request up to the size limit and, if it is JSON, checks and parses it once. This runs before the
 // authorization and the rate limits of the route, so it must be cheap to refuse a body.
 import type { Context } from "hono";
-import { BODY_BYTES_MAX } from "../contract/limits.ts";
+import { BODY_BYTES_MAX, JSON_ELEMENTS_MAX, REPORT_ELEMENTS_MAX } from "../contract/limits.ts";
 import { joinedBytes } from "../lib/text/joined-bytes.ts";
 import { jsonLimits } from "../lib/text/json-limits.ts";
 import type { BodyAdmission } from "./body-admission.ts";
@@ -15,6 +15,8 @@ const TOO_LARGE: Refusal = { status: 413, message: BODY_TOO_LARGE };
 const LATE: Refusal = { status: 408, message: BODY_LATE };
 const TOO_MANY: Refusal = { status: 503, message: TOO_MANY_BODIES, headers: { "retry-after": "1" } };
 const MALFORMED: Refusal = { status: 400, message: "Malformed JSON in request body" };
+/** The routes to which a node sends the state of all its VMs. */
+const REPORTS: ReadonlySet<string> = new Set(["/v1/agent/poll", "/v1/agent/status"]);
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
@@ -37,7 +39,7 @@ export async function takeBody(c: Context<HttpEnv>, admit?: BodyAdmission): Prom
   keep(c, { text: Promise.resolve(text) });
   // The validator decides whether an empty body is allowed. Routes without a body schema accept an empty body.
   if (text === "") return null;
-  const rule = jsonLimits(text);
+  const rule = jsonLimits(text, REPORTS.has(c.req.path) ? REPORT_ELEMENTS_MAX : JSON_ELEMENTS_MAX);
   if (rule !== null) return { status: 400, message: `body: ${rule}` };
   const value = parsed(text);
   if (value === undefined) return MALFORMED;

@@ -1,5 +1,5 @@
 // Generates requests that a route must refuse, from the route's entry in the API description.
-import { BODY_BYTES_MAX, JSON_DEPTH_MAX, JSON_ELEMENTS_MAX } from "../../src/contract/limits.ts";
+import { BODY_BYTES_MAX, JSON_DEPTH_MAX, REPORT_ELEMENTS_MAX } from "../../src/contract/limits.ts";
 import type { CallOptions } from "../support/control-plane.ts";
 import type { Parameter, RouteDescription, Schema } from "./description.ts";
 
@@ -72,7 +72,7 @@ function hostileTexts(accepted: Body): BadCase[] {
     inside("NaN"),
     inside('{"__proto__":{"is_root":true}}'),
     inside("[".repeat(JSON_DEPTH_MAX) + "]".repeat(JSON_DEPTH_MAX)),
-    inside(`[${Array(JSON_ELEMENTS_MAX + 1).fill(0).join()}]`),
+    inside(`[${Array(REPORT_ELEMENTS_MAX + 1).fill(0).join()}]`),
     text("__proto__", `{"__proto__":{},${sound.slice(1)}`),
     text("a key twice", `{${JSON.stringify(field)}:${JSON.stringify(value)},${sound.slice(1)}`),
   ];

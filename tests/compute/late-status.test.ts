@@ -144,3 +144,10 @@ test("the time of a status from before the node's approval does not count", asyn
   await reported(status("stopped", at(1)));
   expect(await state()).toBe("stopped");
 });
+
+test("a report of a node with 1,000 VMs is stored", async () => {
+  const vm = { state: "running", fields: Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`f${n}`, n])) };
+  const others = Object.fromEntries(Array.from({ length: 999 }, () => [crypto.randomUUID(), vm]));
+  okOf(await tell({ payload: { vms: { ...others, [instance]: { state: "running" } }, timestamp: at(1) } }));
+  expect(await state()).toBe("running");
+});

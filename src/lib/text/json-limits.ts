@@ -7,7 +7,6 @@
 import { JSON_DEPTH_MAX, JSON_ELEMENTS_MAX } from "../../contract/limits.ts";
 
 const DEPTH_RULE = `JSON must not be nested deeper than ${JSON_DEPTH_MAX} levels`;
-const ELEMENTS_RULE = `JSON must not hold more than ${JSON_ELEMENTS_MAX} array items and object members`;
 const INTEGER_RULE = `JSON integers must be within ±${Number.MAX_SAFE_INTEGER}`;
 const FINITE_RULE = "JSON numbers must fit a 64-bit float";
 const REPEATED_KEY_RULE = "JSON objects must not repeat a key";
@@ -27,7 +26,7 @@ type Open = { readonly keys: Set<string> | null; keyNext: boolean };
  * and object members, over the whole text. An integer literal must be exactly representable as a double; any other
  * number must be finite.
  */
-export function jsonLimits(text: string): string | null {
+export function jsonLimits(text: string, elements_max: number = JSON_ELEMENTS_MAX): string | null {
   if (!text.isWellFormed()) return SURROGATE_RULE;
   const open: Open[] = [];
   let elements = 0;
@@ -37,7 +36,9 @@ export function jsonLimits(text: string): string | null {
     const inner = open.at(-1);
     const keys = char === '"' && inner?.keyNext ? inner.keys : null;
     if (keys !== null || (inner?.keys === null && VALUE_STARTS.has(char))) elements++;
-    if (elements > JSON_ELEMENTS_MAX) return ELEMENTS_RULE;
+    if (elements > elements_max) {
+      return `JSON must not hold more than ${elements_max} array items and object members`;
+    }
 
     const end = tokenEnd(text, at);
     if (char === '"') {
