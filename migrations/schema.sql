@@ -6010,6 +6010,7 @@ CREATE INDEX vpc_change_of_vpc ON public.vpc_change USING btree (vpc_id);
 CREATE INDEX vpc_realization_of_cn ON public.vpc_realization USING btree (server_uuid);
 CREATE INDEX webhook_in_project ON public.webhook USING btree (project_id, id);
 CREATE INDEX webhook_delivery_ended ON public.webhook_delivery USING btree (ended_at) WHERE (ended_at IS NOT NULL);
+CREATE INDEX webhook_delivery_in_state ON public.webhook_delivery USING btree (webhook_id, state, number) WHERE (state <> 'pending'::text);
 CREATE INDEX webhook_delivery_of_webhook ON public.webhook_delivery USING btree (webhook_id, number);
 CREATE INDEX webhook_delivery_pending ON public.webhook_delivery USING btree (webhook_id, number) WHERE (state = 'pending'::text);
 CREATE INDEX webhook_queue_due ON public.webhook_queue USING btree (due_at) WHERE (due_at IS NOT NULL);

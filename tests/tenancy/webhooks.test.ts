@@ -2,7 +2,9 @@
 import { createHmac } from "node:crypto";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
+import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { listDeliveries } from "../../actors/webhook/reads.ts";
 import {
   SWEEP_ROWS,
   WEBHOOK_PENDING_MAX,
@@ -421,6 +423,37 @@ test("pages of deliveries have each delivery once, newest first", async () => {
   expect(seen).toEqual(made.toReversed());
   await drop(webhook);
 });
+
+test.each([
+  ["dead", "delivered"],
+  ["delivered", "dead"],
+])(
+  "a page of the %s deliveries does not read the %s ones, because a webhook may have millions of them",
+  async (state, other) => {
+    const webhook = await newWebhook({ events: ["webhook_test"] });
+    const insert = `insert into webhook_delivery (webhook_id, type, event, state, ended_at)
+                    select $1, 'vpc_create', '{"data": {}}', $2, berth_now() from generate_series(1, $3::int)`;
+    await t.db.query(insert, [webhook.id, state, 5]);
+    await t.db.query(insert, [webhook.id, other, 20_000]);
+    await t.db.query(insert, [webhook.id, state, 3]);
+    await t.db.query("analyze webhook_delivery");
+    const page = (after: string | null) =>
+      t.db.kysely.transaction().execute(async (transaction) => {
+        const items = await listDeliveries(transaction, { webhook_id: webhook.id, state, after, rows: 5 });
+        const { rows: [read] } = await sql<{ rows: number }>`
+        select (coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0))::int as rows
+          from pg_stat_xact_user_tables where relname = 'webhook_delivery'`.execute(transaction);
+        return { items: items ?? [], read: read!.rows };
+      });
+    const first = await page(null);
+    const second = await page(first.items.at(-1)!.id);
+    expect([first.items.length, second.items.length]).toEqual([5, 3]);
+    // Each page reads its own rows, and the second one also the last row of the first.
+    expect(first.read).toBeLessThan(20);
+    expect(second.read).toBeLessThan(20);
+    await drop(webhook);
+  },
+);
 
 test("a page token is refused if its delivery was deleted, because an empty page would mean that no older delivery exists", async () => {
   const webhook = await newWebhook({ events: ["webhook_test"] });
