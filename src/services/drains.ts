@@ -7,6 +7,9 @@ import { findCapacity, hostedInstances, placementSnapshot } from "./placement-sn
 
 type Deps = Pick<RouteDeps, "kysely" | "byKey" | "settings">;
 
+/** Lets the process do other work. */
+export const pause = () => new Promise<void>((wake) => setTimeout(wake, 0));
+
 /**
  * Previews the drain of a node; NOT_FOUND for an unknown node.
  * @param avoided nodes that must not be targets; the node itself is never a target
@@ -22,5 +25,5 @@ export async function previewOf(
   const instances = await hostedInstances(deps.kysely, server_uuid);
   const snapshot = await placementSnapshot(deps.kysely, { load_stale_s });
   const nodes = snapshot.nodes.filter((each) => !avoided.has(each.server_uuid));
-  return previewDrain({ server_uuid, ...node, instances }, { ...snapshot, nodes }, profile);
+  return await previewDrain({ server_uuid, ...node, instances }, { ...snapshot, nodes }, profile, pause);
 }

@@ -8,6 +8,7 @@ import type { Database } from "../db/tables.ts";
 import { type HostedInstance, movingRequest, previewDrain, rowOf } from "../lib/placement/drain.ts";
 import { drawn, pick } from "../lib/placement/pick.ts";
 import type { RouteDeps } from "../routes/deps.ts";
+import { pause } from "./drains.ts";
 import {
   findCapacity,
   findInstanceToPlace,
@@ -44,7 +45,7 @@ export async function evacuationPlan(
   }));
   // An evacuation creates a new machine, so the hardware of the dead node does not matter.
   const instances = free.map(toEvacuate);
-  const plan = previewDrain({ server_uuid, capacity: null, instances }, snapshot, profile);
+  const plan = await previewDrain({ server_uuid, capacity: null, instances }, snapshot, profile, pause);
   const not_placeable = [...plan.not_placeable, ...occupied];
   if (lose_local_disks) {
     return { ...plan, instances_on_cn: hosted.length, not_placeable, capacity_ok: not_placeable.length === 0 };

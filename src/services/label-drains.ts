@@ -7,7 +7,7 @@ import type { LabelFilter } from "../contract/labels.ts";
 import { LABEL_DRAIN_NODES_MAX } from "../contract/limits.ts";
 import { previewDrains } from "../lib/placement/drain.ts";
 import type { RouteDeps } from "../routes/deps.ts";
-import { previewOf } from "./drains.ts";
+import { pause, previewOf } from "./drains.ts";
 import { findCapacity, hostedInstances, placementSnapshot } from "./placement-snapshot.ts";
 
 type Deps = Pick<RouteDeps, "kysely" | "byKey" | "settings">;
@@ -37,7 +37,12 @@ export async function labelDrainPlan(deps: Deps, label: LabelFilter): Promise<La
     instances: await hostedInstances(kysely, server_uuid),
   })));
   const { profile, load_stale_s } = await deps.settings.placement();
-  const previews = previewDrains(drained, await placementSnapshot(kysely, { load_stale_s }), profile);
+  const previews = await previewDrains(
+    drained,
+    await placementSnapshot(kysely, { load_stale_s }),
+    profile,
+    pause,
+  );
   return {
     nodes: approved.map(({ server_uuid, hostname }, index) => ({
       server_uuid,

@@ -13,7 +13,7 @@ import { previewDrain } from "../lib/placement/drain.ts";
 import { DRAIN } from "../lib/placement/node-filters.ts";
 import type { Booted } from "../lib/placement/upgrade-progress.ts";
 import type { RouteDeps } from "../routes/deps.ts";
-import { previewOf } from "./drains.ts";
+import { pause, previewOf } from "./drains.ts";
 import { findCapacity, hostedInstances, placementSnapshot } from "./placement-snapshot.ts";
 
 type Db = Kysely<Database>;
@@ -128,7 +128,7 @@ async function previewsOf(deps: Deps, nodes: readonly string[]): Promise<DrainPr
   return await Promise.all(nodes.map(async (server_uuid) => {
     const capacity = (await findCapacity(deps.byKey, server_uuid))?.capacity ?? null;
     const instances = await hostedInstances(deps.kysely, server_uuid);
-    return previewDrain({ server_uuid, capacity, instances }, snapshot, profile);
+    return await previewDrain({ server_uuid, capacity, instances }, snapshot, profile, pause);
   }));
 }
 

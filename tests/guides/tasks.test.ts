@@ -60,10 +60,10 @@ grep -E '^  (dist/|curl |export TENANTCTL_)' "$here/dev.log" | sed -e "s/XXX-XXX
 grep "cn approve $code" "$here/printed.sh"
 . "$here/printed.sh" > "$here/printed.log"
 grep '"web1"' "$here/printed.log"
-! grep '"@timestamp"' "$here/dev.log"
+if grep '"@timestamp"' "$here/dev.log"; then exit 1; fi
 kill "$environment"
 wait "$environment" || true
-! curl -s http://127.0.0.1:$PORT/readyz
+if curl -s http://127.0.0.1:$PORT/readyz; then exit 1; fi
 `);
 }, 300_000);
 

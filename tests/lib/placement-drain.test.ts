@@ -1,4 +1,5 @@
 // Tests the preview of a drain: the nodes that could take a node's instances.
+import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { DrainPreview } from "../../src/contract/placement.ts";
 import { type HostedInstance, looksLikeQuorum, previewDrain, previewDrains } from "../../src/lib/placement/drain.ts";
@@ -29,7 +30,7 @@ function instance(n: number, fields: Partial<HostedInstance> = {}): HostedInstan
 }
 
 function drain(instances: readonly HostedInstance[], nodes: Snapshot, from = capacity()) {
-  return previewDrain({ server_uuid: DRAINED, capacity: from, instances }, nodes, SPREAD);
+  return previewDrain({ server_uuid: DRAINED, capacity: from, instances }, nodes, SPREAD, setImmediate);
 }
 
 describe("a drain preview", () => {
@@ -43,11 +44,11 @@ describe("a drain preview", () => {
     return [1, 2].map((n) => instance(n, { memory_bytes: GIB, group }));
   };
 
-  test("puts the instances of an anti-affinity group on different nodes, and names an instance for which no node is left", () => {
+  test("puts the instances of an anti-affinity group on different nodes, and names an instance for which no node is left", async () => {
     const both = grouped("anti_affinity", [DRAINED, DRAINED]);
-    const two = drain(both, snapshot(node(1), node(2), node(3)));
+    const two = await drain(both, snapshot(node(1), node(2), node(3)));
     expect(new Set(two.placeable.map(({ target_cn_uuid }) => target_cn_uuid))).toEqual(new Set([uuid(2), uuid(3)]));
-    const one = drain(both, snapshot(node(1), node(2)));
+    const one = await drain(both, snapshot(node(1), node(2)));
     expect([one.placeable.length, one.not_placeable]).toEqual([
       1,
       [expect.objectContaining({
@@ -56,18 +57,27 @@ describe("a drain preview", () => {
     ]);
   });
 
-  test("moves the instances of an affinity group to one node: to the node of the group's other instances, if the group has other instances", () => {
+  test("moves the instances of an affinity group to one node: to the node of the group's other instances, if the group has other instances", async () => {
     const nodes = snapshot(node(1), node(2), node(3), node(4));
-    const targets = (on: readonly string[]) =>
-      drain(grouped("affinity", on), nodes).placeable.map(({ target_cn_uuid }) => target_cn_uuid);
-    const [first, second] = targets([DRAINED, DRAINED]);
+    const targets = async (on: readonly string[]) =>
+      (await drain(grouped("affinity", on), nodes)).placeable.map(({ target_cn_uuid }) => target_cn_uuid);
+    const [first, second] = await targets([DRAINED, DRAINED]);
     expect(second).toBe(first);
-    expect(targets([DRAINED, DRAINED, uuid(4)])).toEqual([uuid(4), uuid(4)]);
+    expect(await targets([DRAINED, DRAINED, uuid(4)])).toEqual([uuid(4), uuid(4)]);
   });
 
-  test("never promises a slot twice: with two slots, two of three instances are placed", () => {
+  test("lets the process do other work between two placements", async () => {
+    let pauses = 0;
+    let has_ended = false;
+    const ended = drain([1, 2, 3].map((n) => instance(n)), snapshot(node(2))).then(() => (has_ended = true));
+    for (; !has_ended; pauses++) await setImmediate();
+    await ended;
+    expect(pauses).toBeGreaterThanOrEqual(3);
+  });
+
+  test("never promises a slot twice: with two slots, two of three instances are placed", async () => {
     // The node has 64 GiB and each instance needs 32 GiB, so the node takes two instances.
-    const preview = drain([1, 2, 3].map((n) => instance(n)), snapshot(node(1), node(2)));
+    const preview = await drain([1, 2, 3].map((n) => instance(n)), snapshot(node(1), node(2)));
     expect(preview.placeable.map(({ target_cn_uuid }) => target_cn_uuid)).toEqual([uuid(2), uuid(2)]);
     expect(preview.not_placeable).toEqual([expect.objectContaining({
       instance_name: "vm-3",
@@ -78,47 +88,53 @@ describe("a drain preview", () => {
     expect(DrainPreview.parse(preview)).toEqual(preview);
   });
 
-  test("places the largest instances first, so that small instances fill the gaps", () => {
+  test("places the largest instances first, so that small instances fill the gaps", async () => {
     const small = [1, 2].map((n) => instance(n, { memory_bytes: 16 * GIB }));
     const half = capacity({ ram_total_mb: 32_768 });
-    const preview = drain([...small, instance(3)], snapshot(node(2, { capacity: half }), node(3, { capacity: half })));
+    const preview = await drain(
+      [...small, instance(3)],
+      snapshot(node(2, { capacity: half }), node(3, { capacity: half })),
+    );
     expect(preview.placeable.map(({ instance_name }) => instance_name)).toEqual(["vm-3", "vm-1", "vm-2"]);
     expect(preview.capacity_ok).toBe(true);
   });
 
-  test("never places an instance on the drained node itself, even if it has room", () => {
-    const preview = drain([instance(1)], snapshot(node(1)));
+  test("never places an instance on the drained node itself, even if it has room", async () => {
+    const preview = await drain([instance(1)], snapshot(node(1)));
     expect(preview.not_placeable[0]?.reason).toBe("there is no other approved node");
   });
 
-  test("names the nodes that have the fewest reasons to reject the instance, and a command that removes the only reason of one node", () => {
+  test("names the nodes that have the fewest reasons to reject the instance, and a command that removes the only reason of one node", async () => {
     const full = { used: { cpu_units: 0, ram_mb: 65_536, disk_bytes: 0, instances: 1 } };
     const cordoned = (n: number, more = {}) =>
       node(n, { rules: { cordoned: true, cordoned_reason: "new disks" }, ...more });
     const nodes = snapshot(cordoned(2, full), node(3, full), cordoned(4), cordoned(5, full), cordoned(6, full));
-    const [stays] = drain([instance(1)], nodes).not_placeable;
+    const [stays] = (await drain([instance(1)], nodes)).not_placeable;
     expect(stays?.reason).toBe(
       "n3: 0 MiB of memory left of 65536, 32768 wanted (cn-ram-available); n4: it is cordoned: new disks (cn-not-cordoned); " +
         "n2: it is cordoned: new disks (cn-not-cordoned), 0 MiB of memory left of 65536, 32768 wanted (cn-ram-available); and 2 more nodes",
     );
     expect(stays?.remedy).toBe("after opsctl cn uncordon n4, n4 can take it");
-    const reserved = drain([instance(1)], snapshot(node(2, { rules: { reserved: true } })));
+    const reserved = await drain([instance(1)], snapshot(node(2, { rules: { reserved: true } })));
     expect(reserved.not_placeable[0]).toMatchObject({
       reason: "n2: an operator reserved it (cn-not-reserved)",
       remedy: "after opsctl cn placement set n2 --reserved false, n2 can take it",
     });
-    const draining = drain([instance(1)], snapshot(node(2, { rules: { cordoned: true, cordoned_reason: "drain" } })));
+    const draining = await drain(
+      [instance(1)],
+      snapshot(node(2, { rules: { cordoned: true, cordoned_reason: "drain" } })),
+    );
     expect(draining.not_placeable[0]?.remedy).toMatch(/^make room on another node; /);
   });
 
-  test("of several nodes uses no slot twice, and moves no instance to one of these nodes", () => {
+  test("of several nodes uses no slot twice, and moves no instance to one of these nodes", async () => {
     // Node 3, which is not drained, has 64 GiB. Each instance needs 32 GiB, so node 3 can take two.
     const drained = [1, 2].map((n) => ({
       server_uuid: uuid(n),
       capacity: capacity(),
       instances: [instance(2 * n), instance(2 * n + 1)].map((each) => ({ ...each, host_cn_uuid: uuid(n) })),
     }));
-    const [first, second] = previewDrains(drained, snapshot(node(1), node(2), node(3)), SPREAD);
+    const [first, second] = await previewDrains(drained, snapshot(node(1), node(2), node(3)), SPREAD, setImmediate);
     expect(first!.placeable.map(({ target_cn_uuid }) => target_cn_uuid)).toEqual([uuid(3), uuid(3)]);
     expect(second).toMatchObject({ instances_on_cn: 2, placeable: [], capacity_ok: false });
     expect(second!.not_placeable.map(({ reason }) => reason)).toEqual([
@@ -127,8 +143,8 @@ describe("a drain preview", () => {
     ]);
   });
 
-  test("of a node without instances has empty lists and capacity_ok false", () => {
-    expect(drain([], snapshot(node(1), node(2)))).toEqual({
+  test("of a node without instances has empty lists and capacity_ok false", async () => {
+    expect(await drain([], snapshot(node(1), node(2)))).toEqual({
       instances_on_cn: 0,
       placeable: [],
       not_placeable: [],
@@ -138,25 +154,25 @@ describe("a drain preview", () => {
     });
   });
 
-  test("places a running instance only on a node with all CPU features, and a stopped instance on any node", () => {
+  test("places a running instance only on a node with all CPU features, and a stopped instance on any node", async () => {
     const elsewhere = snapshot(node(2, { capacity: capacity({ cpu_features: [] }) }));
-    expect(drain([instance(1)], elsewhere).not_placeable).toHaveLength(1);
-    expect(drain([instance(1, { state: "stopped" })], elsewhere).placeable).toHaveLength(1);
+    expect((await drain([instance(1)], elsewhere)).not_placeable).toHaveLength(1);
+    expect((await drain([instance(1, { state: "stopped" })], elsewhere)).placeable).toHaveLength(1);
   });
 
-  test("spreads a tenant's instances over fault domains", () => {
+  test("spreads a tenant's instances over fault domains", async () => {
     const nodes = snapshot(
       node(2, { rules: { fault_domain: "a" } }),
       node(3, { rules: { fault_domain: "b" } }),
     );
     const one = { memory_bytes: GIB };
-    const preview = drain([instance(1, one), instance(2, one)], nodes);
+    const preview = await drain([instance(1, one), instance(2, one)], nodes);
     expect(new Set(preview.placeable.map(({ target_cn_uuid }) => target_cn_uuid)).size).toBe(2);
   });
 
-  test("lists instances whose names look like members of a quorum", () => {
+  test("lists instances whose names look like members of a quorum", async () => {
     const names = ["web-1", "etcd-2", "prod-consul", "vault01", "MongoDB-a", "my_zk_3"];
-    const preview = drain(names.map((name, n) => instance(n, { name, memory_bytes: GIB })), snapshot(node(2)));
+    const preview = await drain(names.map((name, n) => instance(n, { name, memory_bytes: GIB })), snapshot(node(2)));
     expect(preview).toMatchObject({
       quorum_ok: false,
       quorum_at_risk: ["MongoDB-a", "etcd-2", "my_zk_3", "prod-consul", "vault01"],

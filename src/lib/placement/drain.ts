@@ -1,6 +1,9 @@
 // Previews the nodes to which the instances of a node would move if the node were drained. The preview places one
 // instance after another, and the capacity that one instance takes is not free for the next instances. Therefore no
 // capacity is promised twice. The largest instances are placed first, because they have the fewest targets.
+//
+// One placement reads every node of the site, which takes up to 0.1 s with 10,000 nodes. So each preview gets a
+// function `pause`, with which the process does other work between two placements.
 import type {
   DrainPreview,
   ExplainReport,
@@ -79,38 +82,52 @@ export function movingRequest(
 }
 
 /** Previews a drain. The snapshot may contain the drained node, which is never a target. */
-export function previewDrain(drained: Drained, snapshot: Snapshot, profile: Profile): DrainPreview {
-  return previewDrains([drained], snapshot, profile)[0]!;
+export async function previewDrain(
+  drained: Drained,
+  snapshot: Snapshot,
+  profile: Profile,
+  pause: () => Promise<void>,
+): Promise<DrainPreview> {
+  return (await previewDrains([drained], snapshot, profile, pause))[0]!;
 }
 
 /**
  * Previews the drains of several nodes, one after another. None of these nodes is a target. Each placed instance also
  * reduces the free capacity for the instances of later nodes.
  */
-export function previewDrains(drained: readonly Drained[], snapshot: Snapshot, profile: Profile): DrainPreview[] {
+export async function previewDrains(
+  drained: readonly Drained[],
+  snapshot: Snapshot,
+  profile: Profile,
+  pause: () => Promise<void>,
+): Promise<DrainPreview[]> {
   const emptied = new Set(drained.map(({ server_uuid }) => server_uuid));
   let left: Snapshot = { ...snapshot, nodes: snapshot.nodes.filter(({ server_uuid }) => !emptied.has(server_uuid)) };
   /** The nodes on which the preview has placed instances of placement groups. */
   const placed = new Map<string, NodeSnapshot>();
-  return drained.map((node) => {
-    const planned = placeInstances(node, { targets: left, placed }, profile);
+  const previews: DrainPreview[] = [];
+  for (const node of drained) {
+    const planned = await placeInstances(node, { targets: left, placed }, profile, pause);
     left = planned.left;
-    return planned.preview;
-  });
+    previews.push(planned.preview);
+  }
+  return previews;
 }
 
 /**
  * Places the instances of a node on the nodes of the snapshot. Returns the preview, and the free capacity that is left.
  */
-function placeInstances(
+async function placeInstances(
   drained: Drained,
   { targets, placed }: { readonly targets: Snapshot; readonly placed: Map<string, NodeSnapshot> },
   profile: Profile,
-): { preview: DrainPreview; left: Snapshot } {
+  pause: () => Promise<void>,
+): Promise<{ preview: DrainPreview; left: Snapshot }> {
   const placeable: PlaceableInstance[] = [];
   const not_placeable: NotPlaceableInstance[] = [];
   let left = targets;
   for (const instance of [...drained.instances].sort(larger)) {
+    await pause();
     const group = movedGroup(instance.group, placed);
     const targetsOf = (state: InstanceState) =>
       pick(movingRequest(drained, { ...instance, state, group }, drained.server_uuid), left, profile).report;
