@@ -5952,6 +5952,8 @@ CREATE INDEX job_queue ON public.job USING btree (target_cn, seq) WHERE (state =
 CREATE UNIQUE INDEX job_seq_once ON public.job USING btree (seq);
 CREATE INDEX job_tombstone ON public.job USING btree (target_cn, seq) WHERE tombstone;
 CREATE INDEX job_unusual ON public.job USING btree (state, seq DESC) WHERE (state <> 'completed'::text);
+CREATE INDEX migration_begun_from_cn ON public.migration USING btree (source_cn, created_at);
+CREATE INDEX migration_from_cn ON public.migration USING btree (source_cn) WHERE ((instance_id IS NOT NULL) AND (state <> ALL (ARRAY['completed'::text, 'failed'::text, 'aborted'::text])));
 CREATE INDEX migration_of_instance ON public.migration USING btree (instance_id) WHERE (instance_id IS NOT NULL);
 CREATE INDEX migration_to_cn ON public.migration USING btree (target_cn) WHERE ((instance_id IS NOT NULL) AND (state <> ALL (ARRAY['completed'::text, 'failed'::text, 'aborted'::text])));
 CREATE INDEX nat_gateway_by_address ON public.nat_gateway USING btree (public_address);

@@ -1,6 +1,7 @@
-// Tests that an abandoned drain or evacuation moves no more instances. A pass of a server process may have read the
-// operation before the operator abandoned it.
+// Tests the passes in which a server process continues drains and evacuations. An abandoned operation moves no more
+// instances, even if a pass had read the operation before. A pass does not read all migrations.
 import { randomUUID } from "node:crypto";
+import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Engine } from "../../actors/engine/engine.ts";
 import type { Outcome } from "../../actors/engine/types.ts";
@@ -42,7 +43,7 @@ function planOf(instance_id: string): DrainPreview {
 }
 
 /** Runs one pass of the drains of nodes. Calls `before` before the first message to an instance. */
-async function pass(before: () => Promise<void>): Promise<Outcome[]> {
+async function pass(before: () => Promise<void>, kysely = p.db.kysely): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
   let first: Promise<void> | undefined;
   const send: Engine["send"] = async (to, message, how) => {
@@ -53,7 +54,7 @@ async function pass(before: () => Promise<void>): Promise<Outcome[]> {
   };
   const whole = createWholeReads(p.db);
   const deps = {
-    kysely: p.db.kysely,
+    kysely,
     byKey: p.db.byKey.kysely,
     nodesToPlace: whole.nodesToPlace,
     settings: createSettings(whole.storedSettings, {}),
@@ -85,3 +86,29 @@ test.each([
     expect(await p.migrationOf(instance_id)).toEqual([]);
   },
 );
+
+test("a pass of a drain does not read the ended migrations of all nodes, because these are kept for ever", async () => {
+  const operation_id = randomUUID();
+  const preview = { ...planOf(randomUUID()), placeable: [] };
+  expect(await p.send({ kind: "cn", id: p.node }, { type: "drain", operation_id, preview })).toMatchObject({
+    ok: true,
+  });
+  await p.main.tick(operation_id);
+  await p.db.query(
+    `insert into migration (id, state, source_cn, target_cn, instance_id, created_at, ended_at)
+       select gen_random_uuid(), 'completed', n.source, n.target, gen_random_uuid(), d.day, d.day
+         from (values ($1::uuid, $2::uuid), ($2, $1)) n (source, target), generate_series(1, 10_000) number,
+              lateral (select berth_now() - interval '1 day' - number * interval '1 minute' as day) d`,
+    [p.node, p.other],
+  );
+  await p.db.query("analyze migration");
+  let read = Infinity;
+  await p.db.kysely.transaction().execute(async (transaction) => {
+    await pass(async () => {}, transaction);
+    const { rows } = await sql<{ rows: number }>`
+      select (coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0))::int as rows
+        from pg_stat_xact_user_tables where relname = 'migration'`.execute(transaction);
+    read = rows[0]!.rows;
+  });
+  expect(read).toBeLessThan(100);
+});
