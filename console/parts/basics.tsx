@@ -96,7 +96,11 @@ export function Heading({ title, children, above }: {
   readonly above?: JSX.Element;
 }) {
   const at = useRef<HTMLHeadingElement>(null);
-  useEffect(() => at.current?.focus({ preventScroll: true }), []);
+  useEffect(() => {
+    // If the heading appears late, the user may be typing into a field or a terminal already.
+    const isTyping = document.activeElement?.closest("main :is(input, textarea, select)") != null;
+    if (!isTyping) at.current?.focus({ preventScroll: true });
+  }, []);
   useEffect(() => {
     document.title = `${title} · Berth`;
   }, [title]);

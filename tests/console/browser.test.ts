@@ -1,4 +1,5 @@
 // Uses the web console as users do, with the built files, a server process and Chromium.
+import type { Locator } from "playwright-core";
 import { randomUUID } from "node:crypto";
 import type { Route } from "playwright-core";
 import { describe, expect, test } from "vitest";
@@ -153,9 +154,12 @@ test("the cursor of a list stays on its row, and in sight, while another caller 
   for (let n = 0; n < 12; n++) await add(`above-cursor-${10 + n}`);
   await own.page.getByRole("link", { name: "above-cursor-21" }).waitFor();
   expect(await cursor.getByRole("link").innerText()).toBe("cursor-15");
-  const { y = 0, height = 0 } = await cursor.boundingBox() ?? {};
-  const list = await own.page.locator(".list").boundingBox();
-  expect(y + height).toBeLessThanOrEqual((list?.y ?? 0) + (list?.height ?? 0));
+  const bottomOf = async (box: Locator) => {
+    const { y = 0, height = 0 } = await box.boundingBox() ?? {};
+    return y + height;
+  };
+  // The list scrolls after the rows are on screen.
+  await expect.poll(async () => await bottomOf(cursor) <= await bottomOf(own.page.locator(".list"))).toBe(true);
   await own.page.keyboard.press("Enter");
   await own.page.getByRole("heading", { name: "cursor-15", level: 1, exact: true }).waitFor();
   await own.page.context().close();
