@@ -3349,62 +3349,92 @@ AS $function$
   select exists (select from webhook_delivery
                   where id = (args->>'id')::uuid and webhook_id = (args->>'webhook_id')::uuid) $function$;
 
+CREATE OR REPLACE FUNCTION public.instance_load_part(of_step text, instances integer)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+declare
+  pass_at constant timestamptz := berth_now();
+  done    instance_load_done;
+  low     timestamptz;
+  due     timestamptz;
+  ids     uuid[];
+begin
+  if not pg_try_advisory_xact_lock(hashtextextended('instance-load', 0)) then return false; end if;
+  select * into done from instance_load_done where step = of_step;
+  if of_step = 'minute' then
+    -- Samples are kept for an hour. A report may take some seconds to commit.
+    low := greatest(done.at + interval '1 minute', date_trunc('minute', pass_at - interval '1 hour', 'UTC'));
+    due := date_trunc('minute', pass_at - interval '10 seconds', 'UTC');
+  else
+    -- Minutes are kept for 6 hours. An hour is due when its last minute is summarized.
+    low := greatest(done.at + interval '1 hour', date_trunc('hour', pass_at - interval '6 hours', 'UTC'));
+    select date_trunc('hour', at + interval '1 minute', 'UTC') into due from instance_load_done where step = 'minute';
+  end if;
+  if low >= due then return false; end if;
+
+  ids := array(
+    select id from instance
+     where id > case when done.part_of = low then done.part_after else '00000000-0000-0000-0000-000000000000' end
+     order by id limit instances);
+  if of_step = 'minute' then
+    insert into instance_load
+      select i.id, 'minute', low, p.*
+        from unnest(ids) i(id), lateral (
+          select sum(d.cpu) / sum(d.seconds), max(d.cpu / d.seconds), avg(d.memory_bytes)::bigint,
+                 sum(d.disk_read) / sum(d.seconds), sum(d.disk_written) / sum(d.seconds),
+                 sum(d.received) / sum(d.seconds), sum(d.sent) / sum(d.seconds), bool_or(d.simulated)
+            from (select e.memory_bytes, e.simulated, case when e.grew then e.seconds end as seconds,
+                         case when e.grew then e.cpu end as cpu, case when e.grew then e.disk_read end as disk_read,
+                         case when e.grew then e.disk_written end as disk_written,
+                         case when e.grew then e.received end as received, case when e.grew then e.sent end as sent
+                    from (select f.*, f.seconds > 0
+                                 and least(f.cpu, f.disk_read, f.disk_written, f.received, f.sent) >= 0 as grew
+                            from (select m.at, m.memory_bytes, m.simulated,
+                                         extract(epoch from m.at - lag(m.at) over run)::double precision as seconds,
+                                         round((m.cpu_seconds - lag(m.cpu_seconds) over run)::numeric, 6)
+                                           ::double precision as cpu,
+                                         m.disk_read_bytes - lag(m.disk_read_bytes) over run as disk_read,
+                                         m.disk_written_bytes - lag(m.disk_written_bytes) over run as disk_written,
+                                         m.network_received_bytes - lag(m.network_received_bytes) over run as received,
+                                         m.network_sent_bytes - lag(m.network_sent_bytes) over run as sent
+                                    from instance_metrics m
+                                   where m.instance_id = i.id and m.at >= low - interval '1 minute'
+                                     and m.at < low + interval '1 minute'
+                                  window run as (order by m.at)) f) e
+                   where e.at >= low) d
+          having count(*) > 0) p
+    on conflict do nothing;
+  else
+    insert into instance_load
+      select i.id, 'hour', low, h.*
+        from unnest(ids) i(id), lateral (
+          select avg(l.cpu), max(l.cpu_max), avg(l.memory_bytes)::bigint, avg(l.disk_read_bytes_per_s),
+                 avg(l.disk_written_bytes_per_s), avg(l.network_received_bytes_per_s), avg(l.network_sent_bytes_per_s),
+                 bool_or(l.simulated)
+            from instance_load l
+           where l.instance_id = i.id and l.step = 'minute' and l.at >= low and l.at < low + interval '1 hour'
+          having count(*) > 0) h
+    on conflict do nothing;
+  end if;
+
+  if cardinality(ids) = instances then
+    update instance_load_done set part_of = low, part_after = ids[instances] where step = of_step;
+  else
+    update instance_load_done set at = low, part_of = null, part_after = null where step = of_step;
+  end if;
+  return true;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.instance_load_sum()
  RETURNS void
  LANGUAGE plpgsql
 AS $function$
 declare
   pass_at constant timestamptz := berth_now();
-  low     timestamptz;
-  high    timestamptz;
 begin
-  -- Samples are kept for an hour. A report may take some seconds to commit.
-  select greatest(at + interval '1 minute', date_trunc('minute', pass_at - interval '1 hour', 'UTC')) into low
-    from instance_load_done where step = 'minute';
-  high := date_trunc('minute', pass_at - interval '10 seconds', 'UTC');
-  if low < high then
-    insert into instance_load
-      select p.instance_id, 'minute', date_trunc('minute', p.at, 'UTC'),
-             sum(p.cpu) / sum(p.seconds), max(p.cpu / p.seconds), avg(p.memory_bytes)::bigint,
-             sum(p.disk_read) / sum(p.seconds), sum(p.disk_written) / sum(p.seconds),
-             sum(p.received) / sum(p.seconds), sum(p.sent) / sum(p.seconds), bool_or(p.simulated)
-        from (select d.instance_id, d.at, d.memory_bytes, d.simulated, case when d.grew then d.seconds end as seconds,
-                     case when d.grew then d.cpu end as cpu, case when d.grew then d.disk_read end as disk_read,
-                     case when d.grew then d.disk_written end as disk_written,
-                     case when d.grew then d.received end as received, case when d.grew then d.sent end as sent
-                from (select e.*, e.seconds > 0 and least(e.cpu, e.disk_read, e.disk_written, e.received, e.sent) >= 0
-                             as grew
-                        from (select m.instance_id, m.at, m.memory_bytes, m.simulated,
-                                     extract(epoch from m.at - lag(m.at) over run)::double precision as seconds,
-                                     round((m.cpu_seconds - lag(m.cpu_seconds) over run)::numeric, 6)::double precision
-                                       as cpu,
-                                     m.disk_read_bytes - lag(m.disk_read_bytes) over run as disk_read,
-                                     m.disk_written_bytes - lag(m.disk_written_bytes) over run as disk_written,
-                                     m.network_received_bytes - lag(m.network_received_bytes) over run as received,
-                                     m.network_sent_bytes - lag(m.network_sent_bytes) over run as sent
-                                from instance_metrics m where m.at >= low - interval '1 minute' and m.at < high
-                              window run as (partition by m.instance_id order by m.at)) e) d
-               where d.at >= low) p
-       group by p.instance_id, date_trunc('minute', p.at, 'UTC')
-    on conflict do nothing;
-    update instance_load_done set at = high - interval '1 minute' where step = 'minute';
-  end if;
-
-  select greatest(at + interval '1 hour', date_trunc('hour', pass_at - interval '6 hours', 'UTC')) into low
-    from instance_load_done where step = 'hour';
-  -- Summarizes only hours whose last minute is summarized.
-  select date_trunc('hour', at + interval '1 minute', 'UTC') into high from instance_load_done where step = 'minute';
-  if low < high then
-    insert into instance_load
-      select l.instance_id, 'hour', date_trunc('hour', l.at, 'UTC'), avg(l.cpu), max(l.cpu_max),
-             avg(l.memory_bytes)::bigint, avg(l.disk_read_bytes_per_s), avg(l.disk_written_bytes_per_s),
-             avg(l.network_received_bytes_per_s), avg(l.network_sent_bytes_per_s), bool_or(l.simulated)
-        from instance_load l where l.step = 'minute' and l.at >= low and l.at < high
-       group by l.instance_id, date_trunc('hour', l.at, 'UTC')
-    on conflict do nothing;
-    update instance_load_done set at = high - interval '1 hour' where step = 'hour';
-  end if;
-
+  while instance_load_part('minute', null) loop null; end loop;
+  while instance_load_part('hour', null) loop null; end loop;
   delete from instance_load where step = 'minute' and at <= pass_at - interval '6 hours';
   delete from instance_load where step = 'hour' and at <= pass_at - interval '7 days';
 end $function$;
@@ -3437,7 +3467,47 @@ CREATE OR REPLACE FUNCTION public.limits_of_tenant(tenant uuid, defaults jsonb, 
 AS $function$
   select l.* from limits_in_force((select to_jsonb(q) from tenant_quota q where q.tenant_id = tenant), defaults) l $function$;
 
+CREATE OR REPLACE FUNCTION public.load_long(nodes integer)
+ RETURNS integer
+ LANGUAGE plpgsql
+AS $function$
+declare
+  pass_at constant timestamptz := berth_now();
+  updated int;
+begin
+  if not pg_try_advisory_xact_lock(hashtextextended('load-long', 0)) then return 0; end if;
+  with due as materialized (
+    select l.server_uuid from cn_load_summary l
+     where (l.long_at is null or l.long_at <= pass_at - interval '10 minutes')
+       and exists (select from cn_load_sample s
+                    where s.server_uuid = l.server_uuid and s.at > pass_at - interval '5 minutes')
+     order by l.long_at nulls first limit nodes for update skip locked)
+  update cn_load_summary l
+     set summary = l.summary || berth_load_since(l.server_uuid, pass_at - interval '1 day', '1d')
+                   || berth_load_since(l.server_uuid, pass_at - interval '7 days', '7d'),
+         long_at = pass_at
+    from due where l.server_uuid = due.server_uuid;
+  get diagnostics updated = row_count;
+  return updated;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.load_materialize(interval_s double precision)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+declare
+  pass_at constant timestamptz := berth_now();
+begin
+  if not load_sample(interval_s) then return false; end if;
+  delete from cn_load_sample where at <= pass_at - interval '5 minutes';
+  delete from cn_load_hour where hour <= pass_at - interval '7 days';
+  perform instance_load_sum();
+  delete from instance_metrics where at <= pass_at - interval '1 hour';
+  perform load_long(null);
+  return true;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.load_sample(interval_s double precision)
  RETURNS boolean
  LANGUAGE plpgsql
 AS $function$
@@ -3469,31 +3539,17 @@ begin
     set cpu_max = greatest(h.cpu_max, excluded.cpu_max),
         cpu_counts = (select array_agg(a + b order by i)
                         from unnest(h.cpu_counts, excluded.cpu_counts) with ordinality u(a, b, i));
-  delete from cn_load_sample where at <= pass_at - interval '5 minutes';
-  delete from cn_load_hour where hour <= pass_at - interval '7 days';
-  perform instance_load_sum();
-  delete from instance_metrics where at <= pass_at - interval '1 hour';
 
-  insert into cn_load_summary as l (server_uuid, summary, last_refreshed_at, long_at)
-    select s.server_uuid, s.short || coalesce(long.part, '{}'), pass_at,
-           case when long.part is null then old.long_at else pass_at end
-      from (select server_uuid, jsonb_build_object(
-                     'cpu_p50_5m', round(percentile_cont(0.5) within group (order by cpu)::numeric, 4),
-                     'cpu_p95_5m', round(percentile_cont(0.95) within group (order by cpu)::numeric, 4),
-                     'cpu_max_5m', round(max(cpu)::numeric, 4),
-                     'ram_used_p95_5m', round(percentile_cont(0.95) within group (order by ram_used)::numeric, 4),
-                     'samples_5m', count(*)) as short
-              from cn_load_sample group by server_uuid) s
-      left join cn_load_summary old using (server_uuid)
-      -- Summaries of a day and a week change slowly.
-      left join lateral (
-        select berth_load_since(s.server_uuid, pass_at - interval '1 day', '1d')
-               || berth_load_since(s.server_uuid, pass_at - interval '7 days', '7d') as part
-         where old.long_at is null or old.long_at <= pass_at - interval '10 minutes') long on true
-     order by s.server_uuid
+  insert into cn_load_summary as l (server_uuid, summary, last_refreshed_at)
+    select server_uuid, jsonb_build_object(
+             'cpu_p50_5m', round(percentile_cont(0.5) within group (order by cpu)::numeric, 4),
+             'cpu_p95_5m', round(percentile_cont(0.95) within group (order by cpu)::numeric, 4),
+             'cpu_max_5m', round(max(cpu)::numeric, 4),
+             'ram_used_p95_5m', round(percentile_cont(0.95) within group (order by ram_used)::numeric, 4),
+             'samples_5m', count(*)), pass_at
+      from cn_load_sample where at > pass_at - interval '5 minutes' group by server_uuid order by server_uuid
   on conflict (server_uuid) do update
-    set summary = l.summary || excluded.summary, last_refreshed_at = excluded.last_refreshed_at,
-        long_at = excluded.long_at;
+    set summary = l.summary || excluded.summary, last_refreshed_at = excluded.last_refreshed_at;
   return true;
 end $function$;
 
@@ -4821,6 +4877,8 @@ create table instance_load (
 create table instance_load_done (
   step text not null,
   at timestamp with time zone not null,
+  part_of timestamp with time zone,
+  part_after uuid,
   constraint instance_load_done_pkey PRIMARY KEY (step)
 );
 
@@ -6588,12 +6646,15 @@ grant execute on function guard_user_owns_no_key(jsonb) to berth_app;
 grant execute on function guard_vni_is_free(jsonb) to berth_app;
 grant execute on function guard_vpc_is_empty(jsonb) to berth_app;
 grant execute on function guard_webhook_delivery_exists(jsonb) to berth_app;
+grant execute on function instance_load_part(text,integer) to berth_app;
 grant execute on function instance_load_sum() to berth_app;
 grant execute on function job_number() to berth_app;
 grant execute on function limits_in_force(jsonb,jsonb) to berth_app;
 grant execute on function limits_of_project(uuid,jsonb) to berth_app;
 grant execute on function limits_of_tenant(uuid,jsonb) to berth_app;
+grant execute on function load_long(integer) to berth_app;
 grant execute on function load_materialize(double precision) to berth_app;
+grant execute on function load_sample(double precision) to berth_app;
 grant execute on function log_drop(bigint,integer,text[]) to berth_app;
 grant execute on function nic_mac() to berth_app;
 grant execute on function nodes_to_place(timestamp with time zone) to berth_app;

@@ -22,6 +22,7 @@ import { createHints, HINT_CHANNEL } from "./db/hints.ts";
 import { pruneIdempotency } from "./db/idempotency.ts";
 import { pruneLimits } from "./db/limits.ts";
 import { openListener } from "./db/listener.ts";
+import { materializeLoad } from "./db/load.ts";
 import { migrate } from "./db/migrate.ts";
 import { type Db, isConnectionError, openPool } from "./db/pool.ts";
 import { refuseOtherDatabase } from "./db/same-database.ts";
@@ -157,11 +158,8 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
   const signals = createSignals(db);
   const whole = createWholeReads(db);
   const settings = createSettings(whole.storedSettings, config.env);
-  const load = createLoadMaterializer({
-    materialize: (interval_s) => db.query("select load_materialize($1)", [interval_s]),
-    ports,
-    interval_s: settings.loadIntervalS,
-  });
+  const materialize = (interval_s: number, stopped: () => boolean) => materializeLoad(db, interval_s, stopped);
+  const load = createLoadMaterializer({ materialize, ports, interval_s: settings.loadIntervalS });
   const gateways = createNatGatewayHosts({ ...natGatewayPorts(db, engine), ports });
   for (const key of settings.shadowed) logger.warning("an environment variable overrides a stored setting", { key });
 

@@ -147,12 +147,28 @@ export const AGENT_METRICS_MS = 15_000;
  */
 export const METRICS_MINUTES_DEFAULT = 5;
 export const METRICS_MINUTES_MAX = 60;
-/**
- * The load of instances is kept by the minute for these hours, and by the hour for these days
- * (migrations/functions/instance_load_sum.sql).
- */
+/** The load of instances is kept by the minute for these hours, and by the hour for these days (src/db/load.ts). */
 export const MINUTE_LOAD_KEPT_HOURS = 6;
 export const HOURLY_LOAD_KEPT_DAYS = 7;
+/** Samples of a node's load are kept for these minutes, and its load by the hour for these days. */
+export const NODE_SAMPLES_KEPT_MINUTES = 5;
+export const NODE_LOAD_KEPT_DAYS = 7;
+/**
+ * Nodes whose summaries of a day and a week one statement updates: below 1 s with a week of reports
+ * (tests/bench/README.md).
+ */
+export const LOAD_LONG_NODES = 500;
+/** Such statements in one pass of load summaries. With a pass each minute, 20,000 nodes are updated in 10 minutes. */
+export const LOAD_LONGS_PER_PASS = 4;
+/** Instances whose load of a minute or of an hour one statement sums: below 0.3 s (tests/bench/README.md). */
+export const LOAD_SUM_INSTANCES = 2_000;
+/** Such statements in one pass, for minutes and again for hours: 200,000 instances in a minute. */
+export const LOAD_SUMS_PER_PASS = 100;
+/**
+ * Statements that delete old samples of one kind in one pass: a million rows. 100,000 instances add 400,000 samples a
+ * minute.
+ */
+export const LOAD_SWEEPS_PER_PASS = 200;
 /** Days of one request for usage: a year. */
 export const USAGE_RANGE_DAYS_MAX = 366;
 /** Seconds after the end of a day until its usage is closed: enough for late commits, which take under a minute. */

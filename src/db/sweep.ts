@@ -8,18 +8,21 @@ export type Sweep = {
   readonly where: string;
   readonly order: string;
   readonly params: readonly unknown[];
+  /** The most batches of a call. Default: SWEEPS_PER_PASS. */
+  readonly batches?: number;
 };
 
 /**
- * Deletes the oldest rows that match, in at most SWEEPS_PER_PASS batches. Skips rows that another process has locked.
- * Returns the number of deleted rows; the next pass deletes the rest.
+ * Deletes the oldest rows that match, in at most `batches` batches. Skips rows that another process has locked. Returns
+ * the number of deleted rows; the next pass deletes the rest.
  */
-export async function sweepRows(db: DbClient, { table, where, order, params }: Sweep): Promise<number> {
+export async function sweepRows(db: DbClient, sweep: Sweep): Promise<number> {
+  const { table, where, order, params, batches = SWEEPS_PER_PASS } = sweep;
   const batch = `
     delete from ${table} where ctid = any(array(
       select ctid from ${table} where ${where} order by ${order} limit ${SWEEP_ROWS} for update skip locked))`;
   let deleted = 0;
-  for (let sweep = 0; sweep < SWEEPS_PER_PASS; sweep++) {
+  for (let n = 0; n < batches; n++) {
     const { rowCount } = await db.query(batch, params);
     deleted += rowCount;
     if (rowCount < SWEEP_ROWS) break;

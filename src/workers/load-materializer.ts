@@ -11,8 +11,11 @@ export type LoadMaterializer = {
 };
 
 export type LoadOptions = {
-  /** Summarizes the nodes' last reports, unless a process has done this within half of the interval. */
-  readonly materialize: (interval_s: number) => Promise<unknown>;
+  /**
+   * Summarizes the nodes' last reports, unless a process has done this within half of the interval. Ends early once
+   * `stopped` returns true.
+   */
+  readonly materialize: (interval_s: number, stopped: () => boolean) => Promise<unknown>;
   readonly ports: Pick<Ports, "report">;
   readonly interval_s: () => Promise<number>;
 };
@@ -24,7 +27,7 @@ export function createLoadMaterializer({ materialize, ports, interval_s }: LoadO
 
   async function pass(): Promise<void> {
     try {
-      await materialize(await interval_s());
+      await materialize(await interval_s(), () => stopped);
     } catch (error) {
       ports.report("background work failed: load of nodes", error);
     }

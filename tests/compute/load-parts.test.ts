@@ -1,0 +1,174 @@
+// The load of nodes and instances is summarized in parts with a bound, so that no statement of a large site exceeds the
+// time limit. Deletes of old samples do not depend on the summaries.
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { materializeLoad } from "../../src/db/load.ts";
+import { insertInstance } from "../support/instance-row.ts";
+import { openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
+
+const INTERVAL_S = 60;
+const INSTANCES = 5;
+const NODES = 3;
+/** A period that ended, and whose summary is due. */
+const MINUTE = "(date_trunc('minute', berth_now()) - interval '2 minutes')";
+const HOUR = "(date_trunc('hour', berth_now()) - interval '2 hours')";
+
+let t: TestControlPlane;
+let nodes: string[];
+
+beforeAll(async () => {
+  t = await openTestControlPlane({ resident: false });
+  for (let n = 0; n < INSTANCES; n++) await t.db.query(insertInstance());
+  nodes = [];
+  for (let n = 0; n < NODES; n++) nodes.push((await t.approvedNode()).server_uuid);
+});
+afterAll(() => t.close());
+beforeEach(async () => {
+  for (const table of ["instance_metrics", "instance_load", "cn_load_sample", "cn_load_summary", "load_pass"]) {
+    await t.db.query(`delete from ${table}`);
+  }
+});
+
+/** Stores two samples of each instance in the minute that begins at `minute`. Between them, half a vCPU was busy. */
+async function addSamples(minute: string): Promise<void> {
+  await t.db.query(
+    `insert into instance_metrics (instance_id, at, cpu_seconds, memory_bytes, disk_read_bytes, disk_written_bytes,
+         network_received_bytes, network_sent_bytes)
+       select id, ${minute} + make_interval(secs => s), s / 2.0, 1, 0, 0, 0, 0 from instance, unnest(array[10, 40]) s`,
+  );
+}
+
+/** Says that the period before `period` was the last that was summarized. */
+const summedBefore = (step: "minute" | "hour", period: string) =>
+  t.db.query(
+    `update instance_load_done set at = ${period} - ('1 ' || step)::interval, part_of = null, part_after = null
+      where step = '${step}'`,
+  );
+
+async function part(step: "minute" | "hour", instances: number | null): Promise<boolean> {
+  const { rows } = await t.db.query<{ more: boolean }>("select instance_load_part($1, $2) as more", [step, instances]);
+  return rows[0]!.more;
+}
+
+const countOf = async (from: string) =>
+  (await t.db.query<{ n: number }>(`select count(*)::int as n from ${from}`)).rows[0]!.n;
+
+test("the sum of a minute continues after the last instance of the previous part", async () => {
+  await addSamples(MINUTE);
+  await summedBefore("minute", MINUTE);
+  for (const summed of [2, 4, 5]) {
+    expect(await part("minute", 2)).toBe(true);
+    expect(await countOf("instance_load where cpu = 0.5")).toBe(summed);
+  }
+  while (await part("minute", 2));
+  expect(await countOf("instance_load")).toBe(INSTANCES);
+  expect(await countOf("instance_load_done where part_of is not null")).toBe(0);
+});
+
+test("the sum of an hour continues after the last instance of the previous part", async () => {
+  await summedBefore("minute", `(${HOUR} + interval '1 hour')`);
+  await summedBefore("hour", HOUR);
+  await t.db.query(
+    `insert into instance_load select id, 'minute', ${HOUR} + make_interval(mins => m), m, m, 1, 0, 0, 0, 0, false
+       from instance, unnest(array[0, 30, 60]) m`,
+  );
+  for (const summed of [2, 4, 5]) {
+    expect(await part("hour", 2)).toBe(true);
+    expect(await countOf("instance_load where step = 'hour' and cpu = 15 and cpu_max = 30")).toBe(summed);
+  }
+  expect(await part("hour", 2)).toBe(false);
+});
+
+test("a minute that is partly summed and then too old does not shorten the sum of the next minute", async () => {
+  await addSamples(MINUTE);
+  await summedBefore("minute", MINUTE);
+  expect(await part("minute", 2)).toBe(true);
+  await t.advance(2 * 3_600);
+  await addSamples("date_trunc('minute', berth_now() - interval '1 hour')");
+  expect(await part("minute", null)).toBe(true);
+  expect(await countOf("instance_load")).toBe(2 + INSTANCES);
+});
+
+/** Stores a summary of each node, the first the oldest, and a current sample of each node. */
+async function addSummaries(): Promise<void> {
+  await t.db.query(
+    `insert into cn_load_summary (server_uuid, summary, last_refreshed_at, long_at)
+       select id::uuid, '{}', berth_now(), berth_now() - interval '1 hour' + make_interval(mins => n::int)
+         from unnest($1::text[]) with ordinality u(id, n)`,
+    [nodes],
+  );
+  await t.db.query("insert into cn_load_sample select id::uuid, berth_now(), 0.5, 0.5 from unnest($1::text[]) id", [
+    nodes,
+  ]);
+}
+
+test("the oldest summaries of a day and a week are updated first, and each only once", async () => {
+  await addSummaries();
+  const updated = "cn_load_summary where summary ? 'samples_7d'";
+  for (const [count, total] of [[2, 2], [1, 3], [0, 3]]) {
+    expect((await t.db.query("select load_long(2) as updated")).rows).toEqual([{ updated: count }]);
+    expect(await countOf(updated)).toBe(total);
+    expect(await countOf(`${updated} and server_uuid = '${nodes[NODES - 1]}'`)).toBe(total === NODES ? 1 : 0);
+  }
+});
+
+test("if the update of a day and a week fails, the other steps of the pass are done, and the pass reports the error", async () => {
+  await addSummaries();
+  await addSamples(MINUTE);
+  await summedBefore("minute", MINUTE);
+  await t.db.query(`create function refuse_long() returns trigger language plpgsql as
+    $$ begin raise 'no update of a day'; end $$`);
+  await t.db.query(`create trigger refuse_long before update of long_at on cn_load_summary
+    for each row execute function refuse_long()`);
+  try {
+    await expect(materializeLoad(t.db, INTERVAL_S)).rejects.toThrow("no update of a day");
+  } finally {
+    await t.db.query("drop function refuse_long cascade");
+  }
+  expect(await countOf("cn_load_summary where summary @> '{\"cpu_max_5m\": 0.5}'")).toBe(NODES);
+  expect(await countOf("instance_load where step = 'minute'")).toBe(INSTANCES);
+});
+
+test("a pass that is stopped starts no other part", async () => {
+  await addSamples(MINUTE);
+  await summedBefore("minute", MINUTE);
+  let calls = 0;
+  await materializeLoad(t.db, INTERVAL_S, () => ++calls > 1);
+  expect(await countOf("load_pass")).toBe(1);
+  expect(await countOf("instance_load")).toBe(0);
+});
+
+test("old samples and summaries are deleted although no summary is due", async () => {
+  await t.db.query("insert into load_pass values (true, berth_now())");
+  for (const age of ["7 days", "6 days"]) {
+    await t.db.query(
+      `insert into cn_load_hour select id::uuid, berth_now() - $2::interval, 0.5, array_fill(1, array[20])
+         from unnest($1::text[]) id`,
+      [nodes, age],
+    );
+    await t.db.query(
+      `insert into instance_load select id, 'hour', berth_now() - $1::interval, 1, 1, 1, 0, 0, 0, 0, false from instance`,
+      [age],
+    );
+  }
+  for (const age of ["6 hours", "5 hours"]) {
+    await t.db.query(
+      `insert into instance_load select id, 'minute', berth_now() - $1::interval, 1, 1, 1, 0, 0, 0, 0, false
+         from instance`,
+      [age],
+    );
+  }
+  await addSamples("(berth_now() - interval '2 hours')");
+  await addSamples("(berth_now() - interval '30 minutes')");
+  for (const age of ["5 minutes", "2 minutes"]) {
+    await t.db.query(
+      "insert into cn_load_sample select id::uuid, berth_now() - $2::interval, 0.5, 0.5 from unnest($1::text[]) id",
+      [nodes, age],
+    );
+  }
+  await t.plane.pass();
+  expect(await countOf("cn_load_hour")).toBe(NODES);
+  expect(await countOf("cn_load_sample")).toBe(NODES);
+  expect(await countOf("instance_load where step = 'hour'")).toBe(INSTANCES);
+  expect(await countOf("instance_load where step = 'minute'")).toBe(INSTANCES);
+  expect(await countOf("instance_metrics")).toBe(2 * INSTANCES);
+});
