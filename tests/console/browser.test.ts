@@ -1,7 +1,6 @@
 // Uses the web console as users do, with the built files, a server process and Chromium.
-import type { Locator } from "playwright-core";
 import { randomUUID } from "node:crypto";
-import type { Route } from "playwright-core";
+import type { Locator, Route } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { buildConsole, FIRST_LOAD_BYTES_MAX } from "../../console/bundle.ts";
 import { openClient } from "../../src/db/pool.ts";
