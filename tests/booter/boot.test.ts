@@ -1,4 +1,5 @@
 // Boots machines, from the first packet to the boot script, with real sockets and the real control plane.
+import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { join } from "node:path";
@@ -376,4 +377,7 @@ test("S-45: the booter serves metrics and health on the loopback interface", asy
   expect(text).toMatch(/^booter_dhcp_offers_total\{client="ipxe"\} \d+$/m);
   expect(text).toMatch(/^booter_control_plane_reachable 1$/m);
   expect(JSON.parse((await httpAsk(metrics, "/health")).text)).toEqual({ status: "ok", control_plane: "reached" });
+  // A server on all addresses would answer on this address, too.
+  const elsewhere = connect(metrics, "127.0.0.2");
+  await expect(once(elsewhere, "connect")).rejects.toThrow("ECONNREFUSED");
 });
