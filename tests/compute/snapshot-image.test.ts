@@ -42,6 +42,31 @@ async function uploads(): Promise<number> {
   return (await a.t.db.query("select from image_upload")).rowCount ?? 0;
 }
 
+test("only the node whose job needs an uploaded image sends or reads its bytes, and only while the job runs", async () => {
+  const content = "the content of another disk";
+  const { snapshot } = await snapped();
+  const other = await addNode(a.t);
+  okOf(await a.t.call("PATCH", `/v1/cns/${other.server_uuid}/placement`, { body: { cordoned: true } }));
+  const making = makeImage(snapshot.id);
+  const job = await a.node.take();
+  notFound(await other.call("POST", uploadOf(job), { size_bytes: content.length }));
+  notFound(await sendPart(a.t, other, uploadOf(job), content));
+  const { sha256 } = await sendImage(a.t, { node: a.node, job, content });
+  await a.node.complete(job, { sha256 });
+  const image = okOf(await making);
+
+  const bytes = `/v1/agent/images/${image.source_url.slice("berth:".length)}?part=0`;
+  const read = (node: { readonly api_key: string }) => a.t.call("GET", bytes, { key: node.api_key });
+  notFound(await read(a.node));
+  const creating = a.create({ image_id: image.id });
+  const provision = await a.node.take();
+  expect(await read(a.node)).toMatchObject({ status: 200 });
+  notFound(await read(other));
+  await a.node.complete(provision);
+  okOf(await creating);
+  notFound(await read(a.node));
+});
+
 test("the image has the digest that the server computed; it has the other fields of the image from which the instance was created", async () => {
   const { id, name, snapshot, size_bytes } = await snapped();
   const other = await addNode(a.t);
