@@ -3467,6 +3467,35 @@ CREATE OR REPLACE FUNCTION public.limits_of_tenant(tenant uuid, defaults jsonb, 
 AS $function$
   select l.* from limits_in_force((select to_jsonb(q) from tenant_quota q where q.tenant_id = tenant), defaults) l $function$;
 
+CREATE OR REPLACE FUNCTION public.load_fleet(hours integer)
+ RETURNS integer
+ LANGUAGE plpgsql
+AS $function$
+declare
+  pass_at constant timestamptz := berth_now();
+  stored  int;
+begin
+  insert into cn_load_fleet (hour, cpu_mean, cpu_max, nodes)
+    select due.hour, fleet.cpu_mean, fleet.cpu_max, fleet.nodes
+      from (select g.hour
+              from generate_series(date_trunc('hour', pass_at - interval '7 days', 'UTC') + interval '1 hour',
+                                   date_trunc('hour', pass_at - interval '10 minutes', 'UTC') - interval '1 hour',
+                                   interval '1 hour') g(hour)
+             where not exists (select from cn_load_fleet f where f.hour = g.hour)
+               and exists (select from cn_load_hour h where h.hour = g.hour)
+             order by g.hour limit hours) due,
+           lateral (
+             select round(avg(round((c.weighted / nullif(c.total, 0))::numeric, 4)::float8)::numeric, 4) as cpu_mean,
+                    max(h.cpu_max) as cpu_max, count(*) as nodes
+               from cn_load_hour h, lateral (
+                 select sum(n) as total, sum(n * (i - 0.5) / 20) as weighted
+                   from unnest(h.cpu_counts) with ordinality u(n, i)) c
+              where h.hour = due.hour having count(*) > 0) fleet
+  on conflict do nothing;
+  get diagnostics stored = row_count;
+  return stored;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.load_long(nodes integer)
  RETURNS integer
  LANGUAGE plpgsql
@@ -4366,6 +4395,15 @@ create table cn_hardware (
   read_by text not null,
   constraint cn_hardware_hardware_check CHECK ((jsonb_typeof(hardware) = 'object'::text)),
   constraint cn_hardware_pkey PRIMARY KEY (server_uuid)
+);
+
+create table cn_load_fleet (
+  hour timestamp with time zone not null,
+  cpu_mean double precision,
+  cpu_max double precision not null,
+  nodes integer not null,
+  constraint cn_load_fleet_nodes_check CHECK ((nodes > 0)),
+  constraint cn_load_fleet_pkey PRIMARY KEY (hour)
 );
 
 create table cn_load_hour (
@@ -6340,6 +6378,8 @@ grant delete, insert, select, update on table cn_capacity to berth_app;
 grant select on table cn_capacity to berth_reader;
 grant delete, insert, select, update on table cn_hardware to berth_app;
 grant select on table cn_hardware to berth_reader;
+grant delete, insert, select, update on table cn_load_fleet to berth_app;
+grant select on table cn_load_fleet to berth_reader;
 grant delete, insert, select, update on table cn_load_hour to berth_app;
 grant select on table cn_load_hour to berth_reader;
 grant delete, insert, select, update on table cn_load_sample to berth_app;
@@ -6652,6 +6692,7 @@ grant execute on function job_number() to berth_app;
 grant execute on function limits_in_force(jsonb,jsonb) to berth_app;
 grant execute on function limits_of_project(uuid,jsonb) to berth_app;
 grant execute on function limits_of_tenant(uuid,jsonb) to berth_app;
+grant execute on function load_fleet(integer) to berth_app;
 grant execute on function load_long(integer) to berth_app;
 grant execute on function load_materialize(double precision) to berth_app;
 grant execute on function load_sample(double precision) to berth_app;

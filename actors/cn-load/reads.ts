@@ -58,12 +58,23 @@ export async function readNodeLoad(db: Db, server_uuid: string): Promise<NodeLoa
   return { samples: samples.rows, hours: hours.rows };
 }
 
-/** Returns the load of all nodes by hour. */
+/**
+ * Returns the load of all nodes by hour. Computes the current hour, and the hours that the load summaries have not
+ * stored (migrations/functions/load_fleet.sql).
+ */
 export async function readFleetLoad(db: Db): Promise<FleetLoad> {
   const { rows } = await sql<FleetLoad["hours"][number]>`
-    select ${rfc3339("h.hour")} as hour, round(avg(${MEAN})::numeric, 4)::float8 as cpu_mean,
-           max(cpu_max) as cpu_max, count(*)::int as nodes
-      from cn_load_hour h, ${COUNTED} group by h.hour order by h.hour`.execute(db);
+    select ${rfc3339("x.hour")} as hour, cpu_mean, cpu_max, nodes
+      from (select hour, cpu_mean, cpu_max, nodes from cn_load_fleet
+            union all
+            select g.hour, fleet.*
+              from generate_series(date_trunc('hour', berth_now(), 'UTC') - interval '7 days',
+                                   date_trunc('hour', berth_now(), 'UTC'), interval '1 hour') g(hour),
+                   lateral (
+                     select round(avg(${MEAN})::numeric, 4)::float8, max(cpu_max), count(*)::int
+                       from cn_load_hour h, ${COUNTED} where h.hour = g.hour having count(*) > 0) fleet
+             where not exists (select from cn_load_fleet f where f.hour = g.hour)) x
+     order by x.hour`.execute(db);
   return { hours: rows };
 }
 

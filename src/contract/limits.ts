@@ -160,6 +160,8 @@ export const NODE_LOAD_KEPT_DAYS = 7;
 export const LOAD_LONG_NODES = 500;
 /** Such statements in one pass of load summaries. With a pass each minute, 20,000 nodes are updated in 10 minutes. */
 export const LOAD_LONGS_PER_PASS = 4;
+/** Hours of the load of all nodes that one pass stores: about 1 s with 10,000 nodes. */
+export const LOAD_FLEET_HOURS = 4;
 /** Instances whose load of a minute or of an hour one statement sums: below 0.3 s (tests/bench/README.md). */
 export const LOAD_SUM_INSTANCES = 2_000;
 /** Such statements in one pass, for minutes and again for hours: 200,000 instances in a minute. */

@@ -2,6 +2,7 @@
 // bound for its rows, so that its duration does not depend on the size of the site or on the work that is waiting.
 import {
   HOURLY_LOAD_KEPT_DAYS,
+  LOAD_FLEET_HOURS,
   LOAD_LONG_NODES,
   LOAD_LONGS_PER_PASS,
   LOAD_SUM_INSTANCES,
@@ -37,6 +38,7 @@ export async function materializeLoad(
   });
   if (is_due) {
     await attempt(() => updateLong(db, stopped));
+    await attempt(() => db.query("select load_fleet($1)", [LOAD_FLEET_HOURS]));
     for (const step of ["minute", "hour"]) await attempt(() => sumInstances(db, step, stopped));
   }
   for (const old of OLD_ROWS) await attempt(() => sweep(db, old));
@@ -78,6 +80,7 @@ type OldRows = {
 const OLD_ROWS: readonly OldRows[] = [
   { table: "cn_load_sample", kept: `${NODE_SAMPLES_KEPT_MINUTES} minutes` },
   { table: "cn_load_hour", column: "hour", kept: `${NODE_LOAD_KEPT_DAYS} days` },
+  { table: "cn_load_fleet", column: "hour", kept: `${NODE_LOAD_KEPT_DAYS} days` },
   { table: "instance_metrics", kept: `${METRICS_MINUTES_MAX} minutes` },
   { table: "instance_load", where: "step = 'minute' and ", kept: `${MINUTE_LOAD_KEPT_HOURS} hours` },
   { table: "instance_load", where: "step = 'hour' and ", kept: `${HOURLY_LOAD_KEPT_DAYS} days` },

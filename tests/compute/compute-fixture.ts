@@ -227,6 +227,7 @@ const RECORDS = [
   "usage_traffic",
   "usage_day",
   "usage_closed",
+  "cn_load_fleet",
   "cn_load_hour",
   "cn_load_summary",
   "load_pass",

@@ -1,6 +1,7 @@
 // The load of nodes and instances is summarized in parts with a bound, so that no statement of a large site exceeds the
 // time limit. Deletes of old samples do not depend on the summaries.
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { readFleetLoad } from "../../actors/cn-load/reads.ts";
 import { materializeLoad } from "../../src/db/load.ts";
 import { insertInstance } from "../support/instance-row.ts";
 import { openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
@@ -109,6 +110,28 @@ test("the oldest summaries of a day and a week are updated first, and each only 
     expect(await countOf(updated)).toBe(total);
     expect(await countOf(`${updated} and server_uuid = '${nodes[NODES - 1]}'`)).toBe(total === NODES ? 1 : 0);
   }
+});
+
+test("the load of all nodes in an hour is stored when the hour has ended, and stays the same without the nodes", async () => {
+  await t.db.query("delete from cn_load_hour");
+  await t.db.query(
+    `insert into cn_load_hour
+       select id::uuid, date_trunc('hour', berth_now()) - make_interval(hours => h), n / 10.0,
+              array_fill(0, array[4 * n::int]) || array[3] || array_fill(0, array[19 - 4 * n::int])
+         from unnest($1::text[]) with ordinality u(id, n), unnest(array[0, 2, 30]) h`,
+    [nodes],
+  );
+  const { hours } = await readFleetLoad(t.db.kysely);
+  expect(hours).toHaveLength(3);
+  // Samples of nodes are in the fifth, ninth and thirteenth of twenty ranges.
+  for (const hour of hours) expect(hour).toMatchObject({ cpu_mean: 0.425, cpu_max: 0.3, nodes: NODES });
+  for (const stored of [1, 1, 0]) {
+    expect((await t.db.query("select load_fleet(1) as stored")).rows).toEqual([{ stored }]);
+    expect(await readFleetLoad(t.db.kysely)).toEqual({ hours });
+  }
+  await t.db.query("delete from cn_load_hour");
+  expect(await readFleetLoad(t.db.kysely)).toEqual({ hours: hours.slice(0, 2) });
+  await t.db.query("delete from cn_load_fleet");
 });
 
 test("if the update of a day and a week fails, the other steps of the pass are done, and the pass reports the error", async () => {

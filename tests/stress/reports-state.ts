@@ -30,6 +30,7 @@ const LEFT_OUT = [
   "usage_traffic",
   "usage_day",
   "usage_closed",
+  "cn_load_fleet",
   "cn_load_hour",
   "cn_load_summary",
   "webhook_cursor",
