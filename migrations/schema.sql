@@ -3876,8 +3876,8 @@ CREATE OR REPLACE FUNCTION public.usage_between(first_day date, last_day date, o
 AS $function$
   select d.project_id, d.day, d.tenant_id, d.vcpu_seconds, d.memory_byte_seconds, d.disk_byte_seconds,
          d.floating_ip_seconds, d.network_in_bytes, d.network_out_bytes, true
-    from usage_day d
-   where d.day between first_day and last_day and (of_project is null or d.project_id = of_project)
+    from usage_closed c, usage_day d
+   where d.day between first_day and least(last_day, c.day) and (of_project is null or d.project_id = of_project)
   union all
   select u.*, false
     from usage_closed c,
@@ -3913,26 +3913,79 @@ CREATE OR REPLACE FUNCTION public.usage_close(late_s double precision, keep_days
  LANGUAGE plpgsql
 AS $function$
 declare
-  next_day date;
-  closed   int := 0;
+  whole_day constant int := 2147483647;
+  next_day  date;
+  closed    int := 0;
 begin
   if not pg_try_advisory_xact_lock(hashtextextended('usage-close', 0)) then return 0; end if;
   while closed < 31 loop
-    select day + 1 into next_day from usage_closed;
-    exit when (next_day + 1)::timestamp at time zone 'UTC' + make_interval(secs => late_s) > berth_now();
-    insert into usage_day (project_id, day, tenant_id, vcpu_seconds, memory_byte_seconds, disk_byte_seconds,
-                           floating_ip_seconds, network_in_bytes, network_out_bytes)
-      select * from usage_by_day(next_day, next_day);
-    update usage_closed set day = next_day;
+    exit when not usage_close_slice(late_s, whole_day);
     closed := closed + 1;
   end loop;
   if closed = 0 then return 0; end if;
+  select day + 1 into next_day from usage_closed;
   -- Deletes spans a day later, because usage_follow reads the end of a resource's last span.
   delete from usage_span where ended_at < (next_day - 1)::timestamp at time zone 'UTC';
   delete from usage_traffic where day < next_day;
   delete from usage_counter c where not exists (select from instance i where i.id = c.instance_id);
   delete from usage_day where day < next_day - keep_days;
   return closed;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.usage_close_slice(late_s double precision, rows_max integer)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+declare
+  done          usage_closed;
+  next_day      date;
+  low           timestamptz;
+  high          timestamptz;
+  last_span     bigint;
+  last_instance uuid;
+  added         bigint;
+begin
+  if not pg_try_advisory_xact_lock(hashtextextended('usage-close', 0)) then return false; end if;
+  select * into done from usage_closed;
+  next_day := done.day + 1;
+  low := next_day::timestamp at time zone 'UTC';
+  high := (next_day + 1)::timestamp at time zone 'UTC';
+  if high + make_interval(secs => late_s) > berth_now() then return false; end if;
+  with spans as materialized (
+    select * from usage_span where id > done.span_id order by id limit rows_max),
+  traffic as materialized (
+    select * from usage_traffic where day = next_day and instance_id > done.instance_id
+     order by instance_id limit rows_max - (select count(*) from spans)),
+  parts as (
+    select s.project_id, s.tenant_id, s.vcpus * seconds as vcpu, s.memory_bytes * seconds as memory,
+           s.disk_bytes * seconds as disk, s.floating_ips * seconds as ip, 0 as received, 0 as sent
+      from spans s, lateral (
+        select extract(epoch from least(s.ended_at, high) - greatest(s.began_at, low)) as seconds) l
+     where s.began_at < high and coalesce(s.ended_at, high) > low
+    union all
+    select t.project_id, t.tenant_id, 0, 0, 0, 0, t.network_in_bytes, t.network_out_bytes from traffic t),
+  stored as (
+    insert into usage_day as d (project_id, day, tenant_id, vcpu_seconds, memory_byte_seconds, disk_byte_seconds,
+                                floating_ip_seconds, network_in_bytes, network_out_bytes)
+      select p.project_id, next_day, p.tenant_id, sum(vcpu), sum(memory), sum(disk), sum(ip), sum(received), sum(sent)
+        from parts p group by p.project_id, p.tenant_id
+      on conflict (project_id, day) do update
+        set vcpu_seconds = d.vcpu_seconds + excluded.vcpu_seconds,
+            memory_byte_seconds = d.memory_byte_seconds + excluded.memory_byte_seconds,
+            disk_byte_seconds = d.disk_byte_seconds + excluded.disk_byte_seconds,
+            floating_ip_seconds = d.floating_ip_seconds + excluded.floating_ip_seconds,
+            network_in_bytes = d.network_in_bytes + excluded.network_in_bytes,
+            network_out_bytes = d.network_out_bytes + excluded.network_out_bytes)
+  select (select max(id) from spans), (select instance_id from traffic order by instance_id desc limit 1),
+         (select count(*) from spans) + (select count(*) from traffic)
+    into last_span, last_instance, added;
+  if added < rows_max then
+    update usage_closed set day = next_day, span_id = default, instance_id = default;
+  else
+    update usage_closed
+       set span_id = coalesce(last_span, span_id), instance_id = coalesce(last_instance, instance_id);
+  end if;
+  return true;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.usage_follow()
@@ -5685,6 +5738,8 @@ create table transition (
 create table usage_closed (
   one boolean default true not null,
   day date not null,
+  span_id bigint default 0 not null,
+  instance_id uuid default '00000000-0000-0000-0000-000000000000'::uuid not null,
   constraint usage_closed_one_check CHECK (one),
   constraint usage_closed_pkey PRIMARY KEY (one)
 );
@@ -6709,6 +6764,7 @@ grant execute on function stored_upload_add() to berth_app;
 grant execute on function usage_between(date,date,uuid) to berth_app;
 grant execute on function usage_by_day(date,date,uuid) to berth_app;
 grant execute on function usage_close(double precision,integer) to berth_app;
+grant execute on function usage_close_slice(double precision,integer) to berth_app;
 grant execute on function usage_follow() to berth_app;
 grant execute on function user_data_is_sealed() to berth_app;
 grant execute on function webhook_count() to berth_app;

@@ -1,5 +1,6 @@
 -- Returns what each project used on each day (UTC), from `first_day` to `last_day`: for closed days the stored sums,
--- and for later days the sums of their spans. `of_project` limits the result to one project.
+-- and for later days the sums of their spans, because usage_close_slice may have stored a part of the sums of such a
+-- day. `of_project` limits the result to one project.
 create or replace function usage_between(first_day date, last_day date, of_project uuid default null)
 returns table (project_id uuid, day date, tenant_id uuid, vcpu_seconds numeric, memory_byte_seconds numeric,
                disk_byte_seconds numeric, floating_ip_seconds numeric, network_in_bytes numeric, network_out_bytes numeric,
@@ -7,8 +8,8 @@ returns table (project_id uuid, day date, tenant_id uuid, vcpu_seconds numeric, 
 language sql stable as $$
   select d.project_id, d.day, d.tenant_id, d.vcpu_seconds, d.memory_byte_seconds, d.disk_byte_seconds,
          d.floating_ip_seconds, d.network_in_bytes, d.network_out_bytes, true
-    from usage_day d
-   where d.day between first_day and last_day and (of_project is null or d.project_id = of_project)
+    from usage_closed c, usage_day d
+   where d.day between first_day and least(last_day, c.day) and (of_project is null or d.project_id = of_project)
   union all
   select u.*, false
     from usage_closed c,

@@ -1,8 +1,44 @@
-// Closes the usage of days that have ended (docs/tenancy.md, "Usage by day").
-import { USAGE_CLOSE_LATE_S, USAGE_KEPT_DAYS } from "../contract/limits.ts";
-import type { Db } from "./pool.ts";
+// Closes the usage of days that have ended (docs/tenancy.md, "Usage by day"), and deletes rows that only closed days
+// needed.
+import { USAGE_CLOSE_LATE_S, USAGE_CLOSE_ROWS, USAGE_KEPT_DAYS, USAGE_SLICES_PER_PASS } from "../contract/limits.ts";
+import type { DbClient } from "./pool.ts";
+import { type Sweep, sweepRows } from "./sweep.ts";
 
-/** Closes the days that ended long enough ago. If several processes call this function, one of them does the work. */
-export async function closeUsage({ query }: Pick<Db, "query">): Promise<void> {
-  await query("select usage_close($1, $2)", [USAGE_CLOSE_LATE_S, USAGE_KEPT_DAYS]);
+const LAST_CLOSED = "(select day from usage_closed)";
+
+const SWEEPS: readonly Sweep[] = [
+  // The spans of the last closed day are kept, because usage_follow reads the end of a resource's last span.
+  {
+    table: "usage_span",
+    where: `ended_at < ${LAST_CLOSED}::timestamp at time zone 'UTC'`,
+    order: "ended_at",
+    params: [],
+  },
+  { table: "usage_traffic", where: `day <= ${LAST_CLOSED}`, order: "day", params: [] },
+  { table: "usage_day", where: `day <= ${LAST_CLOSED} - $1::int`, order: "day", params: [USAGE_KEPT_DAYS] },
+];
+/** No index finds these rows, so they are only deleted when a day closes. */
+const COUNTERS: Sweep = {
+  table: "usage_counter",
+  where: "not exists (select from instance i where i.id = usage_counter.instance_id)",
+  order: "instance_id",
+  params: [],
+};
+
+/**
+ * Closes the days that ended long enough ago, in slices that take much less time than a statement may. The next pass
+ * continues. If several processes call this function, one of them does the work.
+ */
+export async function closeUsage(db: DbClient): Promise<void> {
+  let slices = 0;
+  while (slices < USAGE_SLICES_PER_PASS && await addSlice(db)) slices++;
+  for (const sweep of slices === 0 ? SWEEPS : [...SWEEPS, COUNTERS]) await sweepRows(db, sweep);
+}
+
+async function addSlice(db: DbClient): Promise<boolean> {
+  const { rows } = await db.query<{ added: boolean }>("select usage_close_slice($1, $2) as added", [
+    USAGE_CLOSE_LATE_S,
+    USAGE_CLOSE_ROWS,
+  ]);
+  return rows[0]!.added;
 }

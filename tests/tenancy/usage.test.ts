@@ -3,6 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ProjectUsage, SiteUsage } from "../../src/contract/usage.ts";
+import { closeUsage } from "../../src/db/usage.ts";
 import { addNode, type ComputeFixture, GIB, openComputeFixture } from "../compute/compute-fixture.ts";
 import { okOf } from "../support/control-plane.ts";
 import { openTenant } from "./tenant.ts";
@@ -26,7 +27,9 @@ const dayAfter = (day: string, days: number) =>
   new Date(Date.parse(day) + days * DAY_S * 1_000).toISOString().slice(0, 10);
 const usageOf = async (of: { tenant_id: string; project_id: string }, query: string): Promise<ProjectUsage> =>
   okOf(await a.t.call("GET", `/v1/tenants/${of.tenant_id}/projects/${of.project_id}/usage/days${query}`));
-const close = () => a.t.db.query<{ days: number }>("select usage_close(3600, 1096) as days");
+const close = () => closeUsage(a.t.db);
+const closedTo = async () =>
+  (await a.t.db.query<{ day: string }>("select day::text as day from usage_closed")).rows[0]!.day;
 /** Advances the clock to the beginning of the next day. */
 async function nextDay(): Promise<void> {
   const text =
@@ -156,10 +159,10 @@ describe("random spans", () => {
       [exact!["vcpu"], exact!["memory"], exact!["disk"], exact!["ip"]],
     )).rows[0];
     expect(await sums()).toEqual(trimmed);
-    // Two processes close at the same time: each day is closed once.
-    const closed = await Promise.all([close(), close(), close()]);
-    expect(closed.filter(({ rows }) => rows[0]!.days > 0)).toHaveLength(1);
-    expect((await close()).rows[0]!.days).toBe(0);
+    // Several processes close at the same time: each day is closed once.
+    await Promise.all([close(), close(), close()]);
+    await close();
+    expect(await closedTo()).toBe(dayAfter(from, 7));
     expect(await sums()).toEqual(trimmed);
     expect((await a.t.db.query("select from usage_span where project_id = $1", [project_id])).rowCount).toBe(0);
     // The tenant and the project never existed: operators still see what they used.
@@ -172,13 +175,69 @@ describe("random spans", () => {
     });
   });
 
+  test.each([
+    ["the slices", "select 1"],
+    ["a server before slices", "select usage_close(3600, 1096)"],
+  ])("a day that is added up in slices closes at once and with the same sums, if %s end it", async (_who, end) => {
+    await nextDay();
+    await advance(HOUR_S);
+    await close();
+    const day = await today();
+    await a.t.db.query(
+      `insert into usage_span (tenant_id, project_id, resource, resource_id, vcpus, memory_bytes, disk_bytes,
+                               floating_ips, began_at, ended_at)
+         select md5('tenant' || n % 3)::uuid, md5($1::date::text || n % 3)::uuid, 'disk', gen_random_uuid(), n, n * 7, n * 11, 1,
+                b.began_at, case when n % 4 > 0 then b.began_at + random() * interval '30 hours' end
+           from generate_series(1, 100) n, lateral (select $1::date::timestamp at time zone 'UTC'
+                  + (random() * 35 - 10) * interval '1 hour' as began_at) b`,
+      [day],
+    );
+    await a.t.db.query(
+      `insert into usage_traffic (instance_id, day, tenant_id, project_id, network_in_bytes, network_out_bytes)
+         select gen_random_uuid(), $1::date + n % 2, md5('tenant' || n % 5)::uuid, md5($1::date::text || n % 5)::uuid, n, n * 3
+           from generate_series(1, 100) n`,
+      [day],
+    );
+    await advance(DAY_S);
+    const sums = async () =>
+      (await a.t.db.query<{ closed: boolean; sums: string }>(
+        `select bool_or(closed) as closed,
+                string_agg(concat_ws(' ', project_id, tenant_id, trim_scale(vcpu_seconds), trim_scale(memory_byte_seconds),
+                                     trim_scale(disk_byte_seconds), trim_scale(floating_ip_seconds), network_in_bytes,
+                                     network_out_bytes), E'\n' order by project_id) as sums
+           from usage_between($1, $1)`,
+        [day],
+      )).rows[0]!;
+    const slice = "select usage_close_slice(3600, 9) as added";
+    const open = await sums();
+    expect(open).toEqual({ closed: false, sums: expect.stringMatching(/^([^\n]+\n){4}/) });
+    for (let slices = 0; slices < 8; slices++) {
+      // A process that is killed in a slice has added nothing.
+      await a.t.db.withClient(async (client) => {
+        await client.query("begin");
+        await client.query(slice);
+        await client.query("rollback");
+      });
+      await Promise.all([a.t.db.query(slice), a.t.db.query(slice)]);
+      expect(await sums()).toEqual(open);
+    }
+    expect((await a.t.db.query("select from usage_day where day = $1", [day])).rowCount).toBeGreaterThan(0);
+    await a.t.db.query(end);
+    while ((await a.t.db.query<{ added: boolean }>(slice)).rows[0]!.added);
+    expect(await closedTo()).toBe(day);
+    expect(await sums()).toEqual({ ...open, closed: true });
+    await a.t.db.query(
+      "update usage_span set ended_at = berth_now() where resource = 'disk' and project_id in " +
+        "(select md5($1::text || n)::uuid from generate_series(0, 2) n) and ended_at is null",
+      [day],
+    );
+  });
+
   test("a day closes an hour after its end, and no earlier", async () => {
     await nextDay();
     const yesterday = dayAfter(await today(), -1);
     await advance(HOUR_S - 120);
     await close();
-    const closedTo = async () =>
-      (await a.t.db.query<{ day: string }>("select day::text as day from usage_closed")).rows[0]!.day;
     expect(await closedTo()).toBe(dayAfter(yesterday, -1));
     await advance(120);
     await close();
