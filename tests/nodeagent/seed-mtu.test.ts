@@ -41,8 +41,9 @@ afterEach(async () => {
   await folder.remove();
 });
 
-/** Creates the VM. The creation reads only these parts of a plan. */
+/** Creates the VM. */
 async function create(nics: readonly (typeof nic)[]): Promise<void> {
+  // The creation reads only these parts of a plan.
   const plan = { instance: { id, name: "web" }, nics, subnets: [], ssh_public_keys: [], user_data: null };
   await node.vms.create(plan as unknown as VmPlan);
 }
@@ -62,6 +63,7 @@ test("the network configuration of a VM with a new NIC has the MTU of the VPC, e
   const { store } = node;
   const driver = { network: node.network, vms: { ...node.vms, boot: () => Promise.resolve() } };
   const instance = { id, cpu: 1, memory_bytes: 2 ** 30 };
+  // The step reads only these parts of a context.
   const context = {
     agent: { driver, environment: { signal: new AbortController().signal } },
     job: jobOf("start", id),

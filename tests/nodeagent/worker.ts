@@ -65,7 +65,8 @@ export async function startWorker({ journal, state_dir, claim, changed = (driver
   return { asked, active, ended, stop: () => stop.abort() };
 }
 
-/** Returns a job with the parts that the worker reads. */
+/** Returns a job. */
 export function jobOf(kind: string, instance_id: string = crypto.randomUUID()): Job {
+  // The type requires more fields, which the worker does not read.
   return { id: crypto.randomUUID(), kind: { kind, instance_id } } as unknown as Job;
 }
