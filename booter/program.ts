@@ -18,7 +18,7 @@ import { broadcastOf } from "./ipv4.ts";
 const CONFIG_OPTION = ["--config <file>", "the configuration file", CONFIG_PATH] as const;
 
 export function buildBooter(): AnyCommand {
-  const root = group("booter", "Boots the machines of a Berth site over their network", [
+  const root = group("booter", "Boot the machines of a Berth site over their network", [
     serveCommand(),
     checkCommand(),
     redfishCommand(),

@@ -57,7 +57,7 @@ export function buildIndexBuilder(): AnyCommand {
         .action(running(assemble)),
       withWeb(withOutput(command("all", "Build every vendor and publish the site", "--site site")))
         .requiredOption("--site <site>", "the site to write")
-        .option("--vendor <name>", "build only this vendor (repeatable)", each)
+        .option("--vendor <name>", "build only this vendor; may be repeated", each)
         .action(running(buildAll)),
       command("verify", "Check a site against every rule and list all problems", "site --key index-key.asc")
         .argument("<site>", "a site, or any folder with an index")
@@ -195,7 +195,7 @@ function withWeb<A extends unknown[], O extends Record<string, unknown>>(verb: V
   return verb
     .option(
       "--recorded <folder>",
-      "read recorded responses instead of the internet (repeatable; the first folder that has a URL wins)",
+      "read recorded responses instead of the internet; may be repeated: the first folder that has a URL is used",
       each,
     )
     .option("--record <folder>", "record every response in this folder")
@@ -208,7 +208,7 @@ function withWeb<A extends unknown[], O extends Record<string, unknown>>(verb: V
     )
     .option(
       "--accept <vendor>",
-      "accept older documents and changed files of this vendor in this run (repeatable)",
+      "accept older documents and changed files of this vendor in this run; may be repeated",
       each,
     )
     .option("--at <time>", "use this time (RFC 3339) as the current time", moment)

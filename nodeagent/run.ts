@@ -61,14 +61,14 @@ export function run(): AnyCommand {
     )
     .option(
       "--server-uuid <uuid>",
-      "identity of the machine; default: the firmware's, or a generated one of a simulated machine",
+      "identity of the machine; default: the firmware's; for a simulated machine, a generated one",
       serverUuid,
     )
     .option("--machine-dir <folder>", "directory of the VMs' disks and images", MACHINE_DIR)
     .option("--run-dir <folder>", "directory of the VMs' sockets", RUN_DIR)
     .option(
       "--disk-reserve-percent <percent>",
-      "part of the disk that stays free, because disks take their space only when they are written",
+      "part of the file system to keep free: the disks of VMs take space only when they are written",
       wholeNumber(0),
       DISK_RESERVE_PERCENT,
     )

@@ -38,6 +38,11 @@ export const TRUST_INDEX = option(
   "--trust-index",
   "trust the index; skip the vendor's checksum document",
 );
-export const SIGNATURE = option("--signature", "also require the vendor's OpenPGP signature by a key that you name");
+export const SIGNATURE = option(
+  "--signature",
+  "also require the vendor's OpenPGP signature; name its key with --key or --fingerprint",
+);
 export const KEY = option("--key <file>", "the vendor's key, instead of the key that the index names");
-export const FINGERPRINT = option("--fingerprint <hex>", "fingerprint of an accepted key (repeatable)").argParser(each);
+export const FINGERPRINT = option("--fingerprint <hex>", "fingerprint of an accepted key; may be repeated").argParser(
+  each,
+);

@@ -36,7 +36,7 @@ export function auditList(summary: string, example: string, actor_help = "list o
   return listCommand("list", summary, example)
     .option("--limit <rows>", "number of events", wholeNumber(1), AUDIT_PAGE_ROWS_DEFAULT)
     .option("--actor <id>", actor_help)
-    .option("--action <name>", "list only this action, for example cn_approve")
+    .option("--action <name>", "list only this action, for example instance_create")
     .option("--resource <text>", "list only events whose resource contains this text, such as a UUID")
     .option("--request <id>", "list only events of this request")
     .addOption(oneOf("--decision <decision>", "list only events with this decision", AUDIT_DECISIONS))

@@ -78,7 +78,7 @@ export type CapacityOptions = {
   readonly machine_dir: string;
   /** The memory that VMs may use, and the memory that they use now. */
   readonly memory: { readonly total_bytes: number; readonly used_bytes: number };
-  /** Fraction of the disk that stays free, because disks take their space only when they are written. */
+  /** Fraction of the file system to keep free, because the disks of VMs take space only when they are written. */
   readonly disk_reserve: number;
   readonly cpu_utilization: number;
   readonly nic_tags: readonly string[];

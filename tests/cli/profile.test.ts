@@ -80,7 +80,7 @@ test("an alias replaces the beginning of a command line, and belongs to one prof
 
 test.each([
   [["cn", "--", "api", "GET", "/"], "cn is a command"],
-  [["Nodes", "--", "cn", "list"], "an alias is 1 to 64 small letters"],
+  [["Nodes", "--", "cn", "list"], "an alias is 1 to 64 lowercase letters"],
   [["nodes", "--", "other"], "an alias begins with a command such as cn, not with other"],
   [["nodes", "--", "cn", "list", "--api-key", "opsk_secret"], "an alias contains no API key"],
   [["nodes", "--", "cn", "list", "--api-key=opsk_secret"], "an alias contains no API key"],

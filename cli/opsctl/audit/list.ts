@@ -18,7 +18,11 @@ export function list(): AnyCommand {
     actor_help,
   )
     .option("--after-seq <seq>", "list events after this sequence number, oldest first", wholeNumber(0))
-    .option("--tail <rows>", "list only this number of newest events, oldest first without --newest", wholeNumber(1))
+    .option(
+      "--tail <rows>",
+      "list only the newest events, this many; oldest first, unless --newest is given",
+      wholeNumber(1),
+    )
     .option("--newest", "list the newest events first in every format (the default with a filter)")
     .action(withIo(async (io, { afterSeq, limit, newest, tail, ...options }) => {
       const { action, resource, request, decision, since, until } = options;

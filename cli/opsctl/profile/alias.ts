@@ -38,14 +38,14 @@ function list(): AnyCommand {
 
 function set(): AnyCommand {
   return command("set", "Save the words of a command line under a name", "silent -- cn list --filter ready!=yes")
-    .argument("<alias>", "1 to 64 small letters, digits or hyphens; not the name of a command")
+    .argument("<alias>", "1 to 64 lowercase letters, digits or hyphens; not the name of a command")
     .argument("<words...>", "the command line after opsctl, in quotes or after --")
     .action(withIo(async (io, name, given, _, member: AnyCommand) => {
       const words = wordsOf(given);
       const { profiles, profile, aliases } = await ofProfile(io, member);
       const nouns = (await import("../nouns.ts")).NOUNS.map((noun) => noun.name);
       if (!/^[a-z][a-z0-9-]{0,63}$/.test(name)) {
-        throw usageFailure("an alias is 1 to 64 small letters, digits or hyphens, and begins with a letter");
+        throw usageFailure("an alias is 1 to 64 lowercase letters, digits or hyphens, and begins with a letter");
       }
       if (nouns.includes(name) || name === "help") throw usageFailure(`${name} is a command; choose another name`);
       if (!nouns.includes(words[0] ?? "")) {

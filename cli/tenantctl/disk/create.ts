@@ -20,7 +20,7 @@ export function create(): AnyCommand {
     .requiredOption(...INSTANCE_OPTION)
     .option(
       "--size, --size-bytes <size>",
-      "size: bytes, or a size such as 64GiB; needed without --snapshot and --image, whose size is the default",
+      "size: bytes, or a size such as 64GiB; required for an empty disk; a copy has the size of its source by default",
       sizeOf,
     )
     .option("--snapshot <snapshot>", "copy this snapshot of the same instance: UUID, unique UUID prefix or name")

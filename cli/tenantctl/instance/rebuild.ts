@@ -10,7 +10,7 @@ import { INSTANCE, printInstance } from "./instance.ts";
 import { NO_WAIT_OPTION, operate, operationText, WAIT_OPTION } from "./operation.ts";
 
 export function rebuild(): AnyCommand {
-  return deleteCommand("rebuild", "Replace the boot disk of an instance by one from an image", "web1 --yes", {
+  return deleteCommand("rebuild", "Replace the boot disk of an instance with a new one from an image", "web1 --yes", {
     asks: true,
   })
     .argument("<instance>", NAME_HELP)

@@ -7,11 +7,7 @@ import { linesOf } from "../record/kind.ts";
 import { needProject, projectScope } from "../scope.ts";
 import { WEBHOOK } from "./webhook.ts";
 
-export const EVENT_OPTION = [
-  "--event <action>",
-  "action whose events are sent, such as instance_create or instance_*; may be repeated; by default all",
-  each,
-] as const;
+export const EVENT_HELP = "action whose events are sent, such as instance_create or instance_*; may be repeated";
 
 export function create(): AnyCommand {
   return command(
@@ -22,7 +18,7 @@ export function create(): AnyCommand {
     .requiredOption("--name <name>", "1 to 63 bytes; unique in the project")
     .requiredOption("--url <url>", "http or https URL that gets the events with POST")
     .option("--description <text>", "free-form description")
-    .option(...EVENT_OPTION)
+    .option("--event <action>", `${EVENT_HELP}; by default all`, each)
     .option(...LABEL_OPTION)
     .option("--disabled", "send nothing until the webhook is enabled")
     .action(withIo(async (io, { name, url, description, event, label, disabled }) => {

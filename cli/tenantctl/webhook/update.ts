@@ -1,5 +1,5 @@
 import type { Webhook, WebhookPatch } from "../../../src/contract/webhook.ts";
-import { type AnyCommand, command, option } from "../../framework.ts";
+import { type AnyCommand, command, each, option } from "../../framework.ts";
 import { usageFailure } from "../../internal/failure.ts";
 import { LABEL_OPTION, labelsPatch, REMOVE_LABEL_OPTION } from "../../internal/labels.ts";
 import { DESCRIPTION_OPTION, NAME_OPTION } from "../../internal/named-patch.ts";
@@ -7,7 +7,7 @@ import { blockText } from "../../internal/table.ts";
 import { withIo } from "../open-io.ts";
 import { linesOf } from "../record/kind.ts";
 import { NAME_HELP, resolveRecord } from "../record/scope.ts";
-import { EVENT_OPTION } from "./create.ts";
+import { EVENT_HELP } from "./create.ts";
 import { WEBHOOK } from "./webhook.ts";
 
 export function update(): AnyCommand {
@@ -16,7 +16,7 @@ export function update(): AnyCommand {
     .option(...NAME_OPTION)
     .option(...DESCRIPTION_OPTION)
     .option("--url <url>", "http or https URL that gets the events with POST")
-    .option(...EVENT_OPTION)
+    .option("--event <action>", `${EVENT_HELP}; replaces the whole list`, each)
     .addOption(option("--all-events", "send all events").conflicts("event"))
     .option("--enable", "send events from now on, and the deliveries that still wait")
     .addOption(option("--disable", "send nothing").conflicts("enable"))
