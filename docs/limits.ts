@@ -17,17 +17,26 @@ type LimitBlock = { readonly limits: readonly Limit[]; readonly reason: string }
 /** The parts of limits.md that come from the contract. The first pattern that fits a block's first name wins. */
 const CONTRACT_PARTS: readonly (readonly [part: string, names: RegExp])[] = [
   ["registration", /^(?:CLAIM|UNPROVEN|REGISTER|APPROVE|AUTO_APPROVE|POLL_TOKEN|AGENT_(?:APPROVAL|PENDING|ERROR))/],
-  ["setup", /^(?:SETUP|FAILURE|CRYPT|SERVICE_TAG|MACS|ROSTER|KERNEL|STAMP|CIDR)/],
-  ["node", /^(?:CN_|AGENT|RESERVOIR|TRAIT|JOB|RUNNING|TOMBSTONES|IMAGE_CACHE|HOSTNAME|NODE_WAIT|OPERATION_GRACE)/],
+  ["setup", /^(?:SETUP|FAILURE|CRYPT|SERVICE_TAG|MACS|ROSTER|KERNEL|STAMP|CIDR|RACK|HARDWARE|LABEL_ARGUMENTS)/],
+  [
+    "node",
+    /^(?:CN_|AGENT|RESERVOIR|TRAIT|JOB|RUNNING|TOMBSTONES|IMAGE_CACHE|HOSTNAME|NODE_WAIT|OPERATION_GRACE|DRAIN|LABEL_DRAIN|REBOOT)/,
+  ],
+  ["history", /^(?:DOCTOR|SAGA|LOG|SWEEP|AUDIT_(?:ARCHIVE|SEGMENT)|METRICS|MINUTE_LOAD|NODE_SAMPLES|LOAD|USAGE)/],
   [
     "request",
-    /^(?:BODY|BODIES|JSON|HEADER|URI|IDLE|CONNECTIONS|HELD|CALLER|RATES|SCAN|PAGE|AUDIT|OPERATION|IDEMPOTENCY|SEEN|TLS|CREDENTIAL)/,
+    /^(?:BODY|BODIES|JSON|HEADER|URI|IDLE|CONNECTIONS|HELD|CALLER|RATES|SCAN|PAGE|AUDIT|OPERATION|IDEMPOTENCY|SEEN|TLS|CREDENTIAL|REPORT_ELEMENTS|SEARCH|WINDOW|CHANGES|PREFER)/,
   ],
   [
     "credential",
-    /^(?:KEY|TICKET|ACCESS|REFRESH|LOGIN|JWKS|PASSWORD|USERNAME|TOKEN|SUBJECT|ISSUER|SESSION|DENIAL|RSA|OPENSSH|FETCH)/,
+    /^(?:KEY|TICKET|ACCESS|REFRESH|LOGIN|JWKS|PASSWORD|USERNAME|TOKEN|SUBJECT|ISSUER|SESSION|DENIAL|RSA|OPENSSH|FETCH|OIDC|WEB_SESSION|DEV_SIGN_IN)/,
   ],
-  ["network", /^(?:FIREWALL|PORT|ICMP|VNI|SUBNET|POOL|OWNER|MTU|VLAN|EXTRA_NICS)/],
+  [
+    "network",
+    /^(?:FIREWALL|PORT|ICMP|VNI|SUBNET|POOL|OWNER|MTU|VLAN|EXTRA_NICS|ADDITIONAL_IPS|TRACE|RESOLVERS|NTP|NIC|NETWORK|RULE_COUNTS|REALIZATIONS|OVERLAY|UNDERLAY|VPC|NAT|REPORTED)/,
+  ],
+  ["console", /^(?:CONSOLE|SCREENSHOT)/],
+  ["webhook", /^WEBHOOK/],
   ["instance", /(?:)/],
 ];
 
@@ -134,9 +143,8 @@ function wrapped(item: string): string {
 
 function settings(): string {
   return Object.entries(SETTINGS).map(([key, setting]) => {
-    const start = setting.restart_required ? " Read at the start of a process." : "";
     const description = setting.description.replace(/\.?$/, ".");
-    return wrapped(`- \`${key}\` **${settingDefault(key, setting.default)}**: ${description}${start}`);
+    return wrapped(`- \`${key}\` **${settingDefault(key, setting.default)}**: ${description}`);
   }).join("\n");
 }
 

@@ -53,7 +53,7 @@ function change(setting: SettingView): Action {
   return {
     title: `Change ${setting.key}`,
     button: "Change",
-    notice: `${setting.description}${setting.restart_required ? " Takes effect when the server restarts." : ""}`,
+    notice: setting.description,
     fields: [{
       name: "value",
       label: "Value",

@@ -45,7 +45,7 @@ export const TICKET_KEY_BYTES = 32;
 /** The characters of the lookup id and of the secret in an API key. */
 export const KEY_LOOKUP_CHARS = 12;
 export const KEY_SECRET_CHARS = 32;
-/** Approvals per minute from one address; burst 10. */
+/** Attempts to approve a claim code per minute from one address; burst 10. */
 export const APPROVE_PER_MINUTE_DEFAULT = 10;
 /**
  * Registrations per minute from one address. The limit lets a whole rack behind one address register when its power
@@ -126,7 +126,7 @@ export const SWEEPS_PER_PASS = 20;
 /** Nesting depth and elements of a JSON body. They limit the cost of parsing (docs/reliability.md, S-28). */
 export const JSON_DEPTH_MAX = 64;
 export const JSON_ELEMENTS_MAX = 10_000;
-/** The same for a node's report, which has up to 45 elements for each VM: 1,100 VMs. */
+/** Elements of the JSON body of a node's report, which has up to 45 elements for each VM: 1,100 VMs. */
 export const REPORT_ELEMENTS_MAX = 50_000;
 /** Limits of one connection against slow or large requests (docs/reliability.md, S-36). */
 export const HEADERS_READ_MS = 10_000;
@@ -136,7 +136,7 @@ export const HEADER_BYTES_MAX = 32_768;
 export const URI_BYTES_MAX = 8_192;
 /** Header lines of one request. */
 export const HEADER_LINES_MAX = 100;
-/** Open connections of one process, by default. A node agent has two. */
+/** Open connections of one process, by default. A node agent has one, and briefly a second one. */
 export const CONNECTIONS_MAX = 15_000;
 /** How often the agent checks whether its status changed. */
 export const AGENT_STATUS_CHECK_MS = 500;
@@ -158,13 +158,16 @@ export const NODE_LOAD_KEPT_DAYS = 7;
  * (tests/bench/README.md).
  */
 export const LOAD_LONG_NODES = 500;
-/** Such statements in one pass of load summaries. With a pass each minute, 20,000 nodes are updated in 10 minutes. */
+/**
+ * Statements that update the summaries of a day and a week, in one pass. With a pass each minute, 20,000 nodes are
+ * updated in 10 minutes.
+ */
 export const LOAD_LONGS_PER_PASS = 4;
 /** Hours of the load of all nodes that one pass stores: about 1 s with 10,000 nodes. */
 export const LOAD_FLEET_HOURS = 4;
 /** Instances whose load of a minute or of an hour one statement sums: below 0.3 s (tests/bench/README.md). */
 export const LOAD_SUM_INSTANCES = 2_000;
-/** Such statements in one pass, for minutes and again for hours: 200,000 instances in a minute. */
+/** Statements that sum the load of instances in one pass, for minutes and again for hours: 200,000 instances. */
 export const LOAD_SUMS_PER_PASS = 100;
 /**
  * Statements that delete old samples of one kind in one pass: a million rows. 100,000 instances add 400,000 samples a
@@ -275,7 +278,7 @@ export const ACCESS_TOKEN_TTL_S = 900;
 export const REFRESH_TOKEN_TTL_S = 86_400;
 /** Seconds during which the previous refresh token still works, for a client that lost the answer. */
 export const REFRESH_REPEAT_S = 60;
-/** Logins per minute from one address; burst 10. */
+/** Attempts to log in per minute from one address, successful ones included; burst 10. */
 export const LOGIN_PER_MINUTE = 10;
 /**
  * Failed logins per minute of one account, from all addresses together; burst 10. A user who mistypes is not slowed

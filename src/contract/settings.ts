@@ -43,15 +43,19 @@ const quotaLimit = (whose: "tenant" | "project", of: string) => ({
   description: `${of} that a ${whose} without its own quota may have; null: unlimited`,
 });
 
+/** The end of the description of a setting that no code reads. Clients may still store a value. */
+export const NO_EFFECT = "; has no effect in this version";
+
 /**
- * The settings by key. Keys end in the unit. `restart_required` means that servers read the value only when they start.
+ * The settings by key. Keys end in the unit. `restart_required` is a field of the answer that clients expect.
+ * Servers read each value when they need it, so no change needs a restart.
  */
 export const SETTINGS = {
   "provisioner.inprocess_disabled": {
     schema: z.boolean(),
     default: false,
     restart_required: true,
-    description: "Do not run the provisioner in this process",
+    description: `Whether a process leaves out the provisioner${NO_EFFECT}`,
   },
   "instance.create_wait_secs": {
     schema: seconds(1, 86_400),
@@ -70,7 +74,7 @@ export const SETTINGS = {
     schema: seconds(1, 3_600),
     default: 60,
     restart_required: true,
-    description: "Seconds between sweeps for stale jobs and abandoned operations",
+    description: `Seconds between sweeps for stale jobs and abandoned operations${NO_EFFECT}`,
   },
   "sweeper.stale_claim_threshold_secs": {
     schema: seconds(30, 86_400),
@@ -82,37 +86,37 @@ export const SETTINGS = {
     schema: seconds(10, 86_400),
     default: 300,
     restart_required: true,
-    description: "Seconds between passes over DHCP leases",
+    description: `Seconds between passes over DHCP leases${NO_EFFECT}`,
   },
   "dhcp.lease_gc_threshold_secs": {
     schema: seconds(3_600, Number.MAX_SAFE_INTEGER),
     default: 604_800,
     restart_required: true,
-    description: "Seconds that an idle DHCP lease is kept",
+    description: `Seconds that an idle DHCP lease is kept${NO_EFFECT}`,
   },
   "metrics.backend": {
     schema: z.enum(["memory", "clickhouse"]),
     default: "memory",
     restart_required: true,
-    description: "Where node metrics are stored",
+    description: `Where node metrics are stored${NO_EFFECT}`,
   },
   "metrics.clickhouse_url": {
     schema: nullableUrl,
     default: null,
     restart_required: true,
-    description: "URL of the ClickHouse server for node metrics",
+    description: `URL of the ClickHouse server for node metrics${NO_EFFECT}`,
   },
   "imds.enabled_default": {
     schema: z.boolean(),
     default: true,
     restart_required: true,
-    description: "Whether instances get the metadata service",
+    description: `Whether instances get the metadata service${NO_EFFECT}`,
   },
   "imds.hop_limit_default": {
     schema: z.number().int().min(1).max(64),
     default: 1,
     restart_required: true,
-    description: "IP hop limit of answers of the metadata service",
+    description: `IP hop limit of answers of the metadata service${NO_EFFECT}`,
   },
   "reservoir.enabled_default": {
     schema: z.boolean(),
@@ -174,19 +178,19 @@ export const SETTINGS = {
     schema: nullableUrl,
     default: null,
     restart_required: true,
-    description: "URL of the ClickHouse server to read node load from",
+    description: `URL of the ClickHouse server to read node load from${NO_EFFECT}`,
   },
   "migration.sync_delta_threshold_bytes": {
     schema: z.number().int().min(1).max(Number.MAX_SAFE_INTEGER),
     default: 52_428_800,
     restart_required: false,
-    description: "A migration pauses its source when at most this many bytes are left to copy",
+    description: `A migration pauses its source when at most this many bytes are left to copy${NO_EFFECT}`,
   },
   "migration.max_sync_rounds": {
     schema: z.number().int().min(1).max(1_000),
     default: 10,
     restart_required: false,
-    description: "A migration pauses its source after this many copy rounds, even if many bytes are left",
+    description: `A migration pauses its source after this many copy rounds, even if many bytes are left${NO_EFFECT}`,
   },
   "quota.tenant_default.cpu_limit": quotaLimit("tenant", "vCPUs"),
   "quota.tenant_default.memory_bytes": quotaLimit("tenant", "Bytes of memory"),

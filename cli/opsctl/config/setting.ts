@@ -1,4 +1,4 @@
-// Defines what the verbs of settings share: paths, values as text, and notes about when a change applies.
+// Defines what the verbs of settings share: paths, values as text, and a note about an override.
 import type { SettingBody, SettingView } from "../../../src/contract/setting.ts";
 import type { Request } from "../../internal/api.ts";
 import { EXIT } from "../../internal/exit-code.ts";
@@ -42,5 +42,5 @@ export function valueOf(text: string): SettingBody["value"] {
 export function noteEffect(io: Io, setting: SettingView): void {
   if (setting.env_override !== null) {
     io.note(`note: ${setting.env_override} is set on the server and overrides this value`);
-  } else if (setting.restart_required) io.note("note: takes effect when the control plane restarts");
+  }
 }
