@@ -39,12 +39,18 @@ export async function takeBody(c: Context<HttpEnv>, admit?: BodyAdmission): Prom
   keep(c, { text: Promise.resolve(text) });
   // The validator decides whether an empty body is allowed. Routes without a body schema accept an empty body.
   if (text === "") return null;
-  const rule = jsonLimits(text, REPORTS.has(c.req.path) ? REPORT_ELEMENTS_MAX : JSON_ELEMENTS_MAX);
+  const rule = jsonLimits(text, isReport(c) ? REPORT_ELEMENTS_MAX : JSON_ELEMENTS_MAX);
   if (rule !== null) return { status: 400, message: `body: ${rule}` };
   const value = parsed(text);
   if (value === undefined) return MALFORMED;
   c.req.json = <T>() => Promise.resolve(value as T);
   return null;
+}
+
+/** Whether a node sends its report. A caller without the key of a node cannot use the larger limit of reports. */
+function isReport(c: Context<HttpEnv>): boolean {
+  const principal = c.get("checked")?.credential?.principal;
+  return REPORTS.has(c.req.path) && principal?.kind === "user" && principal.bound_cn !== null;
 }
 
 /**

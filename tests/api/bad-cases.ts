@@ -1,5 +1,5 @@
 // Generates requests that a route must refuse, from the route's entry in the API description.
-import { BODY_BYTES_MAX, JSON_DEPTH_MAX, REPORT_ELEMENTS_MAX } from "../../src/contract/limits.ts";
+import { BODY_BYTES_MAX, JSON_DEPTH_MAX, JSON_ELEMENTS_MAX, REPORT_ELEMENTS_MAX } from "../../src/contract/limits.ts";
 import type { CallOptions } from "../support/control-plane.ts";
 import type { Parameter, RouteDescription, Schema } from "./description.ts";
 
@@ -21,6 +21,9 @@ const WRONG_TIMES = [
 ];
 const WRONG_DAYS = ["yesterday", "2026-02-30", "0000-01-01"];
 
+/** The routes on which a node may send more elements than other callers. */
+const REPORTS: ReadonlySet<string> = new Set(["/v1/agent/poll", "/v1/agent/status"]);
+
 type Body = Readonly<Record<string, unknown>>;
 
 const BAD: BadCase["expected"] = { statuses: [400] };
@@ -34,7 +37,7 @@ export function badBodies(route: RouteDescription & { readonly accepted: Body })
   const object = JSON.stringify(accepted);
   const cases = [
     ...brokenTexts(object),
-    ...hostileTexts(accepted),
+    ...hostileTexts(route),
     ...Object.entries(fields.properties ?? {}).flatMap(([field, schema]) => wrongField(field, schema, accepted)),
     ...(fields.required ?? []).map((field) => missing(field, accepted)),
     ...unknownFields(route, accepted),
@@ -58,9 +61,10 @@ function brokenTexts(sound: string): BadCase[] {
     .map((each) => text(`broken JSON ${JSON.stringify(each.slice(0, 20))}`, each));
 }
 
-function hostileTexts(accepted: Body): BadCase[] {
+function hostileTexts({ path, accepted }: RouteDescription & { readonly accepted: Body }): BadCase[] {
   const sound = JSON.stringify(accepted);
   const [field = "field", value] = Object.entries(accepted)[0] ?? [];
+  const elements_max = REPORTS.has(path) ? REPORT_ELEMENTS_MAX : JSON_ELEMENTS_MAX;
   const inside = (json: string) => text(json.slice(0, 40), `${sound.slice(0, -1)},"extra":${json}}`);
   return [
     inside('"\\u0000"'),
@@ -72,7 +76,7 @@ function hostileTexts(accepted: Body): BadCase[] {
     inside("NaN"),
     inside('{"__proto__":{"is_root":true}}'),
     inside("[".repeat(JSON_DEPTH_MAX) + "]".repeat(JSON_DEPTH_MAX)),
-    inside(`[${Array(REPORT_ELEMENTS_MAX + 1).fill(0).join()}]`),
+    inside(`[${Array(elements_max + 1).fill(0).join()}]`),
     text("__proto__", `{"__proto__":{},${sound.slice(1)}`),
     text("a key twice", `{${JSON.stringify(field)}:${JSON.stringify(value)},${sound.slice(1)}`),
   ];

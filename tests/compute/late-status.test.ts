@@ -1,6 +1,10 @@
 // The server ignores a node's status that is repeated, or that arrives after a newer status. The server compares the
 // timestamps that the node set (docs/reliability.md, R-30).
+import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { nicsOf } from "../../nodeagent/address-bindings.ts";
+import { vmStatus } from "../../nodeagent/vm-status.ts";
+import { JSON_ELEMENTS_MAX } from "../../src/contract/limits.ts";
 import { type Answer, okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
 import { openNode, placeInstance } from "./placed.ts";
@@ -145,9 +149,67 @@ test("the time of a status from before the node's approval does not count", asyn
   expect(await state()).toBe("stopped");
 });
 
-test("a report of a node with 1,000 VMs is stored", async () => {
-  const vm = { state: "running", fields: Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`f${n}`, n])) };
-  const others = Object.fromEntries(Array.from({ length: 999 }, () => [crypto.randomUUID(), vm]));
-  okOf(await tell({ payload: { vms: { ...others, [instance]: { state: "running" } }, timestamp: at(1) } }));
+/** A report of VMs with two disks and two network cards each, as the agent makes it. */
+function reportOf(ids: readonly string[]) {
+  const two = <T>(make: () => T) => [make(), make()];
+  const vm = (uuid: string) => ({
+    ...vmStatus({
+      uuid,
+      state: "running",
+      alias: "database-01",
+      brand: "qemu",
+      owner_uuid: tenant.tenant_id,
+      cpu: 4,
+      memory_bytes: 2 ** 33,
+      disks: two(() => ({ id: randomUUID(), name: "database-01-data", size_bytes: 2 ** 40 })),
+      nics: nicsOf(two(() => ({
+        id: randomUUID(),
+        name: "nic0",
+        mac: "02:aa:bb:cc:dd:ee",
+        primary_ipv4: "10.0.0.5",
+        primary_ipv6: "fd00:1234:5678::5",
+        vpc_id: randomUUID(),
+        subnet_id: randomUUID(),
+      })) as never),
+      internal_metadata: {
+        "cp:instance_id": uuid,
+        "cp:tenant_id": tenant.tenant_id,
+        "cp:project_id": tenant.project_id,
+        "cp:identity_hmac": "a".repeat(64),
+      },
+      last_modified: at(0),
+    }),
+    reason: null,
+    guest_interfaces: [{ name: "eth0", mac: "02:aa:bb:cc:dd:ee", addresses: ["10.0.0.5", "fd00:1234:5678::5"] }],
+  });
+  const metrics = {
+    cpu_seconds: 123_456.789,
+    memory_bytes: 2 ** 33,
+    disk_read_bytes: 2 ** 40,
+    disk_written_bytes: 2 ** 40,
+    network_received_bytes: 2 ** 40,
+    network_sent_bytes: 2 ** 40,
+  };
+  return {
+    vms: Object.fromEntries(ids.map((id) => [id, vm(id)])),
+    metrics: Object.fromEntries(ids.map((id) => [id, metrics])),
+    timestamp: at(1),
+  };
+}
+
+test("a report of a node with 600 VMs is stored", async () => {
+  const { vms, ...others } = reportOf(Array.from({ length: 600 }, () => randomUUID()));
+  okOf(await tell({ payload: { ...others, vms: { ...vms, [instance]: { state: "running" } } } }));
   expect(await state()).toBe("running");
+});
+
+test("only a node may send a report with more elements than other bodies", async () => {
+  const payload = Array(JSON_ELEMENTS_MAX).fill(0);
+  okOf(await tell({ payload }));
+  for (const caller of [{}, { key: "no-such-key" }, { key: null }]) {
+    expect(await t.call("POST", "/v1/agent/status", { ...caller, body: { payload } })).toMatchObject({
+      status: 400,
+      body: { message: expect.stringContaining(`more than ${JSON_ELEMENTS_MAX} array items`) },
+    });
+  }
 });
