@@ -32,7 +32,7 @@ export function tenantctl(words: string, args: readonly string[] = [], flags: Fl
   return command(["tenantctl", ...words.split(" "), ...args], flags);
 }
 
-/** The nouns of tenantctl whose objects belong to a project. */
+/** The nouns of tenantctl whose commands act in a project. */
 const OF_PROJECT: ReadonlySet<string> = new Set([
   "disk",
   "firewall-rule",
@@ -43,6 +43,7 @@ const OF_PROJECT: ReadonlySet<string> = new Set([
   "nic",
   "placement-group",
   "port-forward",
+  "quota",
   "route",
   "route-table",
   "snapshot",
@@ -51,7 +52,7 @@ const OF_PROJECT: ReadonlySet<string> = new Set([
   "webhook",
 ]);
 
-/** Whether a command line is about objects of a project. */
+/** Whether a command line acts in a project. */
 export function isOfProject(line: string): boolean {
   const [program, noun = ""] = line.split(" ");
   return program === "tenantctl" && OF_PROJECT.has(noun);

@@ -36,7 +36,8 @@ describe.each(PROGRAMS)("the commands of %s that the web console shows", (name, 
 
 test.each([
   ["tenantctl instance delete web1", "tenantctl instance delete web1 --project 'the shop'"],
-  ["tenantctl quota show", "tenantctl quota show"],
+  ["tenantctl quota show", "tenantctl quota show --project 'the shop'"],
+  ["tenantctl project list", "tenantctl project list"],
   ["opsctl instance list", "opsctl instance list"],
 ])("in a project, the command %s is %s", (line, expected) => {
   expect(inProjectNamed(line, "the shop")).toBe(expected);

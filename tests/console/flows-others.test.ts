@@ -273,5 +273,5 @@ test("if the tenant has several projects, the commands name the shown project", 
   await own.page.reload();
   await own.page.getByText(`tenantctl instance show ${name} --project ${project}`, { exact: true }).waitFor();
   await own.show(`/t/${g.tenant_id}/p/${g.project_id}/quota`);
-  await own.page.getByText("tenantctl quota show", { exact: true }).waitFor();
+  await own.page.getByText(`tenantctl quota show --project ${project}`, { exact: true }).waitFor();
 }, LIMIT_MS);
