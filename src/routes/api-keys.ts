@@ -71,7 +71,7 @@ export function apiKeyRoutes(app: App, deps: Deps): void {
     const { of_nodes } = c.req.valid("query");
     const filter = of_nodes === undefined ? owner : { ...owner, of_nodes: of_nodes === "true" };
     const keys = await wholeList(
-      "of_nodes=false leaves out the keys of nodes",
+      "leave out the keys of nodes with of_nodes=false, or delete unused keys",
       (rows) => listApiKeys(deps.kysely, filter, rows),
     );
     return isFault(keys) ? faultResponse(c, keys) : c.json(keys, 200);

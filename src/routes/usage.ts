@@ -50,7 +50,7 @@ export function usageRoutes(app: App, deps: Reads): void {
     if (isFault(range)) return faultResponse(c, range);
     const closed = await isClosed(deps.kysely, range.to);
     const projects = await wholeList(
-      "read the usage of one tenant or project",
+      "read one project with GET /v1/tenants/{tenant_id}/projects/{project_id}/usage/days",
       (rows) => listProjectTotals(deps.kysely, range, rows),
     );
     return isFault(projects) ? faultResponse(c, projects) : c.json({ ...range, closed, projects }, 200);
