@@ -162,21 +162,24 @@ export const NODE_LOAD_KEPT_DAYS = 7;
  */
 export const LOAD_LONG_NODES = 500;
 /**
- * Statements that update the summaries of a day and a week, in one pass. With a pass each minute, 20,000 nodes are
+ * Statements that update the summaries of a day and a week, for each minute between two passes. So 20,000 nodes are
  * updated in 10 minutes.
  */
-export const LOAD_LONGS_PER_PASS = 4;
-/** Hours of the load of all nodes that one pass stores: about 1 s with 10,000 nodes. */
+export const LOAD_LONGS_PER_MINUTE = 4;
+/** Hours of the load of all nodes that one statement stores: about 1 s with 10,000 nodes. */
 export const LOAD_FLEET_HOURS = 4;
 /** Instances whose load of a minute or of an hour one statement sums: below 0.3 s (tests/bench/README.md). */
 export const LOAD_SUM_INSTANCES = 2_000;
-/** Statements that sum the load of instances in one pass, for minutes and again for hours: 200,000 instances. */
-export const LOAD_SUMS_PER_PASS = 100;
 /**
- * Statements that delete old samples of one kind in one pass: a million rows. 100,000 instances add 400,000 samples a
- * minute.
+ * Statements that sum the load of instances, for each minute between two passes; the same number for hours: 200,000
+ * instances.
  */
-export const LOAD_SWEEPS_PER_PASS = 200;
+export const LOAD_SUMS_PER_MINUTE = 100;
+/**
+ * Statements that delete old samples of one kind, for each minute between two passes: a million rows. 100,000 instances
+ * add 400,000 samples a minute.
+ */
+export const LOAD_SWEEPS_PER_MINUTE = 200;
 /** Days of one request for usage: a year. */
 export const USAGE_RANGE_DAYS_MAX = 366;
 /** Seconds after the end of a day until its usage is closed: enough for late commits, which take under a minute. */

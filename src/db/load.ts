@@ -4,10 +4,10 @@ import {
   HOURLY_LOAD_KEPT_DAYS,
   LOAD_FLEET_HOURS,
   LOAD_LONG_NODES,
-  LOAD_LONGS_PER_PASS,
+  LOAD_LONGS_PER_MINUTE,
   LOAD_SUM_INSTANCES,
-  LOAD_SUMS_PER_PASS,
-  LOAD_SWEEPS_PER_PASS,
+  LOAD_SUMS_PER_MINUTE,
+  LOAD_SWEEPS_PER_MINUTE,
   METRICS_MINUTES_MAX,
   MINUTE_LOAD_KEPT_HOURS,
   NODE_LOAD_KEPT_DAYS,
@@ -18,55 +18,54 @@ import { sweepRows } from "./sweep.ts";
 
 /**
  * Runs one pass: summarizes, unless a process has done this within half of the interval, and deletes old rows. The next
- * passes do the work that exceeds the bounds of a pass. Runs all steps, each independent of the others, then throws the
- * first error if one failed. Once `stopped` returns true, starts no further statement, except the other batches of a
- * delete.
+ * passes do the work that exceeds the bounds of a pass. With a longer interval, each pass may do more. Runs all steps,
+ * each independent of the others, then throws the first error if one failed. Once `stopped` returns true, starts no
+ * further statement, except the other batches of a delete.
  */
 export async function materializeLoad(
   db: DbClient,
   interval_s: number,
   stopped: () => boolean = () => false,
 ): Promise<void> {
+  const minutes = Math.max(1, Math.ceil(interval_s / 60));
   const failures: unknown[] = [];
   const attempt = async (step: () => Promise<unknown>) => {
     if (!stopped()) await step().catch((error) => failures.push(error));
   };
+  /** Repeats a step that has a bound, as often as a pass may, while it returns true. */
+  const repeat = (per_minute: number, step: () => Promise<boolean>) =>
+    attempt(async () => {
+      for (let n = 0; n < per_minute * minutes && !stopped(); n++) if (!await step()) return;
+    });
   let is_due = false;
   await attempt(async () => {
     const { rows } = await db.query<{ did: boolean }>("select load_sample($1) as did", [interval_s]);
     is_due = rows[0]!.did;
   });
   if (is_due) {
-    await attempt(() => updateLong(db, stopped));
-    await attempt(() => db.query("select load_fleet($1)", [LOAD_FLEET_HOURS]));
-    for (const step of ["minute", "hour"]) await attempt(() => sumInstances(db, step, stopped));
+    await repeat(LOAD_LONGS_PER_MINUTE, () => isMore(db, "load_long($1) = $1", [LOAD_LONG_NODES]));
+    await repeat(1, () => isMore(db, "load_fleet($1) = $1", [LOAD_FLEET_HOURS]));
+    for (const step of ["minute", "hour"]) {
+      await repeat(LOAD_SUMS_PER_MINUTE, () => isMore(db, "instance_load_part($1, $2)", [step, LOAD_SUM_INSTANCES]));
+    }
   }
-  for (const old of OLD_ROWS) await attempt(() => sweep(db, old));
+  for (const old of OLD_ROWS) await attempt(() => sweep(db, old, LOAD_SWEEPS_PER_MINUTE * minutes));
   if (failures.length > 0) throw failures[0];
 }
 
-async function updateLong(db: DbClient, stopped: () => boolean): Promise<void> {
-  for (let n = 0; n < LOAD_LONGS_PER_PASS && !stopped(); n++) {
-    const { rows } = await db.query<{ updated: number }>("select load_long($1) as updated", [LOAD_LONG_NODES]);
-    if (rows[0]!.updated < LOAD_LONG_NODES) return;
-  }
+/** Calls a function that does a part of the work. Returns whether there may be more work. */
+async function isMore(db: DbClient, call: string, params: readonly unknown[]): Promise<boolean> {
+  const { rows } = await db.query<{ more: boolean }>(`select ${call} as more`, params);
+  return rows[0]!.more;
 }
 
-async function sumInstances(db: DbClient, step: string, stopped: () => boolean): Promise<void> {
-  for (let n = 0; n < LOAD_SUMS_PER_PASS && !stopped(); n++) {
-    const params = [step, LOAD_SUM_INSTANCES];
-    const { rows } = await db.query<{ more: boolean }>("select instance_load_part($1, $2) as more", params);
-    if (!rows[0]!.more) return;
-  }
-}
-
-function sweep(db: DbClient, { table, where = "", column = "at", kept }: OldRows): Promise<number> {
+function sweep(db: DbClient, { table, where = "", column = "at", kept }: OldRows, batches: number): Promise<number> {
   return sweepRows(db, {
     table,
     where: `${where}${column} <= (select berth_now()) - $1::interval`,
     order: column,
     params: [kept],
-    batches: LOAD_SWEEPS_PER_PASS,
+    batches,
   });
 }
 

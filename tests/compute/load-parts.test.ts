@@ -1,7 +1,8 @@
 // The load of nodes and instances is summarized in parts with a bound, so that no statement of a large site exceeds the
 // time limit. Deletes of old samples do not depend on the summaries.
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { readFleetLoad } from "../../actors/cn-load/reads.ts";
+import { LOAD_SUMS_PER_MINUTE, SWEEP_ROWS } from "../../src/contract/limits.ts";
 import { materializeLoad } from "../../src/db/load.ts";
 import { insertInstance } from "../support/instance-row.ts";
 import { openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
@@ -24,7 +25,17 @@ beforeAll(async () => {
 });
 afterAll(() => t.close());
 beforeEach(async () => {
-  for (const table of ["instance_metrics", "instance_load", "cn_load_sample", "cn_load_summary", "load_pass"]) {
+  for (
+    const table of [
+      "instance_metrics",
+      "instance_load",
+      "cn_load_sample",
+      "cn_load_hour",
+      "cn_load_fleet",
+      "cn_load_summary",
+      "load_pass",
+    ]
+  ) {
     await t.db.query(`delete from ${table}`);
   }
 });
@@ -102,7 +113,7 @@ async function addSummaries(): Promise<void> {
   ]);
 }
 
-test("the oldest summaries of a day and a week are updated first, and each only once", async () => {
+test("the oldest summaries of a day and a week are updated first, each only once, and only with current samples", async () => {
   await addSummaries();
   const updated = "cn_load_summary where summary ? 'samples_7d'";
   for (const [count, total] of [[2, 2], [1, 3], [0, 3]]) {
@@ -110,10 +121,12 @@ test("the oldest summaries of a day and a week are updated first, and each only 
     expect(await countOf(updated)).toBe(total);
     expect(await countOf(`${updated} and server_uuid = '${nodes[NODES - 1]}'`)).toBe(total === NODES ? 1 : 0);
   }
+  await t.db.query("update cn_load_summary set long_at = null");
+  await t.db.query("update cn_load_sample set at = at - interval '5 minutes' where server_uuid <> $1", [nodes[0]]);
+  expect((await t.db.query("select load_long(9) as updated")).rows).toEqual([{ updated: 1 }]);
 });
 
 test("the load of all nodes in an hour is stored when the hour has ended, and stays the same without the nodes", async () => {
-  await t.db.query("delete from cn_load_hour");
   await t.db.query(
     `insert into cn_load_hour
        select id::uuid, date_trunc('hour', berth_now()) - make_interval(hours => h), n / 10.0,
@@ -131,7 +144,23 @@ test("the load of all nodes in an hour is stored when the hour has ended, and st
   }
   await t.db.query("delete from cn_load_hour");
   expect(await readFleetLoad(t.db.kysely)).toEqual({ hours: hours.slice(0, 2) });
-  await t.db.query("delete from cn_load_fleet");
+});
+
+test("the load of all nodes in an hour is stored when the last samples of the hour are counted, and not after a week", async () => {
+  const { rows: [next] } = await t.db.query<{ seconds: number }>(
+    "select ceil(extract(epoch from date_trunc('hour', berth_now()) + interval '1 hour' - berth_now()))::int as seconds",
+  );
+  await t.db.query(
+    `insert into cn_load_hour select id::uuid, date_trunc('hour', berth_now()) - age, 1, array_fill(1, array[20])
+       from unnest($1::text[]) id, unnest(array['0 days', '7 days']::interval[]) age`,
+    [nodes],
+  );
+  const store = async () => (await t.db.query<{ stored: number }>("select load_fleet(9) as stored")).rows[0]!.stored;
+  expect(await store()).toBe(0);
+  await t.advance(next!.seconds + 9 * 60);
+  expect(await store()).toBe(0);
+  await t.advance(60);
+  expect(await store()).toBe(1);
 });
 
 test("if the update of a day and a week fails, the other steps of the pass are done, and the pass reports the error", async () => {
@@ -151,18 +180,41 @@ test("if the update of a day and a week fails, the other steps of the pass are d
   expect(await countOf("instance_load where step = 'minute'")).toBe(INSTANCES);
 });
 
-test("a pass that is stopped starts no other part", async () => {
-  await addSamples(MINUTE);
-  await summedBefore("minute", MINUTE);
-  let calls = 0;
-  await materializeLoad(t.db, INTERVAL_S, () => ++calls > 1);
-  expect(await countOf("load_pass")).toBe(1);
-  expect(await countOf("instance_load")).toBe(0);
+describe("if there is always more work", () => {
+  /** Runs a pass, and returns the number of its statements by their function or table. */
+  async function pass(interval_s: number, statements_max = Infinity): Promise<Map<string, number>> {
+    const counts = new Map<string, number>();
+    let statements = 0;
+    const query = (text: string) => {
+      statements += 1;
+      const step = /(?:select|delete from) (\w+)/.exec(text)?.[1] ?? text;
+      counts.set(step, (counts.get(step) ?? 0) + 1);
+      return Promise.resolve({ rows: [{ did: true, more: true }], rowCount: SWEEP_ROWS });
+    };
+    await materializeLoad({ query } as never, interval_s, () => statements >= statements_max);
+    return counts;
+  }
+
+  test("a pass has a bound, which is larger if the interval is longer", async () => {
+    const [short, long] = [await pass(60), await pass(600)];
+    expect(short.get("load_sample")).toBe(1);
+    expect(short.get("instance_load_part")).toBe(2 * LOAD_SUMS_PER_MINUTE);
+    for (const [step, count] of short) {
+      expect([step, long.get(step)]).toEqual([step, step === "load_sample" ? 1 : 10 * count]);
+    }
+    expect(await pass(1)).toEqual(short);
+  });
+
+  test.each([1, 3, 50])("a pass that is stopped after %i statements starts no other", async (statements) => {
+    const counts = await pass(60, statements);
+    expect([...counts.values()].reduce((sum, count) => sum + count, 0)).toBe(statements);
+  });
 });
 
 test("old samples and summaries are deleted although no summary is due", async () => {
   await t.db.query("insert into load_pass values (true, berth_now())");
   for (const age of ["7 days", "6 days"]) {
+    await t.db.query("insert into cn_load_fleet values (berth_now() - $1::interval, 0.5, 0.5, 1)", [age]);
     await t.db.query(
       `insert into cn_load_hour select id::uuid, berth_now() - $2::interval, 0.5, array_fill(1, array[20])
          from unnest($1::text[]) id`,
@@ -190,6 +242,7 @@ test("old samples and summaries are deleted although no summary is due", async (
   }
   await t.plane.pass();
   expect(await countOf("cn_load_hour")).toBe(NODES);
+  expect(await countOf("cn_load_fleet")).toBe(1);
   expect(await countOf("cn_load_sample")).toBe(NODES);
   expect(await countOf("instance_load where step = 'hour'")).toBe(INSTANCES);
   expect(await countOf("instance_load where step = 'minute'")).toBe(INSTANCES);
