@@ -149,12 +149,12 @@ export type InstanceMessage =
     readonly was: InstanceEvacuateParams["was"];
     readonly reason: string;
   }
-  /** Replaces the boot disk by a new disk from the image. `bytes` is the size of the image's disk. */
+  /** Replaces the boot disk with a new disk from the image. `bytes` is the size of the image's disk. */
   | ({
     readonly type: "rebuild";
     readonly image: { readonly id: string; readonly bytes: number; readonly brand: InstanceBrand };
   } & Begins)
-  /** The node replaced the boot disk by a new disk from the image. */
+  /** The node replaced the boot disk with a new disk from the image. */
   | { readonly type: "boot_disk_replaced"; readonly operation_id: string; readonly image_id: string }
   /** The rebuild ended, and the instance is in state `to`. */
   | { readonly type: "rebuilt"; readonly operation_id: string; readonly to: "running" | "stopped" }

@@ -1,4 +1,4 @@
-// The rebuild of an instance: its node replaces the boot disk by a new disk from an image. The instance keeps its id,
+// The rebuild of an instance: its node replaces the boot disk with a new disk from an image. The instance keeps its id,
 // NICs, addresses, data disks and snapshots. Until the node has replaced the disk, the instance refers to the earlier
 // image, and its boot disk refers to the new image. So neither image can be deleted (docs/instances.md, "Rebuild").
 import { conflict, NOT_FOUND } from "../../src/contract/fault.ts";

@@ -1,7 +1,7 @@
-// Rebuilds a stopped VM: replaces its boot disk by a new disk from another image, or from the same image. The new files
-// are first made beside the old ones, because this part can fail, for example on a full disk. Then the old disk is
-// removed, the record is changed, and the new files get their names. A rebuild that is interrupted after the removal
-// leaves a VM without a boot disk, which does not start until the rebuild is repeated.
+// Rebuilds a stopped VM: replaces its boot disk with a new disk from another image or from the same image. First the
+// agent makes the new files beside the old ones, because this part can fail, for example on a full disk. Then it
+// removes the old disk, changes the record, and gives the new files their names. A rebuild that is interrupted after
+// the removal leaves a VM without a boot disk, which does not start until the rebuild is repeated.
 import { link, rename, rm } from "node:fs/promises";
 import { EXIT } from "../../cli/internal/exit-code.ts";
 import { Failure } from "../../cli/internal/failure.ts";

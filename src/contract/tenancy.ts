@@ -10,8 +10,8 @@ import { DESCRIPTION_CHARS_MAX } from "./limits.ts";
  * schema would cause a 400.
  */
 export const ResourceName = z.string().describe(
-  "1 to 63 bytes, no / or \\, no control, bidirectional or zero-width characters, no spaces at either end; otherwise " +
-    "409",
+  "1 to 63 bytes; no / or \\, no control or invisible characters, no characters that change the direction of text, no " +
+    "white space at either end; otherwise 409",
 );
 /** A description: free text. The limit counts characters. */
 export const Description = z.string().max(DESCRIPTION_CHARS_MAX);

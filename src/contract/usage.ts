@@ -22,7 +22,9 @@ export type UsedAmounts = z.infer<typeof UsedAmounts>;
 /** The usage of a project on one day. */
 export const DayUsage = UsedAmounts.extend({
   day: Day,
-  closed: z.boolean().describe("True if the amounts will not change. A day closes an hour after its end"),
+  closed: z.boolean().describe(
+    "True if the amounts will not change. A day closes at the earliest an hour after its end",
+  ),
 });
 export type DayUsage = z.infer<typeof DayUsage>;
 

@@ -17,7 +17,7 @@ const Url = z.url({ protocol: /^https?$/ }).max(WEBHOOK_URL_CHARS_MAX).refine(is
 });
 
 const Events = z.array(EventPattern).max(WEBHOOK_EVENTS_MAX).describe(
-  "The actions whose events are sent, named as in the activity log. `instance_*` means all actions that begin with " +
+  "The actions whose events are sent, named as in the audit chain. `instance_*` means all actions that begin with " +
     "instance_. [] means all actions",
 );
 

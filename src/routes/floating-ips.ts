@@ -112,7 +112,8 @@ export function floatingIpRoutes(app: App, deps: Deps): void {
     ...floatingIp,
     action: "FloatingIpDelete",
     summary: "Delete a floating IP",
-    description: "409 while the floating IP is attached. The address is free at once.",
+    description:
+      "409 while the floating IP is attached, or while a node has not released it. The address is free at once.",
   });
 }
 

@@ -22,7 +22,7 @@ export function instanceRebuildRoutes(app: App, deps: Deps): void {
     tags: ["Instances"],
     summary: "Rebuild an instance from an image",
     description:
-      "Replaces the boot disk by a new disk from the image; the data on the old boot disk is lost. Id, NICs, " +
+      "Replaces the boot disk with a new disk from the image; the data on the old boot disk is lost. Id, NICs, " +
       "addresses, floating IPs, data disks, snapshots, user data and SSH keys stay. A running instance is stopped, " +
       "rebuilt and started; a stopped instance stays stopped; a failed instance is started. Waits for the node and " +
       "returns the instance. 409 DeletionProtected while the instance is protected against deletion, and 409 for an " +

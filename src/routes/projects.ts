@@ -84,6 +84,6 @@ export function projectRoutes(app: App, deps: Deps): void {
     ...project,
     action: "ProjectDelete",
     summary: "Delete a project that holds nothing",
-    description: "409 while the project holds an object; the message names one.",
+    description: "409 while the project holds an object; the message names up to five.",
   });
 }

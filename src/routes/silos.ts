@@ -78,7 +78,7 @@ export function siloRoutes(app: App, deps: Deps): void {
     summary: "Delete a silo that holds nothing, with its default tenant",
     description:
       "409 while the silo has another tenant, an image or an SSH key, while its default tenant holds an object, and " +
-      "while an external subnet, a network pool or a node's pin refers to the silo. The message names one such " +
-      "object.",
+      "while an external subnet, a network pool or a node's pin refers to the silo. The message names up to " +
+      "five such objects.",
   });
 }

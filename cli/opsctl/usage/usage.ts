@@ -20,6 +20,8 @@ export function usage(summary: string): AnyCommand {
     .action(withIo(async (io, { from, to }) => {
       const used = await io.get<SiteUsage>("/v1/system/usage", { from, to });
       io.table(used, used.projects, COLUMNS, `(no usage from ${used.from} to ${used.to})`);
-      if (!used.closed) io.note(`The usage up to ${used.to} may still grow: a day closes an hour after its end, UTC`);
+      if (!used.closed) {
+        io.note(`The usage up to ${used.to} may still grow: a day closes at the earliest an hour after its end, UTC`);
+      }
     }));
 }
