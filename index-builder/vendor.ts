@@ -1,4 +1,4 @@
-// Defines the interface of a vendor's file (vendors/*.ts). The file finds releases, builds and URLs, but does not
+// Defines the interface of a vendor's module (vendors/*.ts). The module finds releases, builds and URLs, but does not
 // decide what is published. The core (build/) reads checksum documents, verifies signatures, requests the metadata of
 // every image, assigns aliases and keeps earlier values.
 import type { z } from "zod";
@@ -138,7 +138,7 @@ export type SigningKey = {
   readonly fingerprints: readonly string[];
 };
 
-/** The services that a vendor's file may use. The methods throw a VendorFault, which the core handles. */
+/** The services that a vendor's module may use. The methods throw a VendorFault, which the core handles. */
 export type Visit = {
   readonly now: Date;
   /** The date YYYY-MM-DD in UTC. */

@@ -8,7 +8,7 @@ import type { Admitted } from "../boot-record/messages.ts";
 import type { NewTicket } from "../enrolment-claim/messages.ts";
 import type { Of } from "../engine/table.ts";
 
-/** A new per-node key as the database stores it: `lookup` finds it, the hash verifies it, `sealed` delivers it. */
+/** A new key of a node, as the database stores it. `lookup` finds the key, and the hash verifies it. */
 export type NewNodeKey = {
   readonly id: string;
   readonly lookup: string;
@@ -117,8 +117,7 @@ export type CnMessage =
     readonly mac: string | null;
     /**
      * True if the machine has just started, and the booter that sends this message has not begun a setup run of the
-     * machine.
-     * Missing in messages of older servers.
+     * machine. Missing in messages of older servers.
      */
     readonly started?: boolean;
     /** Discovered boot records of the machine's ports that the policy now admits. */

@@ -115,7 +115,7 @@ export const GUARDS = {
   floating_ips_rest: define<{ readonly instance_id: Uuid }>("no operation on the instance's floating IPs is in flight"),
   floating_ip_is_off_nodes: define<{ readonly floating_ip_id: Uuid }>("no node can still answer for the floating IP"),
   floating_ip_is_released: define<Node & { readonly floating_ip_id: Uuid; readonly live_s: number }>(
-    "no other live node, whose release of the floating IP has not ended or has failed, can still answer for it",
+    "no live node other than the given one can still answer for the floating IP",
   ),
   nic_is_unused: define<{ readonly nic_id: Uuid }>("no floating IP and no port forward leads to the NIC"),
   nic_blocks_are_apart: define<{ readonly vpc_id: Uuid; readonly nic_id: Uuid; readonly blocks: readonly string[] }>(
@@ -124,7 +124,7 @@ export const GUARDS = {
   nic_tag_exists: define<{ readonly name: string }>("the NIC tag exists"),
   nic_tag_is_unused: define<{ readonly name: string }>("nothing uses the NIC tag"),
   external_subnet_is_apart: define<{ readonly ipv4_block: string | null; readonly ipv6_block: string | null }>(
-    "the blocks overlap no external subnet and no fixed pool with another block",
+    "the blocks overlap no external subnet, and no fixed pool unless a block is the whole block of the pool",
   ),
   external_subnet_is_unused: define<{ readonly id: Uuid }>("nothing uses the external subnet"),
   external_subnets_exist: define<{ readonly networks: readonly Uuid[] }>("the external subnets exist"),

@@ -85,7 +85,7 @@ export function give(budget: string, amount: number): Condition {
 
 /**
  * Allocates the lowest free value of a pool, or refuses if no value is free. In this unit's rows, tells and reply, the
- * commit replaces each string that equals `token` by the value. So the token must be unguessable: derive it from the
+ * commit replaces each string that equals `token` with the value. So the token must be unguessable: derive it from the
  * message id. `within` limits the allocation to a range of the pool's offsets.
  */
 export function allocate(pool: string, token: string, fault: Fault, within?: Offsets): Condition {

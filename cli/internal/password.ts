@@ -1,5 +1,5 @@
-// Reads passwords and other secrets from the terminal without echo, or from standard input. They are no options of the
-// command line, because other users of the machine can read the command line.
+// Reads passwords and other secrets from the terminal without echo, or from standard input. They cannot be options of
+// the command line, because other users of the machine can read the command line.
 import { usageFailure } from "./failure.ts";
 import type { Io } from "./io.ts";
 

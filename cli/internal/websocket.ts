@@ -1,4 +1,4 @@
-// WebSockets of the programs, on the runtime's own client.
+// Opens WebSockets for the programs, with the client of the runtime.
 import { EXIT } from "./exit-code.ts";
 import { Failure } from "./failure.ts";
 import { Unreachable } from "./exchange.ts";
@@ -25,7 +25,7 @@ export type DialOptions = {
 
 export type Dial = (url: string, options: DialOptions) => Promise<ClientSocket>;
 
-/** The runtimes' WebSockets accept headers; the type of the web standard does not have them. */
+/** The constructor of the runtimes also accepts headers. The type of the web standard has only the protocols. */
 type Construct = new (url: string, options: { protocols: string[]; headers: Record<string, string> }) => WebSocket;
 
 /**

@@ -13,7 +13,7 @@ export type Aliased = { readonly releases: readonly ResolvedRelease[]; readonly 
 
 /**
  * Assigns the aliases to releases.
- * @param found the releases, newest first, as the vendor's file lists them
+ * @param found the releases, newest first, as the vendor's module lists them
  */
 export function giveAliases(found: readonly Labelled[]): Aliased {
   const latest = found.find(({ labels }) => labels.some(({ dev }) => dev === null));

@@ -1,4 +1,4 @@
-// Implements Visit, the services that a vendor's file may use. vendor.ts documents each method.
+// Implements Visit, the services that a vendor's module may use. vendor.ts documents each method.
 import { isFault, messageOf, unreadable } from "../fault.ts";
 import { type Checksums, parseChecksums } from "../parse/checksums.ts";
 import { parseListing } from "../parse/listing.ts";

@@ -1,6 +1,6 @@
 // Handles the trust state: the last accepted version of each signed document, and other data that is not in the tree.
 // The code calls a version of a document an issue. The builder refuses, as a rollback, a version that was signed before
-// the last accepted one. A version that was signed longer ago than the vendor's file allows raises an alarm. The
+// the last accepted one. A version that was signed longer ago than the vendor's module allows raises an alarm. The
 // builder publishes the trust state with its tree (publish/), so the trust state is never newer than the tree.
 import { z } from "zod";
 import { VendorFault } from "../fault.ts";

@@ -1,4 +1,4 @@
-// Verifies OpenPGP signatures of vendor documents. A signature counts if it is valid and the vendor's file pins the
+// Verifies OpenPGP signatures of vendor documents. A signature counts if it is valid and the vendor's module pins the
 // primary fingerprint of its key. Other signatures are ignored. The functions return the bytes that the verifier read,
 // never the bytes that they were called with. The library openpgp refuses MD5, RIPEMD and SHA-1, RSA keys below 2047
 // bits, and signatures dated in the future.

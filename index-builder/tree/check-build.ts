@@ -39,7 +39,7 @@ export function releaseRules(
 
 /**
  * Checks one build.
- * @param hosts null for a distro without a vendor's file
+ * @param hosts null for a distro without a vendor's module
  */
 export function buildRules(
   build: Build,

@@ -17,7 +17,7 @@ export type Head = {
   readonly redirects_off_host: boolean;
 };
 
-/** @param allowed returns whether the vendor's file lists the host and scheme of a URL */
+/** @param allowed returns whether the vendor's module lists the host and scheme of a URL */
 export function openWeb(exchange: Exchange, allowed: (url: URL) => boolean): Web {
   const bodies = new Map<string, Promise<Uint8Array>>();
   const heads = new Map<string, Promise<Head>>();
@@ -31,7 +31,7 @@ export function openWeb(exchange: Exchange, allowed: (url: URL) => boolean): Web
 
   async function ask(method: "GET" | "HEAD", url: string, options: GetOptions): Promise<Answer> {
     if (!allowed(asUrl(url))) {
-      throw new VendorFault("unsafe", `${url}: has a host or scheme that this vendor's file does not list`);
+      throw new VendorFault("unsafe", `${url}: has a host or scheme that this vendor's module does not list`);
     }
     const answer = await exchange({
       method,

@@ -10,7 +10,7 @@ const OWNER_ONLY = 0o600;
 /**
  * Joins two connections. If one closes, the other closes after its buffered bytes. Resolves when both are closed.
  * Closing only one direction is not enough: nothing would read the other direction, and a QEMU that sends would wait
- * for ever.
+ * forever.
  */
 export function joined({ socket, first }: OpenStream, other: Socket): Promise<void> {
   return new Promise((resolve) => {

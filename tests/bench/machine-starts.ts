@@ -1,5 +1,5 @@
 // Measures the start of a machine as a tenant sees it: from POST /v1/instances until the guest's first line, and until
-// ssh works. Compares the times with plain QEMU with the same image. Then it creates many machines on one node and
+// ssh works. Compares the times with plain QEMU with the same image. Afterwards creates many machines on one node and
 // measures the memory of the agent. The server runs as `task start` runs it, and the agent is compiled. Needs root,
 // QEMU and ssh. Options: --rounds=N, --machines=N, --json.
 import { execFile, spawn } from "node:child_process";

@@ -1,6 +1,6 @@
-// Provides a vendor's server that misbehaves in one way when one document is requested, and a vendor's file that reads
-// each kind of document. The server listens on loopback. Host names resolve to a public address, but the `dial` setting
-// redirects connections to the server.
+// Provides a vendor's server that misbehaves in one way when one document is requested, and a vendor's module that
+// reads each kind of document. The server listens on loopback. Host names resolve to a public address, but the `dial`
+// setting redirects connections to the server.
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -127,7 +127,7 @@ export const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
     const timer = setInterval(() => response.socket?.write(`x-more: ${"a".repeat(8_000)}\r\n`), 1);
     response.socket?.once("close", () => clearInterval(timer));
   },
-  "redirects to itself for ever": redirect(`${ROOT}loop`),
+  "redirects to itself forever": redirect(`${ROOT}loop`),
   "redirects without a location": (response) => void response.writeHead(302).end(),
   "redirects to the metadata address": redirect("https://169.254.169.254/latest/meta-data/"),
   "redirects to a private name": redirect("https://internal.example/"),
@@ -205,7 +205,7 @@ export async function startHostile(bodies: Bodies): Promise<Hostile> {
 }
 
 /**
- * Returns a vendor's file that reads one document of every kind.
+ * Returns a vendor's module that reads one document of every kind.
  * @param fingerprint the fingerprint of the vendor's key
  */
 export function everyKindVendor(fingerprint: string): Vendor {

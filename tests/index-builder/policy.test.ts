@@ -200,7 +200,7 @@ test("a known build keeps its first_seen, and a new build gets the time of the r
   expect(later.tree.current.get("8")![0]!.first_seen).toBe(NEXT_DAY.toISOString());
 });
 
-test("S-25: requests are sent only to hosts that the vendor's file lists", async () => {
+test("S-25: requests are sent only to hosts that the vendor's module lists", async () => {
   const foreign = { ...rocky, hosts: ["elsewhere.example"] };
   expect(await run(foreign, [])).toMatchObject({ ok: false, attempts: 1, error: expect.stringMatching(/^unsafe: /) });
 });

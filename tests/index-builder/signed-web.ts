@@ -79,7 +79,7 @@ export async function clearSignedOf(text: string, by: KeyPair, more: object = {}
   return await openpgp.sign({ message, signingKeys: by.privateKey, date: SIGNED_AT, ...more }) as string;
 }
 
-/** @param pinned the fingerprints that the vendor's file pins */
+/** @param pinned the fingerprints that the vendor's module pins */
 export function signedVendor(kind: Kind, pinned: readonly string[]): Vendor {
   const key: SigningKey = { key_url: KEY_URL, fingerprints: pinned };
   const signature: DocumentSignature = kind === "pgp_detached"

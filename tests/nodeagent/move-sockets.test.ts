@@ -53,7 +53,7 @@ test("a QEMU that sends is disconnected when the other node ends the connection 
   const more = () => void (qemu.write(Buffer.alloc(MIB)) && more());
   qemu.on("drain", more);
   more();
-  // A write to a connection that nothing reads waits for ever. A write to a closed connection fails.
+  // A write to a connection that nothing reads waits forever. A write to a closed connection fails.
   expect(await Promise.race([gone.then(() => "closed"), late()])).toBe("closed");
 });
 

@@ -269,7 +269,7 @@ test("a disabled webhook sends nothing and keeps no new events; when it is enabl
 });
 
 describe("if the worker reads the events only after all changes were made", () => {
-  /** Runs `act` while no worker makes deliveries. Only `holder` can make them. */
+  /** Runs `act` while no worker turns events into deliveries: `holder` has the lock that this work needs. */
   async function unread(act: (holder: Connection) => Promise<void>): Promise<void> {
     const holder = await openClient({ url: t.databaseUrl });
     await holder.query("select pg_advisory_lock(hashtextextended('webhook-follow', 0))");

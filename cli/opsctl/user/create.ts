@@ -14,7 +14,7 @@ export function create(): AnyCommand {
     .option(...CAPABILITY_OPTION)
     .option(...PASSWORD_STDIN_OPTION)
     .action(withIo(async (io, username, { tenant, capability, passwordStdin }) => {
-      // Resolved before the password prompt, so that an unknown tenant fails at once.
+      // Looks up the tenant before it asks for the password, so that an unknown tenant fails at once.
       const tenant_id = tenant === undefined ? undefined : await resolveTenant(io, tenant);
       const source = { prompt: `Password of ${plainText(username)}: `, from_stdin: passwordStdin === true };
       const password = await readNewPassword(io, source);

@@ -44,7 +44,7 @@ function portOf(text: string): number {
 
 function endText(direction: "outbound" | "inbound", verdict: FirewallCheck["outbound"]): string {
   if (verdict === null) {
-    return `${direction}: not judged; the ${direction === "outbound" ? "sender" : "receiver"} is outside the VPC`;
+    return `${direction}: not checked: the ${direction === "outbound" ? "sender" : "receiver"} is outside the VPC`;
   }
   const decision = verdict.is_allowed ? "allowed" : "denied";
   if (verdict.rule === null) return `${direction}: ${decision}; no rule matches`;

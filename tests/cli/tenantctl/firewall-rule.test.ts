@@ -32,7 +32,7 @@ describe("firewall-rule", () => {
     ]);
     expect([ran.code, ran.out()]).toEqual([
       1,
-      "outbound: not judged; the sender is outside the VPC\ninbound: denied by the rule http\n",
+      "outbound: not checked: the sender is outside the VPC\ninbound: denied by the rule http\n",
     ]);
   });
 
