@@ -1,5 +1,6 @@
-// Summarizes the load of nodes and instances, and deletes the samples that are no longer needed. Each statement has a
-// bound for its rows, so that its duration does not depend on the size of the site or on the work that is waiting.
+// Summarizes the load of nodes and instances, and deletes the samples that are no longer needed. The statement for the
+// samples reads the last report of every node. Each other statement has a bound for its rows, so that its duration does
+// not depend on the work that is waiting.
 import {
   HOURLY_LOAD_KEPT_DAYS,
   LOAD_FLEET_HOURS,
