@@ -105,7 +105,12 @@ export function run(): AnyCommand {
       IMAGE_CACHE_BYTES_DEFAULT,
     )
     .option("--re-register", "discard a rejected key and register again")
-    .option("--heartbeat-ms <ms>", "time between heartbeats", period, AGENT_HEARTBEAT_MS)
+    .option(
+      "--heartbeat-ms <ms>",
+      "time between heartbeats; polls replace heartbeats unless this time is below 5000",
+      period,
+      AGENT_HEARTBEAT_MS,
+    )
     .option("--status-check-ms <ms>", "time between checks of the machine's status", period, AGENT_STATUS_CHECK_MS)
     .option("--status-full-ms <ms>", "longest time between status reports", period, AGENT_STATUS_FULL_MS)
     .option("--metrics-ms <ms>", "time between samples of the VMs' metrics", period, AGENT_METRICS_MS)

@@ -40,8 +40,8 @@ export async function findUploadedForNode(db: Db, id: string, cn: string): Promi
 }
 
 /**
- * Returns the ids that belong to uploads of this database and are no longer needed. An upload is no longer needed if it
- * is not open, and no image was made from it or that image is deleted.
+ * Returns the ids that belong to uploads of this database and are no longer needed. An upload that is not open is no
+ * longer needed, unless an image that was made from it still exists.
  */
 export async function findUnneededUploads(db: Db, ids: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`

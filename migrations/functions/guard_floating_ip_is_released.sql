@@ -1,7 +1,7 @@
 -- Returns a node other than {server_uuid} that was seen in the last {live_s} seconds and may still answer for the
--- floating IP {floating_ip_id}, because the node's release of this address has not ended or has failed, or because the
--- node has not undone a claim that was cancelled or expired; 'true' if none exists. A pending release and a claim to
--- undo count only if the node is approved, because other nodes get no jobs.
+-- floating IP {floating_ip_id}; 'true' if there is no such node. A node may still answer if its release of the address
+-- has not ended or has failed, or if it has not undone a claim that was cancelled or expired. A pending release and a
+-- claim to undo count only if the node is approved, because other nodes get no jobs.
 create or replace function guard_floating_ip_is_released(args jsonb) returns text language sql volatile as $$
   select coalesce(
     (select held::text from (

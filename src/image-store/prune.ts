@@ -28,7 +28,7 @@ const ENDED = `select id from stored_upload where unneeded_at < (select berth_no
  */
 export async function pruneImages(db: Db, store: ImageStore, now_ms: number): Promise<number> {
   await db.query(MARK, [ROWS_MAX]);
-  // The rows are read before the bytes are listed, so a row without bytes in the list will never have bytes.
+  // The bytes are listed after the rows were read. So if a row has no bytes in the list, it will never have any.
   const { rows: ended } = await db.query<{ id: string }>(ENDED, [UNNEEDED_MS, ROWS_MAX]);
   const stored = await store.list();
   const withBytes = new Set(stored.map(({ id }) => id));

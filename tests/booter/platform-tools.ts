@@ -137,7 +137,8 @@ case "$name @{1-}" in
 esac
 `.replaceAll("@{", "${");
 
-// On illumos, -n does not change how a link is made: a target that is a link to a folder is followed. Logs no call.
+// The fake `ln` logs no call. It ignores -n, because on illumos `ln` follows a target that is a link to a folder even
+// with -n.
 const LN = String.raw`#!/usr/bin/env bash
 case $1 in -*) set -- "@{1//n/}" "@{@:2}" ;; esac
 PATH=/usr/bin:/bin exec ln "$@"

@@ -1,4 +1,4 @@
-// Tests that the drafts of private files that killed processes leave behind are removed.
+// Tests that drafts of private files are removed after the process that wrote them was killed.
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";

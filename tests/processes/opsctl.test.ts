@@ -123,7 +123,7 @@ test("operation: the join of an approved node is listed, shown and waited for", 
 
 test("operation wait: exits with 6 if the operation does not end within the timeout", async () => {
   const client = await openClient({ url: database.url });
-  // An operation of a newer build, which this build does not run, so it does not end.
+  // This build does not run operations of a newer build, so this operation does not end.
   const { rows } = await client.query(
     `insert into saga select p.* from saga s,
        jsonb_populate_record(s, jsonb_build_object('id', gen_random_uuid(), 'state', 'running', 'done_at', null,

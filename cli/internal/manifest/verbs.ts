@@ -67,7 +67,7 @@ export function apply<I extends Io>(summary: string, verbs: ManifestVerbs<I>): A
       const read = () => planFor(io, verbs, { manifest, prune: prune === true });
       let { plan, present } = await read();
       const settled = dryRun === true ? undefined : await present.settle?.(plan);
-      // A problem of the first plan may be gone: its instance has changed, or does not exist any more.
+      // The second plan may lack a problem of the first plan, because an instance has changed or was deleted meanwhile.
       if (settled?.changed) ({ plan, present } = await read());
       refuseProblems(plan);
       if (dryRun === true || plan.steps.length === 0) io.print(planData(plan), planText(plan));
