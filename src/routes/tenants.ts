@@ -18,8 +18,8 @@ const tags = ["Tenancy"];
 const ofSilo = z.object({ silo_id: Uuid });
 const OF_SILO =
   "A silo is one customer, and its tenants are the departments of the customer. A member of a tenant acts only in " +
-  "that tenant. A member with the capability silo-admin also acts in all tenants of the silo and on the objects that " +
-  "the silo shares.";
+  "that tenant. A member with the capability silo-admin also manages the silo's tenants, and the images and SSH keys " +
+  "that the silo shares, but has no rights inside another tenant.";
 
 const tenant = {
   kind: "tenant",
