@@ -2,10 +2,10 @@
 import { conflict } from "../../src/contract/fault.ts";
 import { go, refuse, tell } from "../engine/effects.ts";
 import type { Of } from "../engine/table.ts";
-import type { Out } from "../engine/types.ts";
+import type { Out, With } from "../engine/types.ts";
 import type { FloatingIpMessage } from "./messages.ts";
 import { noted, unbound } from "./notices.ts";
-import { boundOf, claimOrder, sent } from "./operation.ts";
+import { boundOf, claimOrder, failedRelease, releaseOrder, sent } from "./operation.ts";
 import {
   atRest,
   type Attaching,
@@ -90,7 +90,18 @@ export function restore(s: Busy, { operation_id, reason }: Msg<"restore">, now: 
   const target = bindingOf(s);
   return go<FloatingIpState>(
     { ...atRest(s, s.from), updated_at: now },
+    ...releasedByNew(s),
     ...unbound(s, target?.instance_id, s.from?.instance_id),
     noted(s, `floating_ip_${operationKind(s)}_failed`, { operation_id, reason }),
   );
+}
+
+/**
+ * The node of a failed attach may have applied a document with the address: see servedNic. The job ends when the node
+ * has applied a newer document. No operation waits for the job.
+ */
+function releasedByNew(s: Busy): With[] {
+  if (s.state !== "attaching" || s.from !== null || s.to === null) return [];
+  const { operation_id, to, generation } = s;
+  return [sent(releaseOrder(boundOf(s), { ...to, generation }), { id: failedRelease(operation_id), operation_id })];
 }

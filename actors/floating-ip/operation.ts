@@ -65,6 +65,11 @@ export function sent(order: Order, { id, operation_id }: { readonly id: string; 
   return withActor({ kind: "job", id }, { type: "enqueue", id, ...order, saga_id: operation_id });
 }
 
+/** Returns the id of the job that releases an address from the new node of an attach that failed. */
+export function failedRelease(operation_id: string): string {
+  return stepId(operation_id, "claim", "release");
+}
+
 /** Returns the id of the job that releases an address after the forced delete of an instance. */
 export function forcedRelease(operation_id: string, { id }: FloatingIpFields, { nic_id }: Binding): string {
   return stepId(operation_id, "release", `${id} ${nic_id}`);

@@ -1,9 +1,15 @@
 // Attaches a floating IP to a NIC. If the floating IP is attached to another NIC, the old node first releases the
 // address, so that two nodes do not answer for it at the same time. The operation does not wait for an old node that is
 // not live. If the new node fails, the old node binds the address again (docs/networking.md, "Floating IPs").
-import { NODE_WAIT_MS } from "../../src/contract/limits.ts";
 import { job, saga, write } from "../engine/saga.ts";
-import { claimOrder, FLOATING_IP_ATTACH, type FloatingIpAttachParams, releaseOrder } from "../floating-ip/operation.ts";
+import {
+  claimOrder,
+  failedRelease,
+  FLOATING_IP_ATTACH,
+  type FloatingIpAttachParams,
+  releaseOrder,
+  sent,
+} from "../floating-ip/operation.ts";
 import { letGo, restored, settled, takeBack, toFloatingIp } from "./floating-ip-parts.ts";
 
 /** The first step commits with the floating IP's own message (floating-ip/binding.ts). */
@@ -17,8 +23,11 @@ export const floatingIpAttach = saga<FloatingIpAttachParams>(FLOATING_IP_ATTACH.
     kind: "job",
     do: ({ params: { bound, to, limit_ms } }) =>
       to === null ? write<unknown>(null) : job<unknown>({ ...claimOrder(bound, to), limit_ms }),
-    undo: ({ params: { bound, to } }) =>
-      to === null ? write(null) : job({ ...releaseOrder(bound, to), limit_ms: NODE_WAIT_MS }),
+    // The job cannot end while the documents of the new node still have the address, so the undo does not wait for it.
+    undo: ({ params: { bound, to }, saga_id: operation_id }) =>
+      to === null
+        ? write(null)
+        : write(null, sent(releaseOrder(bound, to), { id: failedRelease(operation_id), operation_id })),
   })
   .step("finish", {
     do: (c) => write(settled(c), toFloatingIp(c, { type: "attached", operation_id: c.saga_id })),

@@ -104,6 +104,7 @@ describe("at the same time", () => {
     await b.operationOf(ip, "floating-ip-attach");
     expect(await b.show(ip.id)).toMatchObject(UNBOUND);
     for (let jobs = 0; jobs < 2; jobs++) await from.node.complete(await from.node.take());
+    await b.away.node.does("fip_release");
     await b.giveBack(ip, null);
   });
 });

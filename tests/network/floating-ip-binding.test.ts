@@ -115,6 +115,7 @@ test("a floating IP stays detached if the node of its first attach fails to bind
   await b.operationOf(ip, "floating-ip-attach");
   expect(await b.show(ip.id)).toMatchObject(UNBOUND);
   expect(await b.listed(b.web)).toEqual([]);
+  await b.node.does("fip_release");
   await b.giveBack(ip, null);
 });
 

@@ -79,10 +79,27 @@ describe("a floating IP whose release failed on a silent node", () => {
     await f.two.done(f.call("POST", path(ip.id, "detach")), "fip_release");
     await f.one.alive();
     conflictWith(await attach(f.db.nic.id), held());
+    await f.one.does("fip_release");
     await f.one.done(attach(f.web.nic.id), "fip_claim");
     await f.one.done(f.call("POST", path(ip.id, "detach")), "fip_release");
     conflictWith(await attach(f.db.nic.id), held());
     await f.one.bury(claim);
+    await f.two.done(attach(f.db.nic.id), "fip_claim");
+    await f.two.done(f.call("POST", path(ip.id, "detach")), "fip_release");
+    expect((await f.call("DELETE", path(ip.id))).status).toBe(204);
+  });
+
+  test("can be attached elsewhere only after the node of a failed first attach has released it", async () => {
+    ip = okOf(await makeFloatingIp(f.tenant));
+    const attaching = attach(f.web.nic.id);
+    const claim = await f.one.take();
+    await f.one.fail(claim, "no space left on the device");
+    expect((await attaching).status).toBe(502);
+    await ended(f.t, claim.operation_id);
+    await refused();
+    conflictWith(await attach(f.db.nic.id), held());
+    const { kind } = await f.one.does("fip_release");
+    expect(kind).toMatchObject({ nic_id: f.web.nic.id, generation: claim.kind["generation"] });
     await f.two.done(attach(f.db.nic.id), "fip_claim");
     await f.two.done(f.call("POST", path(ip.id, "detach")), "fip_release");
     expect((await f.call("DELETE", path(ip.id))).status).toBe(204);
