@@ -1,5 +1,5 @@
-// Runs the PostgreSQL server that Berth includes and uses when DATABASE_URL is unset. It differs from an installed
-// server only in that Berth starts and stops it.
+// Runs the PostgreSQL server that Berth includes and uses when DATABASE_URL is unset. Unlike with an installed server,
+// Berth starts and stops it, and creates its logins.
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
