@@ -40,7 +40,7 @@ export type NodeWindowQuery = {
   readonly limit: number;
 };
 
-const LIVE = sql<boolean>`coalesce(s.last_seen >= berth_now() - make_interval(secs => ${CN_LIVE_S}), false)`;
+const LIVE = sql<boolean>`coalesce(s.last_seen >= (select berth_now()) - make_interval(secs => ${CN_LIVE_S}), false)`;
 /** The most urgent problem of a node, or null. */
 const PROBLEM = sql<string | null>`case when c.conflict is not null then 'identity conflict'
   when c.last_setup_error is not null then 'setup failed'
@@ -114,7 +114,7 @@ export async function summarizeFleet(db: Db): Promise<FleetSummary> {
            (select jsonb_build_object('running', count(*) filter (where state in ('running', 'unwinding')),
                                       'stuck', count(*) filter (where state = 'stuck')) from saga
              where state in ('running', 'unwinding', 'stuck')) as operations,
-           (select count(*)::int from enrolment_claim where expires_at > berth_now()) as claims,
+           (select count(*)::int from enrolment_claim where expires_at > (select berth_now())) as claims,
            (select count(*)::int from cn where conflict is not null) as conflicts,
            (select count(*)::int from tenant) as tenants`.execute(db);
   return rows[0]!;

@@ -23,7 +23,7 @@ export async function findTicketSession(db: Db, ticket_sha256: string): Promise<
   return await db.selectFrom("console_session")
     .select(["id", "instance_id", "mode", "user_id", "key_id", "login_id", "credential_expires_at", "is_root"])
     .where("ticket_sha256", "=", ticket_sha256).where("state", "=", "ticket")
-    .where("expires_at", ">", sql<Date>`berth_now()`).executeTakeFirst();
+    .where("expires_at", ">", sql<Date>`(select berth_now())`).executeTakeFirst();
 }
 
 /** A call: the request to a node to connect for a session. In the state `told`, the call was sent to the node. */
@@ -42,7 +42,11 @@ export type ConsoleCallRow = {
 export async function findConsoleCalls(db: Db, cn: string, rows: number): Promise<ConsoleCallRow[]> {
   const found = await db.selectFrom("console_session")
     .select(["id", "instance_id", "mode", "take_over", "history_bytes", "username", "relay_url", "state"])
-    .where("cn", "=", cn).where("state", "in", ["calling", "told"]).where("expires_at", ">", sql<Date>`berth_now()`)
+    .where("cn", "=", cn).where("state", "in", ["calling", "told"]).where(
+      "expires_at",
+      ">",
+      sql<Date>`(select berth_now())`,
+    )
     .orderBy("created_at").limit(rows).execute();
   return found.map(({ state, ...call }) => ({ ...call, state: state === "calling" ? "calling" : "told" }));
 }
@@ -80,7 +84,7 @@ export type OpenConsoleRow = {
 export async function listOpenConsoles(db: Db, instance_id: string): Promise<OpenConsoleRow[]> {
   const found = await db.selectFrom("console_session").select(["id", "user_id", "username", "mode", "created_at"])
     .where("instance_id", "=", instance_id).where("state", "=", "open").where("mode", "not in", CONSOLE_READS)
-    .where("expires_at", ">", sql<Date>`berth_now()`).orderBy("created_at").execute();
+    .where("expires_at", ">", sql<Date>`(select berth_now())`).orderBy("created_at").execute();
   return found.map(({ id: session_id, mode, created_at, ...user }) => ({
     session_id,
     ...user,

@@ -39,7 +39,8 @@ export async function findClaimByCode(db: Db, code: string): Promise<FoundClaim 
 /** Finds the live claim of this node with this token. */
 export async function findClaimByToken(db: Db, server_uuid: string, hash: string): Promise<string | undefined> {
   const row = await db.selectFrom("enrolment_claim").select("id").where("poll_token_sha256", "=", hash)
-    .where("server_uuid", "=", server_uuid).where("expires_at", ">", sql<Date>`berth_now()`).executeTakeFirst();
+    .where("server_uuid", "=", server_uuid).where("expires_at", ">", sql<Date>`(select berth_now())`)
+    .executeTakeFirst();
   return row?.id;
 }
 
@@ -50,9 +51,9 @@ export async function firstExpiryIn(
 ): Promise<number> {
   const { server_uuid, source_bucket } = of;
   const row = await db.selectFrom("enrolment_claim")
-    .select(sql<number | null>`ceil(extract(epoch from min(expires_at) - berth_now()))::int`.as("seconds"))
+    .select(sql<number | null>`ceil(extract(epoch from min(expires_at) - (select berth_now())))::int`.as("seconds"))
     .$if(server_uuid !== undefined, (q) => q.where("server_uuid", "=", server_uuid!))
     .$if(source_bucket !== undefined, (q) => q.where("source_bucket", "=", source_bucket!))
-    .where("expires_at", ">", sql<Date>`berth_now()`).executeTakeFirst();
+    .where("expires_at", ">", sql<Date>`(select berth_now())`).executeTakeFirst();
   return Math.max(1, row?.seconds ?? 1);
 }

@@ -135,7 +135,7 @@ export async function findInstanceShown(db: Db, id: string): Promise<InstanceSho
 /** Selects instances with `host_live`: whether the last heartbeat of the node is recent, or null without a node. */
 function withHost(db: Db) {
   const live = sql<boolean | null>`case when i.host_cn_uuid is not null
-    then coalesce(s.last_seen >= berth_now() - make_interval(secs => ${CN_LIVE_S}), false) end`;
+    then coalesce(s.last_seen >= (select berth_now()) - make_interval(secs => ${CN_LIVE_S}), false) end`;
   return db.selectFrom("instance as i").leftJoin("cn_signal as s", "s.server_uuid", "i.host_cn_uuid")
     .selectAll("i").select(live.as("host_live"));
 }
@@ -275,7 +275,7 @@ export async function listMetrics(
   { instance_id, minutes }: { readonly instance_id: string; readonly minutes: number },
 ): Promise<MetricsSample[]> {
   const rows = await db.selectFrom("instance_metrics").selectAll().where("instance_id", "=", instance_id)
-    .where("at", ">", sql<Date>`berth_now() - make_interval(mins => ${minutes})`).orderBy("at").execute();
+    .where("at", ">", sql<Date>`(select berth_now()) - make_interval(mins => ${minutes})`).orderBy("at").execute();
   return rows.map(({ instance_id: _instance_id, simulated: _simulated, at, ...metrics }) => ({
     at: toRfc3339(at),
     ...metrics,

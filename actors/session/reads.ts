@@ -62,7 +62,7 @@ export async function listSessions(
       "session.expires_at",
     ])
     .where("session.user_id", "=", user_id).whereRef("session.user_epoch", "=", "of.session_epoch")
-    .where("session.expires_at", ">", sql<Date>`berth_now()`)
+    .where("session.expires_at", ">", sql<Date>`(select berth_now())`)
     // Omits sessions that are not newer than the record of their identity provider: they ended when its earlier record
     // was removed.
     .where(({ not, exists, selectFrom }) =>

@@ -28,7 +28,7 @@ const END = `
 const READY = `
   select e.seq from audit_event e, audit_head h, webhook_cursor w where e.seq = $1 and e.seq < h.seq
      and (e.seq <= w.seq or not exists (select from webhook))
-     and (e.canonical::jsonb->>'ts')::timestamptz < berth_now() - make_interval(secs => $2)`;
+     and (e.canonical::jsonb->>'ts')::timestamptz < (select berth_now()) - make_interval(secs => $2)`;
 const EVENTS = "select canonical, hash from audit_event where seq between $1 and $2 order by seq";
 
 /**

@@ -45,7 +45,7 @@ const SEARCH = `
     (select 'cn', c.server_uuid::text, c.hostname, 'claim code ' || left(k.claim_code, 3) || '-' || right(k.claim_code, 3),
             1
        from enrolment_claim k join cn c using (server_uuid)
-      where $3::uuid is null and lower(k.claim_code) like replace($2, '-', '') and k.expires_at > berth_now() limit $4)
+      where $3::uuid is null and lower(k.claim_code) like replace($2, '-', '') and k.expires_at > (select berth_now()) limit $4)
     union all
     (select 'instance', id::text, name, state, ${rankOf("name", `or ${HAS_ADDRESS}`)} from instance
       where ${OF_TENANT} and (lower(name) like $1 or id between $5 and $6

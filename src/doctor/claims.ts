@@ -24,7 +24,7 @@ export const CLAIM_CHECKS: readonly Check[] = [
     `no enrolment claim exists more than ${EXPIRED_OVER_S} s after its expiry`,
     `
     select format('claim %s of node %s expired at %s', id, server_uuid, expires_at) as what from enrolment_claim
-     where expires_at + interval '${EXPIRED_OVER_S} seconds' < berth_now()`,
+     where expires_at + interval '${EXPIRED_OVER_S} seconds' < (select berth_now())`,
   ),
   invariant(
     "INV-9",
@@ -38,7 +38,7 @@ export const CLAIM_CHECKS: readonly Check[] = [
     `a node has at most ${CLAIMS_PER_NODE_MAX} live enrolment claims`,
     `
     select format('node %s has %s', server_uuid, count(*)) as what from enrolment_claim
-     where expires_at > berth_now() group by server_uuid having count(*) > ${CLAIMS_PER_NODE_MAX}`,
+     where expires_at > (select berth_now()) group by server_uuid having count(*) > ${CLAIMS_PER_NODE_MAX}`,
   ),
   invariant(
     "INV-9",

@@ -32,7 +32,7 @@ export function logChecks(scope: Scope): readonly Check[] {
       // of a tell contains the time at which the tell was written. The time in an id is the database's now(), not
       // berth_now().
       `select format('%s of %s %s: message %s', event, actor_kind, actor_id, msg_id) as what from ${log} t
-        where ${OF_ACTORS} and t.at > berth_now() - interval '${CHECKED}'
+        where ${OF_ACTORS} and t.at > (select berth_now()) - interval '${CHECKED}'
           and t.msg_id >= seen_bound(((now() - interval '${CHECKED}') at time zone 'UTC')::date)
           and not exists (select from seen s where s.msg_id = t.msg_id)`,
     ),

@@ -89,7 +89,7 @@ export const nodeChecks = (scope: Scope): readonly Check[] => [
     "no setup is still in progress 60 s after its deadline",
     `
     select format('node %s, approved at %s', server_uuid, approved_at) as what from cn
-     where state = 'setting_up' and approved_at + interval '${SETUP_OVER_S} seconds' < berth_now()`,
+     where state = 'setting_up' and approved_at + interval '${SETUP_OVER_S} seconds' < (select berth_now())`,
   ),
   invariant(
     "INV-13",
