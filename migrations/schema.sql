@@ -6120,6 +6120,7 @@ CREATE INDEX nic_by_ipv6 ON public.nic USING btree (primary_ipv6) WHERE (primary
 CREATE INDEX nic_in_subnet ON public.nic USING btree (subnet_id, id);
 CREATE INDEX nic_in_vpc ON public.nic USING btree (vpc_id, instance_id);
 CREATE INDEX nic_of_project ON public.nic USING btree (project_id, id);
+CREATE INDEX nic_with_additional_ips ON public.nic USING btree (subnet_id) WHERE (additional_ips <> '{}'::inet[]);
 CREATE INDEX port_forward_in_vpc ON public.port_forward USING btree (vpc_id, id);
 CREATE INDEX port_forward_to_nic ON public.port_forward USING btree (nic_id);
 CREATE INDEX public_address_by_floating_ip ON public.public_address USING btree (floating_ip_id) WHERE (floating_ip_id IS NOT NULL);

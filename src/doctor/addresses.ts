@@ -8,21 +8,42 @@ const HELD_PUBLIC = `
   select 'nat gateway ' || id as holder, 'public:' || family as pool_id, public_address as address from nat_gateway
    union all select 'floating ip ' || id, pool_id, address from floating_ip`;
 
-/** SQL that lists each address in use, with its holder and its pool. */
-const HELD = `${HELD_PUBLIC}
+/** SQL that lists each address in use outside of subnets, with its holder and its pool. */
+const HELD_OUTSIDE = `${HELD_PUBLIC}
    union all select 'deleted nat gateway of node ' || leaving_cn_uuid, 'public:v' || family(address), address
                from resting_address
-   union all select 'boot record ' || mac, 'admin-network', address from boot_record where address is not null
-   union all select 'nic ' || id, 'subnet:' || subnet_id || ':v4', primary_ipv4 from nic where primary_ipv4 is not null
-   union all select 'nic ' || id, 'subnet:' || subnet_id || ':v6', primary_ipv6 from nic
-    where primary_ipv6 is not null
-   union all select 'nic ' || n.id, 'subnet:' || n.subnet_id || ':v' || family(a), a from nic n, unnest(n.additional_ips) a`;
+   union all select 'boot record ' || mac, 'admin-network', address from boot_record where address is not null`;
+
+/** SQL that lists the additional addresses of NICs. An index finds the NICs that have any. */
+const ADDITIONAL = `
+  select n.id, n.subnet_id, a as address from nic n, unnest(n.additional_ips) a where n.additional_ips <> '{}'`;
+
+/**
+ * SQL that lists primary addresses of NICs that are free. It looks up each free range in the index of the addresses,
+ * because a subnet has fewer free ranges than NICs.
+ */
+const freeOfNics = (family: 4 | 6) => `
+  select format('%s of nic %s', host(n.address), n.id)
+    from subnet s join pool p on p.id = 'subnet:' || s.id || ':v${family}' join pool_range f on f.pool_id = p.id
+    cross join lateral (
+      select id, primary_ipv${family} as address from nic
+       where subnet_id = s.id
+         and primary_ipv${family} between host(p.base)::inet + f.low and host(p.base)::inet + f.high limit 1) n`;
 
 /** SQL that lists the ranges of the admin network and of the racks' networks. */
 const BOOT_NETWORKS = `
   select (n->>'provision_start_ipv4')::inet as low, (n->>'provision_end_ipv4')::inet as high,
          (n->>'gateway')::inet as gateway
     from boot_policy, jsonb_array_elements(rack_networks || coalesce(nullif(admin_network, 'null'), '[]')) n`;
+
+/** SQL that lists how many addresses of each pool are in use. Of NICs, it counts rows of an index. */
+const HELD_COUNTS = `
+  select pool_id, count(*) as held from (${HELD_OUTSIDE}) h
+   where pool_id <> 'admin-network' or exists (select from (${BOOT_NETWORKS}) n where h.address between n.low and n.high)
+   group by 1
+   union all select 'subnet:' || subnet_id || ':v4', count(*) from nic where primary_ipv4 is not null group by subnet_id
+   union all select 'subnet:' || subnet_id || ':v' || family(address), count(*) from (${ADDITIONAL}) a
+              group by subnet_id, family(address)`;
 
 /**
  * SQL that lists how many addresses each pool can allocate. Does not count broadcast addresses, and omits the IPv6
@@ -58,14 +79,27 @@ export const ADDRESS_CHECKS: readonly Check[] = [
     "no address has two holders",
     `
     select format('%s is held by %s', host(address), string_agg(holder, ' and ')) as what
-      from (${HELD}) h group by pool_id, address having count(*) > 1`,
+      from (${HELD_OUTSIDE} union all select 'nic ' || id, subnet_id::text, address from (${ADDITIONAL}) a) h
+     group by pool_id, address having count(*) > 1
+     -- Two primary addresses of a subnet differ because of a constraint.
+    union all select format('%s is held by nic %s and nic %s', host(a.address), a.id, n.id) from (${ADDITIONAL}) a
+      join nic n on n.subnet_id = a.subnet_id and n.primary_ipv4 = a.address
+    union all select format('%s is held by nic %s and nic %s', host(a.address), a.id, n.id) from (${ADDITIONAL}) a
+      join nic n on n.subnet_id = a.subnet_id and n.primary_ipv6 = a.address`,
   ),
   invariant(
     "INV-7",
     "no address is both free and in use",
     `
-    select format('%s of %s', host(h.address), h.holder) as what from (${HELD}) h join pool p on p.id = h.pool_id
-      join pool_range f on f.pool_id = p.id and h.address - p.base between f.low and f.high`,
+    select format('%s of %s', host(h.address), h.holder) as what
+      from (${HELD_OUTSIDE} union all select 'nic ' || id, 'subnet:' || subnet_id || ':v' || family(address), address
+                              from (${ADDITIONAL}) a) h
+      join pool p on p.id = h.pool_id
+      -- The limit makes PostgreSQL look up each address in the index of the ranges.
+      cross join lateral (select high from pool_range where pool_id = p.id and low <= h.address - p.base
+                           order by low desc limit 1) f
+     where h.address - p.base <= f.high
+    union all ${freeOfNics(4)} union all ${freeOfNics(6)}`,
   ),
   invariant(
     "INV-7",
@@ -75,10 +109,7 @@ export const ADDRESS_CHECKS: readonly Check[] = [
                   s.wanted) as what
       from (${SIZES}) s
       left join (select pool_id, sum(high - low + 1) as free from pool_range group by pool_id) f using (pool_id)
-      left join (select h.pool_id, count(*) as held from (${HELD}) h
-                  where h.pool_id <> 'admin-network'
-                     or exists (select from (${BOOT_NETWORKS}) n where h.address between n.low and n.high)
-                  group by h.pool_id) h using (pool_id)
+      left join (select pool_id, sum(held) as held from (${HELD_COUNTS}) c group by 1) h using (pool_id)
      where s.wanted <> coalesce(f.free, 0) + coalesce(h.held, 0)`,
   ),
   invariant(
@@ -159,10 +190,11 @@ export const ADDRESS_CHECKS: readonly Check[] = [
     `
     select format('project %s: counted %s, in use %s', project_id, u.used, w.used) as what
       from (select project_id, array[cpu, memory_bytes, disk_bytes, instances] as used from project_usage) u
-      full join (select i.project_id, array[sum(i.cpu), sum(i.memory_bytes), coalesce(sum(d.bytes), 0),
-                                             count(*)]::bigint[] as used
-                   from instance i left join (select instance_id, sum(size_bytes) as bytes from disk group by 1) d
-                     on d.instance_id = i.id group by 1) w using (project_id)
+      full join (select project_id, array[sum(cpu), sum(memory), sum(disk), sum(instances)]::bigint[] as used
+                   from (select project_id, sum(cpu) as cpu, sum(memory_bytes) as memory, 0 as disk, count(*) as instances
+                           from instance group by 1
+                         union all
+                         select project_id, 0, 0, sum(size_bytes), 0 from disk group by 1) summed group by 1) w using (project_id)
      where coalesce(u.used, '{0,0,0,0}') <> coalesce(w.used, '{0,0,0,0}')`,
   ),
   invariant(

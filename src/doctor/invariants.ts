@@ -7,7 +7,7 @@ import { logChecks, rowChecks } from "./log.ts";
 import { nodeChecks } from "./nodes.ts";
 import { operationChecks } from "./operations.ts";
 import type { Scope } from "./scope.ts";
-import { TENANCY_CHECKS } from "./tenancy.ts";
+import { tenancyChecks } from "./tenancy.ts";
 
 export type ActorTable = Parameters<typeof rowChecks>[0][number];
 
@@ -22,7 +22,7 @@ export function invariants(kinds: readonly ActorTable[], scope: Scope = "all"): 
     ...ADDRESS_CHECKS,
     ...nodeChecks(scope),
     ...operationChecks(scope),
-    ...TENANCY_CHECKS,
+    ...tenancyChecks(scope),
     ...auditChecks(scope),
   ];
   return all.sort((a, b) => numberOf(a) - numberOf(b));

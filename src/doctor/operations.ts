@@ -6,6 +6,8 @@ import { logIn, recordsIn, type Scope, widerLogIn } from "./scope.ts";
 const NOT_ON_ITS_WAY = (kind: string, id: string) =>
   `not exists (select from outbox o where o.to_kind = '${kind}' and o.to_id = ${id}::text)`;
 
+/** A pattern of the ids in payloads. A value of another form is the id of no instance. */
+const UUID = "^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$";
 const SAGAS = { kind: "saga", table: "saga", key: "id" };
 const JOBS = { kind: "job", table: "job", key: "id" };
 
@@ -66,7 +68,9 @@ export const operationChecks = (scope: Scope): readonly Check[] => [
                   j.payload->>'instance_id') as what
       from (select * from job where state = 'pending' union all select * from job where state = 'in_progress') j
      where j.kind in ('provision', 'start', 'restart')
-       and not exists (select from instance i where i.id::text = j.payload->>'instance_id')
+       and not exists (select from instance i
+                        where i.id = case when j.payload->>'instance_id' ~ '${UUID}'
+                                          then (j.payload->>'instance_id')::uuid end)
        and ${NOT_ON_ITS_WAY("job", "j.id")}
        and not exists (select from saga s where s.id = j.saga_id and s.state in ('running', 'unwinding'))`,
   ),

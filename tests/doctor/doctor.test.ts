@@ -88,6 +88,36 @@ test.each(CHECKS.map((check, place) => [`${check.id}: ${check.title}`, check, RE
   },
 );
 
+const OF_NICS = [
+  ["no address has two holders", "update nic set additional_ips = array[(select primary_ipv4 from nic limit 1)]"],
+  ["no address has two holders", "update nic set additional_ips = '{10.1.2.3,10.1.2.3}'"],
+  [
+    "no address is both free and in use",
+    `insert into pool_range select p.id, n.primary_ipv4 - p.base - 1, n.primary_ipv4 - p.base + 1
+       from nic n join pool p on p.id = 'subnet:' || n.subnet_id || ':v4' limit 1 on conflict do nothing`,
+  ],
+  [
+    "no address is both free and in use",
+    `update nic set additional_ips = array[p.base + f.high] from pool p join pool_range f on f.pool_id = p.id
+      where p.id = 'subnet:' || subnet_id || ':v4'`,
+  ],
+  ["the free and the used addresses of a pool add up to its size", "delete from nic"],
+  ["the free and the used addresses of a pool add up to its size", "update nic set additional_ips = '{10.1.2.3}'"],
+] as const;
+
+test.each(OF_NICS)("the check finds a violation by a NIC: %s: %s", async (title, statement) => {
+  const query = CHECKS.find((check) => check.title === title)!.query;
+  await t.db.withClient(async (client) => {
+    await client.query("begin");
+    await client.query("set local session_replication_role = replica");
+    await client.query(statement);
+    const { rows } = await client.query<{ what: string }>(query);
+    await client.query("rollback");
+    expect(rows.length).toBeGreaterThan(0);
+    for (const { what } of rows) expect(what).toMatch(/\S/);
+  });
+});
+
 test("INV-1 does not require a reply to a tell that was delivered more than a day after it was written", async () => {
   const [{ query }] = CHECKS.filter(({ id }) => id === "INV-1") as [(typeof CHECKS)[number]];
   await t.db.withClient(async (client) => {
