@@ -3,6 +3,7 @@
 export { AuditEventPage } from "./audit-event.tsx";
 export { AuditVerificationPage } from "./audit-verification.tsx";
 export { BootPolicyPage, RosterPage } from "./boot-policy.tsx";
+export { BootRecords } from "./boot.tsx";
 export { BootRecordPage } from "./boot-record.tsx";
 export { Capacity } from "./capacity.tsx";
 export { Doctor } from "./doctor.tsx";
@@ -15,6 +16,8 @@ export { NetworkTracePage } from "./network-trace.tsx";
 export { Networks } from "./networks.tsx";
 export { NodeDrain } from "./node-drain.tsx";
 export { NodeEvacuate } from "./node-evacuate.tsx";
+export { NodeHardware } from "./node-hardware.tsx";
+export { NodeLoadTab } from "./node-load.tsx";
 export { OperationOutcome } from "./operation-outcome.tsx";
 export { Placement } from "./placement.tsx";
 export { Settings } from "./settings.tsx";

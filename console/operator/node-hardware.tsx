@@ -8,6 +8,7 @@ import type { Query } from "../core/store.ts";
 import { bytes } from "../core/text.ts";
 import { AsCommand, Facts, Problem, Section, When } from "../parts/basics.tsx";
 import { useQuery } from "../parts/use-query.ts";
+import { nodeQuery } from "./node-queries.ts";
 import { inventory } from "./node-rows.ts";
 
 /** The change feed does not report new hardware of a node, so the page reads the hardware again after this time. */
@@ -23,7 +24,9 @@ function hardwareQuery(id: string): Query<BmcHardware | null> {
   };
 }
 
-export function NodeHardware({ node }: { readonly node: CnView }) {
+export function NodeHardware({ id }: { readonly id: string }) {
+  const { data: node } = useQuery(nodeQuery(id));
+  if (node === undefined) return null;
   return (
     <>
       <FromBmc node={node} />

@@ -8,10 +8,9 @@ import { go, path, query as urlQuery } from "../core/router.ts";
 import { bytes, counted } from "../core/text.ts";
 import { Actions } from "../parts/actions.tsx";
 import { AsCommand, Copyable, Facts, Heading, Link, Problem, State, When } from "../parts/basics.tsx";
+import { Later } from "../parts/later.tsx";
 import { useQuery } from "../parts/use-query.ts";
 import { NodeActivity } from "./node-activity.tsx";
-import { NodeHardware } from "./node-hardware.tsx";
-import { NodeLoadTab } from "./node-load.tsx";
 import { nodeActions } from "./node-actions.ts";
 import { nodeInstancesQuery, nodeQuery, placementQuery } from "./node-queries.ts";
 import { NodeSetup } from "./node-setup.tsx";
@@ -24,6 +23,12 @@ const TABS = ["overview", "hardware", "instances", "setup", "placement", "load",
  * two renders.
  */
 const shownTab = () => TABS.find((each) => each === urlQuery.value.get("tab")) ?? "overview";
+
+/** Loads the code of a tab that is seldom opened. */
+const part = (name: "NodeHardware" | "NodeLoadTab", id: string) => async () => {
+  const View = (await import("./more-pages.ts"))[name];
+  return () => <View id={id} />;
+};
 
 export function Node({ id }: { readonly id: string }) {
   const { data: node, refusal } = useQuery(nodeQuery(id));
@@ -58,11 +63,11 @@ export function Node({ id }: { readonly id: string }) {
         ))}
       </nav>
       {tab === "overview" && <Overview node={node} />}
-      {tab === "hardware" && <NodeHardware node={node} />}
+      {tab === "hardware" && <Later key={tab} load={part("NodeHardware", id)} />}
       {tab === "instances" && <Instances id={id} />}
       {tab === "setup" && <NodeSetup node={node} />}
       {tab === "placement" && <Placement id={id} />}
-      {tab === "load" && <NodeLoadTab id={id} />}
+      {tab === "load" && <Later key={tab} load={part("NodeLoadTab", id)} />}
       {tab === "activity" && <NodeActivity node={node} />}
       <AsCommand line={opsctl("cn show", [node.hostname])} />
     </>

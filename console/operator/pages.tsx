@@ -2,7 +2,6 @@
 import { page, type PageRow } from "../core/page-row.ts";
 import { Later } from "../parts/later.tsx";
 import { Audit } from "./audit.tsx";
-import { BootRecords } from "./boot.tsx";
 import { Instances } from "./instances.tsx";
 import { Node } from "./node.tsx";
 import { FactoryReset } from "./node-setup.tsx";
@@ -26,7 +25,7 @@ type OfOne =
   | "NodeDrain"
   | "NodeEvacuate"
   | "TenantPage";
-type Plain = Exclude<keyof More, OfOne | "OperationOutcome">;
+type Plain = Exclude<keyof More, OfOne | "OperationOutcome" | "NodeHardware" | "NodeLoadTab">;
 const more = (name: Plain) => async () => (await import("./more-pages.ts"))[name];
 const one = (name: OfOne, id: string) => async () => {
   const View = (await import("./more-pages.ts"))[name];
@@ -56,7 +55,11 @@ export const OPERATOR_PAGES: readonly PageRow[] = [
     { ...operator, title: "Trace a packet" },
     ({ id }) => <Later load={one("NetworkTracePage", id)} />,
   ),
-  page("/boot", { ...operator, title: "Boot records", group: SITE, key: "b" }, () => <BootRecords />),
+  page(
+    "/boot",
+    { ...operator, title: "Boot records", group: SITE, key: "b" },
+    () => <Later load={more("BootRecords")} />,
+  ),
   page("/boot-policy", { ...operator, title: "Boot policy" }, () => <Later load={more("BootPolicyPage")} />),
   page("/boot-roster", { ...operator, title: "Declared machines" }, () => <Later load={more("RosterPage")} />),
   page("/boot/:mac", { ...operator, title: "Boot record" }, ({ mac }) => <Later load={one("BootRecordPage", mac)} />),

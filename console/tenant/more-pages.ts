@@ -5,6 +5,7 @@ export { InstanceMetricsPage } from "./instance-metrics.tsx";
 export { InstanceRebuild } from "./instance-rebuild.tsx";
 export { InstanceScreen } from "./instance-screen.tsx";
 export { InstanceSnapshots } from "./instance-snapshots.tsx";
+export { Me } from "./me.tsx";
 export { PlacementGroups } from "./placement-groups.tsx";
 export { VpcPage } from "./vpc.tsx";
 export { WebhookPage } from "./webhook.tsx";

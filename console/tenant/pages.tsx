@@ -8,7 +8,6 @@ import { Images } from "./images.tsx";
 import { InstancePage } from "./instance.tsx";
 import { InstanceConsole } from "./instance-console.tsx";
 import { Instances } from "./instances.tsx";
-import { Me } from "./me.tsx";
 import { NewInstance } from "./new-instance.tsx";
 import { Projects, Quota } from "./projects.tsx";
 import type { Place } from "./place.ts";
@@ -21,10 +20,11 @@ const both = { audience: "both" } as const;
 type More = typeof import("./more-pages.ts");
 type OfProject = "PlacementGroups" | "Webhooks";
 
-const one = (name: Exclude<keyof More, OfProject>, id: string) => async () => {
+const one = (name: Exclude<keyof More, OfProject | "Me">, id: string) => async () => {
   const View = (await import("./more-pages.ts"))[name];
   return () => <View id={id} />;
 };
+const me = async () => (await import("./more-pages.ts")).Me;
 const ofProject = (name: OfProject, place: Place) => async () => {
   const View = (await import("./more-pages.ts"))[name];
   return () => <View place={place} />;
@@ -100,5 +100,5 @@ export const TENANT_PAGES: readonly PageRow[] = [
   page("/webhooks/:id", { ...both, title: "Webhook" }, ({ id }) => <Later load={one("WebhookPage", id)} />),
   page("/operations", { ...both, title: "Operations", group: "Work", key: "r" }, () => <Operations />),
   page("/operations/:id", { ...both, title: "Operation" }, ({ id }) => <Operation id={id} />),
-  page("/me", { ...both, title: "My keys and password", key: "k" }, () => <Me />),
+  page("/me", { ...both, title: "My keys and password", key: "k" }, () => <Later load={me} />),
 ];
