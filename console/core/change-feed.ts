@@ -38,8 +38,8 @@ export async function follow({ read, changed, pause, show }: Ports, ended: Abort
     try {
       const { cursor, refs, reset } = await read(after === undefined ? {} : { after, wait: WAIT_S }, ended);
       if (ended.aborted) return;
-      // The first answer only starts the feed; after a failure, changes may be missing.
-      if (failures > 0 || reset) changed("all");
+      // Changes before the first answer are not in the feed, and after a failure changes may be missing.
+      if (after === undefined || failures > 0 || reset) changed("all");
       else if (refs.length > 0) changed(new Set(refs.map(({ kind }) => kind)));
       failures = 0;
       resets = reset ? resets + 1 : 0;

@@ -1,6 +1,6 @@
 // Keeps the data on screen current by the server's change feed. If the server has no feed, the page reads the data
 // again every 5 s. A hidden tab sends no requests. When the user shows the tab again, the page checks who is signed in,
-// and reads all data again.
+// and the feed starts again. At each start of the feed, the page reads all data again.
 import { signal } from "@preact/signals";
 import { type Changes, follow, type Link } from "./change-feed.ts";
 import { get } from "./client.ts";
@@ -38,7 +38,6 @@ export function followChanges(store: Store): () => void {
     if (document.visibilityState === "visible") {
       await checkUser().catch(() => {});
       if (isStopped || session.peek() !== "in") return;
-      store.changed("all");
     }
     start();
   };

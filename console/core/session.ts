@@ -72,11 +72,9 @@ export function watchSessions(): void {
 function enter(who: Whoami): void {
   if (session.peek() === "other") return;
   const before = me.peek();
-  const wasEnded = session.peek() === "ended";
   const isSame = before === null || before.user_id === who.user_id && before.tenant_id === who.tenant_id;
   session.value = isSame ? "in" : "other";
   me.value = who;
-  if (wasEnded && isSame) store.changed("all");
   localStorage.setItem(KEPT, [who.user_id, who.tenant_id, who.session_id ?? who.key_id].join(" "));
 }
 

@@ -177,6 +177,22 @@ test("a page shows a change by another caller at once", async () => {
   expect(performance.now() - began).toBeLessThan(SEEN_MS_MAX);
 });
 
+test("a page shows a change that another caller makes before the feed of changes has begun", async () => {
+  const own = await f.site().open();
+  const polled = Promise.withResolvers<Route>();
+  await own.page.route(/\/v1\/changes$/, (route) => polled.resolve(route));
+  await own.page.goto(`${f.site().url}/console/tenants`);
+  await own.page.getByRole("link", { name: "default" }).first().waitFor();
+  await own.settled();
+  const silo = await call("POST", "/v1/silos", { name: "early" });
+  await call("POST", `/v1/silos/${silo.id}/tenants`, { name: "before-the-feed" });
+  const began = performance.now();
+  await (await polled.promise).continue();
+  await own.page.getByRole("link", { name: "before-the-feed" }).waitFor();
+  expect(performance.now() - began).toBeLessThan(SEEN_MS_MAX);
+  await own.page.context().close();
+});
+
 test(
   "a list of 10,000 nodes has few elements, shows its last row after one key, and is searched by the server",
   async () => {
