@@ -30,6 +30,7 @@ export const LONG = [
   "tests/console/instance.test.ts",
   "tests/console/other-user.test.ts",
   "tests/console/pages.test.ts",
+  "tests/console/refusals.test.ts",
   "tests/console/rights.test.ts",
   "tests/console/shown.test.ts",
   "tests/console/flows-more.test.ts",

@@ -8,7 +8,7 @@ import { get } from "../core/client.ts";
 import type { Kind } from "../core/kinds.ts";
 import type { Query } from "../core/store.ts";
 import { counted } from "../core/text.ts";
-import { Link, Section, When } from "../parts/basics.tsx";
+import { Link, Refused, Section, When } from "../parts/basics.tsx";
 import { useQuery } from "../parts/use-query.ts";
 import { NODES_FRESH_MS } from "./node-rows.ts";
 
@@ -50,6 +50,7 @@ export function Attention({ summary }: { readonly summary: FleetSummary | undefi
     (failed.data?.length ?? 0);
   return (
     <Section title="Needs attention">
+      {[pending, setup, troubled, stuck, failed].map((read, index) => <Refused key={index} of={read} />)}
       {isRead && shown === 0 && <p class="dim">Nothing needs attention.</p>}
       <ul class="plain">
         {waiting.map(({ node, claim }) => (

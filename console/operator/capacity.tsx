@@ -5,7 +5,7 @@ import { useMemo } from "preact/hooks";
 import { get } from "../core/client.ts";
 import { opsctl } from "../core/command.ts";
 import { bytes, counted, percent } from "../core/text.ts";
-import { AsCommand, Heading, Problem, Section } from "../parts/basics.tsx";
+import { AsCommand, Heading, Refused, Section } from "../parts/basics.tsx";
 import { LineChart } from "../parts/chart.tsx";
 import { useQuery } from "../parts/use-query.ts";
 
@@ -23,9 +23,9 @@ export function Capacity() {
   return (
     <>
       <Heading title="Capacity" />
-      {capacity.refusal !== undefined && <Problem refusal={capacity.refusal} />}
+      <Refused of={capacity} />
       {capacity.data !== undefined && <Sums of={capacity.data} />}
-      {load.refusal !== undefined && <Problem refusal={load.refusal} />}
+      <Refused of={load} />
       {load.data !== undefined && <Load hours={load.data.hours} title="Processors of the fleet, by hour" />}
       <AsCommand line={opsctl("capacity show")} />
     </>

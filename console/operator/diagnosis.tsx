@@ -2,7 +2,7 @@
 // a healthy node.
 import type { CnView } from "../../src/contract/cn.ts";
 import { sentence } from "../core/text.ts";
-import { Copyable, Link, Problem } from "../parts/basics.tsx";
+import { Copyable, Link, Refused } from "../parts/basics.tsx";
 import { useQuery } from "../parts/use-query.ts";
 import { diagnosisQuery, operationsOfQuery } from "./node-queries.ts";
 
@@ -10,11 +10,11 @@ import { diagnosisQuery, operationsOfQuery } from "./node-queries.ts";
 const COMMAND = /^opsctl [^,;]+$/;
 
 export function Diagnosis({ node }: { readonly node: CnView }) {
-  const { data: diagnosis, refusal } = useQuery(diagnosisQuery(node.server_uuid));
-  if (diagnosis === undefined) return refusal === undefined ? null : <Problem refusal={refusal} />;
+  const diagnosis = useQuery(diagnosisQuery(node.server_uuid));
   return (
     <>
-      {diagnosis.findings.map(({ level, text, mend }) => (
+      <Refused of={diagnosis} />
+      {(diagnosis.data?.findings ?? []).map(({ level, text, mend }) => (
         <div key={text} class={level === "stops" ? "sentence bad" : "sentence warn"}>
           <p>{text}</p>
           {mend !== null &&
@@ -28,14 +28,20 @@ export function Diagnosis({ node }: { readonly node: CnView }) {
 
 /** Links to the objects that the findings are about. */
 function Evidence({ node }: { readonly node: CnView }) {
-  const { data: operations = [] } = useQuery(operationsOfQuery("cn", node.server_uuid));
-  const stuck = operations.find(({ state }) => state === "stuck");
+  const operations = useQuery(operationsOfQuery("cn", node.server_uuid));
+  const stuck = operations.data?.find(({ state }) => state === "stuck");
   const needsSetup = node.state === "awaiting_setup" || node.last_setup_error !== null;
-  if (stuck === undefined && !needsSetup) return null;
   return (
-    <p>
-      {needsSetup && <Link to={`/nodes/${node.server_uuid}?tab=setup`}>Setup and disk layout</Link>}{" "}
-      {stuck !== undefined && <Link to={`/operations/${stuck.id}`}>The operation {stuck.kind}, which is stuck</Link>}
-    </p>
+    <>
+      <Refused of={operations} />
+      {(stuck !== undefined || needsSetup) && (
+        <p>
+          {needsSetup && <Link to={`/nodes/${node.server_uuid}?tab=setup`}>Setup and disk layout</Link>}{" "}
+          {stuck !== undefined && (
+            <Link to={`/operations/${stuck.id}`}>The operation {stuck.kind}, which is stuck</Link>
+          )}
+        </p>
+      )}
+    </>
   );
 }

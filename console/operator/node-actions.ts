@@ -7,6 +7,7 @@ import { send } from "../core/client.ts";
 import { opsctl } from "../core/command.ts";
 import { editing } from "../core/editing.ts";
 import { rootOnly } from "../core/session.ts";
+import type { Read } from "../core/store.ts";
 import { onlyWhile, words } from "../core/text.ts";
 
 export function choicesOf(names: readonly string[]): Choice[] {
@@ -54,13 +55,22 @@ function cleared({ fault_domain, note }: Readonly<Record<"fault_domain" | "note"
   );
 }
 
-/** Returns the actions of a node, the likely ones for its state first. */
-export function nodeActions(node: CnView, placement: CnPlacement | undefined): (Action | Opening)[] {
+/**
+ * Returns the actions of a node, the likely ones for its state first. Without the placement rules, the actions that
+ * change them are refused, because the page does not know what they would change.
+ */
+export function nodeActions(node: CnView, { data: placement, refusal }: Read<CnPlacement>): (Action | Opening)[] {
   const { server_uuid: id, hostname } = node;
   const path = `/v1/cns/${id}`;
   const root = rootOnly();
   const only = (...states: readonly string[]) =>
     root ?? (states.includes(node.state) ? null : onlyWhile("node", node.state, states));
+  const unread = root ??
+    (placement !== undefined
+      ? null
+      : refusal === undefined
+      ? "The placement rules are being read"
+      : `The placement rules could not be read: ${refusal.message}`);
   const patch = (body: CnPlacementPatch, key: string) => send("PATCH", `${path}/placement`, { body, key });
 
   const approve: Action[] = node.claims.map((claim) => ({
@@ -79,7 +89,7 @@ export function nodeActions(node: CnView, placement: CnPlacement | undefined): (
   }));
   return [
     ...approve,
-    { ...holdAction(node, "cordoned", placement?.cordoned === true), key: "t" },
+    { ...holdAction(node, "cordoned", placement?.cordoned === true), key: "t", refused: unread },
     { title: "Drain", key: "d", refused: only("approved"), opens: `/nodes/${id}/drain` },
     {
       title: "Set the role",
@@ -98,7 +108,7 @@ export function nodeActions(node: CnView, placement: CnPlacement | undefined): (
         await send("POST", `${path}/role`, { body: { role: wanted } satisfies CnRoleBody, key });
       },
     },
-    holdAction(node, "reserved", placement?.reserved === true),
+    { ...holdAction(node, "reserved", placement?.reserved === true), refused: unread },
     editing({
       title: "Edit the placement rules",
       key: "e",
@@ -112,7 +122,7 @@ export function nodeActions(node: CnView, placement: CnPlacement | undefined): (
         },
         { name: "note", label: "Note to other operators", isOptional: true, initial: placement?.note ?? "" },
       ],
-      refused: root,
+      refused: unread,
       cli: ({ fault_domain, note }) =>
         opsctl("cn placement set", [hostname], {
           "--fault-domain": fault_domain,

@@ -1,7 +1,7 @@
 // Shows what happened to a node: its operations and its jobs on one time line, the newest first.
 import type { CnView } from "../../src/contract/cn.ts";
 import type { JSX } from "preact";
-import { Link, Problem, State, When } from "../parts/basics.tsx";
+import { Link, Refused, State, When } from "../parts/basics.tsx";
 import { useQuery } from "../parts/use-query.ts";
 import { NEWEST, nodeJobsQuery, operationsOfQuery } from "./node-queries.ts";
 
@@ -35,9 +35,10 @@ export function NodeActivity({ node }: { readonly node: CnView }) {
   const newest = entries.toSorted((a, b) => b.at.localeCompare(a.at)).slice(0, NEWEST);
   return (
     <>
-      {jobs.refusal !== undefined && <Problem refusal={jobs.refusal} />}
-      {operations.refusal !== undefined && <Problem refusal={operations.refusal} />}
-      {newest.length === 0 && <p class="dim">No operation and no job names this node.</p>}
+      <Refused of={jobs} />
+      {newest.length === 0 && jobs.data !== undefined && operations.data !== undefined && (
+        <p class="dim">No operation and no job names this node.</p>
+      )}
       <ul class="plain">
         {newest.map(({ id, at, text }) => (
           <li key={id}>

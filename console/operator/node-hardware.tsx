@@ -6,7 +6,7 @@ import { get } from "../core/client.ts";
 import { opsctl } from "../core/command.ts";
 import type { Query } from "../core/store.ts";
 import { bytes } from "../core/text.ts";
-import { AsCommand, Facts, Problem, Section, When } from "../parts/basics.tsx";
+import { AsCommand, Facts, Refused, Section, When } from "../parts/basics.tsx";
 import { useQuery } from "../parts/use-query.ts";
 import { nodeQuery } from "./node-queries.ts";
 import { inventory } from "./node-rows.ts";
@@ -36,11 +36,19 @@ export function NodeHardware({ id }: { readonly id: string }) {
 }
 
 function FromBmc({ node: { server_uuid, hostname } }: { readonly node: CnView }) {
-  const { data, refusal } = useQuery(hardwareQuery(server_uuid));
-  if (data === undefined) return refusal === undefined ? null : <Problem refusal={refusal} />;
-  if (data !== null) return <BmcFacts hardware={data} hostname={hostname} />;
+  const hardware = useQuery(hardwareQuery(server_uuid));
+  const { data } = hardware;
+  if (data === undefined) return <Refused of={hardware} />;
+  if (data !== null) {
+    return (
+      <>
+        <Refused of={hardware} />
+        <BmcFacts hardware={data} hostname={hostname} />
+      </>
+    );
+  }
   return (
-    <Section title="From the BMC">
+    <Section title="From the BMC" refusal={hardware.refusal}>
       <p class="dim">
         No booter has read the BMC. Run <code>booter redfish --host BMC inventory --report</code>{" "}
         on the booter's machine.

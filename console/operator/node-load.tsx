@@ -3,7 +3,7 @@ import type { NodeCapacity, NodeLoad } from "../../src/contract/capacity.ts";
 import { useMemo } from "preact/hooks";
 import { get } from "../core/client.ts";
 import { bytes, counted, percent } from "../core/text.ts";
-import { Facts, Problem, When } from "../parts/basics.tsx";
+import { Facts, Refused, When } from "../parts/basics.tsx";
 import { LineChart } from "../parts/chart.tsx";
 import { useQuery } from "../parts/use-query.ts";
 import { Load } from "./capacity.tsx";
@@ -29,9 +29,9 @@ export function NodeLoadTab({ id }: { readonly id: string }) {
   });
   return (
     <>
-      {capacity.refusal !== undefined && <Problem refusal={capacity.refusal} />}
+      <Refused of={capacity} />
       {capacity.data !== undefined && <CapacityFacts of={capacity.data} />}
-      {load.refusal !== undefined && <Problem refusal={load.refusal} />}
+      <Refused of={load} />
       {load.data !== undefined && (
         <div class="charts">
           <Load hours={load.data.hours} title="Processors, by hour" />

@@ -9,7 +9,7 @@ import { opsctl } from "../core/command.ts";
 import { go } from "../core/router.ts";
 import { store } from "../core/store.ts";
 import { rootOnly } from "../core/session.ts";
-import { Facts, Heading, Link, now, Problem, Section, When } from "../parts/basics.tsx";
+import { Facts, Heading, Link, now, Problem, Refused, Section, When } from "../parts/basics.tsx";
 import { say } from "../core/toast.ts";
 import { Form } from "../parts/form.tsx";
 import { useQuery } from "../parts/use-query.ts";
@@ -74,8 +74,9 @@ function Progress({ node: { setup_progress } }: { readonly node: CnView }) {
 }
 
 function Proposal({ node }: { readonly node: CnView }) {
-  const { data, refusal } = useQuery(proposalQuery(node.server_uuid));
-  if (data === undefined) return refusal === undefined ? null : <Problem refusal={refusal} />;
+  const proposal = useQuery(proposalQuery(node.server_uuid));
+  const { data } = proposal;
+  if (data === undefined) return <Refused of={proposal} />;
   const before = answers.get(node.server_uuid);
   const hasFailed = node.last_setup_error !== null;
   return (
@@ -86,6 +87,7 @@ function Proposal({ node }: { readonly node: CnView }) {
           {node.last_setup_error}
         </p>
       )}
+      <Refused of={proposal} />
       <DiskMap of={data} />
       {rootOnly() === null && (
         <Section title={hasFailed ? "Try again" : "Approve the setup"}>
@@ -189,13 +191,15 @@ function DiskMap({ of: { disks, proposal, error } }: { readonly of: LayoutPropos
 /** Asks for a factory reset, and shows what is lost, what stays, and which instances prevent it. */
 export function FactoryReset({ id }: { readonly id: string }) {
   const { data: node, refusal } = useQuery(nodeQuery(id));
-  const { data: instances } = useQuery(nodeInstancesQuery(id));
+  const placed = useQuery(nodeInstancesQuery(id));
+  const { data: instances } = placed;
   const above = <Link to={`/nodes/${id}`}>{node?.hostname ?? "Node"}</Link>;
   if (node === undefined || instances === undefined) {
     return (
       <>
         <Heading title="Factory reset" above={above} />
         {refusal !== undefined && <Problem refusal={refusal} lookedFor={`node ${id}`} />}
+        {refusal === undefined && <Refused of={placed} />}
       </>
     );
   }
@@ -204,6 +208,7 @@ export function FactoryReset({ id }: { readonly id: string }) {
       <Heading title={`Factory reset of ${node.hostname}`} above={above} />
       <p>The node loses its key, its place in the cluster and its accepted setup, and waits for a new setup.</p>
       <p>Its disks stay as they are until the next setup is approved. The audit log keeps its entries.</p>
+      <Refused of={placed} />
       {instances.length > 0 && (
         <Section title="Instances on the node" count={instances.length}>
           <p class="sentence warn">

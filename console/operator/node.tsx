@@ -7,7 +7,7 @@ import { useKeys } from "../core/keys.ts";
 import { go, path, query as urlQuery } from "../core/router.ts";
 import { bytes, counted } from "../core/text.ts";
 import { Actions } from "../parts/actions.tsx";
-import { AsCommand, Copyable, Facts, Heading, Link, Problem, State, When } from "../parts/basics.tsx";
+import { AsCommand, Copyable, Facts, Heading, Link, Problem, Refused, State, When } from "../parts/basics.tsx";
 import { Later } from "../parts/later.tsx";
 import { useQuery } from "../parts/use-query.ts";
 import { NodeActivity } from "./node-activity.tsx";
@@ -32,7 +32,7 @@ const part = (name: "NodeHardware" | "NodeLoadTab", id: string) => async () => {
 
 export function Node({ id }: { readonly id: string }) {
   const { data: node, refusal } = useQuery(nodeQuery(id));
-  const { data: placement } = useQuery(placementQuery(id));
+  const placement = useQuery(placementQuery(id));
   const tab = shownTab();
   useActions(node === undefined ? [] : nodeActions(node, placement));
   const show = (next: string) => go(`${path.value}?tab=${next}`, "replace");
@@ -97,19 +97,22 @@ function pairsOf(pairs: Readonly<Record<string, string>>): string {
 }
 
 function Instances({ id }: { readonly id: string }) {
-  const { data, refusal } = useQuery(nodeInstancesQuery(id));
-  if (refusal !== undefined && data === undefined) return <Problem refusal={refusal} />;
-  if (refusal === undefined && data?.length === 0) return <p class="dim">No instance is on this node.</p>;
-  const sum = (of: (each: PlacedInstance) => number) => (data ?? []).reduce((total, each) => total + of(each), 0);
+  const instances = useQuery(nodeInstancesQuery(id));
+  const { data } = instances;
+  if (data === undefined) return <Refused of={instances} />;
+  const sum = (of: (each: PlacedInstance) => number) => data.reduce((total, each) => total + of(each), 0);
   return (
     <>
-      {refusal !== undefined && <Problem refusal={refusal} isLate />}
+      <Refused of={instances} />
       <p class="dim">
-        {counted(sum(({ cpu }) => cpu), "vCPU")}, {bytes(sum(({ memory_bytes }) => memory_bytes))} of memory,{" "}
-        {bytes(sum(({ disk_bytes }) => disk_bytes))} of disk
+        {data.length === 0
+          ? "No instance is on this node."
+          : `${counted(sum(({ cpu }) => cpu), "vCPU")}, ${bytes(sum(({ memory_bytes }) => memory_bytes))} of memory, ${
+            bytes(sum(({ disk_bytes }) => disk_bytes))
+          } of disk`}
       </p>
       <ul class="plain">
-        {(data ?? []).map((each) => (
+        {data.map((each) => (
           <li key={each.id}>
             <Link to={`/instances/${each.id}`}>{each.name}</Link>
             <State of={each.lifecycle.state} />
@@ -123,24 +126,28 @@ function Instances({ id }: { readonly id: string }) {
 }
 
 function Placement({ id }: { readonly id: string }) {
-  const { data, refusal } = useQuery(placementQuery(id));
-  if (data === undefined) return refusal === undefined ? null : <Problem refusal={refusal} />;
+  const placement = useQuery(placementQuery(id));
+  const { data } = placement;
+  if (data === undefined) return <Refused of={placement} />;
   const yes = (is: boolean, reason: string | null) => is ? `yes${reason === null ? "" : `: ${reason}`}` : "no";
   return (
-    <Facts
-      of={{
-        "Cordoned": yes(data.cordoned, data.cordoned_reason),
-        "Reserved": yes(data.reserved, data.reserved_reason),
-        "Fault domain": data.fault_domain,
-        "Pinned to silo": data.pinned_silo_uuid,
-        "Pinned to tenant": data.pinned_tenant_uuid,
-        "Overprovision CPU": data.overprovision_cpu ?? "default",
-        "Overprovision memory": data.overprovision_ram ?? "default",
-        "Overprovision disk": data.overprovision_disk ?? "default",
-        "Reservoir": data.reservoir_percent ?? "default",
-        "Traits": pairsOf(data.traits),
-        "Note": data.note,
-      }}
-    />
+    <>
+      <Refused of={placement} />
+      <Facts
+        of={{
+          "Cordoned": yes(data.cordoned, data.cordoned_reason),
+          "Reserved": yes(data.reserved, data.reserved_reason),
+          "Fault domain": data.fault_domain,
+          "Pinned to silo": data.pinned_silo_uuid,
+          "Pinned to tenant": data.pinned_tenant_uuid,
+          "Overprovision CPU": data.overprovision_cpu ?? "default",
+          "Overprovision memory": data.overprovision_ram ?? "default",
+          "Overprovision disk": data.overprovision_disk ?? "default",
+          "Reservoir": data.reservoir_percent ?? "default",
+          "Traits": pairsOf(data.traits),
+          "Note": data.note,
+        }}
+      />
+    </>
   );
 }

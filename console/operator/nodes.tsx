@@ -9,7 +9,7 @@ import { narrow, query as urlQuery } from "../core/router.ts";
 import { rootOnly } from "../core/session.ts";
 import { bytes, counted } from "../core/text.ts";
 import { Actions } from "../parts/actions.tsx";
-import { AsCommand, Heading, Link, State, When } from "../parts/basics.tsx";
+import { AsCommand, Heading, Link, Refused, State, When } from "../parts/basics.tsx";
 import type { Column } from "../parts/list.tsx";
 import { Filters } from "../parts/list-page.tsx";
 import { WindowedList } from "../parts/lists.tsx";
@@ -136,6 +136,7 @@ export function Nodes() {
         <p class="count">{all.data === undefined ? "" : counted(all.data.total, "node")}</p>
         <Actions />
       </Heading>
+      <Refused of={window} />
       {window.data && (
         <p class="sentence warn">
           Every node that registers is approved. The window ends <When at={window.data.expires_at} />

@@ -5,6 +5,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { NOT_FOUND, type Refusal } from "../core/client.ts";
 import { inProjectNamed, isOfProject } from "../core/command.ts";
 import { BASE, go, path } from "../core/router.ts";
+import type { Read } from "../core/store.ts";
 import { relative, words } from "../core/text.ts";
 import { said, say } from "../core/toast.ts";
 import { useNamedProject } from "./use-named-project.ts";
@@ -31,7 +32,10 @@ export function Link({ to, children, tabIndex, exact }: {
   );
 }
 
-/** A failure with the server's error message and the request id. */
+/**
+ * A failure with the server's error message and the request id. Each read has another request id, so the id is outside
+ * the alert: a screen reader announces an unchanged failure once.
+ */
 export function Problem({ refusal, lookedFor, isLate }: {
   readonly refusal: Refusal;
   /** The object of the page with its kind: "node 0198c2f4". Explains that the object was not found. */
@@ -41,10 +45,12 @@ export function Problem({ refusal, lookedFor, isLate }: {
 }) {
   const isMissing = lookedFor !== undefined && refusal.status === 404 && refusal.message === NOT_FOUND;
   return (
-    <div class="problem" role="alert">
-      <strong>{isMissing ? `There is no ${lookedFor}` : refusal.message}</strong>
-      {isMissing && <p>It may have been deleted, the address may have a typo, or you may not see it.</p>}
-      {isLate === true && <p>What is shown was read before, and may be out of date.</p>}
+    <div class="problem">
+      <div role="alert">
+        <strong>{isMissing ? `There is no ${lookedFor}` : refusal.message}</strong>
+        {isMissing && <p>It may have been deleted, the address may have a typo, or you may not see it.</p>}
+        {isLate === true && <p>What is shown was read before, and may be out of date.</p>}
+      </div>
       {refusal.request_id !== null && (
         <p>
           Request <code>{refusal.request_id}</code>
@@ -52,6 +58,11 @@ export function Problem({ refusal, lookedFor, isLate }: {
       )}
     </div>
   );
+}
+
+/** The refusal of the last read of a part of a page; nothing if the read succeeded. */
+export function Refused({ of: { data, refusal } }: { readonly of: Read<unknown> }) {
+  return refusal === undefined ? null : <Problem refusal={refusal} isLate={data !== undefined} />;
 }
 
 /** The colour of a state. The state is always shown as a word, too. */

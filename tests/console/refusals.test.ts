@@ -1,0 +1,110 @@
+// Tests in Chromium that a page shows each refusal of the server in the part that it is about, and announces it once.
+import { expect, test } from "vitest";
+import { addNode, type Node } from "../compute/compute-fixture.ts";
+import { useConsoleSite } from "./site.ts";
+
+/** The time limit of one test on a busy machine, in milliseconds. */
+const LIMIT_MS = 240_000;
+const TABS = ["overview", "hardware", "instances", "setup", "placement", "load", "activity"];
+const READ_AGAIN = "document.dispatchEvent(new Event('visibilitychange'))";
+
+let node: Node;
+
+const f = useConsoleSite(async (site) => {
+  node = await addNode(site, {}, { hostname: "r1-u1" });
+});
+
+/** Returns the path that the browser asks the API for; null for other requests and for the session. */
+function askedPath(url: string): string | null {
+  const { pathname } = new URL(url);
+  return /^\/v[12]\/(?!changes|auth)/.test(pathname) ? pathname : null;
+}
+
+test("each part of a node's page shows its own refusal, at the first read and at a later read", async () => {
+  const own = await f.site().open();
+  /** The tab that first asks for each path. */
+  const tabOf = new Map<string, string>();
+  let tab = "";
+  own.page.on("request", (request) => {
+    const path = askedPath(request.url());
+    if (tab !== "" && path !== null && !tabOf.has(path)) tabOf.set(path, tab);
+  });
+  // The placement rules are read for the actions of every tab, and shown on one.
+  for (tab of ["placement", ...TABS]) {
+    await own.show(`/nodes/${node.server_uuid}?tab=${tab}`);
+    await own.settled();
+  }
+  tab = "";
+  const silent: string[] = [];
+  for (const [path, at] of tabOf) {
+    const refuse = () =>
+      own.page.route(
+        (url) => url.pathname === path,
+        (route) => route.fulfill({ status: 403, json: { message: "refused for a test" } }),
+      );
+    const problem = own.page.locator(".problem").getByText("refused for a test").first();
+    const expectShown = (read: string) => problem.waitFor().catch(() => silent.push(`${at}: ${path}, ${read} read`));
+    const address = `${f.site().url}/console/nodes/${node.server_uuid}?tab=${at}`;
+    await own.page.goto(address);
+    await own.page.getByRole("heading", { name: "r1-u1" }).waitFor();
+    await own.settled();
+    await refuse();
+    await own.page.evaluate(READ_AGAIN);
+    await expectShown("later");
+    await own.page.goto(address);
+    await expectShown("first");
+    await own.page.unrouteAll();
+  }
+  expect(tabOf.size).toBeGreaterThan(7);
+  expect(silent).toEqual([]);
+  await own.page.context().close();
+}, LIMIT_MS);
+
+test("without the placement rules, the page of a node does not offer to cordon the node", async () => {
+  const own = await f.site().open();
+  await own.page.route("**/placement", (route) => route.fulfill({ status: 503, json: { message: "no answer" } }));
+  await own.show(`/nodes/${node.server_uuid}`);
+  const cordon = own.page.getByRole("button", { name: /^Cordon/ });
+  await expect.poll(() => cordon.getAttribute("title")).toBe("The placement rules could not be read: no answer");
+  await own.page.context().close();
+}, LIMIT_MS);
+
+test("if the user leaves a form that only reads, its answer is not shown as a message", async () => {
+  const own = await f.site().open();
+  const asked = Promise.withResolvers<() => Promise<void>>();
+  await own.page.route("**/placement/explain", (route) => asked.resolve(() => route.continue()));
+  await own.show("/placement");
+  await own.page.getByRole("button", { name: "Explain" }).click();
+  const answer = await asked.promise;
+  await own.show("/nodes");
+  const answered = own.page.waitForResponse("**/placement/explain");
+  await answer();
+  await answered;
+  await own.settled();
+  expect(await own.page.locator(".toasts").innerText()).toBe("");
+  await own.page.context().close();
+}, LIMIT_MS);
+
+test("a refusal that each read repeats is announced once, and its request id is the id of the last read", async () => {
+  const own = await f.site().open();
+  const refuse = (request_id: string) =>
+    own.page.route("**/v1/silos", (route) => route.fulfill({ status: 503, json: { message: "refused", request_id } }));
+  await refuse("first-id");
+  await own.page.goto(`${f.site().url}/console/tenants`);
+  const problem = own.page.locator(".problem");
+  await problem.getByText("first-id").waitFor();
+  // A screen reader announces an alert at each change of its content.
+  await problem.getByRole("alert").evaluate(`(alert) => {
+    window.announced = 0;
+    new MutationObserver(() => window.announced++)
+      .observe(alert.parentElement.parentElement, { childList: true });
+    new MutationObserver(() => window.announced++)
+      .observe(alert, { childList: true, characterData: true, subtree: true });
+  }`);
+  await refuse("second-id");
+  await own.page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
+  await problem.getByText("second-id").waitFor();
+  expect(await own.page.evaluate("window.announced")).toBe(0);
+  expect(await problem.getByRole("alert").innerText()).toBe("refused");
+  await own.page.context().close();
+}, LIMIT_MS);
