@@ -24,6 +24,7 @@ export function AuditVerificationPage() {
       </p>
       <Form
         button="Verify"
+        onlyReads
         fields={RANGE}
         cli={({ from, to }) => opsctl("audit verify", [], { "--from": from, "--to": to })}
         onValues={() => (result.value = null)}

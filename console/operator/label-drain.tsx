@@ -40,6 +40,7 @@ export function LabelDrain() {
       </p>
       <Form
         button="Show the plan"
+        onlyReads
         fields={[
           { name: "label", label: "Label of the nodes", hint: "KEY=VALUE, or KEY for any value; several with commas" },
           {

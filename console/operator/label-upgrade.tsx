@@ -58,6 +58,7 @@ export function LabelUpgrade() {
       {staged !== undefined && stamps.length > 0 && (
         <Form
           button="Show the plan"
+          onlyReads
           fields={[
             {
               name: "label",

@@ -33,6 +33,7 @@ export function NetworkTracePage({ id }: { readonly id: string }) {
       </p>
       <Form
         button="Trace"
+        onlyReads
         fields={[
           { name: "destination", label: "Address of the receiver", hint: "Also a floating IP" },
           {

@@ -33,6 +33,7 @@ export function Placement() {
       </p>
       <Form
         button="Explain"
+        onlyReads
         fields={[
           { name: "cpu", label: "vCPUs", type: "number", initial: cpu },
           { name: "memory", label: "Memory", type: "bytes", initial: memory },

@@ -21,6 +21,8 @@ type Props = {
   readonly cli: (values: Values) => string;
   readonly send: (values: Values, key: string) => Promise<Done | void>;
   readonly done: (done: Done) => void;
+  /** The request only reads. If the user has left the form, its result is of no interest. */
+  readonly onlyReads?: boolean;
   /** Returns whether the user has left the form since it was sent. Default: whether another page is shown. */
   readonly hasLeft?: () => boolean;
   readonly cancel?: () => void;
@@ -40,6 +42,7 @@ type Props = {
  */
 export function Form(props: Props) {
   const { fields, button, title = button, isDangerous, cli, send, done, cancel, children, onValues, review } = props;
+  const { onlyReads = false } = props;
   const id = useId();
   const form = useRef<HTMLFormElement>(null);
   // A repeated attempt after a lost answer is the same request (docs/wire.md, "Repeating a request").
@@ -86,13 +89,14 @@ export function Form(props: Props) {
       askBeforeLeaving(id, null);
       asked.value = null;
       if (!hasLeft()) return done(result);
+      if (onlyReads) return;
       say(result.said ?? `${title}: done`);
       store.changed("all");
     } catch (error) {
       asked.value = null;
       refusal.value = refusalOf(error);
-      if (hasLeft()) say(`${title}: ${refusal.value.message}`);
-      else askIfChanged();
+      if (!hasLeft()) askIfChanged();
+      else if (!onlyReads) say(`${title}: ${refusal.value.message}`);
       if (!refusal.value.is_unknown) renewKey();
       queueMicrotask(() => form.current?.querySelector<HTMLElement>("[aria-invalid]")?.focus());
     } finally {

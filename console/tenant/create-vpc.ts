@@ -21,8 +21,15 @@ export function createVpc(place: Place): Action {
       { name: "subnet_block", label: "Block of the subnet", initial: "10.0.1.0/24" },
     ],
     refused: writersOnly(),
-    cli: ({ name, ipv4_block }) =>
-      tenantctl("vpc create", [], { "--name": name || "NAME", "--ipv4-block": ipv4_block }),
+    cli: ({ name, ipv4_block, subnet_block }) =>
+      [
+        tenantctl("vpc create", [], { "--name": name || "NAME", "--ipv4-block": ipv4_block }),
+        tenantctl("subnet create", [], {
+          "--vpc": name || "NAME",
+          "--name": name || "NAME",
+          "--ipv4-block": subnet_block,
+        }),
+      ].join("\n"),
     send: async ({ name, ipv4_block, subnet_block }, key) => {
       const vpc = await send<{ id: string }>("POST", "/v1/vpcs", {
         query: { ...place },

@@ -106,6 +106,7 @@ test("if the first subnet of a new VPC is refused, no VPC stays, and the correct
   await keyboard.open(pathOf("networks"), "VPCs");
   await keyboard.press("c");
   await keyboard.fill({ Name: "shop", "IPv4 block": "10.20.0.0/16", "Block of the subnet": "10.30.1.0/24" });
+  await dialog.getByText("tenantctl subnet create --vpc shop --name shop --ipv4-block 10.30.1.0/24").waitFor();
   await keyboard.press("Control+Enter");
   await dialog.getByRole("alert").getByText("10.30.1.0/24 is not inside 10.20.0.0/16").waitFor();
   expect(await named("shop")).toEqual([]);
