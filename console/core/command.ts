@@ -2,10 +2,12 @@
 // if there is one.
 import { argument } from "./text.ts";
 
-export type Flags = Readonly<Record<string, string | number | boolean | null | undefined>>;
+/** The values of a flag in a list are given one after another, and none of them is left out. */
+export type Flags = Readonly<Record<string, string | number | boolean | null | undefined | readonly string[]>>;
 
 /**
- * Returns a command line. Empty flags are left out, and `true` gives a flag without a value.
+ * Returns a command line. Empty flags are left out, and `true` gives a flag without a value. A program would read an
+ * argument that begins with `-` as a flag. So these arguments come last, after `--`.
  * @param words the program, its verbs and its arguments
  */
 export function command(words: readonly string[], flags: Flags = {}): string {
@@ -14,14 +16,25 @@ export function command(words: readonly string[], flags: Flags = {}): string {
       ? []
       : value === true
       ? [name]
-      : [name, argument(String(value))]
+      : (typeof value === "object" ? value : [String(value)]).map((each) => flag(name, each))
   );
-  return [...words.map(argument), ...given].join(" ");
+  const dash = words.findIndex(isLikeFlag);
+  const [first, last] = dash < 0 ? [words, []] : [words.slice(0, dash), ["--", ...words.slice(dash)]];
+  return [...first.map(argument), ...given, ...last.map(argument)].join(" ");
 }
 
-/** Returns the options of an update, as words of a command. The option of an empty text stays: it clears a field. */
-export function updates(options: Readonly<Record<string, string | undefined>>): string[] {
-  return Object.entries(options).flatMap(([name, value]) => value === undefined ? [] : [name, value]);
+/** A lone `-` is a value: the standard input. */
+const isLikeFlag = (word: string): boolean => word.startsWith("-") && word !== "-";
+
+function flag(name: string, value: string): string {
+  return `${name}${isLikeFlag(value) ? "=" : " "}${argument(value)}`;
+}
+
+/** Returns the flags of an update. The flag of an empty text stays: it clears a field. */
+export function updates(options: Readonly<Record<string, string | undefined>>): Flags {
+  return Object.fromEntries(
+    Object.entries(options).flatMap(([name, value]) => value === undefined ? [] : [[name, [value]]]),
+  );
 }
 
 export function opsctl(words: string, args: readonly string[] = [], flags: Flags = {}): string {
@@ -52,6 +65,9 @@ const OF_PROJECT: ReadonlySet<string> = new Set([
   "webhook",
 ]);
 
+/** The words of a command that acts in a project, up to its verb: `tenantctl vpc list`. */
+const VERB_WORDS = 3;
+
 /** Whether a command line acts in a project. */
 export function isOfProject(line: string): boolean {
   const [program, noun = ""] = line.split(" ");
@@ -60,5 +76,9 @@ export function isOfProject(line: string): boolean {
 
 /** Returns a command line that acts in this project, whatever project the user's environment names. */
 export function inProjectNamed(line: string, project: string): string {
-  return isOfProject(line) ? `${line} --project ${argument(project)}` : line;
+  if (!isOfProject(line)) return line;
+  const words = line.split(" ");
+  // Nothing after `--` is a flag, so the flag follows the program, the noun and the verb.
+  const at = words.includes("--") ? VERB_WORDS : words.length;
+  return words.toSpliced(at, 0, flag("--project", project)).join(" ");
 }

@@ -1,7 +1,7 @@
 // Returns the labels of an object as text, and the action that sets them.
 import type { Action } from "./action.ts";
 import { send } from "./client.ts";
-import { command } from "./command.ts";
+import { command, type Flags } from "./command.ts";
 import { writersOnly } from "./session.ts";
 
 export type Labels = Readonly<Record<string, string>>;
@@ -16,13 +16,15 @@ export type Labeled = {
   readonly path: string;
   /** The command that changes the object, such as `tenantctl vpc update web`. */
   readonly argv: readonly string[];
+  /** The flags of the command that name the object's parents, such as `--vpc`. */
+  readonly flags?: Flags;
   readonly labels: Labels | undefined;
   /** The name of the object, if the page also shows other objects. */
   readonly name?: string;
   readonly refused?: string | null;
 };
 
-export function labelAction({ path, argv, labels: old = {}, name, refused = null }: Labeled): Action {
+export function labelAction({ path, argv, flags = {}, labels: old = {}, name, refused = null }: Labeled): Action {
   return {
     title: name === undefined ? "Set labels" : `Set labels of ${name}`,
     button: "Set labels",
@@ -37,8 +39,7 @@ export function labelAction({ path, argv, labels: old = {}, name, refused = null
     refused: writersOnly() ?? refused,
     cli: ({ labels = "" }) => {
       const { set, removed } = changesOf(old, parseLabels(labels));
-      const options = labelTexts(set).flatMap((text) => ["--label", text]);
-      return command([...argv, ...options, ...removed.flatMap((key) => ["--remove-label", key])]);
+      return command(argv, { ...flags, "--label": labelTexts(set), "--remove-label": removed });
     },
     send: async ({ labels = "" }, key) => {
       const { set, removed } = changesOf(old, parseLabels(labels));

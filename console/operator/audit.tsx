@@ -167,7 +167,7 @@ export function Audit({ tenant = null }: { readonly tenant?: string | null }) {
       )}
       <AsCommand
         line={tenant === null
-          ? opsctl("audit list --newest", [], auditFlags(search))
+          ? opsctl("audit list", [], { "--newest": true, ...auditFlags(search) })
           : tenantctl("audit list", [], auditFlags(search))}
       />
     </>

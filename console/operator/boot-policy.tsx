@@ -124,7 +124,7 @@ function PolicyForm({ of: { policy, etag }, saved }: FormProps) {
             '"console": {"port": "ttya"}}]. The console may be null. Empty for none',
         },
       ]}
-      cli={() => opsctl("cn boot policy apply", ["--file", "policy.json"])}
+      cli={() => opsctl("cn boot policy apply", [], { "--file": "policy.json" })}
       review={(values) => reviewed(policyChanges(policy, bodyOf(values)))}
       send={async (values, key) => {
         const answer = await ask<BootPolicy>("PUT", POLICY, { body: bodyOf(values), key, ifMatch: etag });
@@ -196,7 +196,7 @@ export function RosterPage() {
             hint: 'JSON: a list of machines, such as [{"hostname": "r1-u1", "macs": ["02:aa:15:2b:6e:77"], ' +
               '"nic_tags": ["admin"]}]. An "aggregate" is optional',
           }]}
-          cli={() => opsctl("cn boot roster apply", ["--file", "roster.json"])}
+          cli={() => opsctl("cn boot roster apply", [], { "--file": "roster.json" })}
           review={({ roster = "" }) => reviewed(rosterChanges(data, parsed("roster", roster)))}
           send={async ({ roster = "" }, key) => {
             await send("PUT", ROSTER, { body: parsed("roster", roster), key });

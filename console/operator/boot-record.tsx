@@ -133,10 +133,12 @@ function setArguments({ mac, kernel_args, console }: BootRecord, path: string): 
     ],
     refused: rootOnly(),
     cli: ({ kernel_args = "", port = "", speed = "" }) => {
-      const set = linesOf(kernel_args).flatMap((each) => ["--kernel-arg", each]);
-      const wanted = port === "" ? [] : ["--console", port === "text" || speed === "" ? port : `${port}:${speed}`];
-      const flags = [...set, ...wanted];
-      return opsctl("cn boot arguments", [mac, ...(flags.length === 0 ? ["--clear"] : flags)]);
+      const set = linesOf(kernel_args);
+      return opsctl("cn boot arguments", [mac], {
+        "--kernel-arg": set,
+        "--console": port === "" || port === "text" || speed === "" ? port : `${port}:${speed}`,
+        "--clear": set.length === 0 && port === "",
+      });
     },
     send: async ({ kernel_args = "", port = "", speed = "" }, key) => {
       const known = chosen(port);

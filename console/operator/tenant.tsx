@@ -173,7 +173,7 @@ function tenantActions(tenant: TenantRow, projects: readonly Project[]): Action[
       })),
       refused,
       cli: ({ name, description }) =>
-        opsctl("tenant update", [tenantPath(tenant), ...updates({ "--name": name, "--description": description })]),
+        opsctl("tenant update", [tenantPath(tenant)], updates({ "--name": name, "--description": description })),
       send: async (values, key) => {
         await send("PATCH", `/v1/silos/${tenant.silo_id}/tenants/${tenant.id}`, { body: values, key });
       },

@@ -44,8 +44,8 @@ export function diskActions(disk: Disk, instance: string): readonly Action[] {
 }
 
 function label({ id, name, labels }: Disk, instance: string): Action {
-  const argv = ["tenantctl", "disk", "update", name, "--instance", instance];
-  return labelAction({ path: `/v1/disks/${id}`, argv, labels, name });
+  const argv = ["tenantctl", "disk", "update", name];
+  return labelAction({ path: `/v1/disks/${id}`, argv, flags: { "--instance": instance }, labels, name });
 }
 
 /** Creates a data disk of an instance. */

@@ -45,8 +45,8 @@ export function firewallQuery(vpc: string): Query<Read> {
 
 /** Sets the labels of a rule. The other fields of a rule are changed by an edit of the whole firewall. */
 export function labelRule({ id, name, labels }: FirewallRule, vpc: string): Action {
-  const argv = ["tenantctl", "firewall-rule", "update", name, "--vpc", vpc];
-  return labelAction({ path: `/v1/firewall-rules/${id}`, argv, labels, name: `rule ${name}` });
+  const argv = ["tenantctl", "firewall-rule", "update", name];
+  return labelAction({ path: `/v1/firewall-rules/${id}`, argv, flags: { "--vpc": vpc }, labels, name: `rule ${name}` });
 }
 
 export function Firewall({ vpc }: { readonly vpc: Vpc }) {

@@ -70,10 +70,10 @@ function Gateway({ gateway, refusal }: { readonly gateway: NatGateway; readonly 
     value: nic.id,
     label: `${nic.instance}, ${nic.name}, ${addressOf(nic)}`,
   }));
-  const argv = ["tenantctl", "nat-gateway", "update", name, "--vpc", vpc];
+  const argv = ["tenantctl", "nat-gateway", "update", name];
   useActions([
     forwardAction(gateway, vpc, targets),
-    labelAction({ path: `/v1/nat-gateways/${id}`, argv, labels: gateway.labels }),
+    labelAction({ path: `/v1/nat-gateways/${id}`, argv, flags: { "--vpc": vpc }, labels: gateway.labels }),
     deleteAction(gateway, vpc, forwards.data?.length ?? 0),
   ]);
   const byId = useMemo(() => new Map(named.map((nic) => [nic.id, nic])), [named]);
@@ -158,8 +158,8 @@ function Gateway({ gateway, refusal }: { readonly gateway: NatGateway; readonly 
 }
 
 function labelForward({ id, name, labels }: PortForward, vpc: string): Action {
-  const argv = ["tenantctl", "port-forward", "update", name, "--vpc", vpc];
-  return labelAction({ path: `/v1/port-forwards/${id}`, argv, labels, name });
+  const argv = ["tenantctl", "port-forward", "update", name];
+  return labelAction({ path: `/v1/port-forwards/${id}`, argv, flags: { "--vpc": vpc }, labels, name });
 }
 
 /** `vpc` is the name of the VPC, for the command line. */
@@ -222,10 +222,10 @@ function renameForward({ id, name, description }: PortForward, vpc: string): Act
     ],
     refused: writersOnly(),
     cli: (values) =>
-      tenantctl("port-forward update", [
-        name,
+      tenantctl("port-forward update", [name], {
         ...updates({ "--name": values["name"], "--description": values["description"] }),
-      ], { "--vpc": vpc }),
+        "--vpc": vpc,
+      }),
     send: async (values, key) => {
       await send("PATCH", `/v1/port-forwards/${id}`, { body: values, key });
     },

@@ -66,10 +66,11 @@ export function instanceActions(instance: Instance): (Action | Opening)[] {
       ],
       refused: writersOnly(),
       cli: (values) =>
-        tenantctl("instance update", [
-          name,
-          ...updates({ "--name": values["name"], "--description": values["description"] }),
-        ]),
+        tenantctl(
+          "instance update",
+          [name],
+          updates({ "--name": values["name"], "--description": values["description"] }),
+        ),
       send: async (values, key) => {
         await send("PATCH", `/v1/instances/${id}`, { body: values, key });
       },

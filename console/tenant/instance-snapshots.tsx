@@ -187,8 +187,8 @@ function imageAction({ id, name: snapshot }: Snapshot, { name: instance, lifecyc
 }
 
 function labelSnapshot({ id, name, labels }: Snapshot, { name: instance }: Instance): Action {
-  const argv = ["tenantctl", "snapshot", "update", name, "--instance", instance];
-  return labelAction({ path: `/v1/snapshots/${id}`, argv, labels, name });
+  const argv = ["tenantctl", "snapshot", "update", name];
+  return labelAction({ path: `/v1/snapshots/${id}`, argv, flags: { "--instance": instance }, labels, name });
 }
 
 function deleteAction({ id, name }: Snapshot, instance: Instance): Action {

@@ -36,9 +36,15 @@ export function Nics({ instance }: { readonly instance: Instance }) {
 
 /** Returns the actions of a NIC, for its buttons and for the palette. */
 export function nicActions(nic: Nic, instance: Instance): readonly Action[] {
-  const argv = ["tenantctl", "nic", "update", nic.name, "--instance", instance.name];
+  const argv = ["tenantctl", "nic", "update", nic.name];
   return [
-    labelAction({ path: `/v1/nics/${nic.id}`, argv, labels: nic.labels, name: `NIC ${nic.name}` }),
+    labelAction({
+      path: `/v1/nics/${nic.id}`,
+      argv,
+      flags: { "--instance": instance.name },
+      labels: nic.labels,
+      name: `NIC ${nic.name}`,
+    }),
     changeAddresses(nic, instance),
     removeNic(nic, instance),
   ];
@@ -111,11 +117,13 @@ function changeAddresses({ id, name, additional_ips, allowed_cidrs }: Nic, insta
     ],
     refused: writersOnly(),
     cli: ({ additional_ips: ips, allowed_cidrs: blocks }) =>
-      [
-        tenantctl("nic update", [name], { "--instance": instance.name }),
-        ...(ips === undefined ? [] : repeated("--additional-ip", linesOf(ips), "--no-additional-ips")),
-        ...(blocks === undefined ? [] : repeated("--allow-cidr", linesOf(blocks), "--no-allowed-cidrs")),
-      ].join(" "),
+      tenantctl("nic update", [name], {
+        "--instance": instance.name,
+        "--additional-ip": linesOf(ips),
+        "--no-additional-ips": ips !== undefined && linesOf(ips).length === 0,
+        "--allow-cidr": linesOf(blocks),
+        "--no-allowed-cidrs": blocks !== undefined && linesOf(blocks).length === 0,
+      }),
     send: async ({ additional_ips: ips, allowed_cidrs: blocks }, key) => {
       const body: NicPatch = {
         ...(ips !== undefined && { additional_ips: linesOf(ips) }),
@@ -147,11 +155,6 @@ function unlessStopped({ name, lifecycle: { state } }: Instance): string | null 
   return state === "stopped" ? null : `${name} is ${state}; stop it first`;
 }
 
-function linesOf(text: string): string[] {
+function linesOf(text = ""): string[] {
   return text.split("\n").map((line) => line.trim()).filter((line) => line !== "");
-}
-
-/** Returns the flag before each value. Without values, returns the flag `none`, which removes all values. */
-function repeated(flag: string, values: readonly string[], none: string): string[] {
-  return values.length === 0 ? [none] : values.flatMap((value) => [flag, value]);
 }

@@ -114,7 +114,7 @@ function change({ id, name, description }: PlacementGroup): Action {
     ],
     refused: writersOnly(),
     cli: ({ name: to, description: text }) =>
-      tenantctl("placement-group update", [name, ...updates({ "--name": to, "--description": text })]),
+      tenantctl("placement-group update", [name], updates({ "--name": to, "--description": text })),
     send: async (values, key) => {
       await send("PATCH", `/v1/placement-groups/${id}`, { body: values, key });
     },

@@ -84,19 +84,31 @@ const TARGETS: Readonly<Record<RouteTarget["kind"], string>> = {
 
 function tableActions({ table, routes }: RoutesOfTable, vpc: Vpc, gateways: readonly NatGateway[]): readonly Action[] {
   const { id, name, labels } = table;
-  const argv = ["tenantctl", "route-table", "update", name, "--vpc", vpc.name];
+  const argv = ["tenantctl", "route-table", "update", name];
   const actions = [
     createRoute(table, vpc, gateways),
-    labelAction({ path: `/v1/route-tables/${id}`, argv, labels, name: `route table ${name}` }),
+    labelAction({
+      path: `/v1/route-tables/${id}`,
+      argv,
+      flags: { "--vpc": vpc.name },
+      labels,
+      name: `route table ${name}`,
+    }),
   ];
   return table.is_main ? actions : [...actions, deleteTable(table, vpc, routes.length)];
 }
 
 function routeActions(route: Route, table: RouteTable, vpc: Vpc): readonly Action[] {
   const { id, name, labels } = route;
-  const argv = ["tenantctl", "route", "update", name, "--route-table", table.name, "--vpc", vpc.name];
+  const argv = ["tenantctl", "route", "update", name];
   return [
-    labelAction({ path: `/v1/routes/${id}`, argv, labels, name: `route ${name} of ${table.name}` }),
+    labelAction({
+      path: `/v1/routes/${id}`,
+      argv,
+      flags: { "--route-table": table.name, "--vpc": vpc.name },
+      labels,
+      name: `route ${name} of ${table.name}`,
+    }),
     deleteRoute(route, table, vpc),
   ];
 }

@@ -41,9 +41,9 @@ export function Subnets({ vpc, subnets, tables, refusal }: SubnetsProps) {
 /** Returns the actions of a subnet, for its buttons and for the palette. */
 export function subnetActions(subnet: Subnet, vpc: Vpc, tables: readonly RouteTable[]): readonly Action[] {
   const { id, name, labels } = subnet;
-  const argv = ["tenantctl", "subnet", "update", name, "--vpc", vpc.name];
+  const argv = ["tenantctl", "subnet", "update", name];
   return [
-    labelAction({ path: `/v1/subnets/${id}`, argv, labels, name: `subnet ${name}` }),
+    labelAction({ path: `/v1/subnets/${id}`, argv, flags: { "--vpc": vpc.name }, labels, name: `subnet ${name}` }),
     chooseTable(subnet, vpc, tables),
     deleteSubnet(subnet, vpc),
   ];

@@ -69,8 +69,6 @@ function eventsIn(text: string): string[] {
   return text.split("\n").map((line) => line.trim()).filter((line) => line !== "");
 }
 
-const eventFlags = (events: readonly string[] = []) => events.flatMap((event) => ["--event", event]);
-
 function create(place: Place, show: (secret: string) => void): Action {
   return {
     title: "Create a webhook",
@@ -83,7 +81,8 @@ function create(place: Place, show: (secret: string) => void): Action {
     ],
     refused: writersOnly(),
     cli: ({ name, url, events = "" }) =>
-      command(["tenantctl", "webhook", "create", ...eventFlags(eventsIn(events))], {
+      tenantctl("webhook create", [], {
+        "--event": eventsIn(events),
         "--name": name || "NAME",
         "--url": url || "URL",
       }),
@@ -135,7 +134,8 @@ export function webhookActions(webhook: Webhook): Action[] {
       refused: writersOnly(),
       cli: (values) => {
         const { name: to, url, events } = changesIn(values, webhook);
-        return command(["tenantctl", "webhook", "update", name, ...eventFlags(events)], {
+        return tenantctl("webhook update", [name], {
+          "--event": events ?? [],
           "--name": to,
           "--url": url,
           "--all-events": events?.length === 0,

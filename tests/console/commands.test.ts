@@ -36,6 +36,11 @@ describe.each(PROGRAMS)("the commands of %s that the web console shows", (name, 
 
 test.each([
   ["tenantctl instance delete web1", "tenantctl instance delete web1 --project 'the shop'"],
+  [
+    "tenantctl nic delete --instance web1 -- '-a -- b'",
+    "tenantctl nic delete --project 'the shop' --instance web1 -- '-a -- b'",
+  ],
+  ["tenantctl nic update a --instance 'b -- c'", "tenantctl nic update --project 'the shop' a --instance 'b -- c'"],
   ["tenantctl quota show", "tenantctl quota show --project 'the shop'"],
   ["tenantctl project list", "tenantctl project list"],
   ["opsctl instance list", "opsctl instance list"],

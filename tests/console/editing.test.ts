@@ -32,6 +32,6 @@ test("an edit without a change has no command", () => {
 });
 
 test("the command of an edit also clears fields", () => {
-  expect(tenantctl("instance update", ["web", ...updates({ "--name": undefined, "--description": "" })]))
+  expect(tenantctl("instance update", ["web"], updates({ "--name": undefined, "--description": "" })))
     .toBe("tenantctl instance update web --description ''");
 });

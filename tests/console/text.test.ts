@@ -2,7 +2,7 @@
 // firewall.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { command } from "../../console/core/command.ts";
+import { command, updates } from "../../console/core/command.ts";
 import { filterOf, isPlain } from "../../console/core/filter.ts";
 import { decidingRule, type Packet, packetOf } from "../../console/core/firewall.ts";
 import { fill, match, narrowed } from "../../console/core/path.ts";
@@ -118,6 +118,29 @@ describe("texts", () => {
   test("a command line quotes arguments that a shell would change", () => {
     expect(command(["opsctl", "cn", "show", "a b"], { "--note": "it's $HOME", "--yes": true, "--empty": "" })).toBe(
       "opsctl cn show 'a b' --note 'it'\\''s $HOME' --yes",
+    );
+  });
+});
+
+describe("in a command line,", () => {
+  test("an argument that begins with - comes after --, behind the flags", () => {
+    expect(command(["tenantctl", "instance", "delete", "-web1"], { "--force": true })).toBe(
+      "tenantctl instance delete --force -- -web1",
+    );
+    expect(command(["tenantctl", "instance", "delete", "--help"])).toBe("tenantctl instance delete -- --help");
+  });
+
+  test("a value that begins with - is joined to its flag", () => {
+    const flags = { "--name": "-web1", "--vpc": "-the net", "--user-data-file": "-" };
+    expect(command(["tenantctl", "instance", "create"], flags)).toBe(
+      "tenantctl instance create --name=-web1 --vpc='-the net' --user-data-file -",
+    );
+  });
+
+  test("a flag with a list is repeated, and an update clears a field with an empty text", () => {
+    const flags = { "--label": ["a=1", "b=2"], ...updates({ "--description": "", "--name": undefined }) };
+    expect(command(["tenantctl", "vpc", "update", "main"], flags)).toBe(
+      "tenantctl vpc update main --label a=1 --label b=2 --description ''",
     );
   });
 });
