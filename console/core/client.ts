@@ -130,8 +130,8 @@ export async function send<T = unknown>(method: string, path: string, options: C
   return (await ask<T>(method, path, options)).body;
 }
 
-/** The number of rows in each request when getAll reads all pages of a list. The server allows at most 1,000. */
-const PAGE_ROWS = 1_000;
+/** The number of rows in each request of a list. The server allows at most 1,000. */
+export const PAGE_ROWS = 1_000;
 
 /** Reads all pages of a list. Bare arrays are lists of one page (docs/wire.md, "Lists"). */
 export async function getAll<T>(path: string, query: Selectors = {}, signal?: AbortSignal): Promise<T[]> {
@@ -144,6 +144,16 @@ export async function getAll<T>(path: string, query: Selectors = {}, signal?: Ab
     page_token = page.next_page;
   } while (page_token !== undefined);
   return items;
+}
+
+/** Reads the first page of a list that can be very long: at most PAGE_ROWS rows. */
+export async function getFirst<T>(path: string, query: Selectors = {}, signal?: AbortSignal): Promise<T[]> {
+  return (await get<Page<T>>(path, { ...query, limit: PAGE_ROWS }, signal)).items;
+}
+
+/** Whether the list may have more rows than `getFirst` has read. */
+export function isCut(rows: readonly unknown[] | undefined): boolean {
+  return rows !== undefined && rows.length >= PAGE_ROWS;
 }
 
 /** Reads a list that has no pages. */

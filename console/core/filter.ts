@@ -11,11 +11,21 @@ export function filterOf(text: string): (fields: Fields) => boolean {
   return (fields) => terms.every((term) => isFound(term, fields) !== term.isExcluded);
 }
 
-/** Whether the text is empty or one word that may be in any field, so that the server can search for it. */
-export function isPlain(text: string, fields: readonly string[]): boolean {
-  const [first, second] = text.trim().split(/\s+/).map(termOf);
-  const isOfField = first !== undefined && first.field !== null && fields.includes(first.field);
-  return second === undefined && first?.isExcluded !== true && !isOfField;
+/**
+ * Splits a text for a server that searches for one word in all fields. `word` is the longest word without a field and
+ * without a `-`, or empty. If `isAll` is false, the text has other words, and the page must search for them.
+ */
+export function serverWord(
+  text: string,
+  fields: readonly string[],
+): { readonly word: string; readonly isAll: boolean } {
+  const parts = text.trim().split(/\s+/).filter((part) => part !== "" && part !== "-");
+  const isForServer = (part: string): boolean => {
+    const { field, isExcluded } = termOf(part);
+    return !isExcluded && (field === null || !fields.includes(field));
+  };
+  const [word = ""] = parts.filter(isForServer).toSorted((a, b) => b.length - a.length);
+  return { word, isAll: parts.length === (word === "" ? 0 : 1) };
 }
 
 function termOf(part: string): Term {

@@ -1,8 +1,10 @@
 // Shows the boot records, the boot policy and the platform images.
 import type { BootPolicy, BootRecord } from "../../src/contract/boot.ts";
 import { BOOT_RECORD_STATES } from "../../src/contract/enums.ts";
-import { get, getAll } from "../core/client.ts";
+import { get, getFirst, PAGE_ROWS } from "../core/client.ts";
 import { opsctl } from "../core/command.ts";
+import { query as urlQuery } from "../core/router.ts";
+import { words } from "../core/text.ts";
 import { Facts, Link, State, When } from "../parts/basics.tsx";
 import type { Column } from "../parts/list.tsx";
 import { ListPage } from "../parts/list-page.tsx";
@@ -69,22 +71,27 @@ export function BootRecords() {
     read: (signal) => get<BootPolicy>("/v2/cn-boot-policy", undefined, signal),
   });
   const { data: images } = useQuery(stagedImagesQuery);
+  const { q = "", state = "" }: Partial<Record<string, string>> = Object.fromEntries(urlQuery.value);
   return (
     <ListPage<BootRecord>
       title="Boot records"
       noun="boot record"
       query={{
-        key: "boot",
+        key: `boot ${state}`,
         kinds: ["boot-record"],
-        read: (signal) => getAll<BootRecord>("/v2/cn-boot", {}, signal),
+        read: (signal) => getFirst<BootRecord>("/v2/cn-boot", { state }, signal),
       }}
+      limit={{ rows: PAGE_ROWS, which: "first", others: <ByMac text={q} /> }}
       columns={COLUMNS}
       idOf={({ mac }) => mac}
       open={({ mac }) => `/boot/${mac}`}
       states={BOOT_RECORD_STATES}
-      stateOf={({ state }) => state}
-      empty={<p>No machine has asked a booter for an address.</p>}
-      cli={opsctl("cn boot list")}
+      empty={
+        <p>
+          {state === "" ? "No machine has asked a booter for an address." : `No boot record is ${words(state)}.`}
+        </p>
+      }
+      cli={opsctl("cn boot list", [], { "--state": state })}
       buttons={
         <>
           <Link to="/boot-policy">Boot policy</Link>
@@ -106,4 +113,13 @@ export function BootRecords() {
       )}
     </ListPage>
   );
+}
+
+const MAC = /^[0-9a-f]{2}(?::[0-9a-f]{2}){5}$/;
+
+/** Leads to the record of a MAC, which the list may not have. */
+function ByMac({ text }: { readonly text: string }) {
+  const mac = text.trim().toLowerCase();
+  if (!MAC.test(mac)) return <>Enter a whole MAC to open the record of another machine.</>;
+  return <Link to={`/boot/${mac}`}>Open the record of {mac}</Link>;
 }

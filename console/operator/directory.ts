@@ -2,7 +2,7 @@
 import type { Instance } from "../../src/contract/instance.ts";
 import type { User } from "../../src/contract/identity.ts";
 import type { NodeRow } from "../../src/contract/node-window.ts";
-import { get, getAll } from "../core/client.ts";
+import { get, getFirst } from "../core/client.ts";
 import type { Query } from "../core/store.ts";
 import type { Place } from "../tenant/place.ts";
 import type { Window } from "../parts/lists.tsx";
@@ -16,11 +16,11 @@ const FRESH_MS = 300_000;
 /** The server's largest window. */
 const WINDOW_ROWS = 500;
 
-/** The operators and the users of all tenants. */
+/** The first users of the site: operators and users of all tenants. */
 export const usersQuery: Query<User[]> = {
   key: "users",
   kinds: ["user"],
-  read: (signal) => getAll<User>("/v1/system/users", {}, signal),
+  read: (signal) => getFirst<User>("/v1/system/users", {}, signal),
 };
 
 /** Returns the names of users, by id. */
@@ -44,14 +44,14 @@ export const hostnamesQuery: Query<Names> = {
   },
 };
 
-/** The names of the instances of a project, by id; empty without a project. */
+/** The names of the first instances of a project, by id; empty without a project. */
 export function instanceNamesQuery(place: Place | null): Query<Names> {
   return {
     key: `instance names ${place?.tenant} ${place?.project}`,
     kinds: ["instance"],
     read: async (signal) => {
       if (place === null) return NO_NAMES;
-      const instances = await getAll<Instance>("/v1/instances", { ...place }, signal);
+      const instances = await getFirst<Instance>("/v1/instances", { ...place }, signal);
       return new Map(instances.map(({ id, name }) => [id, name]));
     },
   };

@@ -1,33 +1,33 @@
 // Shows one tenant with its projects, quotas and members.
 import type { Project, Quota } from "../../src/contract/tenancy.ts";
 import { type Action, run, useActions } from "../core/action.ts";
-import { NOT_FOUND, Refusal, send } from "../core/client.ts";
+import { isCut, NOT_FOUND, Refusal, send } from "../core/client.ts";
 import { opsctl, updates } from "../core/command.ts";
 import { editing } from "../core/editing.ts";
 import { needs, rootOnly } from "../core/session.ts";
-import { exactBytes, parseBytes } from "../core/text.ts";
+import { counted, exactBytes, parseBytes } from "../core/text.ts";
 import { Actions } from "../parts/actions.tsx";
-import { AsCommand, Copyable, Facts, Heading, Link, Problem, Section, When } from "../parts/basics.tsx";
+import { AsCommand, Copyable, Facts, Heading, Link, Problem, Refused, Section, When } from "../parts/basics.tsx";
 import { UsageBars } from "../parts/usage.tsx";
 import { useQuery } from "../parts/use-query.ts";
 import { inProject } from "../tenant/place.ts";
 import { projectsQuery, usageQuery } from "../tenant/project-queries.ts";
 import { usersQuery } from "./directory.ts";
-import { NAMED_FIELDS, tenantPath, type TenantRow, tenantsQuery } from "./tenants.tsx";
+import { NAMED_FIELDS, tenantPath, tenantQuery, type TenantRow } from "./tenants.tsx";
 
 export function TenantPage({ id }: { readonly id: string }) {
-  const tenants = useQuery(tenantsQuery);
-  const tenant = tenants.data?.find((each) => each.id === id);
+  const read = useQuery(tenantQuery(id));
+  const tenant = read.data;
   const projects = useQuery(projectsQuery(id));
   const users = useQuery(usersQuery);
-  useActions(tenant === undefined ? [] : tenantActions(tenant, projects.data ?? []));
+  useActions(tenant == null ? [] : tenantActions(tenant, projects.data ?? []));
   const above = <Link to="/tenants">Tenants</Link>;
-  if (tenant === undefined) {
+  if (tenant == null) {
     return (
       <>
         <Heading title="Tenant" above={above} />
-        {tenants.refusal !== undefined && <Problem refusal={tenants.refusal} />}
-        {tenants.data !== undefined && <Problem refusal={new Refusal(404, NOT_FOUND)} lookedFor={`tenant ${id}`} />}
+        <Refused of={read} />
+        {tenant === null && <Problem refusal={new Refusal(404, NOT_FOUND)} lookedFor={`tenant ${id}`} />}
       </>
     );
   }
@@ -38,6 +38,7 @@ export function TenantPage({ id }: { readonly id: string }) {
         <span class="dim">in {tenant.silo_name}</span>
         <Actions />
       </Heading>
+      <Refused of={read} />
       <Facts
         of={{
           "Description": tenant.description,
@@ -52,6 +53,11 @@ export function TenantPage({ id }: { readonly id: string }) {
         {(projects.data ?? []).map((project) => <ProjectRow key={project.id} tenant={tenant} project={project} />)}
       </Section>
       <Section title="Members" count={members.length} refusal={users.refusal}>
+        {isCut(users.data) && (
+          <p class="hint">
+            Only the first {counted(users.data?.length ?? 0, "user")} of the site are searched for members.
+          </p>
+        )}
         <ul class="plain">
           {members.map((user) => (
             <li key={user.id}>

@@ -3,12 +3,14 @@ import type { Silo, Tenant } from "../../src/contract/tenancy.ts";
 import type { Field } from "../core/action.ts";
 import { getArray, send } from "../core/client.ts";
 import { opsctl } from "../core/command.ts";
+import { query as urlQuery } from "../core/router.ts";
+import { counted } from "../core/text.ts";
 import type { Query } from "../core/store.ts";
 import { rootOnly } from "../core/session.ts";
 import { Link } from "../parts/basics.tsx";
 import { createdColumn } from "../parts/columns.tsx";
 import type { Column } from "../parts/list.tsx";
-import { ListPage } from "../parts/list-page.tsx";
+import { ListPage, SearchAll } from "../parts/list-page.tsx";
 import { useQuery } from "../parts/use-query.ts";
 
 export type TenantRow = Tenant & { readonly silo_name: string };
@@ -16,20 +18,40 @@ export type TenantRow = Tenant & { readonly silo_name: string };
 /** Returns the name of a tenant with its silo, which is unique. Every silo has a tenant called "default". */
 export const tenantPath = ({ silo_name, name }: TenantRow): string => `${silo_name}/${name}`;
 
-/** All tenants with the names of their silos. */
+/** The largest number of silos whose tenants are read, with one request for each silo. */
+export const SILOS_MAX = 50;
+
+async function tenantsOf({ id, name }: Silo, signal: AbortSignal): Promise<TenantRow[]> {
+  const tenants = await getArray<Tenant>(`/v1/silos/${id}/tenants`, signal);
+  return tenants.map((tenant) => ({ ...tenant, silo_name: name }));
+}
+
+/** The tenants of the first silos, with the names of the silos. */
 export const tenantsQuery: Query<TenantRow[]> = {
   key: "tenants",
   kinds: ["tenant", "silo"],
   read: async (signal) => {
     const silos = await getArray<Silo>("/v1/silos", signal);
-    const lists = await Promise.all(
-      silos.map(async ({ id, name }) =>
-        (await getArray<Tenant>(`/v1/silos/${id}/tenants`, signal)).map((tenant) => ({ ...tenant, silo_name: name }))
-      ),
-    );
-    return lists.flat();
+    return (await Promise.all(silos.slice(0, SILOS_MAX).map((silo) => tenantsOf(silo, signal)))).flat();
   },
 };
+
+/** One tenant with the name of its silo; null if it does not exist. The API finds a tenant only in its silo. */
+export function tenantQuery(id: string): Query<TenantRow | null> {
+  return {
+    key: `tenant ${id}`,
+    kinds: ["tenant", "silo"],
+    read: async (signal) => {
+      const silos = await getArray<Silo>("/v1/silos", signal);
+      for (let first = 0; first < silos.length; first += SILOS_MAX) {
+        const lists = await Promise.all(silos.slice(first, first + SILOS_MAX).map((silo) => tenantsOf(silo, signal)));
+        const found = lists.flat().find((tenant) => tenant.id === id);
+        if (found !== undefined) return found;
+      }
+      return null;
+    },
+  };
+}
 
 export const silosQuery: Query<Silo[]> = {
   key: "silos",
@@ -64,6 +86,7 @@ const COLUMNS: readonly Column<TenantRow>[] = [
 
 export function Tenants() {
   const { data: silos = [] } = useQuery(silosQuery);
+  const q = urlQuery.value.get("q") ?? "";
   const refused = rootOnly();
   return (
     <ListPage<TenantRow>
@@ -133,6 +156,13 @@ export function Tenants() {
       ]}
       empty={<p>No tenant exists. Create a silo, then a tenant in it.</p>}
       cli={opsctl("tenant list")}
-    />
+    >
+      {silos.length > SILOS_MAX && (
+        <p class="hint">
+          Only the tenants of the first {SILOS_MAX} of {counted(silos.length, "silo")} are shown and searched.{" "}
+          <SearchAll text={q} />
+        </p>
+      )}
+    </ListPage>
   );
 }

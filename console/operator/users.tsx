@@ -2,7 +2,7 @@
 import { CAPABILITIES } from "../../src/contract/enums.ts";
 import type { User } from "../../src/contract/identity.ts";
 import { type Action, run } from "../core/action.ts";
-import { send } from "../core/client.ts";
+import { PAGE_ROWS, send } from "../core/client.ts";
 import { opsctl } from "../core/command.ts";
 import { needs } from "../core/session.ts";
 import { createdColumn } from "../parts/columns.tsx";
@@ -55,6 +55,7 @@ export function Users() {
       title="Users"
       noun="user"
       query={usersQuery}
+      limit={{ rows: PAGE_ROWS, which: "first", others: "The command prints all users." }}
       columns={columns}
       idOf={({ id }) => id}
       actionsOf={(user) => [grant(user)]}

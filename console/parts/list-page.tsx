@@ -4,11 +4,12 @@ import type { ComponentChildren } from "preact";
 import { useRef } from "preact/hooks";
 import { type Action, type Opening, useActions } from "../core/action.ts";
 import { useKeys } from "../core/keys.ts";
+import { fill } from "../core/path.ts";
 import { narrow, query as urlQuery } from "../core/router.ts";
 import type { Query } from "../core/store.ts";
 import { counted, words } from "../core/text.ts";
 import { Actions } from "./actions.tsx";
-import { AsCommand, Heading } from "./basics.tsx";
+import { AsCommand, Heading, Link } from "./basics.tsx";
 import type { Column } from "./list.tsx";
 import { WholeList } from "./lists.tsx";
 import { useQuery } from "./use-query.ts";
@@ -19,7 +20,12 @@ type Props<R> = {
   readonly noun: string;
   readonly query: Query<readonly R[]>;
   /** The query reads at most this number of rows: the newest, or the first. */
-  readonly limit?: { readonly rows: number; readonly which: "newest" | "first" };
+  readonly limit?: {
+    readonly rows: number;
+    readonly which: "newest" | "first";
+    /** Shown if the list may have more rows: how the user finds the other rows. */
+    readonly others?: ComponentChildren;
+  };
   /** The query has searched the rows for the text in the address. */
   readonly isSearched?: boolean;
   readonly columns: readonly Column<R>[];
@@ -78,6 +84,13 @@ export function ListPage<R>(props: Props<R>) {
         </div>
       </Heading>
       {props.children}
+      {limit?.others !== undefined && data?.length === limit.rows && (
+        <p class="hint">
+          The list has more than {counted(limit.rows, noun)}. {urlQuery.value.get("q") && !isSearched &&
+            `Only the ${limit.which} ${limit.rows.toLocaleString("en")} are searched. `}
+          {limit.others}
+        </p>
+      )}
       <Filters label={title} states={states} />
       <WholeList
         label={title}
@@ -93,6 +106,13 @@ export function ListPage<R>(props: Props<R>) {
       <AsCommand line={cli} />
     </>
   );
+}
+
+/** Leads to the objects that the server finds for a text, if the list does not have all of them. */
+export function SearchAll({ text }: { readonly text: string }) {
+  const word = text.trim();
+  if (word === "") return <>Enter a part of a name to search for others.</>;
+  return <Link to={fill("/go/:text", { text: word })}>Search all objects for “{word}”</Link>;
 }
 
 /** The search text and the state of a list, both in the address of the page. */

@@ -2,7 +2,7 @@
 import type { FloatingIp } from "../../src/contract/network.ts";
 import { useMemo } from "preact/hooks";
 import type { Action } from "../core/action.ts";
-import { send } from "../core/client.ts";
+import { isCut, send } from "../core/client.ts";
 import { tenantctl } from "../core/command.ts";
 import { labelAction } from "../core/labels.ts";
 import { namedNics, type Names, namesOf } from "../core/members.ts";
@@ -14,7 +14,7 @@ import { ListPage } from "../parts/list-page.tsx";
 import { useQuery } from "../parts/use-query.ts";
 import type { Place } from "./place.ts";
 import { useKept } from "./projects.tsx";
-import { floatingIpsQuery, instancesQuery, projectNicsQuery } from "./queries.ts";
+import { floatingIpsQuery, instancesQuery, MORE_NICS, projectNicsQuery } from "./queries.ts";
 
 type Target = { readonly value: string; readonly label: string };
 
@@ -63,7 +63,7 @@ export function FloatingIps({ place }: { readonly place: Place }) {
       columns={columns}
       idOf={({ id }) => id}
       actionsOf={(ip) => [
-        attach(ip, targets, instanceOf(ip, names)),
+        attach(ip, targets, instanceOf(ip, names), isCut(nics)),
         ...(ip.attached_to === null ? [] : [detach(ip)]),
         label(ip),
         remove(ip),
@@ -100,7 +100,7 @@ export function FloatingIps({ place }: { readonly place: Place }) {
   );
 }
 
-function attach(ip: FloatingIp, targets: readonly Target[], from: string | null): Action {
+function attach(ip: FloatingIp, targets: readonly Target[], from: string | null, hasMore: boolean): Action {
   return {
     title: ip.attached_to === null ? `Attach ${ip.address}` : `Move ${ip.address}`,
     button: ip.attached_to === null ? "Attach" : "Move",
@@ -112,6 +112,7 @@ function attach(ip: FloatingIp, targets: readonly Target[], from: string | null)
       label: "To",
       type: "choice",
       choices: targets.filter(({ value }) => value !== ip.attached_to),
+      ...(hasMore && { hint: MORE_NICS }),
     }],
     refused: writersOnly() ?? (targets.length === 0 ? "The project has no NIC" : null),
     cli: ({ nic_id }) => tenantctl("floating-ip attach", [ip.name], { "--nic": nic_id || "NIC" }),

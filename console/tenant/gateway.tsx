@@ -5,7 +5,7 @@ import { PORT_FORWARD_PROTOCOLS } from "../../src/contract/enums.ts";
 import { PORT_MAX } from "../../src/contract/limits.ts";
 import { useMemo } from "preact/hooks";
 import { type Action, type Choice, useActions } from "../core/action.ts";
-import { get, getAll, type Refusal, send } from "../core/client.ts";
+import { get, getAll, isCut, type Refusal, send } from "../core/client.ts";
 import { tenantctl, updates } from "../core/command.ts";
 import { editing } from "../core/editing.ts";
 import { labelAction, labelTexts } from "../core/labels.ts";
@@ -20,7 +20,7 @@ import { WholeList } from "../parts/lists.tsx";
 import { useQuery } from "../parts/use-query.ts";
 import { useProjectOf } from "./projects.tsx";
 import { realizedText } from "./realized.ts";
-import { instancesQuery, projectNicsQuery, vpcQuery } from "./queries.ts";
+import { instancesQuery, MORE_NICS, projectNicsQuery, vpcQuery } from "./queries.ts";
 
 function gatewayQuery(id: string): Query<NatGateway> {
   return {
@@ -72,7 +72,7 @@ function Gateway({ gateway, refusal }: { readonly gateway: NatGateway; readonly 
   }));
   const argv = ["tenantctl", "nat-gateway", "update", name];
   useActions([
-    forwardAction(gateway, vpc, targets),
+    forwardAction(gateway, vpc, targets, isCut(nics)),
     labelAction({ path: `/v1/nat-gateways/${id}`, argv, flags: { "--vpc": vpc }, labels: gateway.labels }),
     deleteAction(gateway, vpc, forwards.data?.length ?? 0),
   ]);
@@ -167,6 +167,7 @@ function forwardAction(
   { id, name: gateway, vpc_id, project_id }: NatGateway,
   vpc: string,
   targets: readonly Choice[],
+  hasMore: boolean,
 ): Action {
   return {
     title: "Forward a port",
@@ -183,7 +184,14 @@ function forwardAction(
         initial: PORT_FORWARD_PROTOCOLS[0],
       },
       { name: "public_port", label: "Public port", type: "number", hint: `1 to ${PORT_MAX}` },
-      { name: "nic_id", label: "To", type: "choice", choices: targets, initial: targets[0]?.value ?? "" },
+      {
+        name: "nic_id",
+        label: "To",
+        type: "choice",
+        choices: targets,
+        initial: targets[0]?.value ?? "",
+        ...(hasMore && { hint: MORE_NICS }),
+      },
       { name: "nic_port", label: "Port of the NIC", type: "number", isOptional: true, hint: "Empty: the public port" },
     ],
     refused: writersOnly() ?? (targets.length === 0 ? "The VPC has no NIC with an address of this family" : null),

@@ -2,29 +2,32 @@
 import { INSTANCE_STATES } from "../../src/contract/enums.ts";
 import type { Instance } from "../../src/contract/instance.ts";
 import { tenantctl } from "../core/command.ts";
-import { go } from "../core/router.ts";
+import { PAGE_ROWS } from "../core/client.ts";
+import { go, query as urlQuery } from "../core/router.ts";
 import { INSTANCE_COLUMNS } from "../parts/instance-columns.tsx";
 import { AsCommand } from "../parts/basics.tsx";
-import { ListPage } from "../parts/list-page.tsx";
+import { ListPage, SearchAll } from "../parts/list-page.tsx";
 import { useKeys } from "../core/keys.ts";
+import { words } from "../core/text.ts";
 import { inProject, type Place } from "./place.ts";
 import { useKept } from "./projects.tsx";
 import { instancesQuery } from "./queries.ts";
 
 export function Instances({ place }: { readonly place: Place }) {
   useKept(place);
+  const { q = "", state = "" }: Partial<Record<string, string>> = Object.fromEntries(urlQuery.value);
   const create = () => go(inProject(place, "new-instance"));
   useKeys({ c: create });
   return (
     <ListPage<Instance>
       title="Instances"
       noun="instance"
-      query={instancesQuery(place)}
+      query={instancesQuery(place, state)}
+      limit={{ rows: PAGE_ROWS, which: "first", others: <SearchAll text={q} /> }}
       columns={INSTANCE_COLUMNS}
       idOf={({ id }) => id}
       open={({ id }) => `/instances/${id}`}
       states={INSTANCE_STATES}
-      stateOf={({ lifecycle }) => lifecycle.state}
       buttons={
         <button type="button" class="primary" aria-keyshortcuts="c" onClick={create}>
           Create an instance <kbd>c</kbd>
@@ -32,7 +35,7 @@ export function Instances({ place }: { readonly place: Place }) {
       }
       empty={
         <>
-          <p>The project has no instance.</p>
+          <p>{state === "" ? "The project has no instance." : `No instance is ${words(state)}.`}</p>
           <AsCommand
             line={tenantctl("instance create", [], {
               "--name": "web1",

@@ -2,7 +2,7 @@
 import type { PlacementGroup } from "../../src/contract/placement-group.ts";
 import { useMemo } from "preact/hooks";
 import type { Action } from "../core/action.ts";
-import { send } from "../core/client.ts";
+import { isCut, send } from "../core/client.ts";
 import { tenantctl, updates } from "../core/command.ts";
 import { editing } from "../core/editing.ts";
 import { labelAction } from "../core/labels.ts";
@@ -40,7 +40,15 @@ export function PlacementGroups({ place }: { readonly place: Place }) {
       text: ({ strictness }) => ELSE[strictness],
       cell: ({ strictness }) => ELSE[strictness],
     },
-    { name: "members", title: "Instances", width: "110px", isNumeric: true, sorts: true, text: members, cell: members },
+    {
+      name: "members",
+      title: "Instances",
+      width: "110px",
+      isNumeric: true,
+      sorts: true,
+      text: members,
+      cell: (group) => `${members(group)}${isCut(instances) ? " or more" : ""}`,
+    },
     LABELS_COLUMN,
     createdColumn(true),
   ];

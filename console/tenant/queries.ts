@@ -5,17 +5,18 @@ import type { FloatingIp, Subnet, Vpc } from "../../src/contract/network.ts";
 import type { PlacementGroup } from "../../src/contract/placement-group.ts";
 import type { SshKey } from "../../src/contract/ssh-key.ts";
 import type { Webhook } from "../../src/contract/webhook.ts";
-import { get, getAll, getArray } from "../core/client.ts";
+import { get, getAll, getArray, getFirst } from "../core/client.ts";
 import type { Query } from "../core/store.ts";
 import type { Place } from "./place.ts";
 
 const name = ({ tenant, project }: Place) => `${tenant} ${project}`;
 
-export function instancesQuery(place: Place): Query<Instance[]> {
+/** The first instances of a project, which can have 10,000. */
+export function instancesQuery(place: Place, state = ""): Query<Instance[]> {
   return {
-    key: `instances ${name(place)}`,
+    key: `instances ${name(place)} ${state}`,
     kinds: ["instance"],
-    read: (signal) => getAll<Instance>("/v1/instances", { ...place }, signal),
+    read: (signal) => getFirst<Instance>("/v1/instances", { ...place, state }, signal),
   };
 }
 
@@ -36,11 +37,15 @@ export function nicsQuery(instance: string): Query<Nic[]> {
   };
 }
 
+/** The hint of a choice of NICs that does not have all NICs of the project. */
+export const MORE_NICS = "The first NICs of the project. For another NIC, use the command with its UUID";
+
+/** The first NICs of a project. */
 export function projectNicsQuery(place: Place): Query<Nic[]> {
   return {
     key: `nics ${name(place)}`,
     kinds: ["instance"],
-    read: (signal) => getAll<Nic>("/v1/nics", { ...place }, signal),
+    read: (signal) => getFirst<Nic>("/v1/nics", { ...place }, signal),
   };
 }
 

@@ -3,7 +3,7 @@ import { useSignal } from "@preact/signals";
 import type { Webhook, WebhookCreated, WebhookPatch } from "../../src/contract/webhook.ts";
 import type { Action, Field, Values } from "../core/action.ts";
 import { send } from "../core/client.ts";
-import { command, tenantctl } from "../core/command.ts";
+import { tenantctl } from "../core/command.ts";
 import { writersOnly } from "../core/session.ts";
 import { Copyable, Link } from "../parts/basics.tsx";
 import { createdColumn } from "../parts/columns.tsx";

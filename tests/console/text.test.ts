@@ -3,7 +3,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { command, updates } from "../../console/core/command.ts";
-import { filterOf, isPlain } from "../../console/core/filter.ts";
+import { filterOf, serverWord } from "../../console/core/filter.ts";
 import { decidingRule, type Packet, packetOf } from "../../console/core/firewall.ts";
 import { fill, match, narrowed } from "../../console/core/path.ts";
 import { bytes, counted, exactBytes, onlyWhile, parseBytes, relative, sentence } from "../../console/core/text.ts";
@@ -48,14 +48,16 @@ describe("a search text", () => {
   });
 
   test.each([
-    ["", true],
-    ["  web1 ", true],
-    ["fd00:1::2", true],
-    ["state:failed", false],
-    ["-web1", false],
-    ["web1 db1", false],
-  ])("'%s' is one word that the server can search for: %s", (text, expected) => {
-    expect(isPlain(text, ["name", "state"])).toBe(expected);
+    ["", "", true],
+    ["  web1 ", "web1", true],
+    ["fd00:1::2", "fd00:1::2", true],
+    ["-", "", true],
+    ["state:failed", "", false],
+    ["-web1", "", false],
+    ["db web1", "web1", false],
+    ["state:failed -db web", "web", false],
+  ])("of '%s', the server searches for '%s', which is the whole text: %s", (text, word, isAll) => {
+    expect(serverWord(text, ["name", "state"])).toEqual({ word, isAll });
   });
 
   test("matches a row if and only if the same word with a leading - does not match it", () => {
