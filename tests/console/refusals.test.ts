@@ -94,12 +94,12 @@ test("a refusal that each read repeats is announced once, and its request id is 
   const problem = own.page.locator(".problem");
   await problem.getByText("first-id").waitFor();
   // A screen reader announces an alert at each change of its content.
-  await problem.getByRole("alert").evaluate(`(alert) => {
+  await own.page.evaluate(`{
     window.announced = 0;
-    new MutationObserver(() => window.announced++)
-      .observe(alert.parentElement.parentElement, { childList: true });
-    new MutationObserver(() => window.announced++)
-      .observe(alert, { childList: true, characterData: true, subtree: true });
+    const alert = document.querySelector(".problem [role=alert]");
+    const observer = new MutationObserver(() => window.announced++);
+    observer.observe(alert, { childList: true, characterData: true, subtree: true });
+    observer.observe(alert.parentElement.parentElement, { childList: true });
   }`);
   await refuse("second-id");
   await own.page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
