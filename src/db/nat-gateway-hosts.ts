@@ -54,13 +54,17 @@ export async function listHomeless(db: Db, fence_s: number, { rows_max, after }:
   return (await db.query<Homeless>(HOMELESS, [fence_s, rows_max, after])).rows;
 }
 
+// The same conditions as in guard_cn_may_host_gateway, which the commit checks for one node.
 const CANDIDATES = `
   select t.server_uuid, t.name as nic_tag,
          (select count(*) from nat_gateway g where g.host_cn_uuid = t.server_uuid) as gateways
     from cn_nic_tag t
+    join cn using (server_uuid)
+    join cn_signal s using (server_uuid)
+    left join cn_placement p using (server_uuid)
    where t.bridge is not null and t.name = any($2::text[])
-     and guard_cn_may_host_gateway(
-           jsonb_build_object('server_uuid', t.server_uuid, 'nic_tag', t.name, 'live_s', $1::int))
+     and cn.state = 'approved' and cn.role in ('edge', 'both') and not coalesce(p.cordoned, false)
+     and s.last_seen >= (select berth_now()) - make_interval(secs => $1)
    order by t.name, t.server_uuid`;
 
 /** Lists the nodes that may run gateways on these NIC tags. */
