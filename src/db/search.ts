@@ -50,9 +50,13 @@ const SEARCH = `
     (select 'instance', id::text, name, state, ${rankOf("name", `or ${HAS_ADDRESS}`)} from instance
       where ${OF_TENANT} and (lower(name) like $1 or id between $5 and $6
         or $7 and id in (
+          select instance_id from nic where ${OF_TENANT} and host(primary_ipv4) like $1
+          union all
+          select instance_id from nic where ${OF_TENANT} and primary_ipv6 is not null and host(primary_ipv6) like $1
+          union all
           select instance_id from nic
-           where ${OF_TENANT} and (host(primary_ipv4) like $1 or host(primary_ipv6) like $1
-              or exists (select from unnest(additional_ips) a where host(a) like $1))))
+           where ${OF_TENANT} and additional_ips <> '{}'
+             and exists (select from unnest(additional_ips) a where host(a) like $1)))
       ${best("name")})
     union all
     (select 'floating_ip', id::text, name, host(address), ${rankOf("name", "or address = $9::inet")} from floating_ip
