@@ -7,7 +7,7 @@ import { sagaBehavior } from "../../actors/saga/transition.ts";
 import { chance, pick } from "./chance.ts";
 import type { Counters } from "./counters.ts";
 import { lamp } from "../engine/probe.ts";
-import { errand } from "./errand.ts";
+import { errand, errandLamp } from "./errand.ts";
 import { createJournal, type Journal } from "./journal.ts";
 import type { Plan } from "./plan.ts";
 import { createScheduler, type Scheduler } from "./scheduler.ts";
@@ -36,6 +36,7 @@ export const behaviors: readonly AnyBehavior[] = [
   ...production.filter((behavior) => behavior.kind !== "saga"),
   sagaBehavior(known),
   lamp,
+  errandLamp,
 ];
 
 /** The behaviors of an earlier release, in which no decision joins the commit of a tell. */

@@ -47,6 +47,8 @@ export const EDGES: Readonly<Record<string, Edges>> = {
     smash: ["off>absent"],
     tick: ["on>off"],
   },
+  // Not published: the lamps of errand.ts.
+  "errand-lamp": { make: ["absent>off"], guarded: ["off>off"] },
   saga: {
     start: ["absent>running"],
     tick: ["running>running", "running>succeeded", "running>unwinding", "unwinding>unwinding", "unwinding>unwound"],
@@ -82,6 +84,7 @@ export const AUDITED: Readonly<Record<string, string>> = {
   "api-key revoke": "delete_api_key",
   "saga abandon": "operations_abandon",
   "lamp make": "lamp_make",
+  "errand-lamp make": "lamp_make",
   "job claim": "agent_claim",
   "job complete": "agent_complete",
   "job fail": "agent_complete",
@@ -96,6 +99,8 @@ export const UNSENT: ReadonlySet<string> = new Set([
   "cn last_claim_ended",
   "saga tick",
   "lamp tick",
+  "errand-lamp make",
+  "errand-lamp guarded",
   "job tick",
   "saga job_ended",
   "job enqueue",

@@ -179,7 +179,8 @@ async function startErrand(
 ): Promise<void> {
   const id = `errand ${command.id}`;
   const by = nodeName(command.node);
-  await send({ kind: "saga", id }, { type: "start", id, saga: "errand", params: { server_uuid: by }, references: [] });
+  const params = { server_uuid: by, guarded: choose(environment, `guarded ${id}`, 3) === 0 };
+  await send({ kind: "saga", id }, { type: "start", id, saga: "errand", params, references: [] });
   for (let round = 1; round <= ERRAND_ROUNDS; round += 1) {
     await later(environment, choose(environment, `rest ${id} ${round}`, 400), undefined);
     await work(environment, command, send, round * 10);

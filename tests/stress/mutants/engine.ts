@@ -182,6 +182,15 @@ export const ENGINE_MUTANTS: readonly Mutant<Invariant>[] = [
     edits: [{ file: DRAFT, find: `if (out.out === "refuse") draft.refused ??= out;`, replace: "" }],
   },
   {
+    name: "unjoined_tell_lost",
+    caughtBy: "10 operations come to rest",
+    edits: [{
+      file: DRAFT,
+      find: "if (part.joins === true && !context.isRetry && join(draft, part, by, context)) return;",
+      replace: "if (part.joins === true && !context.isRetry) return void join(draft, part, by, context);",
+    }],
+  },
+  {
     name: "tell_forgotten",
     caughtBy: "10 operations come to rest",
     edits: [{
