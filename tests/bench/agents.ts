@@ -23,7 +23,7 @@ import { HEAP_FLAG } from "../../src/permissions.ts";
 import { type DbClient, openClient } from "../../src/db/pool.ts";
 import { formatApiKey } from "../../src/lib/ids/api-key.ts";
 import { type OwnCluster, ownCluster } from "../support/cluster.ts";
-import { startServer } from "../support/server-process.ts";
+import { START_LIMIT_MS, startServer } from "../support/server-process.ts";
 import { type Call, request } from "../processes/client.ts";
 import { emptyBenchDatabase } from "./bench-database.ts";
 import { startFleet } from "./agents-fleet.ts";
@@ -52,7 +52,6 @@ const OTHER_FILES = 300;
 const ONE_TIME_CONNECTIONS = 150;
 /** The agents start within the length of a long poll, so that the ends of their polls are spread evenly. */
 const RAMP_MS = CLAIM_WAIT_S_MAX * 1_000;
-const START_LIMIT_MS = 180_000;
 /** After this time, every long poll has ended at least once. */
 const WARM_UP_MS = (CLAIM_WAIT_S_MAX + 5) * 1_000;
 const WARM_UP_REQUESTS = 500;

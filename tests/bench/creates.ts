@@ -6,7 +6,7 @@ import process from "node:process";
 import { parseArgs } from "node:util";
 import { type DbClient, openPool } from "../../src/db/pool.ts";
 import { type OwnCluster, ownCluster } from "../support/cluster.ts";
-import { startServer } from "../support/server-process.ts";
+import { START_LIMIT_MS, startServer } from "../support/server-process.ts";
 import { benchDatabase } from "./bench-database.ts";
 import { type Fleet, startFleet } from "./agents-fleet.ts";
 import { cpuTime_ms } from "./cpu-time.ts";
@@ -26,7 +26,6 @@ const LOADS = [
 ] as const;
 const WARM_UP_MS = 2_000;
 const CREATE_LIMIT_MS = 60_000;
-const START_LIMIT_MS = 60_000;
 const COUNT_LIMIT_MS = 60_000;
 
 export type CreatesLine = {

@@ -9,6 +9,7 @@ import { KEY_LOOKUP_CHARS, KEY_SECRET_CHARS } from "../../src/contract/limits.ts
 import type { DbClient } from "../../src/db/pool.ts";
 import { freePort } from "../../src/db/postgres-process.ts";
 import { formatApiKey } from "../../src/lib/ids/api-key.ts";
+import { START_LIMIT_MS } from "../support/server-process.ts";
 import { cpuTime_ms } from "./cpu-time.ts";
 import type { LoadOrder, LoadReport } from "./load.ts";
 import { countRows, expectEqual, type LoadResult } from "./engine-load.ts";
@@ -25,7 +26,6 @@ export type HttpLoadOptions = {
 
 const PROJECT = new URL("../../", import.meta.url);
 const WARM_UP_MS = 2_000;
-const START_LIMIT_MS = 20_000;
 /** A rate limit that is higher than the number of requests a server can answer in a minute. */
 const RATE_MAX = "1000000000";
 

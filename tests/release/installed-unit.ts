@@ -4,6 +4,7 @@ import { spawn } from "node:child_process";
 import { chown, mkdir, readdir, readFile, readlink } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
+import { START_LIMIT_MS } from "../support/server-process.ts";
 import { type DebianRoot, INSIDE_PATH } from "./debian-root.ts";
 import { parseUnit } from "./unit.ts";
 
@@ -18,7 +19,6 @@ export type InstalledUnit = {
   stop(): Promise<number | NodeJS.Signals>;
 };
 
-const START_LIMIT_MS = 60_000;
 const LOOK_MS = 100;
 const LISTENING = /"message":"listening".*"url":"([^"]+)"/;
 

@@ -3,6 +3,7 @@
 // same answer (docs/reliability.md, R-01). deno run -A tests/stress/commit-kills.ts [--kills N]
 import process from "node:process";
 import { parseArgs } from "node:util";
+import { START_LIMIT_MS } from "../support/server-process.ts";
 import { callOf, type Operation, request } from "../processes/client.ts";
 import { type KillSite, openKillSite } from "./commit-kills-site.ts";
 import { type Kill, type Place, PLACES, type Wanted } from "./commit-kills-watch.ts";
@@ -30,7 +31,6 @@ const COMMANDS = [
 const COMMIT_LIMIT_MS = 10_000;
 /** The number of servers that must run before a kill, so that the clients of the killed server have another server. */
 const RUNNING_MIN = 2;
-const START_LIMIT_MS = 60_000;
 const LOOK_MS = 10;
 const PAUSE_MS_MAX = 100;
 
@@ -56,7 +56,10 @@ function runCommitKills(report: Report): Promise<Report> {
     goesOn: () => done() < kills && tries.left > 0,
     async causeFaults(round) {
       for (const end = Math.min(kills, done() + ROUND_KILLS); done() < end && tries.left > 0; tries.left -= 1) {
-        await until(() => round.servers.urls().length >= RUNNING_MIN, { limit_ms: START_LIMIT_MS, look_ms: LOOK_MS });
+        const running = () => round.servers.urls().length >= RUNNING_MIN;
+        if (!await until(running, { limit_ms: START_LIMIT_MS, look_ms: LOOK_MS })) {
+          throw new Error(`fewer than ${RUNNING_MIN} servers run`);
+        }
         await sleep(Math.random() * PAUSE_MS_MAX);
         note(report, await killOnce(round.servers));
       }

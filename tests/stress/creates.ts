@@ -11,6 +11,7 @@ import { capacityFor, createCall, openCreatesSite } from "../bench/creates-site.
 import { brokenInvariants } from "../doctor/broken.ts";
 import { ownCluster } from "../support/cluster.ts";
 import { databaseUrl } from "../support/database-url.ts";
+import { START_LIMIT_MS } from "../support/server-process.ts";
 import { type Pair, startPair } from "../processes/pair.ts";
 import { brokenRules, freeAddresses, isAtRest } from "./creates-checks.ts";
 import { clientViolations, findInstances, nodeViolations } from "./creates-history.ts";
@@ -45,8 +46,6 @@ const PACE: Pace = {
   capacity_ms: 30_000,
   status: { check_ms: 500, full_ms: 60_000 },
 };
-/** The time limit of the start, long enough for a slow machine. */
-const START_LIMIT_MS = 60_000;
 const CREATE_LIMIT_MS = 1_800_000;
 const REST_LIMIT_MS = 60_000;
 const LOOK_MS = 10;
