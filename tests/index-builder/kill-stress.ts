@@ -1,9 +1,9 @@
 // Uses strace to interrupt a publication at every system call that changes the disk: kills the program or simulates a
 // full disk. After each interruption, the site must equal the tree before or after the publication, byte for byte, and
 // the next run must complete. `deno run -A tests/index-builder/kill-stress.ts [PROGRAM...]`: PROGRAM defaults to this
-// checkout under Deno.
+// checkout under Deno. It fails if it has not interrupted each kind of call in NEEDED.
 import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdtempSync, readdirSync, readlinkSync, rmSync, symlinkSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
@@ -34,17 +34,23 @@ const CALLS = [
   "pwrite64",
   "write",
 ];
+/** Each publication has calls of each of these kinds; which call of a kind it uses depends on the libraries. */
+const NEEDED = ["rename", "symlink", "fsync|fdatasync", "mkdir", "write"];
 const FAULTS = ["signal=KILL", "error=ENOSPC"];
 /** The limit of the loop. It is larger than the number of calls of one kind in a run. */
 const WHEN_MAX = 400;
+/** strace writes one of these texts for a call at which it caused the fault. */
+const CAUSED = /\(INJECTED\)|killed by SIGKILL/;
 
 const T0 = ["--recorded", webFolder("t0"), "--vendor", "debian", "--at", "2026-10-09T05:17:00Z"];
 /** The same vendor with more images, for a different tree. */
 const T1 = ["--recorded", webFolder("wide/debian"), ...T0];
 
 const folder = mkdtempSync(join(tmpdir(), "kill-stress-"));
+const log = join(folder, "strace.log");
 let tried = 0;
-let hit = 0;
+/** The number of faults that were caused, by call and fault. */
+const caused = new Map<string, number>();
 const broken: string[] = [];
 try {
   const before = await publishedBy("before", T0);
@@ -54,13 +60,21 @@ try {
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
-console.log(`${tried} faulted publications, ${hit} of them ended by the fault, ${broken.length} inconsistent`);
+for (const fault of FAULTS) {
+  for (const call of NEEDED) {
+    const matches = new RegExp(`^(?:${call})\\w* ${fault}$`);
+    if (![...caused.keys()].some((each) => matches.test(each))) broken.push(`${fault} hit no call ${call}`);
+  }
+}
+for (const [what, count] of caused) console.log(`${what.padEnd(30)} ${count}`);
+console.log(`${tried} publications, ${broken.length} problems`);
 for (const line of broken) console.log(line);
-process.exit(broken.length === 0 && hit > 0 ? 0 : 1);
+process.exit(broken.length === 0 ? 0 : 1);
 
 async function publishedBy(name: string, argv: readonly string[]): Promise<string> {
   const site = join(folder, name);
-  run(["all", "--site", site, ...argv], []);
+  const ended = run(["all", "--site", site, ...argv], []);
+  if (ended !== 0) throw new Error(`the publication ${name} without a fault ended with ${ended}`);
   return await contentOf(site);
 }
 
@@ -68,12 +82,12 @@ async function everyMoment(call: string, fault: string, trees: { before: string;
   for (let when = 1; when <= WHEN_MAX; when++) {
     const site = join(folder, `${tried++}`);
     copySite(join(folder, "before"), site);
-    const ended = run(["all", "--site", site, ...T1], [
+    run(["all", "--site", site, ...T1], [
       "strace",
       "-f",
       "-qq",
       "-o",
-      "/dev/null",
+      log,
       "-e",
       `trace=${call}`,
       "-e",
@@ -84,16 +98,18 @@ async function everyMoment(call: string, fault: string, trees: { before: string;
     if (found !== trees.before && found !== trees.after) {
       broken.push(`${at}: the site is neither tree: ${found.slice(0, 200)}`);
     }
-    if (ended !== 0) hit++;
     const next = run(["all", "--site", site, ...T1], []);
     if (next !== 0 || await contentOf(site) !== trees.after) broken.push(`${at}: the next run ended with ${next}`);
     const left = readdirSync(siteAt(site).generations).filter((name) => name.endsWith(".draft"));
     if (left.length > 0) broken.push(`${at}: ${left.join(", ")} left behind`);
     rmSync(site, { force: true });
     rmSync(siteAt(site).generations, { recursive: true, force: true });
-    // The number is above the last call of this kind, so the run was not interrupted.
-    if (ended === 0) return;
+    // The number is above the last call of this kind. The exit code does not show this: a program may survive an error.
+    if (!CAUSED.test(readFileSync(log, "utf8"))) return;
+    const what = `${call} ${fault}`;
+    caused.set(what, (caused.get(what) ?? 0) + 1);
   }
+  broken.push(`${call} ${fault}: more than ${WHEN_MAX} calls, so the later ones were not interrupted`);
 }
 
 function run(argv: readonly string[], wrapper: readonly string[]): number {
