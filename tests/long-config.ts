@@ -80,6 +80,7 @@ export const LONG = [
 export default defineConfig({
   root: fileURLToPath(new URL("../", import.meta.url)),
   test: {
+    update: "none",
     include: [...LONG],
     globalSetup: ["tests/support/global-setup.ts"],
     pool: "forks",

@@ -8,6 +8,7 @@ export const MACHINES = ["tests/machines/*.test.ts"] as const;
 export default defineConfig({
   root: fileURLToPath(new URL("../", import.meta.url)),
   test: {
+    update: "none",
     include: [...MACHINES],
     globalSetup: ["tests/support/global-setup.ts"],
     pool: "forks",

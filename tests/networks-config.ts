@@ -9,6 +9,7 @@ export const NETWORKS = ["tests/networks/*.test.ts"] as const;
 export default defineConfig({
   root: fileURLToPath(new URL("../", import.meta.url)),
   test: {
+    update: "none",
     include: [...NETWORKS],
     pool: "forks",
     maxWorkers: 1,

@@ -9,6 +9,7 @@ export const NIGHTLY = ["tests/nightly/*.test.ts"] as const;
 export default defineConfig({
   root: fileURLToPath(new URL("../", import.meta.url)),
   test: {
+    update: "none",
     include: [...NIGHTLY],
     globalSetup: ["tests/support/global-setup.ts"],
     pool: "forks",

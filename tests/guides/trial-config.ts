@@ -6,6 +6,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   root: fileURLToPath(new URL("../../", import.meta.url)),
   test: {
+    update: "none",
     include: ["tests/guides/*-trial.ts"],
     globalSetup: ["tests/support/global-setup.ts"],
     pool: "forks",
