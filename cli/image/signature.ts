@@ -51,9 +51,8 @@ export async function verifyDetached(
     const binary = Readable.toWeb(createReadStream(content.path)) as ReadableStream<Uint8Array>;
     const message = await openpgp.createMessage({ binary });
     const result = await openpgp.verify({ ...common, message, format: "binary" });
-    // openpgp verifies the signature after the last byte was read. It notices reads only if they use `getReader`, which
-    // its own stream type lacks.
-    const reader = (result.data as unknown as ReadableStream<Uint8Array>).getReader();
+    // openpgp verifies the signature after the last byte was read. It notices reads only if they use `getReader`.
+    const reader = (result.data as ReadableStream<Uint8Array>).getReader();
     while (!(await reader.read()).done);
     return await goodOf(result.signatures, keys);
   });
