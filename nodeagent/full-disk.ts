@@ -16,7 +16,7 @@ export function ignoreFullDisk(error: unknown): void {
   if (!isDiskFull(error)) throw error;
 }
 
-/** Repeats work while it fails because the disk is full. Calls `onFull` with the first of these errors. */
+/** Repeats work while the disk is full, until `signal` aborts. Calls `onFull` with the first of these errors. */
 export async function untilRoom(
   work: () => Promise<void>,
   { signal, onFull }: { readonly signal: AbortSignal; readonly onFull: (error: Error) => void },

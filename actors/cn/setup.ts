@@ -56,7 +56,7 @@ export function approveSetup(s: On<"awaiting_setup">, m: Msg<"approve_setup">, n
   );
 }
 
-/** Hands out the bundle once. The same commit binds the node's key, so only one machine ever has the key. */
+/** Gives the bundle to the first request. The same commit binds the node's key, so only one machine has the key. */
 export function takeBundle(s: On<"setting_up">, m: Msg<"take_bundle">): Out<CnState> {
   if (s.bundle_taken) {
     return refuse(conflict("the setup bundle of this run was already fetched; it can be fetched only once"));

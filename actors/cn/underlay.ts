@@ -30,7 +30,7 @@ export function reportedUnderlay(
   };
 }
 
-/** Increases the generation of the node's VPCs if other nodes must send to another address or with another MTU. */
+/** Returns the effect that increases the generation of the node's VPCs if its address or its MTU changed. */
 export function underlayMoved(before: Underlay & { readonly server_uuid: string }, after: Underlay): Condition[] {
   const [from, to] = [underlayOf(before), underlayOf(after)];
   if (from.address === to.address && from.mtu === to.mtu) return [];

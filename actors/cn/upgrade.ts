@@ -8,7 +8,7 @@ import type { Out } from "../engine/types.ts";
 import type { Msg, UpgradedRecord, UpgradeWanted } from "./messages.ts";
 import { type CnState, type On, resource } from "./state.ts";
 
-/** The saga that upgrades one node, and its steps. The background worker ends the steps `drain` and `back`. */
+/** The saga that upgrades one node, and its steps. The background worker ends the steps `drain` and `return`. */
 export const CN_UPGRADE = {
   saga: "cn-upgrade",
   cordoned: "cordon",

@@ -16,7 +16,7 @@ export function byteSizeOf(text: string): number | null {
 const BYTES_MEANT_MIN = 1024 ** 2;
 
 /**
- * Parses a size like byteSizeOf. `source` names the option in the failure. Also throws a usage Failure for a small
+ * Parses a size as byteSizeOf does. `source` names the option in the failure. Also throws a usage Failure for a small
  * number without a unit: `64` probably means 64GiB, and `64B` means 64 bytes.
  */
 export function parseByteSize(text: string, source: string): number {

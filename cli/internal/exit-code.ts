@@ -1,4 +1,4 @@
-// Exit codes of all executables. Scripts rely on these numbers.
+// Exit codes of the executables. Scripts rely on these numbers.
 
 export const EXIT = {
   ok: 0,

@@ -18,9 +18,7 @@ export function isDue({ access_expires_at }: Tokens, wall_ms: number): boolean {
   return Date.parse(access_expires_at) - wall_ms < RENEW_BEFORE_MS;
 }
 
-/**
- * Logs in without retries. The server cannot repeat the answer to a login, because it would have to store the password.
- */
+/** Logs in without retries and without an Idempotency-Key. If the answer is lost, the user must log in again. */
 export async function startSession(environment: Environment, server: Server, body: LoginBody): Promise<Tokens> {
   const call = { method: "POST", path: "/v1/auth/login", body, limit_ms: LOGIN_LIMIT_MS } as const;
   const answer = await exchange(environment, { ...server, token: null }, call);

@@ -19,7 +19,7 @@ import { RowList } from "../parts/lists.tsx";
 import { useQuery } from "../parts/use-query.ts";
 import { type Names, NO_NAMES, usernamesOf, usersQuery } from "./directory.ts";
 
-/** Each step adds this many older events to the list. */
+/** Each step adds at most this many older events to the list. */
 const STEP_EVENTS = 500;
 /**
  * The largest number of requests in one step. Each request searches 10,000 events. So a step ends even if no event
@@ -123,7 +123,7 @@ export function Audit({ tenant = null }: { readonly tenant?: string | null }) {
   const text = urlQuery.value.get("find") ?? "";
   const parsed = auditSearchOf(text);
   const search = typeof parsed === "string" ? {} : parsed;
-  // Another search begins with one step again.
+  // A new search begins with one step.
   const asked = useSignal({ text, steps: 1 });
   const steps = asked.value.text === text ? asked.value.steps : 1;
   const query = found(tenant, search, steps);
@@ -139,7 +139,7 @@ export function Audit({ tenant = null }: { readonly tenant?: string | null }) {
       </Heading>
       <Filters label="Audit" name="find" hint="action:cn_approve object:UUID decision:deny" />
       {typeof parsed === "string"
-        ? <p class="hint" role="status">{parsed}. Until then the newest events are shown.</p>
+        ? <p class="hint" role="status">{parsed}. The list shows the newest events.</p>
         : (
           <p class="hint">
             <code>action:</code> <code>actor:</code> <code>object:</code> <code>request:</code> <code>decision:</code>
@@ -177,7 +177,7 @@ export function Audit({ tenant = null }: { readonly tenant?: string | null }) {
 /** Names the filters that no event matches, with a button that removes them. */
 function Nothing({ search }: { readonly search: AuditSearch }) {
   const filters = Object.entries(search).map(([name, value]) => `${name} ${value}`);
-  if (filters.length === 0) return <p>The chain has no event.</p>;
+  if (filters.length === 0) return <p>There are no events.</p>;
   return (
     <>
       <p>No event has {filters.join(" and ")}.</p>

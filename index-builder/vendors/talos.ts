@@ -1,6 +1,6 @@
 // Talos Linux: GitHub names the newest release, and the vendor's image factory builds its images on demand. Only
 // customers of the factory get hashes; all others get the status 402. Only 402 means that there is no digest; any other
-// status is a fault.
+// error is a fault.
 import { z } from "zod";
 import { osinfoArch } from "../arch.ts";
 import { isFault, unreadable } from "../fault.ts";

@@ -33,8 +33,7 @@ const HOSTLESS = `
    order by masklen(r.destination) desc`;
 
 /**
- * Lists the gateways that have no node, and to which a subnet's routes send an address. The longest destination is
- * first.
+ * Lists the gateways without a node to which a subnet's routes lead for an address. The longest destination is first.
  */
 export async function listHostlessGateways(
   db: Db,

@@ -12,7 +12,7 @@ export function devClockRoutes(app: App, deps: Access, advance: (seconds: number
   const clockRoute = createRoute({
     method: "post",
     path: "/lab/clock",
-    tags: ["Laboratory"],
+    tags: ["Development"],
     summary: "Move the clock of deadlines and expiries forward",
     ...openRights(deps, "LabClock"),
     ...ASKS,

@@ -16,7 +16,7 @@ import type { App, RouteDeps } from "./deps.ts";
 
 type Deps = Pick<RouteDeps, "allow" | "credentials" | "kysely" | "newId" | "send" | "settings" | "tokens">;
 
-const tags = ["Laboratory"];
+const tags = ["Development"];
 const PATH = "/lab/sign-in";
 const NO_KEY = badRequest("only an API key can create a link; the link has the rights of the key");
 

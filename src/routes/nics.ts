@@ -48,7 +48,7 @@ export function nicRoutes(app: App, deps: Deps): void {
     const { ip: text, subnet: subnet_id, instance: instance_id, tenant, project, ...rest } = c.req.valid("query");
     const { label: labels, ...query } = rest;
     const ip = text === undefined ? undefined : parseIp(text);
-    if (ip === null) return faultResponse(c, badRequest("ip: must be an IPv4 or IPv6 address"));
+    if (ip === null) return faultResponse(c, badRequest(`ip: must be an IPv4 or IPv6 address, not ${text}`));
     const caller = callerOf(c);
     const own = observes(caller) ? undefined : caller.tenant_id ?? undefined;
     if (own !== undefined && tenant !== undefined && tenant !== own) return c.json({ items: [] }, 200);

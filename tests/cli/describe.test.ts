@@ -1,4 +1,4 @@
-// Tests `describe` and `events` of nodes and instances, in both programs.
+// Tests `describe` of opsctl, and `events` of both programs.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runTenantctl } from "../../cli/tenantctl/program.ts";
 import { type ComputeFixture, openComputeFixture } from "../compute/compute-fixture.ts";

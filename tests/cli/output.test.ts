@@ -102,7 +102,7 @@ describe("rows and columns of a list", () => {
     ["--columns", "name,sysinfo.Product", "-o json and -o jsonpath=.items[*].FIELD print other fields of the records"],
     ["--columns", "", 'the list has no column "";'],
     ["--filter", "name", "is not a condition"],
-    ["--sort-by", "name:up", "--sort-by must be KEY or KEY:desc"],
+    ["--sort-by", "name:up", "--sort-by must be KEY, KEY:asc or KEY:desc"],
   ])("%s %s is a usage error", async (flag, value, message) => {
     const ran = await opsctl(["silo", "list", flag, value], { server });
     expect(ran.code).toBe(2);

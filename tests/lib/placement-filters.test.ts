@@ -184,7 +184,7 @@ const CASES: readonly Case[] = [
     "cn-affinity-required",
     { rules: { fault_domain: "a3" } },
     grouped({ level: "fault_domain" }, "a3"),
-    "another instance of placement group web is on the same fault domain",
+    "another instance of placement group web is in the same fault domain",
   ],
   ["cn-bhyve-compatible", {}, {}, "skip"],
   ["cn-bhyve-compatible", {}, moved({}), "accept"],
@@ -211,7 +211,7 @@ const CASES: readonly Case[] = [
   ["cn-zfs-compatible", { capacity: capacity({ zpools: [] }) }, moved({}), "it has no pool zones"],
 ];
 
-test("with affinity, no node is beside an instance whose node lost its fault domain", () => {
+test("an instance whose node lost its fault domain counts only with affinity", () => {
   const members = [{ instance_id: uuid(7), server_uuid: uuid(2), fault_domain: null }];
   const said = (policy: GroupRules["policy"]) => {
     const rules = { id: uuid(90), name: "web", policy, level: "fault_domain", strictness: "required" } as const;

@@ -75,7 +75,7 @@ describe.skipIf(missing !== null)("the lease of a NAT gateway", () => {
     const shown = await site.run(["ip", "-n", `${node}-${vni}`, "addr", "show", "dev", "xt"]);
     return ADDRESSES.filter((address) => shown.includes(`${address}/`));
   };
-  /** Returns which of the gateway's addresses a node of the external network resolves. */
+  /** Returns which of the gateway's addresses a host of the external network resolves. */
   const resolved = async () => {
     await site.onInternet("ip", "neigh", "flush", "dev", "eth0");
     await site.onInternet("ping", "-c", "1", "-W", "1", NAT.ipv4);

@@ -1,5 +1,5 @@
-// Tests the records of VMs on a full disk: a change that cannot be written does not take effect, and is made when the
-// disk has room. The full disk is a small file system in memory, so these tests need root.
+// Tests the records of VMs on a full disk: a change that cannot be written has no effect, and succeeds once the disk
+// has room. The full disk is a small file system in memory, so these tests need root.
 import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { mkdir, rm, writeFile } from "node:fs/promises";

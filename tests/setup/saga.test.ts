@@ -154,7 +154,7 @@ const CUTS = [["crash", "before_commit"], ["crash", "after_commit"], ["connectio
 /** Columns of the node that an undone run may change: the version, and the columns that describe the run. */
 const TRACES = ["version", "last_setup_error", "disk_layout", "setup_operation_id"];
 
-/** Returns the changed rows with names instead of ids and times, so that cases can be compared. */
+/** Returns the changed rows without the old rows of nodes and boot records. Names replace ids and times. */
 function changesOf(before: Dump, after: Dump, c: Case): string[] {
   const names: [string, string][] = [
     [c.server_uuid, "<node>"],

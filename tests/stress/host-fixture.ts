@@ -18,8 +18,9 @@ export type HostFixture = Site & {
   readonly instances: Readonly<Record<InstanceName, Made>>;
   readonly bound_ip: string;
   readonly free_ip: string;
-  /** The operation that restarts the busy instance, and its job, which its node has claimed. */
+  /** The operation that restarts the busy instance. */
   readonly restart: string;
+  /** The job of `restart`, which its node has claimed. */
   readonly restart_job: string;
 };
 /** An instance on its node, with one NIC and one disk. */
@@ -30,7 +31,7 @@ export type Made = {
   readonly disk: string;
 };
 
-/** The RAM of each node: more than all instances need. parent-pairs.ts covers a node whose room is too small. */
+/** The RAM of each node: more than all instances need. parent-pairs.ts covers a node with too little memory. */
 const ROOM_MB = 65_536;
 const LEASE_S = 3_600;
 const ROUNDS_MAX = 20;

@@ -38,7 +38,7 @@ export function shownColumns<T>(
 function sorted<T>(entries: readonly Entry<T>[], columns: readonly Column<T>[], text: string): readonly Entry<T>[] {
   const [key = "", order = "asc", ...rest] = text.split(":");
   if (rest.length > 0 || !LIST_ORDER.some((each) => each === order)) {
-    throw usageFailure(`--sort-by must be KEY or KEY:desc, not ${text}`);
+    throw usageFailure(`--sort-by must be KEY, KEY:asc or KEY:desc, not ${text}`);
   }
   const read = reader(key, columns, entries);
   // The values in a column of ages are times. The latest time is the lowest age, so the order is reversed.

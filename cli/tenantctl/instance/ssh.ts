@@ -15,7 +15,7 @@ export function ssh(summary: string): AnyCommand {
   return command("ssh", summary, "web1 --user debian -- uptime")
     .argument("<instance>", NAME_HELP)
     .argument("[command...]", "command to run, after --; by default a login shell")
-    .option("--user <name>", "user to log in as; by default the choice of ssh")
+    .option("--user <name>", "user to log in as; by default, ssh chooses the user")
     .option(
       "--ssh-option <option>",
       "ssh -o option, for example Port=2222; may be repeated; default: ConnectTimeout=10",
@@ -46,7 +46,7 @@ function runSsh({ env }: Environment, argv: readonly string[]): Promise<void> {
     child.once("error", (error) => reject(new Failure(`cannot run ssh: ${error.message}`, EXIT.failure)));
     child.once("close", (code) => {
       if (code === 0) resolve();
-      else reject(new Failure(`ssh ended with exit code ${code ?? "none, by a signal"}`, EXIT.failure));
+      else reject(new Failure(`ssh ended ${code === null ? "by a signal" : `with exit code ${code}`}`, EXIT.failure));
     });
   });
 }

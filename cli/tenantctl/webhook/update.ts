@@ -11,14 +11,14 @@ import { EVENT_HELP } from "./create.ts";
 import { WEBHOOK } from "./webhook.ts";
 
 export function update(): AnyCommand {
-  return command("update", "Change a webhook, or disable and enable it", "chat --disable")
+  return command("update", "Change, enable or disable a webhook", "chat --disable")
     .argument("<webhook>", NAME_HELP)
     .option(...NAME_OPTION)
     .option(...DESCRIPTION_OPTION)
     .option("--url <url>", "http or https URL that gets the events with POST")
     .option("--event <action>", `${EVENT_HELP}; replaces the whole list`, each)
     .addOption(option("--all-events", "send all events").conflicts("event"))
-    .option("--enable", "send events from now on, and the deliveries that still wait")
+    .option("--enable", "send the waiting deliveries, and events from now on")
     .addOption(option("--disable", "send nothing").conflicts("enable"))
     .option(...LABEL_OPTION)
     .option(...REMOVE_LABEL_OPTION)

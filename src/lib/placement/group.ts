@@ -63,12 +63,13 @@ export const affinityRequired: Filter = (node, { group }) => {
   const place = placeOf(node, group);
   if (place === null) return reject(`it has no fault domain, which placement group ${group.name} needs`);
   const level = group.level.replace("_", " ");
+  const preposition = group.level === "fault_domain" ? "in" : "on";
   const beside = group.others.get(place) ?? 0;
   if (group.policy === "anti_affinity" && beside > 0) {
-    return reject(`another instance of placement group ${group.name} is on the same ${level}`);
+    return reject(`another instance of placement group ${group.name} is ${preposition} the same ${level}`);
   }
   if (group.policy === "affinity" && group.others.size > 0 && beside === 0) {
-    return reject(`the instances of placement group ${group.name} are on another ${level}`);
+    return reject(`the instances of placement group ${group.name} are ${preposition} another ${level}`);
   }
   return ACCEPT;
 };
