@@ -32,7 +32,7 @@ export const SETUP_LIMIT_MS = 45 * 60 * 1_000;
 export const AUTO_APPROVE_SECS_MAX = 86_400;
 /** Characters of a hostname, which is an RFC 1123 label. */
 export const HOSTNAME_CHARS_MAX = 63;
-/** Bytes of a request body. */
+/** Bytes of a request body. Some reports and documents can be longer (REPORT_BYTES_MAX, DOCUMENT_BYTES_MAX). */
 export const BODY_BYTES_MAX = 1_048_576;
 /** How long the server holds the long poll GET /v1/agent/register/status. */
 export const REGISTER_STATUS_HOLD_MS = 30_000;
@@ -127,10 +127,17 @@ export const SWEEPS_PER_PASS = 20;
 export const JSON_DEPTH_MAX = 64;
 export const JSON_ELEMENTS_MAX = 10_000;
 /**
- * Elements of the JSON body of a node's report. A VM has 40 to 60 elements and 1.2 to 1.6 KB in it, so with 600 to 850
- * VMs the report reaches BODY_BYTES_MAX first.
+ * Elements and bytes of the JSON body of a node's report, for 1,000 VMs: a VM has 40 to 60 elements and 1.2 to 1.6 KB
+ * in it. A poll with a report can also have RULE_COUNTS_MAX counters, with 4 elements and 100 bytes each.
  */
-export const REPORT_ELEMENTS_MAX = 50_000;
+export const REPORT_ELEMENTS_MAX = 80_000;
+export const REPORT_BYTES_MAX = 2_097_152;
+/**
+ * Elements and bytes of the JSON body with the boot policy, the roster or the hardware of a node. In the roster, a
+ * machine with four ports in an aggregate has 20 elements and 300 bytes.
+ */
+export const DOCUMENT_ELEMENTS_MAX = 250_000;
+export const DOCUMENT_BYTES_MAX = 4_194_304;
 /** Limits of one connection against slow or large requests (docs/reliability.md, S-36). */
 export const HEADERS_READ_MS = 10_000;
 export const BODY_READ_MS = 30_000;

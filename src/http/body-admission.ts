@@ -10,15 +10,17 @@ import {
   BODIES_KNOWN_EACH_BYTES,
   BODIES_STRANGER_BYTES,
   BODIES_STRANGER_EACH_BYTES,
-  BODY_BYTES_MAX,
   BODY_READ_MS,
   BODY_READ_STRANGER_MS,
   BODY_WEIGHT_MIN_BYTES,
 } from "../contract/limits.ts";
 import { addressBucket } from "../lib/net/client-address.ts";
+import { type BodyLimits, bodyLimits } from "./body-limits.ts";
 import { createShares } from "./shares.ts";
 
 export type BodyAsk = {
+  /** The path of the request, without its query. */
+  readonly path: string;
   /** The caller's address behind trusted proxies. */
   readonly address: string;
   readonly authorization: string | undefined;
@@ -33,6 +35,7 @@ export type BodyAsk = {
 export type Admitted = {
   /** The result of checking the credential; undefined when none was sent or the check threw an error. */
   readonly checked: Checked | undefined;
+  readonly limits: BodyLimits;
   /** The time limit for receiving the body. */
   readonly read_ms: number;
   /** Reports how many bytes have arrived so far. Returns false when the source has reached its share. */
@@ -59,12 +62,13 @@ export function createBodyAdmission({ credentials }: { readonly credentials: Cre
     }
   }
 
-  return async ({ address, authorization, cookies, length, evict }) => {
+  return async ({ path, address, authorization, cookies, length, evict }) => {
     const checked = await check({ authorization, cookie: webSessionToken(cookies) });
     const principal = checked?.credential?.principal;
     const is_known = principal?.kind === "user";
+    const limits = bodyLimits(path, principal);
     // A body of unknown length is counted while it arrives.
-    const weightOf = (bytes: number) => BODY_WEIGHT_MIN_BYTES + Math.min(bytes, BODY_BYTES_MAX);
+    const weightOf = (bytes: number) => BODY_WEIGHT_MIN_BYTES + Math.min(bytes, limits.bytes_max);
     const weight = weightOf(length ?? 0);
     const slot = is_known
       ? known.take(shareOf(principal).id, weight, evict)
@@ -72,6 +76,7 @@ export function createBodyAdmission({ credentials }: { readonly credentials: Cre
     if (slot === null) return null;
     return {
       checked,
+      limits,
       read_ms: is_known ? BODY_READ_MS : BODY_READ_STRANGER_MS,
       received: (bytes) => slot.grow(weightOf(bytes)),
       release: slot.release,

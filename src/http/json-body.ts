@@ -1,32 +1,33 @@
 // Reads the body of a request up to the size limit and, if it is JSON, checks and parses it once. This runs before the
 // authorization and the rate limits of the route, so it must be cheap to refuse a body.
 import type { Context } from "hono";
-import { BODY_BYTES_MAX, JSON_ELEMENTS_MAX, REPORT_ELEMENTS_MAX } from "../contract/limits.ts";
 import { joinedBytes } from "../lib/text/joined-bytes.ts";
 import { jsonLimits } from "../lib/text/json-limits.ts";
 import type { BodyAdmission } from "./body-admission.ts";
+import { BODY_LIMITS, bodyLimits } from "./body-limits.ts";
 import type { HttpEnv } from "./env.ts";
 import type { Refusal } from "./error-answer.ts";
 
-export const BODY_TOO_LARGE = `the body must not be larger than ${BODY_BYTES_MAX} bytes`;
 export const TOO_MANY_BODIES = "too many request bodies are being received; try again";
 export const BODY_LATE = "the request was not complete in time";
-const TOO_LARGE: Refusal = { status: 413, message: BODY_TOO_LARGE };
 const LATE: Refusal = { status: 408, message: BODY_LATE };
 const TOO_MANY: Refusal = { status: 503, message: TOO_MANY_BODIES, headers: { "retry-after": "1" } };
 const MALFORMED: Refusal = { status: 400, message: "Malformed JSON in request body" };
-/** The routes to which a node sends the state of all its VMs. */
-const REPORTS: ReadonlySet<string> = new Set(["/v1/agent/poll", "/v1/agent/status"]);
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
+
+export function bodyTooLarge(bytes_max: number): string {
+  return `the body must not be larger than ${bytes_max} bytes`;
+}
 
 /** Reads the body and stores it where hono's validators look for it. Returns the refusal of a bad body, or null. */
 export async function takeBody(c: Context<HttpEnv>, admit?: BodyAdmission): Promise<Refusal | null> {
   const request = c.req.raw;
   if (request.method === "GET" || request.method === "HEAD") return null;
   const bytes = c.env?.body ?? await readAdmitted(c, admit);
-  if (bytes === null) return TOO_LARGE;
+  const limits = bodyLimits(c.req.path, c.get("checked")?.credential?.principal);
+  if (bytes === null) return { status: 413, message: bodyTooLarge(limits.bytes_max) };
   if (bytes === "late") return LATE;
   if (bytes === "many") return TOO_MANY;
   if (bytes === "none" || (bytes.length === 0 && c.env?.body !== undefined)) return null;
@@ -39,18 +40,12 @@ export async function takeBody(c: Context<HttpEnv>, admit?: BodyAdmission): Prom
   keep(c, { text: Promise.resolve(text) });
   // The validator decides whether an empty body is allowed. Routes without a body schema accept an empty body.
   if (text === "") return null;
-  const rule = jsonLimits(text, isReport(c) ? REPORT_ELEMENTS_MAX : JSON_ELEMENTS_MAX);
+  const rule = jsonLimits(text, limits.elements_max);
   if (rule !== null) return { status: 400, message: `body: ${rule}` };
   const value = parsed(text);
   if (value === undefined) return MALFORMED;
   c.req.json = <T>() => Promise.resolve(value as T);
   return null;
-}
-
-/** Whether a node sends its report. A caller without the key of a node cannot use the larger limit of reports. */
-function isReport(c: Context<HttpEnv>): boolean {
-  const principal = c.get("checked")?.credential?.principal;
-  return REPORTS.has(c.req.path) && principal?.kind === "user" && principal.bound_cn !== null;
 }
 
 /**
@@ -73,9 +68,10 @@ function keep(c: Context<HttpEnv>, body: { text: Promise<string> } | { arrayBuff
 async function readAdmitted(c: Context<HttpEnv>, admit?: BodyAdmission) {
   const request = c.req.raw;
   const length = request.headers.get("content-length");
-  if (admit === undefined || length === "0") return await readCapped(request);
+  if (admit === undefined || length === "0") return await readCapped(request, BODY_LIMITS.bytes_max);
   const end = Promise.withResolvers<"many" | "late">();
   const admitted = await admit({
+    path: c.req.path,
     address: c.get("clientAddress"),
     authorization: request.headers.get("authorization") ?? undefined,
     cookies: request.headers.get("cookie") ?? undefined,
@@ -86,7 +82,7 @@ async function readAdmitted(c: Context<HttpEnv>, admit?: BodyAdmission) {
   c.set("checked", admitted.checked);
   const late = setTimeout(() => end.resolve("late"), admitted.read_ms);
   try {
-    return await Promise.race([readCapped(request, admitted.received), end.promise]);
+    return await Promise.race([readCapped(request, admitted.limits.bytes_max, admitted.received), end.promise]);
   } finally {
     clearTimeout(late);
     admitted.release();
@@ -99,21 +95,22 @@ async function readAdmitted(c: Context<HttpEnv>, admit?: BodyAdmission) {
  */
 async function readCapped(
   request: Request,
+  bytes_max: number,
   received: (bytes: number) => boolean = () => true,
 ): Promise<Uint8Array | "none" | "many" | null> {
   const declared = Number(request.headers.get("content-length") ?? NaN);
-  if (declared > BODY_BYTES_MAX) return null;
+  if (declared > bytes_max) return null;
   // The server enforces the declared length, so the body can be read at once.
   if (declared >= 0) {
     const whole = new Uint8Array(await request.arrayBuffer());
-    return whole.length > BODY_BYTES_MAX ? null : whole;
+    return whole.length > bytes_max ? null : whole;
   }
   if (request.body === null) return "none";
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of request.body) {
     size += chunk.length;
-    if (size > BODY_BYTES_MAX) return null; // leaving the loop cancels the stream
+    if (size > bytes_max) return null; // leaving the loop cancels the stream
     if (!received(size)) return "many";
     chunks.push(chunk);
   }

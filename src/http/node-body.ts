@@ -6,6 +6,7 @@ import { BODY_BYTES_MAX } from "../contract/limits.ts";
 import { clientAddress } from "../lib/net/client-address.ts";
 import type { Cidr } from "../lib/net/ip-address.ts";
 import type { BodyAdmission, Checked } from "./body-admission.ts";
+import { BODY_LIMITS } from "./body-limits.ts";
 
 /** The state that all bodies of a server share. */
 export type Bodies = {
@@ -30,11 +31,9 @@ type Sending = {
 /** A body above the limit is read up to this size and dropped, so that the client can read the 413. */
 const DROPPED_BYTES_MAX = 16 * BODY_BYTES_MAX;
 
-function tooLong(req: IncomingMessage): boolean {
-  return Number(req.headers["content-length"] ?? 0) > BODY_BYTES_MAX;
-}
-
-type Body = Uint8Array<ArrayBuffer> | "too large" | "too many" | "late" | "gone";
+/** A body that was not read. `bytes_max` is the limit that it exceeds. */
+type TooLarge = { readonly bytes_max: number };
+type Body = Uint8Array<ArrayBuffer> | TooLarge | "too many" | "late" | "gone";
 type Admission = { readonly body: Body; readonly checked?: Checked | undefined };
 
 /** Reads the body after the budget has admitted it. */
@@ -43,13 +42,16 @@ export async function admittedBody({ req, res, isAsking, left }: Sending, bodies
   if (length === undefined && coding === undefined) return { body: new Uint8Array(0) };
   const { admitBody, trusted } = bodies;
   // With Expect: 100-continue, the client waits and can be refused before it sends the body.
-  if (tooLong(req) && req.headers.expect !== undefined) return { body: "too large" };
+  const tooLong = ({ bytes_max }: TooLarge) => Number(length ?? 0) > bytes_max && req.headers.expect !== undefined;
   if (admitBody === undefined || length === "0") {
+    const { bytes_max } = BODY_LIMITS;
+    if (tooLong(BODY_LIMITS)) return { body: { bytes_max } };
     if (isAsking) res.writeContinue();
-    return { body: await readBody(req, bodies) };
+    return { body: await readBody(req, bodies, { bytes_max }) };
   }
   const end = new AbortController();
   const admitted = await admitBody({
+    path: (req.url ?? "").split("?", 1)[0]!,
     address: clientAddress({
       peer: req.socket.remoteAddress,
       forwardedFor: lineOf(req, "x-forwarded-for"),
@@ -64,9 +66,11 @@ export async function admittedBody({ req, res, isAsking, left }: Sending, bodies
   const late = setTimeout(() => end.abort("late"), admitted.read_ms);
   try {
     if (left()) return { body: "gone" };
+    const { bytes_max } = admitted.limits;
+    if (tooLong({ bytes_max })) return { body: { bytes_max } };
     if (isAsking) res.writeContinue();
     return {
-      body: await readBody(req, bodies, { end: end.signal, received: admitted.received }),
+      body: await readBody(req, bodies, { bytes_max, end: end.signal, received: admitted.received }),
       checked: admitted.checked,
     };
   } finally {
@@ -76,10 +80,14 @@ export async function admittedBody({ req, res, isAsking, left }: Sending, bodies
 }
 
 /**
- * The options for reading a body. The signal `end` aborts reading and has the reason. `received` returns whether there
- * is room for the bytes that have arrived so far.
+ * The options for reading a body. `bytes_max` is the limit of the body. The signal `end` aborts reading and has the
+ * reason. `received` returns whether there is room for the bytes that have arrived so far.
  */
-type Reading = { readonly end: AbortSignal; readonly received: (bytes: number) => boolean };
+type Reading = {
+  readonly bytes_max: number;
+  readonly end?: AbortSignal;
+  readonly received?: (bytes: number) => boolean;
+};
 
 /** Joins the lines of a header, as a Request does. Two Authorization lines therefore become one invalid credential. */
 function lineOf({ rawHeaders }: IncomingMessage, name: string): string | undefined {
@@ -88,12 +96,10 @@ function lineOf({ rawHeaders }: IncomingMessage, name: string): string | undefin
 }
 
 /**
- * Reads the whole body. Never holds more than BODY_BYTES_MAX in memory, and never more than held_bytes_max for all
- * bodies.
+ * Reads the whole body. Never holds more than `bytes_max` in memory, and never more than held_bytes_max for all bodies.
  */
-function readBody(req: IncomingMessage, bodies: Bodies, reading?: Reading): Promise<Body> {
+function readBody(req: IncomingMessage, bodies: Bodies, { bytes_max, end, received }: Reading): Promise<Body> {
   return new Promise((resolve) => {
-    const end = reading?.end;
     if (end?.aborted) return resolve(end.reason);
     const chunks: Buffer[] = [];
     let held = 0;
@@ -112,10 +118,10 @@ function readBody(req: IncomingMessage, bodies: Bodies, reading?: Reading): Prom
     end?.addEventListener("abort", stop);
     req.on("data", (chunk: Buffer) => {
       size += chunk.length;
-      if (size > BODY_BYTES_MAX) {
+      if (size > bytes_max) {
         letGo();
-        if (size > DROPPED_BYTES_MAX) settle("too large");
-      } else if (bodies.heldBytes + chunk.length > bodies.held_bytes_max || reading?.received(size) === false) {
+        if (size > DROPPED_BYTES_MAX) settle({ bytes_max });
+      } else if (bodies.heldBytes + chunk.length > bodies.held_bytes_max || received?.(size) === false) {
         settle("too many");
       } else {
         held += chunk.length;
@@ -123,7 +129,7 @@ function readBody(req: IncomingMessage, bodies: Bodies, reading?: Reading): Prom
         chunks.push(chunk);
       }
     });
-    req.once("end", () => settle(size > BODY_BYTES_MAX ? "too large" : new Uint8Array(Buffer.concat(chunks, size))));
+    req.once("end", () => settle(size > bytes_max ? { bytes_max } : new Uint8Array(Buffer.concat(chunks, size))));
     req.once("close", () => settle("gone"));
   });
 }

@@ -22,7 +22,7 @@ import type { BodyAdmission } from "./body-admission.ts";
 import { type EdgeAnswer, edgeAnswer, edgeText } from "./edge-answer.ts";
 import type { Peer } from "./env.ts";
 import { type ConnectionShares, createConnectionShares } from "./connection-shares.ts";
-import { BODY_LATE, BODY_TOO_LARGE, TOO_MANY_BODIES } from "./json-body.ts";
+import { BODY_LATE, bodyTooLarge, TOO_MANY_BODIES } from "./json-body.ts";
 import { admittedBody, type Bodies } from "./node-body.ts";
 import type { TlsIdentity } from "./tls-files.ts";
 import { answerUpgrade, type Asking, isWebSocket } from "./websocket-node.ts";
@@ -192,9 +192,9 @@ async function take(exchange: Exchange, site: Site): Promise<void> {
     if (refused) return refuse(exchange, refused);
     const { body, checked } = await admittedBody({ ...exchange, left: () => left }, site.bodies);
     if (body === "gone") return;
-    if (body === "too large") return refuse(exchange, edgeAnswer(413, BODY_TOO_LARGE));
     if (body === "late") return refuse(exchange, edgeAnswer(408, BODY_LATE));
     if (body === "too many") return refuse(exchange, edgeAnswer(503, TOO_MANY_BODIES, { "retry-after": "1" }));
+    if ("bytes_max" in body) return refuse(exchange, edgeAnswer(413, bodyTooLarge(body.bytes_max)));
     answering = true;
     site.answering.set(req.socket, (site.answering.get(req.socket) ?? 0) + 1);
     const peer: Peer = {

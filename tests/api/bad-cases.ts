@@ -1,5 +1,6 @@
 // Generates requests that a route must refuse, from the route's entry in the API description.
-import { BODY_BYTES_MAX, JSON_DEPTH_MAX, JSON_ELEMENTS_MAX, REPORT_ELEMENTS_MAX } from "../../src/contract/limits.ts";
+import { JSON_DEPTH_MAX } from "../../src/contract/limits.ts";
+import { limitsOf } from "./limits-of.ts";
 import type { CallOptions } from "../support/control-plane.ts";
 import type { Parameter, RouteDescription, Schema } from "./description.ts";
 
@@ -20,9 +21,6 @@ const WRONG_TIMES = [
   ...["0000-01-01T00:00:00Z", "0001-01-01T00:00:00+01:00", "9999-12-31T23:59:59-01:00"],
 ];
 const WRONG_DAYS = ["yesterday", "2026-02-30", "0000-01-01"];
-
-/** The routes on which a node may send more elements than other callers. */
-const REPORTS: ReadonlySet<string> = new Set(["/v1/agent/poll", "/v1/agent/status"]);
 
 type Body = Readonly<Record<string, unknown>>;
 
@@ -64,7 +62,7 @@ function brokenTexts(sound: string): BadCase[] {
 function hostileTexts({ path, accepted }: RouteDescription & { readonly accepted: Body }): BadCase[] {
   const sound = JSON.stringify(accepted);
   const [field = "field", value] = Object.entries(accepted)[0] ?? [];
-  const elements_max = REPORTS.has(path) ? REPORT_ELEMENTS_MAX : JSON_ELEMENTS_MAX;
+  const { elements_max } = limitsOf(path);
   const inside = (json: string) => text(json.slice(0, 40), `${sound.slice(0, -1)},"extra":${json}}`);
   return [
     inside('"\\u0000"'),
@@ -83,7 +81,7 @@ function hostileTexts({ path, accepted }: RouteDescription & { readonly accepted
 }
 
 /** Returns cases whose body is invalid as a whole, for example of another JSON type or content type. */
-function wrongForms({ body, bodyOptional }: RouteDescription, object: string): BadCase[] {
+function wrongForms({ path, body, bodyOptional }: RouteDescription, object: string): BadCase[] {
   const isList = body?.type === "array";
   // A body with another content type counts as missing. A route with an optional body accepts such a request.
   const otherTypes = bodyOptional ? [] : ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data"];
@@ -97,7 +95,7 @@ function wrongForms({ body, bodyOptional }: RouteDescription, object: string): B
       options: { text: sound, headers: { "content-type": type } },
       expected: { statuses: [400, 415] },
     })),
-    text("more than 1 MiB", sound + " ".repeat(BODY_BYTES_MAX), { statuses: [413] }),
+    text("a body that is too large", sound + " ".repeat(limitsOf(path).bytes_max), { statuses: [413] }),
   ];
 }
 
