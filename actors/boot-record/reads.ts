@@ -1,5 +1,5 @@
 // Queries on boot records.
-import type { Kysely } from "kysely";
+import { type Kysely, sql } from "kysely";
 import type { BootClient } from "../../src/contract/boot.ts";
 import type { BootRecordState } from "../../src/contract/enums.ts";
 import type { BootRecordRow, Database } from "../../src/db/tables.ts";
@@ -25,7 +25,7 @@ export async function findBootRecord(db: Db, mac: string): Promise<BootRecordRow
 
 export async function findBootRecords(db: Db, macs: readonly string[]): Promise<Map<string, BootRecordRow>> {
   if (macs.length === 0) return new Map();
-  const rows = await db.selectFrom("boot_record").selectAll().where("mac", "in", macs).execute();
+  const rows = await db.selectFrom("boot_record").selectAll().where(sql<boolean>`mac = any(${macs})`).execute();
   return new Map(rows.map((row) => [row.mac, row]));
 }
 

@@ -74,6 +74,31 @@ export function reader<T extends TableName, C extends keyof Database[T] & string
   };
 }
 
+/** The version of a row. No two contents of a row have the same version and time. */
+type Version = { readonly version: number; readonly updated_at: Date };
+
+/**
+ * Makes the query for a large row that many requests need. Each call reads the version of the row. It reads the row
+ * only if the row has changed since this process read it.
+ * @param version reads the version; undefined if the row is absent
+ * @param whole reads the row with its version
+ */
+export function keptRow<V extends Version>(
+  version: (db: Db) => Promise<Version | undefined>,
+  whole: (db: Db) => Promise<V | undefined>,
+): (db: Db) => Promise<V | undefined> {
+  const kept = new WeakMap<Db, V>();
+  return async (db) => {
+    const now = await version(db);
+    if (now === undefined) return undefined;
+    const last = kept.get(db);
+    if (last?.version === now.version && last.updated_at.getTime() === now.updated_at.getTime()) return last;
+    const row = await whole(db);
+    if (row !== undefined) kept.set(db, row);
+    return row;
+  };
+}
+
 /** Returns an expression for a bigint. A value above the greatest exact JSON number becomes that number. */
 export function exactNumber(column: string) {
   return sql<number>`least(${sql.ref(column)}, ${sql.lit(Number.MAX_SAFE_INTEGER)})`;

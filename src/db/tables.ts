@@ -66,7 +66,7 @@ export interface Database {
   boot_policy: BootPolicyRow;
   boot_record: BootRecordRow;
   boot_client: BootClientFacts & { mac: string; seen_at: Date; seen_by: string };
-  boot_roster: { id: string; entries: Roster };
+  boot_roster: { id: string; version: number; updated_at: Date; entries: Roster };
   staging: { staged_by: string; stamps: string[]; kinds: Record<string, PlatformKind>; staged_at: Date };
   cn_signal: { server_uuid: string; last_seen: Date | null };
   instance: InstanceRow;
@@ -255,6 +255,7 @@ export type SagaRow = {
 export type BootPolicyRow = {
   id: string;
   version: number;
+  updated_at: Date;
   auto_enroll: boolean;
   allowlist: AllowlistEntry[];
   enrollment_pi: string | null;

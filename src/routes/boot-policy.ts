@@ -5,7 +5,7 @@ import { z } from "zod";
 import { findPolicy } from "../../actors/boot-policy/reads.ts";
 import { BOOT_POLICY } from "../../actors/boot-policy/transition.ts";
 import { findBootRecords } from "../../actors/boot-record/reads.ts";
-import { findRoster } from "../../actors/boot-roster/reads.ts";
+import { findDeclarations } from "../../actors/boot-roster/reads.ts";
 import { BOOT_ROSTER } from "../../actors/boot-roster/transition.ts";
 import { listStaged } from "../../actors/staging/reads.ts";
 import { BootPolicy, Convergence, Roster, StagedBody, StagedImage } from "../contract/boot.ts";
@@ -17,7 +17,7 @@ import { canonicalJson } from "../lib/text/canonical-json.ts";
 import { canonicalMac, isMulticastMac } from "../lib/net/mac.ts";
 import { answers, jsonBody, refuses, REPEATABLE, rights } from "./answer.ts";
 import { spanOf } from "../services/admin-network.ts";
-import { bootMacOf, declaredOf } from "../services/boot-lookup.ts";
+import { declaredOf } from "../services/boot-lookup.ts";
 import { provenanceOf, underPolicy } from "./cn-boot.ts";
 import type { App, Writes } from "./deps.ts";
 
@@ -27,6 +27,9 @@ const tags = ["Boot policy"];
 const IF_MATCH = z.object({
   "If-Match": z.string().optional().describe("The ETag of the policy that the request replaces, or * for any policy"),
 });
+
+/** Boot records that converge at the same time, so that 10,000 records need seconds. They share commits. */
+const CONVERGED_AT_ONCE = 100;
 
 export function bootPolicyRoutes(app: App, deps: Deps): void {
   const showRoute = createRoute({
@@ -85,7 +88,7 @@ export function bootPolicyRoutes(app: App, deps: Deps): void {
     ...rights(deps, "CnBootRosterGet"),
     responses: answers(Roster, "The roster"),
   });
-  app.openapi(rosterRoute, async (c) => c.json(await findRoster(deps.kysely), 200));
+  app.openapi(rosterRoute, async (c) => c.json((await findDeclarations(deps.kysely)).roster, 200));
 
   const putRosterRoute = createRoute({
     method: "put",
@@ -117,22 +120,25 @@ export function bootPolicyRoutes(app: App, deps: Deps): void {
     responses: answers(Convergence, "The changes"),
   });
   app.openapi(convergeRoute, async (c) => {
-    const roster = await findRoster(deps.kysely);
-    const macs = roster.map(bootMacOf);
+    const declarations = await findDeclarations(deps.kysely);
+    const macs = [...declarations.byBootMac.keys()];
     const records = await findBootRecords(deps.kysely, macs);
-    const converged: string[] = [];
     const unchanged: string[] = [];
+    const converged: string[] = [];
     for (const mac of macs) {
       const record = records.get(mac);
       if (record === undefined) continue;
-      const declared = declaredOf(roster, mac);
-      if (agrees(record, declared)) {
-        unchanged.push(mac);
-        continue;
-      }
-      const outcome = await deps.send(c, { kind: "boot-record", id: mac }, { type: "converge", declared });
-      if (!outcome.ok) return faultResponse(c, outcome.fault);
-      converged.push(mac);
+      (agrees(record, declaredOf(declarations, mac)) ? unchanged : converged).push(mac);
+    }
+    for (let at = 0; at < converged.length; at += CONVERGED_AT_ONCE) {
+      const outcomes = await Promise.all(
+        converged.slice(at, at + CONVERGED_AT_ONCE).map((mac) => {
+          const message = { type: "converge", declared: declaredOf(declarations, mac) } as const;
+          return deps.send(c, { kind: "boot-record", id: mac }, message);
+        }),
+      );
+      const refused = outcomes.find((outcome) => !outcome.ok);
+      if (refused?.ok === false) return faultResponse(c, refused.fault);
     }
     return c.json({ converged, unchanged, unknown: macs.filter((mac) => !records.has(mac)) }, 200);
   });

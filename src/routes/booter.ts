@@ -2,7 +2,7 @@
 // different versions work together.
 import { createRoute } from "@hono/zod-openapi";
 import { findPolicy } from "../../actors/boot-policy/reads.ts";
-import { findBootPort } from "../../actors/boot-roster/reads.ts";
+import { findDeclarations } from "../../actors/boot-roster/reads.ts";
 import { findAdminAddress, findRootPasswordHash } from "../../actors/cn/reads.ts";
 import { withoutClaims } from "../../actors/cn/view.ts";
 import type { CnMessage } from "../../actors/cn/messages.ts";
@@ -53,7 +53,8 @@ export function booterRoutes(app: App, deps: Deps): void {
   });
   app.openapi(seenRoute, async (c) => {
     const { mac: reported, client, follow_aggregate } = c.req.valid("json");
-    const mac = follow_aggregate ? await findBootPort(deps.kysely, reported) : reported;
+    const { bootMacs } = await findDeclarations(deps.kysely);
+    const mac = (follow_aggregate ? bootMacs.get(reported) : undefined) ?? reported;
     const request = { ...bootClientFacts(client), seen_by: provenanceOf(c) };
     // A booter also calls this route when a machine fetches its boot script. Such a call contains no netboot request.
     const is_request = Object.keys(client).length > 0;

@@ -2,15 +2,14 @@
 import { randomUUID } from "node:crypto";
 import type { Kysely } from "kysely";
 import { findPolicy } from "../../actors/boot-policy/reads.ts";
-import { findRoster } from "../../actors/boot-roster/reads.ts";
+import { type Declarations, findDeclarations } from "../../actors/boot-roster/reads.ts";
 import type { Admitted, Declared } from "../../actors/boot-record/messages.ts";
 import { findSysinfoByMac } from "../../actors/cn/reads.ts";
 import { findBootRecords, findRelays } from "../../actors/boot-record/reads.ts";
-import type { AllowlistEntry, BootPolicy, Roster, RosterEntry } from "../contract/boot.ts";
+import type { AllowlistEntry, BootPolicy } from "../contract/boot.ts";
 import { MACS_PER_NODE_MAX } from "../contract/limits.ts";
 import type { Database } from "../db/tables.ts";
 import { serialOfGuid } from "../lib/ids/guid-serial.ts";
-import { canonicalMac } from "../lib/net/mac.ts";
 import { macsOf } from "../lib/net/sysinfo-macs.ts";
 import { serialOf } from "../lib/ids/sysinfo-serial.ts";
 import { segmentOf } from "./admin-network.ts";
@@ -22,9 +21,9 @@ import { segmentOf } from "./admin-network.ts";
  *   Without a request, the relay of the last request is used.
  */
 export async function lookUp(kysely: Kysely<Database>, mac: string, request: Request | null = null) {
-  const [{ policy, version }, roster, sysinfo, relays] = await Promise.all([
+  const [{ policy, version }, declarations, sysinfo, relays] = await Promise.all([
     findPolicy(kysely),
-    findRoster(kysely),
+    findDeclarations(kysely),
     findSysinfoByMac(kysely, mac),
     request === null ? findRelays(kysely, [mac]) : new Map<string, string>(),
   ]);
@@ -32,7 +31,7 @@ export async function lookUp(kysely: Kysely<Database>, mac: string, request: Req
     enroll: policy.auto_enroll && allowed(policy.allowlist, mac, [serialOf(sysinfo), serialOfGuid(request?.guid)]),
     policy_version: version,
     segment: segmentOf(policy, request === null ? relays.get(mac) ?? null : request.relay),
-    declared: declaredOf(roster, mac),
+    declared: declaredOf(declarations, mac),
     address_token: newAddressToken(),
   };
 }
@@ -53,9 +52,9 @@ function newAddressToken(): string {
  */
 export async function admittedBy(kysely: Kysely<Database>, sysinfo: unknown): Promise<readonly Admitted[]> {
   const macs = macsOf(sysinfo).slice(0, MACS_PER_NODE_MAX);
-  const [{ policy, version }, roster, records, relays] = await Promise.all([
+  const [{ policy, version }, declarations, records, relays] = await Promise.all([
     findPolicy(kysely),
-    findRoster(kysely),
+    findDeclarations(kysely),
     findBootRecords(kysely, macs),
     findRelays(kysely, macs),
   ]);
@@ -65,7 +64,7 @@ export async function admittedBy(kysely: Kysely<Database>, sysinfo: unknown): Pr
   return [...records.values()].filter(({ state }) => state === "discovered").flatMap(({ mac }) => {
     const segment = segmentOf(policy, relays.get(mac) ?? null);
     if (segment === null) return [];
-    const declared = declaredOf(roster, mac);
+    const declared = declaredOf(declarations, mac);
     return [{ mac, policy_version: version, segment, declared, address_token: newAddressToken() }];
   });
 }
@@ -94,15 +93,9 @@ function matches(entry: AllowlistEntry, mac: string, serials: readonly (string |
 /**
  * Returns what the roster declares about the machine that boots from this MAC; empty values if the roster has no entry.
  */
-export function declaredOf(roster: Roster, mac: string): Declared {
-  const entry = roster.find((each) => bootMacOf(each) === mac);
+export function declaredOf({ byBootMac }: Declarations, mac: string): Declared {
+  const entry = byBootMac.get(mac);
   if (entry === undefined) return { hostname: null, nic_tags: [] };
   const { hostname, nic_tags, aggregate } = entry;
   return { hostname, nic_tags, ...(aggregate === undefined ? {} : { aggregate }) };
-}
-
-/** Returns the boot MAC of an entry: the first member of the declared aggregate, or else the first MAC of the entry. */
-export function bootMacOf(entry: RosterEntry): string {
-  const text = entry.aggregate?.macs[0] ?? entry.macs[0] ?? "";
-  return canonicalMac(text) ?? text;
 }

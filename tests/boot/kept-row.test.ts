@@ -1,0 +1,41 @@
+// Tests when a row that a process keeps is read again.
+import { type Kysely } from "kysely";
+import { expect, test } from "vitest";
+import { keptRow } from "../../actors/record/reads.ts";
+import type { Database } from "../../src/db/tables.ts";
+
+const db = {} as Kysely<Database>;
+const row = (version: number, ms = 0) => ({ version, updated_at: new Date(ms) });
+
+test("the row is read again only if its version or its time differs", async () => {
+  let stored: ReturnType<typeof row> | undefined;
+  let reads = 0;
+  const find = keptRow(() => Promise.resolve(stored), () => {
+    reads += 1;
+    return Promise.resolve(stored);
+  });
+  const found: unknown[] = [];
+  for (const next of [undefined, row(1), row(1), row(2), row(2), row(2, 1), row(2, 1), undefined, row(2, 1)]) {
+    stored = next;
+    found.push([await find(db), reads]);
+  }
+  expect(found).toEqual([
+    [undefined, 0],
+    [row(1), 1],
+    [row(1), 1],
+    [row(2), 2],
+    [row(2), 2],
+    [row(2, 1), 3],
+    [row(2, 1), 3],
+    [undefined, 3],
+    [row(2, 1), 3],
+  ]);
+});
+
+test("another connection pool reads the row itself", async () => {
+  let reads = 0;
+  const find = keptRow(() => Promise.resolve(row(1)), () => Promise.resolve((reads += 1, row(1))));
+  await find(db);
+  await find({} as Kysely<Database>);
+  expect(reads).toBe(2);
+});
