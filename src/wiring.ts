@@ -48,7 +48,6 @@ import { devClockRoutes } from "./routes/dev-clock.ts";
 import { devSignInRoutes } from "./routes/dev-sign-in.ts";
 import { addRoutes } from "./routes/registry.ts";
 import { createSettings } from "./services/settings.ts";
-import { createWaitingNodes } from "./services/waiting-nodes.ts";
 import { systemRoutes } from "./routes/system.ts";
 import { webConsoleRoutes } from "./routes/web-console.ts";
 import { VERSION } from "./version.ts";
@@ -234,7 +233,6 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
     relay_url: config.relayUrl,
     imageStore,
     workOf: longPolls.workOf,
-    waitingNodes: createWaitingNodes(),
     nodesToPlace: whole.nodesToPlace,
     holdShares: longPolls.holdShares,
     sagas,

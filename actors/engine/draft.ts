@@ -177,9 +177,8 @@ function takePart(draft: Draft, part: Part<ActorState>, by: Envelope, context: D
 /** The value for an actor that is not loaded, because its id was created for the message. */
 const NEW: LoadedActor = { ...ABSENT };
 
-function stepWith(draft: Draft, part: With, cause: Envelope, context: DraftContext): void {
-  const { to, message, isNew = false, origin = cause.origin } = part;
-  const by = { ...cause, to, message, origin };
+function stepWith(draft: Draft, { to, message, isNew = false }: With, cause: Envelope, context: DraftContext): void {
+  const by = { ...cause, to, message };
   const loaded = context.actors.get(refKey(to)) ?? (isNew && !context.isRetry ? NEW : undefined);
   const actor = workingState(draft, to, context, loaded);
   if (actor === undefined) {

@@ -89,8 +89,6 @@ export type With = {
    * actor.
    */
   readonly isNew?: boolean;
-  /** The cause of the message, for the audit chain. Default: the cause of the sender's message. */
-  readonly origin?: Origin;
 };
 
 /** A reply instead of the view of the new state. */

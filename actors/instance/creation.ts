@@ -128,7 +128,6 @@ function placedOn(host_cn_uuid: string, m: Create, now: Date) {
       saga: INSTANCE_CREATE.saga,
       params,
       done: { [INSTANCE_CREATE.record]: { instance_id: id }, [INSTANCE_CREATE.host]: { host_cn_uuid } },
-      waiting_node: m.waiting_node,
     }, [{ scope: "image", id: m.image_id }]),
     audit("instance_create", `Instance::"${id}"`, {
       name: m.name,

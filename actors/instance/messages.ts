@@ -5,7 +5,6 @@ import type { Labels, LabelsPatch } from "../../src/contract/labels.ts";
 import type { QuotaDefaults } from "../../src/contract/tenancy.ts";
 import type { Blocks } from "../../src/lib/net/ip-block.ts";
 import type { Renaming } from "../../src/lib/text/resource-name.ts";
-import type { WaitingNode } from "../job/messages.ts";
 import type { InstanceEvacuateParams, InstanceRebuildParams } from "./operation.ts";
 import type { MadeAs } from "./state.ts";
 
@@ -72,8 +71,6 @@ export type InstanceMessage =
       readonly boot_disk: { readonly id: string; readonly size_bytes: number };
       /** The nodes to try, in order. The first node with enough capacity gets the instance. */
       readonly candidates: readonly string[];
-      /** A candidate whose request waits for a job. If this candidate gets the instance, the commit claims the job. */
-      readonly waiting_node?: WaitingNode;
       readonly quota_defaults: QuotaDefaults;
     }
     & MadeAs

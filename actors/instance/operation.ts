@@ -6,7 +6,6 @@ import type { Reference } from "../../src/contract/operation.ts";
 import { withNewActor } from "../engine/effects.ts";
 import type { Json, With } from "../engine/types.ts";
 import type { PlannedImage } from "../image-upload/state.ts";
-import type { WaitingNode } from "../job/messages.ts";
 import type { InstanceState } from "./state.ts";
 
 /**
@@ -147,15 +146,13 @@ type Begin = {
   readonly saga: string;
   readonly params: Json;
   readonly done: Readonly<Record<string, Json>>;
-  /** See the message `start` of a saga. */
-  readonly waiting_node?: WaitingNode | undefined;
 };
 
 /**
  * Starts a saga in the commit of the instance's message that begins the operation. That commit already contains the
  * effects of some steps. `done` has the results of these steps, so the saga does not run them.
  */
-export function begin(s: InstanceState, { id, waiting_node, ...rest }: Begin, more: readonly Reference[] = []): With {
+export function begin(s: InstanceState, { id, saga, params, done }: Begin, more: readonly Reference[] = []): With {
   const references: Reference[] = [
     { scope: "instance", id: s.id },
     { scope: "project", id: s.project_id },
@@ -163,6 +160,5 @@ export function begin(s: InstanceState, { id, waiting_node, ...rest }: Begin, mo
     ...(s.host_cn_uuid === null ? [] : [{ scope: "cn" as const, id: s.host_cn_uuid }]),
     ...more,
   ];
-  const message = { type: "start", id, ...rest, references, ...(waiting_node && { waiting_node }) };
-  return withNewActor({ kind: "saga", id }, message);
+  return withNewActor({ kind: "saga", id }, { type: "start", id, saga, params, references, done });
 }

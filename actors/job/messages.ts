@@ -4,10 +4,7 @@
 // the job sends a second `job_ended` with the id that `await_burial` contains: when the node has undone the job, or at
 // once if nothing must be undone. When the node claims a job whose payload has an instance_id, that instance gets the
 // message `job_claimed` {job_id, job_kind} in the same commit.
-import type { Json, Origin } from "../engine/types.ts";
-
-/** A node whose request waits for a job, the lease of the job that it gets, and the origin of its claim. */
-export type WaitingNode = { readonly server_uuid: string; readonly lease_s: number; readonly origin: Origin };
+import type { Json } from "../engine/types.ts";
 
 export type JobMessage =
   | {
@@ -19,11 +16,6 @@ export type JobMessage =
     readonly saga_id: string;
   }
   | { readonly type: "claim"; readonly by: string; readonly lease_s: number }
-  /**
-   * Claims the job in the commit that queues it, for a node whose request waits for a job. The sender's commit checks
-   * that the node is approved.
-   */
-  | { readonly type: "assign"; readonly by: string; readonly lease_s: number }
   | { readonly type: "complete"; readonly by: string; readonly result: Json }
   | {
     readonly type: "fail";

@@ -43,8 +43,8 @@ export type Work = {
    * requested.
    */
   readonly tombstones: readonly Job[];
-  /** The oldest job that the node claimed but does not list as running. Null without such a job, or without a list. */
-  readonly forgotten: Job | null;
+  /** Jobs that the node claimed but does not list as running, oldest first. Empty if the node sent no list. */
+  readonly forgotten: readonly Job[];
   /** The ids of the jobs that the node may claim, in order. */
   readonly pending: readonly string[];
 };
@@ -91,13 +91,13 @@ export async function findWork(db: Db, { server_uuid, running, tombstones_max }:
     tombstones_max + 1
   })::text[] as tombstones,
       array(select id from job where ${of} and state = 'in_progress' and not id = any(${running ?? []}::uuid[])
-              and ${running !== null} order by seq limit 1)::text[] as forgotten`.execute(db);
+              and ${running !== null} order by seq limit ${TRIED_MAX})::text[] as forgotten`.execute(db);
   const { node_state, pending, tombstones, forgotten } = found!;
   return {
     node_state,
     pending,
     tombstones: await inOrder(db, tombstones),
-    forgotten: (await inOrder(db, forgotten))[0] ?? null,
+    forgotten: await inOrder(db, forgotten),
   };
 }
 

@@ -35,14 +35,6 @@ export const jobTable: Table<JobState, JobMessage> = {
     failed: ENDED,
     cancelled: ENDED,
   },
-  assign: {
-    absent: "missing",
-    pending: assign,
-    in_progress: "job is claimed already",
-    completed: ENDED,
-    failed: ENDED,
-    cancelled: ENDED,
-  },
   complete: {
     absent: "missing",
     pending: notClaimed,
@@ -101,24 +93,12 @@ function enqueue(_state: null, m: Msg<"enqueue">, now: Date): Out<JobState> {
 }
 
 function claim(s: On<"pending">, m: Msg<"claim">, now: Date): Out<JobState> {
-  return claimed(s, m, now, guard("cn_is_approved", { server_uuid: m.by }, NODE_NOT_APPROVED));
-}
-
-function assign(s: On<"pending">, m: Msg<"assign">, now: Date): Out<JobState> {
-  return claimed(s, m, now);
-}
-
-function claimed(
-  s: On<"pending">,
-  { by, lease_s }: Msg<"claim"> | Msg<"assign">,
-  now: Date,
-  ...conditions: readonly Part<JobState>[]
-): Out<JobState> {
-  if (by !== s.target_cn) return refuse(NOT_YOURS);
+  if (m.by !== s.target_cn) return refuse(NOT_YOURS);
+  const { lease_s } = m;
   const lease_until = addMs(now, lease_s * 1_000);
   return go(
-    { ...s, state: "in_progress", claimed_by: by, claimed_at: now, lease_s, lease_until },
-    ...conditions,
+    { ...s, state: "in_progress", claimed_by: m.by, claimed_at: now, lease_s, lease_until },
+    guard("cn_is_approved", { server_uuid: m.by }, NODE_NOT_APPROVED),
     ...claimedFrom(s),
     noted(s, "agent_claim"),
   );

@@ -1,6 +1,5 @@
 // The messages of a saga.
 import type { Json } from "../engine/types.ts";
-import type { WaitingNode } from "../job/messages.ts";
 import type { Ending } from "./state.ts";
 import type { Reference } from "../../src/contract/operation.ts";
 
@@ -16,11 +15,6 @@ export type SagaMessage =
      * them again.
      */
     readonly done?: Readonly<Record<string, Json>>;
-    /**
-     * A node whose request waits for a job. If the start queues a job for this node, the same commit claims the job.
-     * The sender's commit must check that the node is approved.
-     */
-    readonly waiting_node?: WaitingNode;
     /** The answer to the sender. Default: the view of the saga. */
     readonly reply?: Json;
   }

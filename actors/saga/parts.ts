@@ -3,7 +3,6 @@ import { audit, withActor, withNewActor } from "../engine/effects.ts";
 import { type Plan, stepId, waitId } from "../engine/saga.ts";
 import type { At } from "../engine/table.ts";
 import type { Part } from "../engine/types.ts";
-import type { WaitingNode } from "../job/messages.ts";
 import type { SagaState, StepRecord } from "./state.ts";
 
 export type Moving = At<SagaState, "running"> | At<SagaState, "unwinding">;
@@ -14,15 +13,6 @@ export type WaitPlan = JobPlan | Extract<Plan<unknown>, { plan: "wait" }>;
 export function enqueueJob(saga_id: string, id: string, plan: JobPlan): Part<SagaState> {
   const { kind, target_cn, payload } = plan;
   return withNewActor({ kind: "job", id }, { type: "enqueue", id, kind, target_cn, payload, saga_id });
-}
-
-/** Claims the job that `parts` queue for the node whose request waits, if there is such a job. */
-export function assignedJobs(parts: readonly Part<SagaState>[], waiting?: WaitingNode): Part<SagaState>[] {
-  if (waiting === undefined) return [];
-  const { server_uuid: by, lease_s, origin } = waiting;
-  const job = parts.find((part) => part.part === "with" && part.message.type === "enqueue");
-  if (job?.part !== "with" || job.message["target_cn"] !== by) return [];
-  return [{ ...withActor(job.to, { type: "assign", by, lease_s }), origin }];
 }
 
 export function contextOf(s: Moving, now: Date) {

@@ -10,7 +10,6 @@ import { addMs } from "../../src/lib/text/instant.ts";
 import type { SagaMessage } from "./messages.ts";
 import {
   abandoned,
-  assignedJobs,
   cancelJob,
   contextOf,
   ended,
@@ -95,9 +94,7 @@ export function sagaTable(definitions: readonly SagaDefinition<never>[]): Table<
       due_at: now,
     };
     const out = arriveAt(begun, now);
-    if (out.out !== "go") return out;
-    const more = m.reply === undefined ? [] : [reply(m.reply)];
-    return { ...out, parts: [...out.parts, ...assignedJobs(out.parts, m.waiting_node), ...more] };
+    return m.reply === undefined || out.out !== "go" ? out : { ...out, parts: [...out.parts, reply(m.reply)] };
   }
 
   /**

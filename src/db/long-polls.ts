@@ -14,10 +14,8 @@ export type LongPollsOptions<K, V> = {
 export type LongPolls<K, V> = {
   /**
    * Returns the answer; null when `hold_ms` has passed or the signal was aborted; "full" when too many requests wait.
-   * `read_ms` is the time at which the request began to read the database, by performance.now(). The request has seen
-   * the cause of every earlier answer.
    */
-  wait(key: K, hold_ms: number, signal: AbortSignal, read_ms?: number): Promise<V | null | "full">;
+  wait(key: K, hold_ms: number, signal: AbortSignal): Promise<V | null | "full">;
   /**
    * Answers the requests that wait for this key, without a sweep. If no request waits, the next request within EARLY_MS
    * gets the answer, because it may have read the database before the change.
@@ -57,7 +55,7 @@ export function createLongPolls<K extends string | number, V extends object>(
   const { sweep, every_ms = EVERY_MS, held_max, report } = options;
   const waiters = new Map<K, Set<Waiter<V>>>();
   /** Answers that no request waited for, oldest first. */
-  const early = new Map<K, { readonly answer: V; readonly at_ms: number }>();
+  const early = new Map<K, { readonly answer: V; readonly until_ms: number }>();
   let held = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let sweeping = false;
@@ -108,21 +106,20 @@ export function createLongPolls<K extends string | number, V extends object>(
   function answer(key: K, value: V): void {
     if (waiters.has(key)) return answerAll(key, value);
     early.delete(key);
-    early.set(key, { answer: value, at_ms: performance.now() });
+    early.set(key, { answer: value, until_ms: performance.now() + EARLY_MS });
     const [oldest] = early.keys();
     if (early.size > EARLY_MAX && oldest !== undefined) early.delete(oldest);
   }
 
-  function takeEarly(key: K, read_ms: number): V | null {
+  function takeEarly(key: K): V | null {
     const found = early.get(key);
     early.delete(key);
-    if (found === undefined || found.at_ms < read_ms || performance.now() - found.at_ms >= EARLY_MS) return null;
-    return found.answer;
+    return found !== undefined && found.until_ms > performance.now() ? found.answer : null;
   }
 
-  function wait(key: K, hold_ms: number, signal: AbortSignal, read_ms = -Infinity): Promise<V | null | "full"> {
+  function wait(key: K, hold_ms: number, signal: AbortSignal): Promise<V | null | "full"> {
     if (closed || signal.aborted) return Promise.resolve(null);
-    const known = takeEarly(key, read_ms);
+    const known = takeEarly(key);
     if (known !== null) return Promise.resolve(known);
     if (held >= held_max) return Promise.resolve("full");
     return new Promise((resolve) => {

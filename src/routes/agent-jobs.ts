@@ -17,7 +17,7 @@ import { hold } from "./long-poll.ts";
 
 type Deps =
   & Writes
-  & Pick<RouteDeps, "claims" | "hold_ms" | "holdShares" | "mint" | "settings" | "signals" | "waitingNodes" | "workOf">;
+  & Pick<RouteDeps, "claims" | "hold_ms" | "holdShares" | "mint" | "settings" | "signals" | "workOf">;
 
 const tags = ["Node agent"];
 const JobParam = z.object({ job_id: Uuid });
@@ -44,13 +44,11 @@ export function agentJobRoutes(app: App, deps: Deps): void {
     const server_uuid = nodeOf(c);
     if (claimed_by !== server_uuid) return faultResponse(c, OTHER_NODE);
     const asked: Asked = { server_uuid, running: running_jobs ?? null, consoles: known_consoles ?? null };
-    const read_ms = performance.now();
     const first = await jobClaims.first(c, asked);
     if (isFault(first)) return faultResponse(c, first);
     const hold_ms = Math.min((wait ?? 0) * 1_000, deps.hold_ms);
     if (hasWork(first) || hold_ms === 0) return c.json(first, 200);
-    const held = hold(c, deps, { polls: deps.claims, key: server_uuid, hold_ms, read_ms });
-    const woken = await deps.waitingNodes.during(c, asked, held);
+    const woken = await hold(c, deps, { polls: deps.claims, key: server_uuid, hold_ms });
     if (isFault(woken)) return faultResponse(c, woken);
     // A node must not get a job if it disconnected during the wait, or if its key was deleted.
     if (woken.found === null || goneSignal(c).aborted) return c.json(first, 200);

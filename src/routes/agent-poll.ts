@@ -31,7 +31,6 @@ type Deps =
     | "pollIntervalS"
     | "settings"
     | "signals"
-    | "waitingNodes"
     | "workOf"
   >;
 type Said = ReturnType<typeof AgentPollBody["parse"]>;
@@ -62,7 +61,6 @@ export function agentPollRoutes(app: App, deps: Deps): void {
     const asked = askedOf(said);
     // If this answer becomes a fault, a job may already be claimed. The next poll returns this job again, because the
     // node does not list the job.
-    const read_ms = performance.now();
     const [refusal, found, interval_s] = await Promise.all([take(c, said), begin(c, asked), deps.pollIntervalS()]);
     if (refusal !== null) return faultResponse(c, refusal);
     if (isFault(found)) return faultResponse(c, found);
@@ -71,8 +69,7 @@ export function agentPollRoutes(app: App, deps: Deps): void {
     said.status = said.capacity = undefined;
     const hold_ms = Math.min((said.wait ?? 0) * 1_000, interval_s * 1_000, deps.hold_ms);
     if (hasNews(found) || hold_ms === 0) return c.json(await viewOf(found, asked, interval_s), 200);
-    const held = hold(c, deps, { polls: pollsOf(found, asked), key: said.server_uuid, hold_ms, read_ms });
-    const woken = await deps.waitingNodes.during(c, found.work === null ? null : asked.jobs, held);
+    const woken = await hold(c, deps, { polls: pollsOf(found, asked), key: said.server_uuid, hold_ms });
     if (isFault(woken)) return faultResponse(c, woken);
     // A node must get neither a job nor a document if it disconnected during the wait, or if its key was deleted.
     if (goneSignal(c).aborted) return c.json({ interval_s, ...NOTHING }, 200);

@@ -36,7 +36,6 @@ import type { NodesToPlace } from "../services/placement-snapshot.ts";
 import type { ConsoleRelay } from "../services/console-relay.ts";
 import type { OidcSignIn } from "../services/oidc-sign-in.ts";
 import type { Settings } from "../services/settings.ts";
-import type { WaitingNodes } from "../services/waiting-nodes.ts";
 
 export type App = OpenAPIHono<HttpEnv>;
 export type Ctx = Context<HttpEnv>;
@@ -120,7 +119,6 @@ export type RouteDeps = {
   readonly workOf: (server_uuid: string) => Promise<NodeWork | null>;
   /** Long polls of nodes that wait for work, by UUID. */
   readonly claims: Polls<{ readonly work: true }>;
-  readonly waitingNodes: WaitingNodes;
   /** Returns the longest time between two polls of a node, in seconds. */
   readonly pollIntervalS: () => Promise<number>;
   readonly networks: NetworkPorts;
@@ -296,5 +294,5 @@ export type Operates = Writes & Pick<RouteDeps, "holdShares" | "outcomes" | "set
 export type To<K extends string> = { readonly kind: K; readonly id: string };
 
 export type Polls<V> = {
-  wait(key: string, hold_ms: number, signal: AbortSignal, read_ms?: number): Promise<V | null | "full">;
+  wait(key: string, hold_ms: number, signal: AbortSignal): Promise<V | null | "full">;
 };

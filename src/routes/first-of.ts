@@ -10,12 +10,12 @@ const OVER = "over";
  */
 export function firstOf(polls: readonly Polls<object>[]): Polls<object> {
   return {
-    wait(key, hold_ms, signal, read_ms) {
+    wait(key, hold_ms, signal) {
       const rest = new AbortController();
       const end = () => rest.abort(OVER);
       signal.addEventListener("abort", end);
       if (signal.aborted) end();
-      const waits = polls.map((each) => each.wait(key, hold_ms, rest.signal, read_ms));
+      const waits = polls.map((each) => each.wait(key, hold_ms, rest.signal));
       const first = waits.length === 0 ? pause(hold_ms, rest.signal) : Promise.race(waits);
       return first.finally(() => {
         signal.removeEventListener("abort", end);

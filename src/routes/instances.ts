@@ -17,7 +17,7 @@ import type { App, Operates, Reads, RouteDeps } from "./deps.ts";
 import { brokenRule, brokenSize, newInstance } from "../services/new-instance.ts";
 import { ACCEPTED, operate, PREFER } from "./operation-answer.ts";
 
-type Deps = Operates & Pick<RouteDeps, "mint" | "nodesToPlace" | "waitingNodes">;
+type Deps = Operates & Pick<RouteDeps, "mint" | "nodesToPlace">;
 
 const tags = ["Instances"];
 const path = "/v1/instances/{instance_id}";

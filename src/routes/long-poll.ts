@@ -16,7 +16,7 @@ const TOO_MANY_WAIT = fault("unavailable", "too many requests are waiting; try a
 export async function hold<V extends object>(
   c: Ctx,
   { holdShares }: Pick<RouteDeps, "holdShares">,
-  wait: { readonly polls: Polls<V>; readonly key: string; readonly hold_ms: number; readonly read_ms?: number },
+  wait: { readonly polls: Polls<V>; readonly key: string; readonly hold_ms: number },
 ): Promise<{ readonly found: V | null } | Fault> {
   const gone = goneSignal(c);
   const end = new AbortController();
@@ -30,7 +30,7 @@ export async function hold<V extends object>(
   gone.addEventListener("abort", leave);
   c.set("held", true);
   try {
-    const found = await wait.polls.wait(wait.key, wait.hold_ms, end.signal, wait.read_ms);
+    const found = await wait.polls.wait(wait.key, wait.hold_ms, end.signal);
     return found === "full" ? TOO_MANY_WAIT : { found };
   } finally {
     gone.removeEventListener("abort", leave);

@@ -46,7 +46,8 @@ export function createJobClaims(deps: Deps): JobClaims {
     if (work.node_state !== "approved") return NODE_NOT_APPROVED;
     const tombstones = work.tombstones.slice(0, TOMBSTONES_PER_CLAIM);
     if (work.tombstones.length > tombstones.length) return { job: null, tombstones };
-    if (work.forgotten !== null) return { job: work.forgotten, tombstones };
+    const [again] = work.forgotten;
+    if (again !== undefined) return { job: again, tombstones };
     for (const id of work.pending) {
       const message = { type: "claim", by: server_uuid, lease_s: Number(lease_s) } as const;
       const outcome = await deps.send(c, { kind: "job", id }, message);

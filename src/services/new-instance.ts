@@ -56,7 +56,7 @@ export function brokenSize(
   return is_small ? badRequest(`memory_bytes must be at least ${memory_bytes_min}, not ${memory_bytes}`) : null;
 }
 
-type Deps = Pick<RouteDeps, "byKey" | "kysely" | "mint" | "nodesToPlace" | "settings" | "waitingNodes">;
+type Deps = Pick<RouteDeps, "byKey" | "kysely" | "mint" | "nodesToPlace" | "settings">;
 
 /**
  * Returns the message that creates the instance, or a Fault. The Fault is a 404 if an object that the body names is
@@ -72,7 +72,7 @@ export async function newInstance(deps: Deps, wanted: Wanted): Promise<Create | 
     keysMissing,
     group,
     nodes,
-    { profile, load_stale_s, quota_defaults, limit_ms, lease_s, memory_bytes_min },
+    { profile, load_stale_s, quota_defaults, limit_ms, memory_bytes_min },
   ] = await Promise.all([
     imageToUse(deps, { ...wanted, image_id: body.image_id }),
     nicsOf(deps, wanted),
@@ -104,8 +104,6 @@ export async function newInstance(deps: Deps, wanted: Wanted): Promise<Create | 
     snapshotOf(nodes, load_stale_s),
     profile,
   );
-  // Each retry picks its candidates from a larger part of the ranked nodes.
-  const candidates = tries === 0 ? best : drawn(report, PLACEMENT_CANDIDATES_MAX ** (tries + 1));
   return {
     type: "create",
     id,
@@ -126,18 +124,12 @@ export async function newInstance(deps: Deps, wanted: Wanted): Promise<Create | 
     sealed_user_data: typeof body.user_data === "string" ? deps.mint.sealUserData(id, body.user_data) : null,
     nics,
     boot_disk: { id: deps.mint.idFrom(id, "boot-disk"), size_bytes: boot_bytes },
-    candidates,
-    ...waitingNode(deps, candidates[0], lease_s),
+    // Each retry picks its candidates from a larger part of the ranked nodes.
+    candidates: tries === 0 ? best : drawn(report, PLACEMENT_CANDIDATES_MAX ** (tries + 1)),
     operation_id,
     limit_ms,
     quota_defaults,
   };
-}
-
-/** Takes a request of the first candidate that waits for a job. Nearly always this candidate gets the instance. */
-function waitingNode({ waitingNodes }: Deps, first: string | undefined, lease_s: number): Pick<Create, "waiting_node"> {
-  const origin = first === undefined ? null : waitingNodes.take(first);
-  return first === undefined || origin === null ? {} : { waiting_node: { server_uuid: first, lease_s, origin } };
 }
 
 /**

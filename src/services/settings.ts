@@ -132,7 +132,6 @@ export function createSettings(readStored: () => Promise<StoredSettings>, env: E
       ...placementOf(stored),
       quota_defaults: quotaDefaultsOf(stored),
       limit_ms: instanceWaitOf(stored) * 1_000,
-      lease_s: Number(viewOf("sweeper.stale_claim_threshold_secs", stored).value),
       memory_bytes_min: Number(viewOf("instance.memory_bytes_min", stored).value),
     };
   }

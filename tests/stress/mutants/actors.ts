@@ -132,8 +132,8 @@ export const ACTOR_MUTANTS: readonly Mutant<Invariant>[] = [
     caughtBy: "12 jobs",
     edits: [{
       file: JOB,
-      find: "if (by !== s.target_cn) return refuse(NOT_YOURS);\n  const lease_until",
-      replace: "const lease_until",
+      find: "if (m.by !== s.target_cn) return refuse(NOT_YOURS);\n  const { lease_s } = m;",
+      replace: "const { lease_s } = m;",
     }],
   },
   {
