@@ -1487,7 +1487,9 @@ AS $function$
           and case when n.id is not null then r.vpc_id = n.vpc_id
                    else coalesce(coalesce(v.project_id, e.project_id) =
                                  (select project_id from floating_ip where id = of_floating_ip), true) end
-          -- The generation at the end of the job. If maintenance has folded changes since, it is too high.
+          and (r.applied_until >= j.completed_at) is not true
+          -- Reports to release 0.1.0 have no applied_until. The right side is the generation at the end of the job. If
+          -- maintenance has folded changes since, it is too high.
           and coalesce(r.applied_generation, -1) < berth_vpc_generation(r.vpc_id) - (
             select count(*) from vpc_change c where c.vpc_id = r.vpc_id and c.at > j.completed_at)) $function$;
 
@@ -5876,6 +5878,7 @@ create table vpc_realization (
   message text,
   applied_generation bigint,
   reported_at timestamp with time zone,
+  applied_until timestamp with time zone,
   constraint vpc_realization_check CHECK ((applied_generation <= generation)),
   constraint vpc_realization_pkey PRIMARY KEY (vpc_id, server_uuid),
   constraint vpc_realization_status_check CHECK ((status = ANY (ARRAY['accepted'::text, 'applied'::text, 'failed'::text])))

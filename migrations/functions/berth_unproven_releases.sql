@@ -21,6 +21,8 @@ create or replace function berth_unproven_releases(of_floating_ip uuid) returns 
           and case when n.id is not null then r.vpc_id = n.vpc_id
                    else coalesce(coalesce(v.project_id, e.project_id) =
                                  (select project_id from floating_ip where id = of_floating_ip), true) end
-          -- The generation at the end of the job. If maintenance has folded changes since, it is too high.
+          and (r.applied_until >= j.completed_at) is not true
+          -- Reports to release 0.1.0 have no applied_until. The right side is the generation at the end of the job. If
+          -- maintenance has folded changes since, it is too high.
           and coalesce(r.applied_generation, -1) < berth_vpc_generation(r.vpc_id) - (
             select count(*) from vpc_change c where c.vpc_id = r.vpc_id and c.at > j.completed_at)) $$;

@@ -41,7 +41,7 @@ export async function forgetDocuments(db: Db, server_uuid: string, vpc_ids: read
 // A report that repeats the stored generation is stored, except that a late `accepted` does not replace the outcome.
 const STORE = `
   with judged as (
-    select k.text, g.*, b.generation as newest, r.server_uuid is not null as is_offered,
+    select k.text, g.*, b.generation as newest, berth_now() as now, r.server_uuid is not null as is_offered,
            coalesce(g.generation < r.generation or g.generation = r.generation and g.status = 'accepted'
                     and r.status in ('applied', 'failed'), false) as is_older, r.generation as stored
       from unnest($1::text[]) k(text)
@@ -55,8 +55,14 @@ const STORE = `
      order by vpc_id, server_uuid, generation desc, status = 'accepted'
   ), written as (
     update vpc_realization r
-       set generation = t.generation, status = t.status, message = t.message, reported_at = (select berth_now()),
-           applied_generation = case when t.status = 'applied' then t.generation else r.applied_generation end
+       set generation = t.generation, status = t.status, message = t.message, reported_at = t.now,
+           applied_generation = case when t.status = 'applied' then t.generation else r.applied_generation end,
+           -- The oldest change that the node has not applied, or now.
+           applied_until = case when t.status <> 'applied' then r.applied_until
+             when t.generation = t.newest then t.now
+             else greatest(r.applied_until, (
+               select c.at from vpc_change c where c.vpc_id = t.vpc_id
+                order by c.at desc offset t.newest - t.generation - 1 limit 1)) end
       from taken t where r.vpc_id = t.vpc_id and r.server_uuid = t.server_uuid and r.generation <= t.generation
   )
   select text, case when not is_offered then 'unknown' when generation > newest then 'ahead'

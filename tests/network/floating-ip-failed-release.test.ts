@@ -137,6 +137,23 @@ describe("a floating IP whose release failed on a silent node", () => {
     expect((await f.call("DELETE", path(ip.id))).status).toBe(204);
   });
 
+  test.each([0, 1])(
+    "can be deleted after the node has applied the network and died, %s changes behind, even if changes were folded",
+    async (behind) => {
+      ip = await attached();
+      await f.silence(f.one);
+      okOf(await f.call("POST", path(ip.id, "detach")));
+      await failsRelease();
+      const { [f.vpc.id]: generation } = await f.stored(f.one);
+      for (let changes = 0; changes < behind; changes += 1) await f.n.rule(f.vpc.id);
+      okOf(await f.tryReport(f.one, f.vpc.id, { generation }));
+      for (let changes = 0; changes < 3; changes += 1) await f.n.rule(f.vpc.id);
+      await f.t.db.query("update vpc_change set at = at - make_interval(secs => $1)", [FOLD_AGE_S + 1]);
+      await foldChanges(f.t.db);
+      expect((await f.call("DELETE", path(ip.id))).status).toBe(204);
+    },
+  );
+
   test("and whose instance was deleted by force can be deleted after the node has confirmed that it removed the VPC", async () => {
     ip = await attached();
     await f.silence(f.one);
