@@ -11,7 +11,7 @@ import type { Msg } from "./messages.ts";
 import { type CnState, type On, resource } from "./state.ts";
 
 /**
- * The saga that drains a node. The step `cordoned` commits with the request. A background worker ends the step `move`.
+ * The saga that drains a node. The step `cordon` commits with the request. A background worker ends the step `move`.
  */
 export const CN_DRAIN = { saga: "cn-drain", cordoned: "cordon", move: "move" } as const;
 /** The saga that evacuates a dead node. It has the same steps. */

@@ -114,8 +114,8 @@ export function createEngine(options: EngineOptions) {
    * transaction ends. In any other session, it handles errors of the commit call and answers the senders itself.
    */
   async function attempt(claimed: readonly Mailbox[], session: StoreSession, messages_max: number): Promise<Written> {
-    // A message that arrives during this load waits for the next load, because the time that this load returns may be
-    // earlier than the arrival of the message.
+    // A message that arrives during this load waits for the next load, because this load may read its `now` before the
+    // message arrives.
     const queued = new Map(claimed.map((box) => [box, Math.min(messages_max, box.queue.length)]));
     const loaded = await session.load(claimed.map((box) => box.ref));
     await ports.fault("after_load");
@@ -182,8 +182,8 @@ export function createEngine(options: EngineOptions) {
 
   /**
    * Refuses the message with the constraint's 409. The refusal is stored like any other refusal. If no behavior defines
-   * a fault for the constraint, a primary-key conflict is repeated at most failures_max times. After the last repeat,
-   * and for any other constraint, the sender gets the error.
+   * a fault for the constraint, the sender gets the error; but a primary-key conflict is first repeated at most
+   * failures_max times.
    */
   async function refuseBroken(item: Item, error: CommitError): Promise<void> {
     const refusal = constraintFault(error.constraint, item.unit);
@@ -223,7 +223,7 @@ export function createEngine(options: EngineOptions) {
     const behavior = named.find(({ kind }) => written.some(({ ref }) => ref.kind === kind)) ?? named[0];
     const found = behavior?.constraints?.[constraint];
     if (found === undefined) return null;
-    // Rows of other actors of the unit may have columns with the same names, so the rows of the kind come first.
+    // Rows of the unit's other actors may have columns with the same names, so this behavior's rows come first.
     const rows = written
       .toSorted((a, b) => Number(b.ref.kind === behavior?.kind) - Number(a.ref.kind === behavior?.kind))
       .map(({ row, whole }) => whole ?? row);

@@ -2,7 +2,7 @@ import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { usageFailure } from "./failure.ts";
 
-/** Throws a usage Failure unless the directory of the file that the command will write exists. */
+/** Throws a usage Failure if `path` is a directory, or if the directory above it is missing. */
 export async function needDirectoryOf(path: string, flag: string): Promise<void> {
   const directory = dirname(path);
   const found = await stat(directory).catch(() => null);

@@ -7,7 +7,7 @@ export type Hit = { readonly title: string; readonly hint: string; readonly to: 
 
 const HITS_MAX = 8;
 
-/** Returns the best hits of the server that have a page. */
+/** Returns the server's best hits that have a page. */
 export async function search(text: string, signal: AbortSignal): Promise<readonly Hit[]> {
   const { items } = await get<{ items: SearchHit[] }>("/v1/search", { q: text, limit: HITS_MAX }, signal);
   return items.flatMap(hitOf);

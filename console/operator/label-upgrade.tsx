@@ -85,7 +85,7 @@ export function LabelUpgrade() {
               type: "choice",
               choices: [{ value: "agent", label: "by their agents" }, {
                 value: "operator",
-                label: "by you, by their BMCs",
+                label: "by you with their BMCs",
               }],
               initial: "agent",
             },

@@ -2,7 +2,7 @@
 -- same transaction. So each event gets exactly one delivery for each webhook that wants it. Returns the number of
 -- events that it read. Only one call at a time does the work. Only permitted changes of objects of a project count as
 -- events. The requests webhook_test and webhook_redeliver do not count, because they only cause deliveries. A webhook
--- gets no event from before its creation, and no event from the time while it was disabled. The audit events show when
+-- gets no event from before its creation, and no event from while it was disabled. The audit events show when
 -- a webhook was disabled and enabled, and webhook_queue.enabled is the state at the cursor. If `pending_max` deliveries
 -- of a webhook wait already, further deliveries get the state dead at once.
 create or replace function webhook_follow(events_max int, pending_max int) returns int language plpgsql volatile as $$
@@ -65,9 +65,9 @@ begin
             from (select distinct on (webhook_id) webhook_id, enabled from setting order by webhook_id, seq desc) l
             join webhook_queue q using (webhook_id) where q.enabled <> l.enabled)
     into filled, switched;
-  -- The rows are locked before due_at is read. A process that records an attempt also holds the lock of the row. It may
-  -- not see these deliveries and then sets due_at to null. This function waits until that process has committed. Each
-  -- insert of a delivery holds a share of the row's key, for the foreign key. With the lock `for update`, two transactions
+  -- The rows are locked before due_at is read. A process that records an attempt also holds the lock of the row. If it
+  -- does not see these deliveries, it sets due_at to null. This function waits until that process has committed. Each
+  -- insert of a delivery locks the row `for key share`, for the foreign key. With `for update` here, two transactions
   -- that have inserted deliveries of a webhook would wait for each other.
   perform from webhook_queue where webhook_id = any(filled || switched) order by webhook_id for no key update;
   update webhook_queue set due_at = berth_now() where webhook_id = any(filled) and due_at is null;

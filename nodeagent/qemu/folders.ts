@@ -13,7 +13,7 @@ export type Folders = {
 export const MACHINE_DIR = "/var/lib/berth";
 export const RUN_DIR = "/run/berth";
 
-/** The longest path of a Unix socket on Linux, without its final zero byte. */
+/** The longest socket path on Linux, in bytes, without the final zero byte. */
 export const SOCKET_PATH_BYTES_MAX = 107;
 
 /** The sockets of a VM: QEMU's monitor, serial console, screen and guest agent. */
@@ -25,7 +25,7 @@ export type VmPlaces = {
   readonly folder: string;
   readonly base: string;
   readonly seed: string;
-  /** The files of the seed volume as JSON, for the metadata service. Only root can read it. */
+  /** JSON of the seed volume's files, for the metadata service. Only root can read it. */
   readonly guest_files: string;
   readonly uefi_variables: string;
   readonly run_folder: string;

@@ -1,6 +1,6 @@
-// Limits the memory that the VMs of this node may use together: the reservoir. The driver does not start a VM that
-// exceeds this limit. With systemd, the slice of all VMs also has a limit. This limit is never below the memory that
-// the running VMs may use: otherwise the kernel would kill guests that stay within their size.
+// Limits the memory that the VMs of this node may use together: the reservoir. The driver starts no VM that would
+// exceed it. With systemd, the slice of all VMs also has a limit. This limit is never below the memory that the running
+// VMs may use: otherwise the kernel would kill guests that stay within their size.
 import { readFile } from "node:fs/promises";
 import { EXIT } from "../../cli/internal/exit-code.ts";
 import { Failure } from "../../cli/internal/failure.ts";
@@ -24,7 +24,7 @@ export function memoryInUse(vms: readonly Pick<VmRecord, "memory_bytes" | "power
 export type Admission = {
   readonly all: readonly VmRecord[];
   readonly budget_bytes: number;
-  /** The present boot of the node. */
+  /** The id of the current boot. */
   readonly boot_id: string;
 };
 

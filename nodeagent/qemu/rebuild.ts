@@ -30,8 +30,8 @@ export async function rebuildVm({ host, store }: RebuildPorts, vm: VmRecord, wan
   const base = `${places.base}.new`;
   await rm(base, { force: true });
   await link(image_path, base);
-  // The new disk names its base as `base`. Until the rename below, this file is the old base: qemu-img only checks that
-  // it exists.
+  // The new disk refers to base.qcow2. Until the rename below, this file is the old base: qemu-img only checks that it
+  // exists.
   const draft = await draftDisk(places, { id, size_bytes }, { uid: vm.uid, has_base: true });
 
   await rm(places.disk(id), { force: true });

@@ -89,7 +89,7 @@ export function sessionRoutes(app: App, deps: Deps): void {
     const lifetime_s = await deps.settings.sessionLifetimeS();
     const outcome = await deps.sendOnce(c, { kind: "session", id }, { type: "refresh", generation, lifetime_s });
     if (!outcome.ok) return faultResponse(c, refusalOf(outcome.fault));
-    // The session is over: it expired, or the refresh token was used before.
+    // The session has ended: it expired, or the refresh token was too old.
     if (outcome.reply === null) return faultResponse(c, UNAUTHENTICATED);
     return c.json(await tokensOf(deps, user, outcome.reply), 200);
   });

@@ -6,7 +6,7 @@ import { type ServerSocket, SOCKET_CLOSE } from "../http/websocket.ts";
 import { controlText, parseControl } from "../lib/console/frames.ts";
 
 export type ConsolePair = {
-  /** Ends the console. The caller reads `message`. */
+  /** Ends the console. The caller gets `message`. */
   end(message: string): void;
   counted(): { readonly bytes_in: number; readonly bytes_out: number; readonly used_at_ms: number };
 };
@@ -35,12 +35,12 @@ export function pairConsole({ caller, node, may_write, now_ms, ended }: PairOpti
   }
 
   /**
-   * Passes a frame on. Ends the console if more bytes wait for the receiver than the window allows, because the sender
-   * has then ignored the window.
+   * Passes a frame on. Ends the console if more than CONSOLE_BUFFER_BYTES_MAX wait for the receiver: the sender has
+   * then ignored the window.
    */
   function pass(to: ServerSocket, data: Uint8Array | string): void {
     if (over) return;
-    if (to.buffered() > CONSOLE_BUFFER_BYTES_MAX) return end("the console's other end sends without waiting");
+    if (to.buffered() > CONSOLE_BUFFER_BYTES_MAX) return end("an end of the console sends without waiting");
     to.send(data as Uint8Array<ArrayBuffer> | string);
   }
 

@@ -153,7 +153,7 @@ export function createSettings(readStored: () => Promise<StoredSettings>, env: E
     };
   }
 
-  /** Reads the request rates of one caller at one process. */
+  /** Reads the rate limits of one caller at one process. */
   async function callerRates(): Promise<{ requests: number; writes: number }> {
     const stored = await readStored();
     return {

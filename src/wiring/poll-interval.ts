@@ -1,5 +1,5 @@
-// Computes the interval at which nodes poll. The interval grows with the number of nodes, so that the rate of all polls
-// together is limited.
+// Computes the interval at which nodes poll. The interval grows with the number of nodes, up to a maximum, to limit the
+// rate of all polls.
 import {
   AGENT_POLL_S_MAX,
   AGENT_POLL_S_MIN,
@@ -44,7 +44,7 @@ export function createPollInterval({ db, leaseS, now_ms }: Ports): () => Promise
   return () => {
     if (known !== null && now_ms() < until_ms) return known;
     const reading = read();
-    // The result of a failed query is not kept.
+    // A failed read is not kept.
     reading.catch(() => {
       if (known === reading) known = null;
     });

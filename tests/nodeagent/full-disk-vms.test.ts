@@ -1,4 +1,4 @@
-// Tests the records of VMs on a full disk: a change that cannot be written has no effect, and succeeds once the disk
+// Tests the records of VMs on a full disk: a change has no effect while the disk is full, and succeeds once the disk
 // has room. The full disk is a small file system in memory, so these tests need root.
 import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";

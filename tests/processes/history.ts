@@ -1,5 +1,5 @@
-// Compares the clients' replies with the database. Each check returns the violations as texts; an empty list means no
-// violation. INV-n are in docs/reliability.md, "Invariants".
+// Compares the clients' replies with the database. Each check returns the violations as texts; an empty list passes.
+// For the rules INV-n, see docs/reliability.md, "Invariants".
 import type { DbClient } from "../../src/db/pool.ts";
 import { brokenInvariants } from "../doctor/broken.ts";
 import { type Operation, REQUEST_LIMIT_MS } from "./client.ts";
@@ -79,7 +79,7 @@ export async function auditViolations(db: DbClient): Promise<string[]> {
   );
   const gaps = await db.query("select count(*), max(seq) from audit_event having count(*) <> max(seq) + 1");
   return [
-    ...rows.map((row) => `INV-17: one entry per audited transition: ${JSON.stringify(row)}`),
+    ...rows.map((row) => `INV-17: not one entry per audited transition: ${JSON.stringify(row)}`),
     ...gaps.rows.map((row) => `INV-17: the chain has a gap: ${JSON.stringify(row)}`),
   ];
 }

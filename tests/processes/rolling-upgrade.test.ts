@@ -82,7 +82,7 @@ function start(port: number, root?: string): Promise<ServerProcess> {
     BERTH_TRUSTED_PROXIES: "127.0.0.1",
     BERTH_BEHIND_PROXY: "1",
   };
-  // This version runs as `task start` runs it. The older versions have other permissions.
+  // This version runs as in `task start`. The older versions need other permissions.
   return startServer(root === undefined ? { env, as_task: true } : { env, root });
 }
 
@@ -166,7 +166,7 @@ async function agentsLive({ agents }: Upgrade, db: Db): Promise<void> {
   expect(agents.map((agent) => agent.exitCode ?? agent.signalCode)).toEqual(agents.map(() => null));
 }
 
-/** Returns the attempts that a client saw fail. */
+/** Describes the clients' failed attempts. */
 function failures({ operations }: Load): string[] {
   return operations.flatMap(({ method, path, attempts }) =>
     attempts.filter(({ status }) => status === null || status >= 500 || status === 429)

@@ -1,5 +1,4 @@
-// Tests tokens of a real issuer that a tenant configured: a certified OpenID provider with its own discovery, keys and
-// grants.
+// Tests tokens of a tenant's real issuer: a certified OpenID provider with its own discovery, keys and grants.
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import Provider from "oidc-provider";
@@ -58,7 +57,7 @@ async function tokenOf(): Promise<string> {
   return (await answer.json()).access_token;
 }
 
-test("the users of a real issuer act in its tenant until the issuer is removed", async () => {
+test("users of a real issuer act in the issuer's tenant until it is removed", async () => {
   const path = `/v1/tenants/${tenant.tenant_id}/idp`;
   const key = await tokenOf();
   expect((await t.call("GET", "/v1/auth/whoami", { key })).status).toBe(401);
