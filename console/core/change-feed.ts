@@ -19,7 +19,8 @@ export const REST_MS = 200;
 /** The longest pause between two polls after failures or resets, in milliseconds. */
 const RETRY_MAX_MS = 10_000;
 const RETRY_FIRST_MS = 500;
-const NOT_FOUND = 404;
+/** The statuses of the feed without a feed of the server, or for a key that may not read it. */
+const NO_FEED: readonly number[] = [403, 404];
 const UNAUTHENTICATED = 401;
 
 type Ports = {
@@ -49,7 +50,7 @@ export async function follow({ read, changed, pause, show }: Ports, ended: Abort
       await pause(reset ? retryPause(resets - 1) : REST_MS);
     } catch (error) {
       if (ended.aborted) return;
-      if (error instanceof Refusal && error.status === NOT_FOUND) return show("polling");
+      if (error instanceof Refusal && NO_FEED.includes(error.status)) return show("polling");
       if (error instanceof Refusal && error.status === UNAUTHENTICATED) return show("paused");
       show("lost");
       await pause(retryPause(failures));

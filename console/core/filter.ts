@@ -12,20 +12,22 @@ export function filterOf(text: string): (fields: Fields) => boolean {
 }
 
 /**
- * Splits a text for a server that searches for one word in all fields. `word` is the longest word without a field and
- * without a `-`, or empty. If `isAll` is false, the text has other words, and the page must search for them.
+ * Splits a text for a server that searches for one word. `word` is the only word without a field and without a `-`. It
+ * is empty if there is no such word, or if there are several: one of them may be in a column that the server does not
+ * search. The page must search its rows for `rest`.
  */
 export function serverWord(
   text: string,
   fields: readonly string[],
-): { readonly word: string; readonly isAll: boolean } {
+): { readonly word: string; readonly rest: string } {
   const parts = text.trim().split(/\s+/).filter((part) => part !== "" && part !== "-");
   const isForServer = (part: string): boolean => {
     const { field, isExcluded } = termOf(part);
     return !isExcluded && (field === null || !fields.includes(field));
   };
-  const [word = ""] = parts.filter(isForServer).toSorted((a, b) => b.length - a.length);
-  return { word, isAll: parts.length === (word === "" ? 0 : 1) };
+  const [word = "", ...others] = parts.filter(isForServer);
+  if (word === "" || others.length > 0) return { word: "", rest: parts.join(" ") };
+  return { word, rest: parts.filter((part) => part !== word).join(" ") };
 }
 
 function termOf(part: string): Term {

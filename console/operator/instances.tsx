@@ -1,5 +1,5 @@
 // Shows the instances of all tenants. The server filters them by state, and searches them for one word. The page
-// searches the rows of the answer for the other words.
+// searches the rows of the answer for the rest of the text.
 import { INSTANCE_STATES } from "../../src/contract/enums.ts";
 import type { Instance } from "../../src/contract/instance.ts";
 import { getFirst, PAGE_ROWS } from "../core/client.ts";
@@ -25,7 +25,7 @@ function instancesQuery(state: string, q: string): Query<readonly Instance[]> {
 
 export function Instances() {
   const { q = "", state = "" }: Partial<Record<string, string>> = Object.fromEntries(urlQuery.value);
-  const { word, isAll } = serverWord(q, FIELDS);
+  const { word, rest } = serverWord(q, FIELDS);
   return (
     <ListPage<Instance>
       title="All instances"
@@ -34,14 +34,14 @@ export function Instances() {
       limit={{
         rows: PAGE_ROWS,
         which: "first",
-        others: "The server searches all instances for one word: a part of a name, a UUID or an address.",
+        others: "Enter one word, a part of a name, a UUID or an address, to search all instances.",
       }}
-      isSearched={isAll}
+      rest={rest}
       columns={INSTANCE_COLUMNS}
       idOf={({ id }) => id}
       open={({ id }) => `/instances/${id}`}
       states={INSTANCE_STATES}
-      empty={<p>{word === "" ? "No tenant has created an instance." : "No instance matches."}</p>}
+      empty={<p>{q === "" && state === "" ? "No tenant has created an instance." : "No instance matches."}</p>}
       cli={opsctl("instance list", [], { "--state": state })}
     />
   );

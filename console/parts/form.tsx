@@ -60,7 +60,7 @@ export function Form(props: Props) {
   }, [asked.value]);
 
   const askIfChanged = () => {
-    const isChanged = fields.length > 1 && values.peek() !== first;
+    const isChanged = !onlyReads && fields.length > 1 && values.peek() !== first;
     askBeforeLeaving(id, isChanged ? "The form is not sent. Leave the page?" : null);
   };
   const set = (name: string, value: string) => {
@@ -84,11 +84,17 @@ export function Form(props: Props) {
         return;
       }
       askBeforeLeaving(id, null);
-      const result = await send(values.value, key.value) ?? {};
+      const sent = values.peek();
+      const result = await send(sent, key.value) ?? {};
       renewKey();
       askBeforeLeaving(id, null);
       asked.value = null;
-      if (!hasLeft()) return done(result);
+      if (!hasLeft()) {
+        done(result);
+        // The answer of a form that only reads belongs to the values that were sent.
+        if (onlyReads && values.peek() !== sent) onValues?.(values.peek());
+        return;
+      }
       if (onlyReads) return;
       say(result.said ?? `${title}: done`);
       store.changed("all");

@@ -26,8 +26,8 @@ type Props<R> = {
     /** Shown if the list may have more rows: how the user finds the other rows. */
     readonly others?: ComponentChildren;
   };
-  /** The query has searched the rows for the text in the address. */
-  readonly isSearched?: boolean;
+  /** The part of the text in the address for which the query has not searched the rows. Default: the whole text. */
+  readonly rest?: string;
   readonly columns: readonly Column<R>[];
   readonly idOf: (row: R) => string;
   readonly open?: (row: R) => string;
@@ -48,7 +48,6 @@ export function ListPage<R>(props: Props<R>) {
     noun,
     query,
     limit,
-    isSearched = false,
     columns,
     idOf,
     open,
@@ -63,7 +62,11 @@ export function ListPage<R>(props: Props<R>) {
   useActions(actions);
   const { data } = useQuery(query);
   const state = urlQuery.value.get("state") ?? "";
-  const isNarrowed = state !== "" || (urlQuery.value.get("q") ?? "") !== "";
+  const q = urlQuery.value.get("q") ?? "";
+  const rest = props.rest ?? q;
+  const isNarrowed = state !== "" || q !== "";
+  /** Whether the query has narrowed the rows. An answer without rows then does not mean that there are none. */
+  const isNarrowedByQuery = rest !== q || (state !== "" && stateOf === undefined);
   const none = (
     <>
       <p>No {noun} matches.</p>
@@ -86,7 +89,7 @@ export function ListPage<R>(props: Props<R>) {
       {props.children}
       {limit?.others !== undefined && data?.length === limit.rows && (
         <p class="hint">
-          The list has more than {counted(limit.rows, noun)}. {urlQuery.value.get("q") && !isSearched &&
+          The list shows the {limit.which} {counted(limit.rows, noun)}. {rest !== "" &&
             `Only the ${limit.which} ${limit.rows.toLocaleString("en")} are searched. `}
           {limit.others}
         </p>
@@ -100,8 +103,8 @@ export function ListPage<R>(props: Props<R>) {
         {...(open !== undefined && { open })}
         {...(actionsOf !== undefined && { actionsOf })}
         {...(state !== "" && stateOf !== undefined && { keep: (row: R) => stateOf(row) === state })}
-        isSearched={isSearched}
-        empty={isNarrowed && (isSearched || (data?.length ?? 0) > 0) ? none : empty}
+        rest={rest}
+        empty={isNarrowed && (isNarrowedByQuery || (data?.length ?? 0) > 0) ? none : empty}
       />
       <AsCommand line={cli} />
     </>

@@ -52,8 +52,8 @@ export function WindowedList<R>({ windows, ...shared }: Shared<R> & {
 type Whole<R> = Shared<R> & {
   /** Returns whether to show a row, for example if it fits a filter above the list. */
   readonly keep?: (row: R) => boolean;
-  /** The server has searched the rows for the text in the address. */
-  readonly isSearched?: boolean;
+  /** The part of the text in the address for which the server has not searched the rows. Default: the whole text. */
+  readonly rest?: string;
 };
 
 export function WholeList<R>({ query, ...shared }: Whole<R> & { readonly query: Query<readonly R[]> }) {
@@ -62,7 +62,7 @@ export function WholeList<R>({ query, ...shared }: Whole<R> & { readonly query: 
 }
 
 /** A whole list whose rows the page has read. */
-export function RowList<R>({ rows: data, listKey, busy, refusal, keep, isSearched = false, ...shared }: Whole<R> & {
+export function RowList<R>({ rows: data, listKey, busy, refusal, keep, rest, ...shared }: Whole<R> & {
   readonly rows: readonly R[] | undefined;
   readonly listKey: string;
   readonly busy: boolean;
@@ -73,11 +73,11 @@ export function RowList<R>({ rows: data, listKey, busy, refusal, keep, isSearche
   const rows = useMemo(
     () =>
       sorted(
-        (data ?? []).filter((row) => keep?.(row) ?? true).filter(matching(isSearched ? "" : q, shared.columns)),
+        (data ?? []).filter((row) => keep?.(row) ?? true).filter(matching(rest ?? q, shared.columns)),
         sort,
         shared.columns,
       ),
-    [data, q, isSearched, sort, keep, shared.columns],
+    [data, q, rest, sort, keep, shared.columns],
   );
   if (refusal !== undefined && data === undefined) return <Problem refusal={refusal} />;
   return (

@@ -85,7 +85,7 @@ test("the pause grows with each reset in a row up to 10 s and starts again after
   expect(pauses).toEqual([500, 1_000, 2_000, 4_000, 8_000, 10_000, 10_000, 200, 500]);
 });
 
-test.each([[404, "polling"], [401, "paused"]])(
+test.each([[404, "polling"], [403, "polling"], [401, "paused"]])(
   "after a %i the feed ends and shows the state %s",
   async (status, link) => {
     const shown: string[] = [];

@@ -77,7 +77,7 @@ test("the lists of users and of boot records read one page each", async () => {
     issuer: null,
   }));
   await own.show("/users");
-  await own.page.getByText("The list has more than 1,000 users.").waitFor();
+  await own.page.getByText("The list shows the first 1,000 users.").waitFor();
   expect(new Set(users)).toEqual(new Set(["?limit=1000"]));
   const records = await answerWith(own.page, "/v2/cn-boot", (n) => ({ mac: `02:00:5e:00:53:${n}`, state: "enrolled" }));
   await own.show("/boot?state=enrolled&q=02:00:5e:00:53:77");
