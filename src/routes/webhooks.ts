@@ -99,7 +99,7 @@ function recordRoutes(app: App, deps: Deps): void {
     method: "patch",
     path: webhook.path,
     tags,
-    summary: "Change a webhook, or disable and enable it",
+    summary: "Change, enable or disable a webhook",
     description:
       "Missing fields stay unchanged. Deliveries that wait when a webhook is disabled are sent after the webhook is " +
       "enabled.",
