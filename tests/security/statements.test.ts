@@ -34,9 +34,9 @@ afterAll(() => p.close());
 
 /**
  * Returns whether the server executes a statement in the background, possibly during a later request: the record of a
- * key's use, or a notification.
+ * key's use, a notification, or the settings that a background worker reads.
  */
-const isDeferred = (statement: string) => /last_used_at|pg_notify/.test(statement);
+const isDeferred = (statement: string) => /last_used_at|pg_notify|from "setting"/.test(statement);
 /** Returns the statements of a request. */
 async function costOf(act: () => Promise<unknown>): Promise<string[]> {
   await p.statements();
