@@ -179,15 +179,22 @@ test("a page shows a change by another caller at once", async () => {
 
 test("a page shows a change that another caller makes before the feed of changes has begun", async () => {
   const own = await f.site().open();
-  const polled = Promise.withResolvers<Route>();
-  await own.page.route(/\/v1\/changes$/, (route) => polled.resolve(route));
-  await own.page.goto(`${f.site().url}/console/tenants`);
-  await own.page.getByRole("link", { name: "default" }).first().waitFor();
+  const silo = await call("POST", "/v1/silos", { name: "feed" });
+  await call("POST", `/v1/silos/${silo.id}/tenants`, { name: "first-of-feed" });
+  const opened = Promise.withResolvers<void>();
+  let held = 0;
+  await own.page.route(/\/v1\/changes$/, async (route) => {
+    held += 1;
+    await opened.promise;
+    await route.continue();
+  });
+  await own.page.goto(`${f.site().url}/console/tenants?q=feed`);
+  await own.page.getByRole("link", { name: "first-of-feed" }).waitFor();
   await own.settled();
-  const silo = await call("POST", "/v1/silos", { name: "early" });
   await call("POST", `/v1/silos/${silo.id}/tenants`, { name: "before-the-feed" });
   const began = performance.now();
-  await (await polled.promise).continue();
+  expect(held).toBeGreaterThan(0);
+  opened.resolve();
   await own.page.getByRole("link", { name: "before-the-feed" }).waitFor();
   expect(performance.now() - began).toBeLessThan(SEEN_MS_MAX);
   await own.page.context().close();
