@@ -4115,9 +4115,9 @@ begin
             from (select distinct on (webhook_id) webhook_id, enabled from setting order by webhook_id, seq desc) l
             join webhook_queue q using (webhook_id) where q.enabled <> l.enabled)
     into filled, switched;
-  -- The rows are locked before due_at is read. A process that records an attempt also holds the lock of the row. It may
-  -- not see these deliveries and then sets due_at to null. This function waits until that process has committed. Each
-  -- insert of a delivery holds a share of the row's key, for the foreign key. With the lock `for update`, two transactions
+  -- The rows are locked before due_at is read. A process that records an attempt also holds the lock of the row. If it
+  -- does not see these deliveries, it sets due_at to null. This function waits until that process has committed. Each
+  -- insert of a delivery locks the row `for key share`, for the foreign key. With `for update` here, two transactions
   -- that have inserted deliveries of a webhook would wait for each other.
   perform from webhook_queue where webhook_id = any(filled || switched) order by webhook_id for no key update;
   update webhook_queue set due_at = berth_now() where webhook_id = any(filled) and due_at is null;
