@@ -328,7 +328,7 @@ describe("a claim", () => {
     expect(going(IN["disabled"] ?? null, MESSAGES.claimed).next).toEqual({ ...IN["disabled"], state: "pending" });
   });
 
-  test("that ends as the last claim of its node removes an unproven node, and disables any other node", () => {
+  test("that ends as the last claim of its node removes the node if it is unproven, and otherwise disables it", () => {
     expect(going(UNPROVEN, MESSAGES.last_claim_ended).next).toBeNull();
     expect(going(PENDING, MESSAGES.last_claim_ended).next).toMatchObject({ ...PENDING, state: "disabled" });
   });
@@ -424,7 +424,7 @@ test("a factory reset clears the fields of the previous setup run and keeps the 
   expect(parts).toContainEqual({ part: "with", to: { kind: "api-key", id: OLD_KEY }, message: { type: "revoke" } });
 });
 
-test("enable makes a disabled node with a key approved again, and is refused for a node without a key", () => {
+test("enable approves a disabled node again if the node has a key, and is refused if it has none", () => {
   const disabled = IN["disabled"]!;
   const { next, parts } = going(disabled, MESSAGES.enable);
   expect(next).toEqual({ ...disabled, state: "approved" });
