@@ -20,7 +20,7 @@ test("there are six scopes", () => {
   expect([...KEY_SCOPES].sort()).toEqual(["agent", "audit_only", "booter", "full", "read_only", "ur_enroll"]);
 });
 
-test("of_nodes selects the keys of nodes, or the other keys", async () => {
+test("of_nodes=true lists only the keys of nodes, and of_nodes=false only the other keys", async () => {
   const { server_uuid } = await t.approvedNode();
   const list = async (query: string) =>
     (await t.call("GET", `${PATH}${query}`)).body as { bound_to_cn: string | null }[];

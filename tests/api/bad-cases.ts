@@ -15,7 +15,7 @@ export type BadCase = {
   readonly expected: { readonly statuses: readonly number[]; readonly names?: string };
 };
 
-/** Texts that are no times, and times in a UTC year that PostgreSQL or an answer cannot express. */
+/** Texts that are not times, and times in a UTC year that PostgreSQL or an answer cannot express. */
 const WRONG_TIMES = [
   ...["yesterday", "2026-13-01T00:00:00Z", "2026-01-01", "2026-01-01T00:00:00+24:00"],
   ...["0000-01-01T00:00:00Z", "0001-01-01T00:00:00+01:00", "9999-12-31T23:59:59-01:00"],

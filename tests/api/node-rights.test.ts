@@ -89,8 +89,8 @@ const EXPECTED = new Map(
 );
 
 /**
- * Routes that need no key. The table does not have them. The last test of this file sends a registration with a node's
- * key.
+ * Routes that need no key. The table does not contain them. The last test of this file sends a registration with a
+ * node's key.
  */
 const ANONYMOUS = ["POST /v1/agent/register", "GET /v1/agent/register/status"];
 /** Fields and parameters that name a node, a job, or a MAC address. */

@@ -1,5 +1,5 @@
-// A body may have as many items as the API description promises: with all its lists at their maximum, it is within the
-// limits of a body.
+// The API description states a maximum number of items for some lists. A body whose lists all have this number of items
+// must be within the server's limits for the size of a body.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { jsonLimits } from "../../src/lib/text/json-limits.ts";
 import { openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
@@ -14,10 +14,10 @@ beforeAll(async () => {
 });
 afterAll(() => t.close());
 
-/** Items of a list inside the items of another list. Two is usual: two ports, two addresses, two tags. */
+/** The number of items of each inner list. Two is usual: two ports, two addresses, two tags. */
 const INNER_ITEMS = 2;
 
-/** Returns a typical value with all properties. The outermost lists have the promised maximum of items. */
+/** Returns a typical value with all properties. The outermost lists have the maximum number of items. */
 function largest(schema: Schema, isInner = false): unknown {
   const { type, properties, items, maxItems, enum: choices } = schema;
   const variant = schema.oneOf?.[0] ?? schema.anyOf?.[0];
@@ -27,7 +27,7 @@ function largest(schema: Schema, isInner = false): unknown {
     return Object.fromEntries(Object.entries(properties).map(([name, each]) => [name, largest(each, isInner)]));
   }
   if (type === "array" && items !== undefined) {
-    // A list without a maximum promises nothing.
+    // The description promises no number of items for a list without a maximum.
     const length = isInner || maxItems === undefined ? Math.min(INNER_ITEMS, maxItems ?? INNER_ITEMS) : maxItems;
     const item = largest(items, true);
     return Array.from({ length }, () => item);

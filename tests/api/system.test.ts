@@ -113,10 +113,10 @@ describe("the description", () => {
   });
 
   test.each([
-    ["If-Match", "412", "compares versions"],
-    ["Idempotency-Key", "422", "writes one message"],
+    ["If-Match", "412"],
+    ["Idempotency-Key", "422"],
   ])(
-    "has the optional header %s at exactly the routes that can answer with %s, because such a route %s",
+    "has the optional header %s at exactly the routes that can answer with %s",
     (name, status) => {
       const where = (is: (operation: Operation) => boolean) =>
         operations.filter(([, each]) => is(each)).map(([at]) => at);
