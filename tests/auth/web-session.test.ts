@@ -80,11 +80,11 @@ describe("signing in", () => {
       };
     }
 
-    test("that never expires creates users, passwords, and keys without an expiry", async () => {
+    test("that never expires opens a session that may create users, passwords, and keys without an expiry", async () => {
       expect(await madeWith(ROOT_KEY)).toEqual({ expires_at: null, user: 201, password: 200 });
     });
 
-    test("that expires creates only keys that expire with it", async () => {
+    test("that expires opens a session that may create only keys, which expire with the first key", async () => {
       const expires_at = new Date(Date.now() + 3_600_000).toISOString();
       const { secret } = await t.mintKey("full", { expires_at });
       expect(await madeWith(secret)).toEqual({ expires_at, user: 403, password: 403 });
