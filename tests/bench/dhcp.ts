@@ -1,7 +1,7 @@
 // Compares the DHCP server of the booter with Kea. perfdhcp measures both in turn over the same link. Kea has
 // reservations for the same machines. The program exits with 0 if two conditions hold. At each rate, the booter's
-// median loss is at most one percentage point above Kea's loss. At the lower rate, the booter's median delay of an
-// offer is below half a millisecond. Options: --rounds=N, --seconds=N, --json.
+// median loss is at most one percentage point above Kea's loss. At the lower rate, the mean delay of the booter's
+// offers is below half a millisecond in the median round. Options: --rounds=N, --seconds=N, --json.
 import { execFile } from "node:child_process";
 import { loadavg } from "node:os";
 import process from "node:process";
@@ -14,10 +14,9 @@ import { median } from "./report.ts";
 const RATES = [2_000, 4_000] as const;
 const DELAY_MS_MAX = 0.5;
 const LOSS_POINTS_MAX = 1;
-/**
- * A new server gets requests at this rate until it replies. After this it gets a warm-up at the lower measured rate.
- */
+/** The load for a new server until it replies to nearly all requests. */
 const FIRST = { rate: 500, seconds: 2 } as const;
+/** The load of the warm-up, which follows. It has the lower measured rate. */
 const WARM = { rate: RATES[0], seconds: 3 } as const;
 /** The vendor class PXEClient:Arch:00007:UNDI:003000. */
 const CLASS_HEX = "505845436c69656e743a417263683a30303030373a554e44493a303033303030";
