@@ -1,4 +1,4 @@
-// Tests when a row that a process keeps is read again.
+// A process keeps the last row that it read. Tests when the process reads the row again.
 import { type Kysely } from "kysely";
 import { expect, test } from "vitest";
 import { keptRow } from "../../actors/record/reads.ts";
@@ -32,7 +32,7 @@ test("the row is read again only if its version or its time differs", async () =
   ]);
 });
 
-test("another connection pool reads the row itself", async () => {
+test("a row that was read with one connection pool is read again with another pool", async () => {
   let reads = 0;
   const find = keptRow(() => Promise.resolve(row(1)), () => Promise.resolve((reads += 1, row(1))));
   await find(db);

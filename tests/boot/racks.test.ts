@@ -44,7 +44,7 @@ describe("with two racks", () => {
     expect(okOf(await seenBy("10.99.0.3")).address).toBe("10.40.2.10");
   });
 
-  test.each([["no relay", null], ["a relay of no rack", "10.20.0.3"]])(
+  test.each([["no relay", null], ["a relay that belongs to no rack", "10.20.0.3"]])(
     "a machine with %s gets an address of the admin network",
     async (_what, relay) => {
       const { address, networking } = okOf(await seenBy(relay));

@@ -173,7 +173,7 @@ describe("assign", () => {
     async (body) => expect((await post(await recordIn("discovered"), "assign", body)).status).toBe(400),
   );
 
-  test("before a setup selects the image that the node boots after the setup; without an assignment the node boots the policy's image", async () => {
+  test("sets the image that the node boots after its setup; a record without an assigned image gets the policy's image", async () => {
     const machine = newMachine();
     const [first = "", second = ""] = machine.macs;
     okOf(await seen(t, first));

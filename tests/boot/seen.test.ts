@@ -273,7 +273,7 @@ describe("authorize", () => {
     });
   });
 
-  test("without an admin network gets 409 for a machine that was or was not seen, and creates no record", async () => {
+  test("without an admin network gets 409, whether or not the machine was seen, and creates no record", async () => {
     const mac = await discovered();
     okOf(await putPolicy(t, { admin_network: null }));
     const text = "no admin_network is configured in the boot policy; there is no address to reserve";
