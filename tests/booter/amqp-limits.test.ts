@@ -71,7 +71,7 @@ async function get(made: AmqpClient, channel: number, queue: string): Promise<vo
   made.send(channel, 60, 70, u16(0), shortText(queue), u8(0));
   await made.expect("60.71");
 }
-/** Acknowledges the message with this tag, or with the flag 1 all messages up to it. */
+/** Acknowledges the message with this tag. With the flag 1, also acknowledges all earlier messages. */
 const acknowledge = (made: AmqpClient, channel: number, tag: Buffer, flag: Buffer) =>
   made.send(channel, 60, 80, tag, flag);
 

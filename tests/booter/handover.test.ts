@@ -145,7 +145,7 @@ test("after a refused lookup, an address causes no lookup until exactly HANDOVER
   expect(await calls.report(caller, PROGRESS)).toBe("taken");
 });
 
-test("while HANDOVERS_PENDING_MAX lookups wait, the next call gets the answer to retry and causes no lookup", async () => {
+test("while HANDOVERS_PENDING_MAX lookups wait, the next call causes no lookup, and its answer asks for a retry", async () => {
   const { site, calls } = opened();
   let release = () => {};
   site.held = new Promise((resolve) => release = resolve);
@@ -158,7 +158,7 @@ test("while HANDOVERS_PENDING_MAX lookups wait, the next call gets the answer to
   expect(await calls.report(caller, PROGRESS)).toBe("taken");
 });
 
-test("a call gets the answer to retry if the control plane does not answer, or answers the relayed call with 503 or 429", async () => {
+test("the answer asks for a retry if the control plane does not answer, or answers the relayed call with 503 or 429", async () => {
   const { site, calls } = opened();
   site.away = true;
   expect(await calls.report(caller, PROGRESS)).toBe("away");

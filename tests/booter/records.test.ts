@@ -279,7 +279,8 @@ describe("cached records on disk", () => {
       await writeFile(path, text.slice(0, 100));
       expect(await loadCache(path, SECRET)).toBeNull();
       const bytes = Buffer.from(text);
-      bytes[0]! |= 0x80; // no longer UTF-8: the seal then has as many characters as before, but more bytes
+      // The first character of the seal is now not valid UTF-8. Its replacement is one character, but has more bytes.
+      bytes[0]! |= 0x80;
       await writeFile(path, bytes);
       expect(await loadCache(path, SECRET)).toBeNull();
     } finally {
@@ -287,7 +288,7 @@ describe("cached records on disk", () => {
     }
   });
 
-  test("of an earlier release, with null as root password hash, leave the hash unknown", () => {
+  test("of an earlier release have null as root password hash, so the booter does not know the hash", () => {
     expect(bootFacts({ ...factsOf(), root_password_hash: null }).root_password_known).toBe(false);
     expect(bootFacts({ ...factsOf(), root_password_hash: HASH }).root_password_known).toBe(true);
   });

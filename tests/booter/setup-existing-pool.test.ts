@@ -100,7 +100,10 @@ test.concurrent.for(USED)("the setup continues on a machine with %s", async ([_n
   expect(await setUp(disks)).toEqual([1, expect.stringMatching(/^layout: fatal error: no disks/)]);
 });
 
-/** Fake tools. wipefs on the disks does not erase the content of the array that the disks formed: a volume group. */
+/**
+ * A script with fake tools. The array of the disks contains the volume group of an earlier setup. Only wipefs on the
+ * array erases this group, not wipefs on the disks.
+ */
 const SAME_ARRAY_AGAIN = String.raw`
 work=$1 pool=zones server_uuid=1 group=none
 stop() { echo "stopped: $1"; exit 1; }
@@ -121,8 +124,8 @@ test("the setup creates its volume group on an array that contains an earlier gr
 });
 
 /**
- * Fake tools. All disks belong to a started array. The run is interrupted when it creates the first array. `unwritable`
- * is a disk that cannot be erased.
+ * A script with fake tools. All disks belong to a started array. The script ends when it creates the first array, like
+ * an interrupted run. The second argument names a disk that cannot be erased.
  */
 const FIRST_ARRAY = String.raw`
 work=$1 unwritable=$2
@@ -152,7 +155,10 @@ test.each([
   expect(stdout.trim().split("\n")).toEqual([...STOPPED, ERASED, ...then]);
 });
 
-/** Fake tools. $1: what blkid finds. $2: the tags of an existing volume; a new volume gets the tag of lvcreate. */
+/**
+ * A script with fake tools. The first argument is the file system that blkid finds. The second argument has the tags of
+ * the existing volume, or is `missing` if no volume exists.
+ */
 const VOLUME = String.raw`
 pool=zones root=/ found=$1 tags=$2
 stop() { echo "stopped: $1"; exit; }
