@@ -65,7 +65,7 @@ test.each<[string, string[], Outcome[]]>([
   expect(ran.err()).toMatch(/^error: cannot reach .*\n$/);
 });
 
-test("a lost response of `tenantctl instance create` is uncertain, too", async () => {
+test("if the response to `tenantctl instance create` is lost, the error names the list command, too", async () => {
   let requests = 0;
   const server: Server = ({ method }) => {
     if (method !== "POST") return { body: { items: [] } };

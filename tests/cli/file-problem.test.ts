@@ -32,19 +32,22 @@ const PROBLEMS = [
   ["x".repeat(300), "the name is too long"],
 ] as const;
 
-test.each(PROBLEMS)("every option and argument for a file reports the problem of %.20s", async (name, words) => {
-  const path = join(folder, name);
-  const runs = [
-    ["--public-key-file", await tenantctl(["ssh-key", "create", "--name", "a", "--public-key-file", path])],
-    ["--user-data-file", await tenantctl([...CREATE, "--tenant", TENANT, "--project", ID, "--user-data-file", path])],
-    ["<file>", await tenantctl(["image", "upload", path, ...UPLOAD])],
-    ["--key", await tenantctl(["image", "verify", "x", "--signature", "--key", path])],
-    ["--script", await opsctl(["cn", "exec", "--script", path])],
-  ] as const;
-  for (const [named, ran] of runs) {
-    expect([ran.code, ran.err()]).toEqual([1, `error: ${named}: cannot read ${path}: ${words}\n`]);
-  }
-});
+test.each(PROBLEMS)(
+  "every option and argument for a file reports the problem of the path %.20s",
+  async (name, words) => {
+    const path = join(folder, name);
+    const runs = [
+      ["--public-key-file", await tenantctl(["ssh-key", "create", "--name", "a", "--public-key-file", path])],
+      ["--user-data-file", await tenantctl([...CREATE, "--tenant", TENANT, "--project", ID, "--user-data-file", path])],
+      ["<file>", await tenantctl(["image", "upload", path, ...UPLOAD])],
+      ["--key", await tenantctl(["image", "verify", "x", "--signature", "--key", path])],
+      ["--script", await opsctl(["cn", "exec", "--script", path])],
+    ] as const;
+    for (const [named, ran] of runs) {
+      expect([ran.code, ran.err()]).toEqual([1, `error: ${named}: cannot read ${path}: ${words}\n`]);
+    }
+  },
+);
 
 test("the error about a manifest that is a loop of links, or about a missing booter configuration, has the reason in words", async () => {
   const path = join(folder, "loop");

@@ -73,7 +73,7 @@ async function upload(
 
 const openUploads = async () => (await t.db.query("select from image_upload")).rowCount;
 
-test("a second run after an interrupted finish prints the image of the first run and sends no part", async () => {
+test("if the first run was interrupted while it finished the upload, a second run prints the image and sends no part", async () => {
   const { path, sha256 } = await newFile("a.raw");
   expect((await upload(path, { ends: isFinish })).code).toBe(EXIT.interrupted);
   const again = await upload(path);
@@ -92,7 +92,7 @@ test("a second upload of a file whose image was deleted continues after an inter
   expect(await openUploads()).toBe(0);
 });
 
-test("if the request of an earlier run finishes the upload during a later run, the later run prints the image", async () => {
+test("if a request of an earlier run finishes the upload first, the later run still prints the image", async () => {
   const { path, sha256 } = await newFile("c.raw");
   const ran = await upload(path, {
     at: async (request) => {

@@ -83,7 +83,7 @@ test("apply waits for a deletion, and then creates the instance of the manifest 
   expect([ran.code, ran.out()], ran.err()).toEqual([0, expect.stringContaining("1 created")]);
 });
 
-test("apply judges a field that cannot be changed only after the operation has ended", async () => {
+test("apply waits for the operation before it refuses to change a fixed field, so it can create the instance with the new value", async () => {
   const larger = manifest.replace("memory_bytes: 1GiB", "memory_bytes: 2GiB");
   const ran = await applyAndThen(async () => {
     const job = await a.node.take();
@@ -105,7 +105,7 @@ test("apply creates the other records, and fails after 10 minutes if the operati
   await a.node.does("provision");
 });
 
-test("apply creates an instance again that disappears after the project was read", async () => {
+test("apply creates an instance again if the instance disappears after apply has read the project", async () => {
   const server = serverOf(a.t);
   let done: Promise<unknown> | null = null;
   const ran = await run("apply -f - -o table", manifest, async (request, signal) => {
