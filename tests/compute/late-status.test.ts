@@ -203,7 +203,7 @@ test("a report of a node with 1,000 VMs is stored", async () => {
   expect(await state()).toBe("running");
 });
 
-test("only a node may send a report with more elements than other bodies", async () => {
+test("only a node may send a report with more array items than other bodies may have", async () => {
   const payload = Array(JSON_ELEMENTS_MAX).fill(0);
   okOf(await tell({ payload }));
   for (const caller of [{}, { key: "no-such-key" }, { key: null }]) {

@@ -1,5 +1,5 @@
-// The load of nodes and instances is summarized in parts with a bound, so that no statement of a large site exceeds the
-// time limit. Deletes of old samples do not depend on the summaries.
+// Tests how the load of nodes and instances is summarized. Each statement summarizes a limited part, so that on a large
+// site no statement exceeds its time limit. Old samples are deleted even if no summary is due.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { readFleetLoad } from "../../actors/cn-load/reads.ts";
 import { LOAD_SUMS_PER_MINUTE, SWEEP_ROWS } from "../../src/contract/limits.ts";
@@ -10,7 +10,7 @@ import { openTestControlPlane, type TestControlPlane } from "../support/control-
 const INTERVAL_S = 60;
 const INSTANCES = 5;
 const NODES = 3;
-/** A period that ended, and whose summary is due. */
+/** The start of a minute that has ended and whose summary is due, as SQL. HOUR is the same for an hour. */
 const MINUTE = "(date_trunc('minute', berth_now()) - interval '2 minutes')";
 const HOUR = "(date_trunc('hour', berth_now()) - interval '2 hours')";
 
@@ -49,7 +49,7 @@ async function addSamples(minute: string): Promise<void> {
   );
 }
 
-/** Says that the period before `period` was the last that was summarized. */
+/** Records that the period before `period` is the last summarized period. */
 const summedBefore = (step: "minute" | "hour", period: string) =>
   t.db.query(
     `update instance_load_done set at = ${period} - ('1 ' || step)::interval, part_of = null, part_after = null
@@ -64,7 +64,7 @@ async function part(step: "minute" | "hour", instances: number | null): Promise<
 const countOf = async (from: string) =>
   (await t.db.query<{ n: number }>(`select count(*)::int as n from ${from}`)).rows[0]!.n;
 
-test("the sum of a minute continues after the last instance of the previous part", async () => {
+test("each part of a minute's summary begins after the last instance of the previous part", async () => {
   await addSamples(MINUTE);
   await summedBefore("minute", MINUTE);
   for (const summed of [2, 4, 5]) {
@@ -76,7 +76,7 @@ test("the sum of a minute continues after the last instance of the previous part
   expect(await countOf("instance_load_done where part_of is not null")).toBe(0);
 });
 
-test("the sum of an hour continues after the last instance of the previous part", async () => {
+test("each part of an hour's summary begins after the last instance of the previous part", async () => {
   await summedBefore("minute", `(${HOUR} + interval '1 hour')`);
   await summedBefore("hour", HOUR);
   await t.db.query(
@@ -90,7 +90,7 @@ test("the sum of an hour continues after the last instance of the previous part"
   expect(await part("hour", 2)).toBe(false);
 });
 
-test("a minute that is partly summed and then too old does not shorten the sum of the next minute", async () => {
+test("if a partly summarized minute becomes too old, the next summarized minute still includes all instances", async () => {
   await addSamples(MINUTE);
   await summedBefore("minute", MINUTE);
   expect(await part("minute", 2)).toBe(true);
@@ -100,7 +100,7 @@ test("a minute that is partly summed and then too old does not shorten the sum o
   expect(await countOf("instance_load")).toBe(2 + INSTANCES);
 });
 
-/** Stores a summary of each node, the first the oldest, and a current sample of each node. */
+/** Stores a summary and a current sample of each node. The summary of the first node is the oldest. */
 async function addSummaries(): Promise<void> {
   await t.db.query(
     `insert into cn_load_summary (server_uuid, summary, last_refreshed_at, long_at)
@@ -126,7 +126,7 @@ test("the oldest summaries of a day and a week are updated first, each only once
   expect((await t.db.query("select load_long(9) as updated")).rows).toEqual([{ updated: 1 }]);
 });
 
-test("the load of all nodes in an hour is stored when the hour has ended, and stays the same without the nodes", async () => {
+test("the load of all nodes in an hour is stored when the hour has ended, and does not change when the nodes' hours are deleted", async () => {
   await t.db.query(
     `insert into cn_load_hour
        select id::uuid, date_trunc('hour', berth_now()) - make_interval(hours => h), n / 10.0,
@@ -163,7 +163,7 @@ test("the load of all nodes in an hour is stored when the last samples of the ho
   expect(await store()).toBe(1);
 });
 
-test("if the update of a day and a week fails, the other steps of the pass are done, and the pass reports the error", async () => {
+test("if the update of the summaries of a day and a week fails, the pass does its other steps, and then reports the error", async () => {
   await addSummaries();
   await addSamples(MINUTE);
   await summedBefore("minute", MINUTE);
@@ -195,7 +195,7 @@ describe("if there is always more work", () => {
     return counts;
   }
 
-  test("a pass has a bound, which is larger if the interval is longer", async () => {
+  test("the number of statements of a pass is limited, and the limit is larger for a longer interval", async () => {
     const [short, long] = [await pass(60), await pass(600)];
     expect(short.get("load_sample")).toBe(1);
     expect(short.get("instance_load_part")).toBe(2 * LOAD_SUMS_PER_MINUTE);
@@ -205,10 +205,13 @@ describe("if there is always more work", () => {
     expect(await pass(1)).toEqual(short);
   });
 
-  test.each([1, 3, 50])("a pass that is stopped after %i statements starts no other", async (statements) => {
-    const counts = await pass(60, statements);
-    expect([...counts.values()].reduce((sum, count) => sum + count, 0)).toBe(statements);
-  });
+  test.each([1, 3, 50])(
+    "a pass that is stopped after %i statements starts no further statement",
+    async (statements) => {
+      const counts = await pass(60, statements);
+      expect([...counts.values()].reduce((sum, count) => sum + count, 0)).toBe(statements);
+    },
+  );
 });
 
 test("old samples and summaries are deleted although no summary is due", async () => {

@@ -138,7 +138,7 @@ describe("the guard", () => {
   test("counts a node as live exactly as long as the filter does", async () => {
     const client = await openClient({ url: t.databaseUrl });
     try {
-      // Replaces the clock of this connection with a fixed clock: the schema frozen comes first in its search path.
+      // Replaces the clock of this connection with a fixed clock: the schema `frozen` comes first in the search path.
       await client.query("create schema frozen");
       await client.query(
         "create function frozen.berth_now() returns timestamptz language sql as $$ select '2026-03-01T12:00:00Z'::timestamptz $$",
@@ -201,7 +201,7 @@ test("the guard counts disks whose rows the same commit call has not written yet
   expect(await roomOn(t, node.id, SLOT)).toBe(`${10 * GIB} bytes of disk left, ${20 * GIB} wanted`);
 });
 
-test("the disks of an instance that is being evacuated to a node are not created there yet", async () => {
+test("the disks of an instance that is being evacuated to a node count as not created on the node yet", async () => {
   const zpools = [{ name: "zones", total_bytes: 500 * GIB, free_bytes: 30 * GIB, tier: "hdd" }];
   await t.db.query("update cn_capacity set report = report || $2::jsonb where server_uuid = $1", [
     node.id,
