@@ -1,4 +1,4 @@
-// An action that edits an object gets only the values that the user changed.
+// An action that edits an object sends only the values that the user changed.
 import { expect, test } from "vitest";
 import { tenantctl, updates } from "../../console/core/command.ts";
 import type { Values } from "../../console/core/action.ts";
@@ -13,7 +13,7 @@ test.each<[string, Values, Values]>([
   ["the changed field only", { name: "www", description: "" }, { name: "www" }],
   ["a field that the user filled", { name: "web", description: "new" }, { description: "new" }],
   ["a field that the user emptied", { name: "", description: "" }, { name: "" }],
-])("an edit gets %s", async (_, values, changed) => {
+])("an edit sends %s", async (_, values, changed) => {
   const sent: Values[] = [];
   const { cli, send } = editing({
     title: "Rename",
@@ -31,7 +31,7 @@ test("an edit without a change has no command", () => {
   expect([cli(initialValues(fields)), cli({ name: "web", description: "new" })]).toEqual(["", "update web"]);
 });
 
-test("the command of an edit also clears fields", () => {
+test("the command of an edit clears an emptied field with an empty value", () => {
   expect(tenantctl("instance update", ["web"], updates({ "--name": undefined, "--description": "" })))
     .toBe("tenantctl instance update web --description ''");
 });

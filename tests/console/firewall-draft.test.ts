@@ -33,7 +33,7 @@ function rule(name: string, fields: Partial<FirewallRule> = {}): FirewallRule {
 const RULES = [rule("ssh"), rule("web", { priority: 50, destination_ports: { low: 80, high: 88 } })];
 const ROWS = RULES.map(draftOf);
 
-test("rows without an edit result in no change, and in a body with every field of the rules", () => {
+test("without an edit, the list of changes is empty, and the body contains every field of the rules", () => {
   expect(changesOf(RULES, ROWS)).toEqual([]);
   expect(bodyOf(RULES, RULES, ROWS).items[1]).toEqual({
     name: "web",
@@ -60,7 +60,7 @@ test("the text of a change names the rule, the field, and both values", () => {
   ]);
 });
 
-test("a changed field that the table does not show is named, because the body of the draft would reverse the change", () => {
+test("changes by other users to fields that the table does not show are named, because the draft would reverse them", () => {
   const [ssh, web] = RULES as [FirewallRule, FirewallRule];
   const after = [{ ...ssh, source_ports: null, description: "office only" }, rule("new")];
   expect(hiddenChangesOf(RULES, after)).toEqual([
@@ -102,12 +102,12 @@ describe("a move", () => {
     expect(rows.map(({ name, priority }) => [name, priority])).toEqual([["web", "100"], ["ssh", "50"]]);
   });
 
-  test("of a rule past a rule of equal priority gives the moved rule the next priority", () => {
+  test("of a rule above a rule of equal priority raises the priority of the moved rule by one", () => {
     const same = [rule("a"), rule("b")].map(draftOf);
     expect(moved(same, "id-b", -1).map(({ name, priority }) => [name, priority])).toEqual([["b", "101"], ["a", "100"]]);
   });
 
-  test("of a rule past the end or to rules of the other direction changes nothing", () => {
+  test("of a rule past the end of the table, or past a rule of the other direction, changes nothing", () => {
     expect(moved(ROWS, "id-ssh", -1)).toBe(ROWS);
     const other = [ROWS[0]!, draftOf(rule("out", { direction: "outbound" }))];
     expect(moved(other, "id-ssh", 1)).toBe(other);

@@ -183,7 +183,7 @@ test("set the labels of a firewall rule, which an edit of the firewall keeps", a
 }, LIMIT_MS);
 
 test(
-  "before a link, Back or a reload discards an edit of the firewall, the page asks, even if a dialog was open meanwhile",
+  "before a link, Back or a reload discards an edit of the firewall, the page asks for confirmation, even after another dialog",
   async () => {
     const [vpc] = await list(`/v1/vpcs${g.selectors}`);
     await keyboard.open("/nodes", "Nodes");
@@ -217,7 +217,7 @@ test(
 
     await keyboard.focusButton("Discard");
     await keyboard.press("Enter");
-    // Until then the page asks, and Playwright dismisses the dialog.
+    // Before this text disappears, the page would ask for confirmation, and Playwright would dismiss the dialog.
     await page().getByText("not applied yet").waitFor({ state: "detached" });
     await page().evaluate("history.back()");
     await keyboard.waitForHeading("Nodes");

@@ -172,7 +172,7 @@ test("the pages of a VPC, a NAT gateway and a webhook lead the navigation to the
   }
 }, LIMIT_MS);
 
-describe("if the user goes to another page before the server answers, its result is shown there:", () => {
+describe("if the user goes to another page before the server answers, that page shows the result of:", () => {
   const refused = { status: 409, json: { message: "the instance has a snapshot" } };
 
   /** Sends a form that ends with a confirmation, and holds its request until `answer` is called. */
@@ -230,7 +230,7 @@ describe("if the user goes to another page before the server answers, its result
     expect(await heading()).toBe("Quota");
   }, LIMIT_MS);
 
-  test("a change of several fields, without the question about a form that is not sent", async () => {
+  test("a change of several fields; the browser does not warn of unsent input, because the form was sent", async () => {
     const { name } = okOf(await g.call("GET", `/v1/instances/${web1.id}`));
     const { accept } = await sendAndHold(`**/v1/instances/${web1.id}`, async () => {
       await keyboard.open(pathOf("quota"), "Quota");
@@ -253,7 +253,7 @@ describe("if the user goes to another page before the server answers, its result
     await own.page.unroute(`**/v1/instances/${web1.id}`);
   }, LIMIT_MS);
 
-  test("a form of a page", async () => {
+  test("a form that has its own page", async () => {
     const { name } = okOf(await g.call("GET", `/v1/instances/${web1.id}`));
     const { accept } = await sendAndHold(`**/v1/instances/${web1.id}/rebuild`, async () => {
       await keyboard.open(`/instances/${web1.id}/rebuild`, `Rebuild ${name}`);

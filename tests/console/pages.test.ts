@@ -19,7 +19,7 @@ const ASKS_LATER: ReadonlyMap<string, string> = new Map([
   ["/drain-by-label", "Show the plan"],
   ["/audit-verification", "Verify"],
 ]);
-/** The ends of the paths of forms, and of an object that never changes. A later read changes nothing on these pages. */
+/** Pages that do not read their objects again: forms, and the page of an object that never changes. Ends of paths. */
 const FIXED = ["/factory-reset", "/boot-policy", "/rebuild", "/new-instance", "/audit/1"];
 const PASSWORD = "correct horse battery";
 
@@ -235,7 +235,7 @@ describe("the states of a page", () => {
             json: { message: "refused for a test" },
           }),
       );
-      // A page that is shown again reads everything again.
+      // When a hidden page becomes visible, it reads everything again.
       await own.page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
       const problem = own.page.locator(".problem").filter({ hasText: "refused for a test" });
       await problem.first().waitFor({ timeout: REFUSED_MS }).catch(() => silent.push(path));

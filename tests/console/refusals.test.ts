@@ -1,4 +1,5 @@
-// Tests in Chromium that a page shows each refusal of the server in the part that it is about, and announces it once.
+// Tests in Chromium that each part of a page shows the server's refusals of its own reads, and that a page announces a
+// repeated refusal only once.
 import { expect, test } from "vitest";
 import { addNode, type Node } from "../compute/compute-fixture.ts";
 import { useConsoleSite } from "./site.ts";
@@ -14,7 +15,7 @@ const f = useConsoleSite(async (site) => {
   node = await addNode(site, {}, { hostname: "r1-u1" });
 });
 
-/** Returns the path that the browser asks the API for; null for other requests and for the session. */
+/** Returns the path of an API request. Returns null for other requests, and for the changes and the session. */
 function askedPath(url: string): string | null {
   const { pathname } = new URL(url);
   return /^\/v[12]\/(?!changes|auth)/.test(pathname) ? pathname : null;
@@ -22,16 +23,16 @@ function askedPath(url: string): string | null {
 
 test("each part of a node's page shows its own refusal, at the first read and at a later read", async () => {
   const own = await f.site().open();
-  /** The tab that first asks for each path. */
+  /** For each path of the API, the tab that requests it first. */
   const tabOf = new Map<string, string>();
   let tab = "";
   own.page.on("request", (request) => {
     const path = askedPath(request.url());
     if (tab !== "" && path !== null && !tabOf.has(path)) tabOf.set(path, tab);
   });
-  // The front page, which the browser shows first, still reads its own data when its feed starts.
+  // Leaves the front page, which the browser shows first, because that page would also send requests.
   await own.page.goto("about:blank");
-  // The placement rules are read for the actions of every tab, and shown on one.
+  // Every tab reads the placement rules for its actions, but only the tab `placement` shows them. So this tab is first.
   for (tab of ["placement", ...TABS]) {
     await own.page.goto(`${f.site().url}/console/nodes/${node.server_uuid}?tab=${tab}`);
     await own.page.getByRole("heading", { name: "r1-u1" }).waitFor();
@@ -72,21 +73,25 @@ test("without the placement rules, the page of a node does not offer to cordon t
   await own.page.context().close();
 }, LIMIT_MS);
 
-test("if the user leaves a form that only reads, its answer is not shown as a message", async () => {
-  const own = await f.site().open();
-  const asked = Promise.withResolvers<() => Promise<void>>();
-  await own.page.route("**/placement/explain", (route) => asked.resolve(() => route.continue()));
-  await own.show("/placement");
-  await own.page.getByRole("button", { name: "Explain" }).click();
-  const answer = await asked.promise;
-  await own.show("/nodes");
-  const answered = own.page.waitForResponse("**/placement/explain");
-  await answer();
-  await answered;
-  await own.settled();
-  expect(await own.page.locator(".toasts").innerText()).not.toContain("done");
-  await own.page.context().close();
-}, LIMIT_MS);
+test(
+  "if the user leaves the placement form before the answer arrives, no message says that the action is done",
+  async () => {
+    const own = await f.site().open();
+    const asked = Promise.withResolvers<() => Promise<void>>();
+    await own.page.route("**/placement/explain", (route) => asked.resolve(() => route.continue()));
+    await own.show("/placement");
+    await own.page.getByRole("button", { name: "Explain" }).click();
+    const answer = await asked.promise;
+    await own.show("/nodes");
+    const answered = own.page.waitForResponse("**/placement/explain");
+    await answer();
+    await answered;
+    await own.settled();
+    expect(await own.page.locator(".toasts").innerText()).not.toContain("done");
+    await own.page.context().close();
+  },
+  LIMIT_MS,
+);
 
 test("a refusal that each read repeats is announced once, and its request id is the id of the last read", async () => {
   const own = await f.site().open();

@@ -37,7 +37,7 @@ async function signedIn(username: string, ...capabilities: Capability[]): Promis
 const button = ({ page }: ConsolePage, name: RegExp) => page.getByRole("main").getByRole("button", { name });
 const reasonOf = async (as: ConsolePage, name: RegExp) => await button(as, name).getAttribute("title");
 
-test("a user with system-operate creates a user, and may not create a NIC tag", async () => {
+test("a user with system-operate can create a user, but not a NIC tag", async () => {
   const as = await signedIn("olga", "system-operate");
   await as.show("/users");
   await button(as, /^Create a user/).click();
@@ -55,7 +55,7 @@ test("a user with system-operate creates a user, and may not create a NIC tag", 
   await as.page.context().close();
 }, LIMIT_MS);
 
-test("a user with system-config-write creates a NIC tag, and may not create a user", async () => {
+test("a user with system-config-write can create a NIC tag, but not a user", async () => {
   const as = await signedIn("carl", "system-config-write");
   await as.show("/networks");
   await button(as, /^Create a NIC tag/).click();

@@ -56,7 +56,7 @@ describe("a search text", () => {
     ["-web1", "", "-web1"],
     ["web1 running", "", "web1 running"],
     ["state:failed -db web", "web", "state:failed -db"],
-  ])("of '%s', the server searches for '%s', and the page for '%s'", (text, word, rest) => {
+  ])("for the text '%s', the server searches for '%s', and the page filters by '%s'", (text, word, rest) => {
     expect(serverWord(text, ["name", "state"])).toEqual({ word, rest });
   });
 
@@ -86,23 +86,23 @@ describe("texts", () => {
     (text, sentenceOf) => expect(sentence(text)).toBe(sentenceOf),
   );
 
-  test.each([[0, "0 B"], [1_536, "1.5 KiB"], [4 * 2 ** 30, "4 GiB"]])("%i bytes is %s", (count, text) => {
+  test.each([[0, "0 B"], [1_536, "1.5 KiB"], [4 * 2 ** 30, "4 GiB"]])("%i bytes are shown as %s", (count, text) => {
     expect(bytes(count)).toBe(text);
   });
 
   test.each([["4GiB", 4 * 2 ** 30], ["512M", 512 * 2 ** 20], ["1024", 1_024], ["4 apples", null], ["", null]])(
-    "%s is parsed as %s",
+    "the size %s is parsed as %s",
     (text, count) => expect(parseBytes(text)).toBe(count),
   );
 
-  test("a shown size is parsed to a value that differs from the size by at most a twentieth", () => {
+  test("the text of a size is parsed to a number that differs from the size by at most a twentieth of the size", () => {
     fc.assert(fc.property(fc.integer({ min: 1, max: 2 ** 50 }), (count) => {
       const parsed = parseBytes(bytes(count)) ?? 0;
       expect(Math.abs(parsed - count)).toBeLessThanOrEqual(count / 20);
     }));
   });
 
-  test("a size in a form is parsed to exactly the same number", () => {
+  test("the text of a size in a form is parsed to exactly the same size", () => {
     const sizes = fc.tuple(fc.integer({ min: 1, max: 2 ** 20 }), fc.integer({ min: 0, max: 30 }));
     fc.assert(fc.property(sizes, ([count, power]) => {
       expect(parseBytes(exactBytes(count * 2 ** power))).toBe(count * 2 ** power);
@@ -110,7 +110,7 @@ describe("texts", () => {
   });
 
   test.each([[59_000, "59 s ago"], [60_000, "1 min ago"], [3_600_000, "1 h ago"], [-120_000, "in 2 min"], [0, "now"]])(
-    "%i ms later is %s",
+    "%i ms after a time, the time is shown as: %s",
     (later, text) => {
       const at = Date.UTC(2026, 0, 1);
       expect(relative(new Date(at).toISOString(), at + later)).toBe(text);
