@@ -41,14 +41,14 @@ async function atSecond(statement: string): Promise<void> {
 const port = "select inet_server_port() as port";
 const portOf = (cluster: OwnCluster) => Number(new URL(cluster.url).port);
 
-test("a failure that is not a network failure probes no server", async () => {
+test("after a failure that is not a network failure, no server is probed", async () => {
   const probed: string[] = [];
   const primary = createPrimary(["a", "b"], (url) => Promise.resolve(void probed.push(url)));
   await expect(primary.open(() => Promise.reject(new TypeError("a bug")))).rejects.toThrow("a bug");
   expect(probed).toEqual([]);
 });
 
-test("many failed connections probe each server once, and all connections move to the server that accepts writes", async () => {
+test("if many connections fail, each server is probed once, and all connections move to the server that accepts writes", async () => {
   const probed: string[] = [];
   const primary = createPrimary(["a", "b"], (url) => {
     probed.push(url);
