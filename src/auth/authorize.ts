@@ -118,7 +118,7 @@ export function createAuthorize(options: AuthorizeOptions) {
       await options.answered(c);
       const lost = c.get("held") === true ? await c.get("checkAgain")?.() ?? null : null;
       if (lost !== null) {
-        // Without this line, the refusal would have the headers of the answer that is not sent.
+        // Drops the headers of the route's answer, which hono would otherwise merge into the refusal.
         c.res = undefined;
         c.res = lost === UNAUTHENTICATED ? unauthenticated() : faultResponse(c, lost);
       }
@@ -146,7 +146,7 @@ function presentedTo(action: Action, c: Context<HttpEnv>): Presented {
   return { authorization, cookie: counts ? webSessionToken(c.req.header("cookie")) : undefined };
 }
 
-/** Returns whether the request has a cookie, which this route ignores, and no Authorization header. */
+/** Returns whether the request has no Authorization header, and a cookie that this route ignores. */
 function ignoresCookie({ authorization, cookie }: Presented, c: Context<HttpEnv>): boolean {
   return authorization === undefined && cookie === undefined && c.req.header("cookie") !== undefined;
 }

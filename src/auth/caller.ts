@@ -1,6 +1,6 @@
-// Names the share of the server's resources against which a request counts. A caller cannot enlarge its share with more
-// keys, sessions or users (docs/reliability.md, S-48): all keys and users of a tenant have one share together. Each
-// node, operator and booter key has its own share.
+// Finds the caller that a request counts for. Each caller has a share of the server's resources, such as a rate limit.
+// More keys, sessions or users do not enlarge the share (docs/reliability.md, S-48): all keys and users of a tenant
+// together have one share. Each node, operator and booter key has its own share.
 import type { KnownPrincipal } from "./principal.ts";
 
 export type Caller = {

@@ -41,7 +41,7 @@ export async function readDiscovery(web: IssuerWeb, of: Issuer): Promise<Discove
   return found;
 }
 
-/** Throws an Error if the issuer's discovery document must not name this URL. */
+/** Throws an Error if the issuer is not allowed to name this URL in its discovery document. */
 export function requireFollowable({ issuer }: Issuer, name: string, url: string): void {
   if (mayFollow(issuer, url)) return;
   throw new Error(`the discovery document of ${issuer} names a ${name} that is not allowed`);

@@ -210,7 +210,7 @@ export const POLICY = {
   InstanceRestart: OF_TENANT,
   InstanceReset: { who: "operator", scopes: FULL, denied: "hide" },
   InstanceMigrate: { who: "operator", scopes: FULL, denied: "hide" },
-  // Only operators may see nodes, and the list contains nodes.
+  // The list names nodes, which only operators may see.
   MigrationList: { who: "root", scopes: READ, denied: "hide" },
   InstanceRetry: OF_TENANT,
   InstanceRebuild: OF_TENANT,

@@ -16,7 +16,10 @@ export type Person = {
    * otherwise, and for a key that is bound to a tenant.
    */
   readonly silo_id: string | null;
-  /** The silo of `tenant_id`. Members and keys of the tenant see and use the records of the whole silo. */
+  /**
+   * The silo of `tenant_id`. Members and keys of the tenant see and use the images and SSH keys that belong to the
+   * silo.
+   */
   readonly home_silo_id: string | null;
 };
 
@@ -36,7 +39,7 @@ export type Principal =
     readonly scope: KeyScope;
     /** The compute node that the credential is bound to; null for other credentials. */
     readonly bound_cn: string | null;
-    /** The end of the key, session or token. */
+    /** The expiry of the key, session or token; null for a key without an expiry. */
     readonly expires_at: Date | null;
   };
 

@@ -28,8 +28,9 @@ export type Anywhere = { readonly anywhere: true };
 export type Locate = {
   /** Query parameters that the request must have. */
   readonly selectors?: readonly string[];
-  /** Replaces `selectors` if the required parameters depend on the request. `missing` replaces the error text. */
+  /** The required parameters of this request, for a route without `selectors`. */
   readonly wanted?: (c: Ctx) => readonly string[];
+  /** The error text for a missing parameter. Default: a text that lists the required parameters. */
   readonly missing?: (c: Ctx) => string;
   /** Returns the scope, null when the object does not exist, or a Fault when an id is not a UUID. */
   readonly find: (c: Ctx, findRow: FindRow) => Promise<ResourceScope | RecordScope | Anywhere | null | Fault>;
@@ -90,7 +91,7 @@ export const inInstance: Locate = inParent("instance", null);
 /** The disk that `?disk=` names. */
 export const ofDisk: Locate = inParent("disk", null);
 
-/** For lists of disks. The list needs one instance or one project. */
+/** For lists of disks. The request must name one instance or one project. */
 export const ofDisks: Locate = {
   wanted: (c) => narrow(c, ["instance"]) ? [] : ["tenant", "project"],
   missing: (c) => `${c.req.method} ${c.req.path} requires \`?instance=<uuid>\` or \`?tenant=<uuid>&project=<uuid>\``,
@@ -98,8 +99,8 @@ export const ofDisks: Locate = {
 };
 
 /**
- * For lists of instances. The list needs one project, or else `?image=` or `?cn=`. Without a project, the list spans
- * all projects.
+ * For lists of instances. The request must name a project, an image (`?image=`) or a node (`?cn=`). Without a project,
+ * the list spans all projects.
  */
 export const ofInstances: Locate = {
   wanted: (c) => narrow(c, ["image", "cn"]) ? [] : ["tenant", "project"],
@@ -110,7 +111,10 @@ export const ofInstances: Locate = {
   },
 };
 
-/** For lists of NICs. With `?ip=`, the list spans all projects; otherwise it needs one subnet, instance or project. */
+/**
+ * For lists of NICs. With `?ip=`, the list spans all projects. Otherwise the request must name one subnet, instance or
+ * project.
+ */
 export const ofNics: Locate = {
   wanted: (c) => narrow(c, ["ip", "subnet", "instance"]) ? [] : ["tenant", "project"],
   missing: (c) =>

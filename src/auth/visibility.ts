@@ -23,13 +23,15 @@ export function owns(caller: KnownPrincipal, scope: ResourceScope | RecordScope)
 
 function isIn(caller: KnownPrincipal, scope: ResourceScope | RecordScope): boolean {
   if (!("scope_kind" in scope) || scope.scope_kind !== "user") return caller.tenant_id === scope.tenant_id;
-  // A key that is bound to a tenant reaches a record of its owner only if a key of the same tenant created the record.
+  // A key that is bound to a tenant has access to a record of its owner only if a key of the same tenant created the
+  // record.
   const reaches = caller.key_tenant_id === null || caller.key_tenant_id === scope.tenant_id;
   return caller.user_id === scope.user_id && reaches;
 }
 
 /**
- * Returns the kind of the scope. A record that is listed or created at a level of the hierarchy has that level's kind.
+ * Returns the kind of the scope. The resource scope of a list or of a new record has no `scope_kind`. Its kind is its
+ * lowest level: project, tenant or silo.
  */
 function scopeKindOf(scope: ResourceScope | RecordScope): ScopeKind {
   if ("scope_kind" in scope) return scope.scope_kind;

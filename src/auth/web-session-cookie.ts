@@ -5,14 +5,17 @@ import type { Context } from "hono";
 import { type Fault, fault } from "../contract/fault.ts";
 import type { HttpEnv } from "../http/env.ts";
 
-/** Browsers accept a name with this prefix only with Secure, with Path=/ and without Domain. */
+/** A browser accepts a cookie with the prefix __Host- only with Secure, with Path=/ and without Domain. */
 const NAME = "__Host-berth";
 const ATTRIBUTES = "Path=/; Secure; HttpOnly; SameSite=Strict";
 const VALUE = /(?:^|;\s*)__Host-berth=([\w.-]+)\s*(?:;|$)/;
-/** The content types that a form can send. A page of another site can send them without asking the server first. */
+/**
+ * The content types that a form can send. A browser sends them for a page of another site without first asking the
+ * server.
+ */
 const FORM_TYPE = /^(?:text\/plain|multipart\/form-data|application\/x-www-form-urlencoded)\b/i;
 
-const FOREIGN: Fault = fault("forbidden", "a browser's session acts only for pages of this server", {
+const FOREIGN: Fault = fault("forbidden", "only pages of this server may use a session of the web console", {
   error_code: "Forbidden",
 });
 
@@ -48,8 +51,8 @@ export function foreignPage(c: Context<HttpEnv>): Fault | null {
 }
 
 /**
- * Returns who sent the request: a page of this server, another page, or unknown. A program or an old browser is
- * unknown.
+ * Returns `own` if a page of this server sent the request, `other` if another page sent it, and `unknown` for a program
+ * or an old browser.
  */
 function senderOf(c: Context<HttpEnv>): "own" | "other" | "unknown" {
   const site = c.req.header("sec-fetch-site");

@@ -152,7 +152,9 @@ describe("a request with the session's cookie", () => {
   ])("a write %s, with the headers %j, gets %i", async (_what, headers, status) => {
     const answer = await write(await cookieOf({ api_key: ROOT_KEY }), headers);
     expect(answer.status).toBe(status);
-    if (status === 403) expect(answer.body.message).toBe("a browser's session acts only for pages of this server");
+    if (status === 403) {
+      expect(answer.body.message).toBe("only pages of this server may use a session of the web console");
+    }
   });
 
   test("a read needs no header that names the requesting page, so a link can open a download", async () => {
