@@ -15,8 +15,8 @@ export const AgentPollBody = z.object({
     "Seconds to wait for work and documents, at most the advised interval; default 0",
   ),
   running_jobs: ClaimBody.shape.running_jobs.describe(
-    "The jobs that the agent has. Their leases are renewed. With `work`, a claimed job that is missing here is " +
-      "returned again",
+    "The jobs that the agent has. Their leases are renewed. If the poll has `work`, a claimed job that is missing " +
+      "here is returned again",
   ),
   work: z.object({ known_consoles: ClaimBody.shape.known_consoles }).nullish().describe(
     "Requests the next job, the tombstones and the console calls, as POST /v1/agent/claim does",

@@ -1,5 +1,4 @@
-// Contains example answers of the main kinds, for the API description. A test compares each with its schema and with
-// real answers.
+// Contains example answers for the API description. A test compares each with its schema and with real answers.
 
 const AT = "2026-09-01T12:00:00.000Z";
 const ID = {

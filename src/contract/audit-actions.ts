@@ -105,8 +105,8 @@ export const PROJECT_ACTIONS = [
 ] as const;
 
 /**
- * All other actions. webhook_test and webhook_redeliver are here although their entries belong to a project, because
- * these actions only cause deliveries. The choice of a node for a NAT gateway belongs to the site.
+ * All other actions. Entries of webhook_test and webhook_redeliver belong to a project. These two actions are listed
+ * here because they only cause deliveries. The entry about the choice of a node for a NAT gateway belongs to the site.
  */
 export const OTHER_ACTIONS = [
   "agent_bury",

@@ -38,7 +38,7 @@ export const AuditEvent = z.object({
 });
 export type AuditEvent = z.infer<typeof AuditEvent>;
 
-/** The newest event of the chain. A saved copy proves later that the chain was not rewritten. */
+/** The newest event of the chain. A saved copy shows later whether the chain was rewritten. */
 export const AuditHead = z.object({ seq: z.number().int(), hash: z.string() });
 export type AuditHead = z.infer<typeof AuditHead>;
 

@@ -8,7 +8,7 @@ export type CodeMeaning = { readonly status: number; readonly when: string };
 export const ERROR_CODES = {
   BadRequest: { status: 400, when: "a value in the body breaks a rule" },
   MissingScope: { status: 400, when: "a required selector is missing" },
-  ScopeNotAccepted: { status: 400, when: "the call does not take this selector" },
+  ScopeNotAccepted: { status: 400, when: "this request does not accept this selector" },
   ScopeNotImplemented: { status: 400, when: "images or SSH keys were requested for a scope other than public" },
   InvalidRequest: { status: 400, when: "only one of two filters that belong together was sent" },
   ScanLimitExceeded: { status: 400, when: "the list has too many rows for one answer" },
@@ -23,7 +23,7 @@ export const ERROR_CODES = {
   FirewallRulesChanged: { status: 409, when: "the firewall rules of the VPC have changed; try again" },
   NicTagInUse: { status: 409, when: "the NIC tag is in use" },
   NicTagNotProvided: { status: 409, when: "the NIC tag does not exist, or the node does not offer it" },
-  PinConflict: { status: 409, when: "the tenant of a pin is outside the silo of the pin" },
+  PinConflict: { status: 409, when: "the node would be pinned to a silo and to a tenant of another silo" },
   PolicyChanged: { status: 409, when: "the boot policy has changed; try again" },
   PoolExhausted: { status: 409, when: "no address is free" },
   QuotaExceeded: { status: 409, when: "the quota of the project or its tenant is exceeded" },

@@ -98,8 +98,8 @@ export const RESERVOIR_PERCENT_DEFAULT = 0.80;
  */
 export const DOCTOR_LOG_ROWS = 10_000;
 /**
- * Seconds for which finished operations are kept: 30 days by default, and never less than 2 days. A repeated request
- * gets its first answer from its operation, so an operation is kept for as long as the longest-kept stored reply.
+ * Seconds for which finished operations are kept: 30 days by default, and never less than 2 days. The server answers a
+ * repeated request from its operation. The minimum is the longest time for which the reply of a request is stored.
  */
 export const SAGA_RETENTION_S_DEFAULT = 2_592_000;
 export const SAGA_RETENTION_S_MIN = 172_800;
@@ -127,8 +127,8 @@ export const SWEEPS_PER_PASS = 20;
 export const JSON_DEPTH_MAX = 64;
 export const JSON_ELEMENTS_MAX = 10_000;
 /**
- * Elements and bytes of the JSON body of a node's report, for 1,000 VMs: a VM has 40 to 60 elements and 1.2 to 1.6 KB
- * in it. A poll with a report can also have RULE_COUNTS_MAX counters, with 4 elements and 100 bytes each.
+ * Elements and bytes of the JSON body of a node's report, for 1,000 VMs: each VM takes 40 to 60 elements and 1.2 to 1.6
+ * KB. A poll with a report can also have RULE_COUNTS_MAX counters, with 4 elements and 100 bytes each.
  */
 export const REPORT_ELEMENTS_MAX = 80_000;
 export const REPORT_BYTES_MAX = 2_097_152;
@@ -164,34 +164,40 @@ export const HOURLY_LOAD_KEPT_DAYS = 7;
 export const NODE_SAMPLES_KEPT_MINUTES = 5;
 export const NODE_LOAD_KEPT_DAYS = 7;
 /**
- * Nodes whose summaries of a day and a week one statement updates: below 2 s with 10,000 nodes, whose hours are larger
- * than the database's cache (tests/bench/README.md).
+ * Nodes for which one statement updates the load summaries of the last day and week. On a site of 10,000 nodes, whose
+ * load by the hour does not fit into the database's cache, the statement takes less than 2 s (tests/bench/README.md).
  */
 export const LOAD_LONG_NODES = 100;
 /**
- * Statements that update the summaries of a day and a week, for each minute between two passes. So 20,000 nodes are
- * updated in 10 minutes.
+ * Statements that update the load summaries of the last day and week. A pass runs this many for each minute of the
+ * interval between passes, so 20,000 nodes are updated in 10 minutes.
  */
 export const LOAD_LONGS_PER_MINUTE = 20;
-/** Hours of the load of all nodes that one statement stores: about 0.1 s with 10,000 nodes. */
+/** Hours for which one statement stores the load of all nodes: about 0.1 s with 10,000 nodes. */
 export const LOAD_FLEET_HOURS = 4;
-/** Instances whose load of a minute or of an hour one statement sums: below 0.3 s (tests/bench/README.md). */
+/**
+ * Instances for which one statement sums the load of a minute or of an hour, in less than 0.3 s
+ * (tests/bench/README.md).
+ */
 export const LOAD_SUM_INSTANCES = 2_000;
 /**
- * Statements that sum the load of instances, for each minute between two passes; the same number for hours: 200,000
- * instances.
+ * Statements that sum the load of instances by the minute, and again as many that sum it by the hour. A pass runs this
+ * many for each minute of the interval between passes: enough for 200,000 instances.
  */
 export const LOAD_SUMS_PER_MINUTE = 100;
 /**
- * Statements that delete old samples of one kind, for each minute between two passes: a million rows. 100,000 instances
- * add 400,000 samples a minute.
+ * Statements that delete old samples of one kind. A pass runs this many for each minute of the interval between passes,
+ * which deletes a million rows a minute. 100,000 instances add 400,000 samples a minute.
  */
 export const LOAD_SWEEPS_PER_MINUTE = 200;
 /** Days of one request for usage: a year. */
 export const USAGE_RANGE_DAYS_MAX = 366;
 /** Seconds after the end of a day until its usage is closed: enough for late commits, which take under a minute. */
 export const USAGE_CLOSE_LATE_S = 3_600;
-/** Spans and rows of traffic that one statement adds to the usage of a day: 0.3 s of the 5 s of a statement. */
+/**
+ * Spans and rows of traffic that one statement adds to the usage of a day. The statement takes about 0.3 s, and may
+ * take 5 s.
+ */
 export const USAGE_CLOSE_ROWS = 20_000;
 /** Statements that close days in one pass of maintenance. A day of 100,000 instances needs about 40. */
 export const USAGE_SLICES_PER_PASS = 40;
@@ -439,7 +445,10 @@ export const NODE_WAIT_MS = 24 * 60 * 60 * 1_000;
 export const BANDWIDTH_BYTES_PER_S = 256 * 2 ** 20;
 /** Migrations from one node that a drain runs at once. By default they fill a link of 10 Gbit/s. */
 export const DRAIN_MIGRATIONS_MAX = 4;
-/** A drain that has not ended after this time fails: 7 days, enough for 1,000 instances at 40 minutes each. */
+/**
+ * A drain that has not ended after this time fails: 7 days, enough for 1,000 instances, four at once, at 40 minutes
+ * each.
+ */
 export const DRAIN_LIMIT_MS = 7 * 24 * 60 * 60 * 1_000;
 /** Nodes of one drain by label. One request computes the plan of all these nodes and returns it. */
 export const LABEL_DRAIN_NODES_MAX = 200;

@@ -115,7 +115,7 @@ export type PlaceableInstance = z.infer<typeof PlaceableInstance>;
 export const NotPlaceableInstance = z.object({
   ...drained,
   reason: z.string(),
-  remedy: z.string().describe("Names a node, if there is one, that could take the running instance after a stop"),
+  remedy: z.string().describe("A step that lets the instance move, such as stopping it or uncordoning a node"),
 });
 export type NotPlaceableInstance = z.infer<typeof NotPlaceableInstance>;
 

@@ -6,7 +6,7 @@ import { Labels, LabelsPatch, NewLabels } from "./labels.ts";
 import { DESCRIPTION_CHARS_MAX } from "./limits.ts";
 
 /**
- * A resource name. The actors check the rule for names, and not the schema, because a violation must get a 409 and a
+ * A resource name. The actors check the rule for names. The schema does not, because a violation must get a 409, and a
  * schema would cause a 400.
  */
 export const ResourceName = z.string().describe(
