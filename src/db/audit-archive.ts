@@ -125,6 +125,6 @@ function prevHashIn(canonical: string): string {
   try {
     return String(JSON.parse(canonical).prev_hash);
   } catch {
-    return ""; // No event has this hash, so the caller reports the text.
+    return ""; // No hash is empty, so the caller reports a mismatch.
   }
 }

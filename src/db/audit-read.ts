@@ -1,5 +1,5 @@
-// Reads the audit chain, in its table and in its archive. Every query for events first appends the events of
-// transitions that were committed before (`settle`). Therefore a client that sees the effect of a change also finds the
+// Reads the audit chain, in its table and in its archive. Every query for events first appends the events of the
+// transitions that are already committed (`settle`). Therefore a client that sees the effect of a change also finds the
 // event of the change.
 import type { AuditEvent, AuditHead, AuditPage } from "../contract/audit.ts";
 import { AUDIT_PAGE_ROWS_DEFAULT, AUDIT_SEARCH_EVENTS_MAX } from "../contract/limits.ts";

@@ -53,14 +53,16 @@ async function checkRange(
     if (before === null) return { seq: from - 1, message: "the event is missing" };
     const last = await checkEvents(client, before, range);
     if (typeof last !== "string") return last;
-    if (to === head?.seq && last !== head.hash) return { seq: to, message: "the hash differs from the head's" };
+    if (to === head?.seq && last !== head.hash) {
+      return { seq: to, message: "the hash differs from the hash in the head" };
+    }
     if (to !== head?.seq) return await checkNext(client, to + 1, last);
   }
   const { rows } = await client.query<{ seq: number }>(
     "select seq from audit_event where seq > $1 order by seq limit 1",
     [head?.seq ?? -1],
   );
-  return rows[0] === undefined ? null : { seq: rows[0].seq, message: "the event is beyond the head" };
+  return rows[0] === undefined ? null : { seq: rows[0].seq, message: "the event comes after the head" };
 }
 
 /** Returns the hash that event `seq` must have as its prev_hash; null when the previous event is missing. */

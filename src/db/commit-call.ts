@@ -210,7 +210,10 @@ function needsPlan(unit: Unit): boolean {
   return unit.choices.length > 1 || unit.choices.some(({ conditions }) => conditions.some(isChecked));
 }
 
-/** Returns whether the unit's own plan checks the condition. Locks are taken earlier, for the whole call. */
+/**
+ * Returns whether the plan of the unit must check the condition. A lock needs no check, because the call takes all its
+ * locks first.
+ */
 function isChecked(condition: CallCondition): boolean {
   return condition.do !== "lock";
 }

@@ -5,7 +5,8 @@
 /** A URL up to its authority, the authority, the path, and the query. */
 const PARTS = /^([a-z]+:\/\/(?:[^/?#]*@)?)([^/?#]*)([^?#]*)(?:\?([^#]*))?$/i;
 /**
- * A user name and a password with a character that ends the authority of a URL. A number before a slash may be a port.
+ * Matches a URL whose password contains a character that ends the authority: a slash, ? or #. A slash after a colon and
+ * digits is not matched, because the digits may be a port.
  */
 const UNENCODED = /^[a-z]+:\/\/[^@/?#:]*:[^@/?#]*(?:(?<!:\d+)\/[^?]*|#.*|\?[^=&]*)@/i;
 const TARGET = "target_session_attrs";

@@ -61,7 +61,7 @@ const RETRY_MS = 200;
 const SETTINGS = {
   listen_addresses: "127.0.0.1",
   unix_socket_directories: "",
-  deadlock_timeout: "200ms", // Only a superuser may change this in a session, so the pool cannot.
+  deadlock_timeout: "200ms", // Set here, because only a superuser may set it for a session.
   timezone: "UTC",
   log_timezone: "UTC",
 } as const;

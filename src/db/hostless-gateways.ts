@@ -33,7 +33,8 @@ const HOSTLESS = `
    order by masklen(r.destination) desc`;
 
 /**
- * Lists the gateways without a node to which a subnet's routes lead for an address. The longest destination is first.
+ * Lists the NAT gateways without a node to which the routes of the subnet send packets for the address. The gateway of
+ * the most specific route is first.
  */
 export async function listHostlessGateways(
   db: Db,

@@ -1,6 +1,6 @@
 // Summarizes the load of nodes and instances, and deletes the samples that are no longer needed. The statement for the
-// samples reads the last report of every node. Each other statement has a bound for its rows, so that its duration does
-// not depend on the work that is waiting.
+// samples reads the last report of every node. Each other statement processes a limited number of rows, so that its
+// duration does not depend on the work that is waiting.
 import {
   HOURLY_LOAD_KEPT_DAYS,
   LOAD_FLEET_HOURS,
@@ -18,10 +18,10 @@ import type { DbClient } from "./pool.ts";
 import { sweepRows } from "./sweep.ts";
 
 /**
- * Runs one pass: summarizes, unless a process has done this within half of the interval, and deletes old rows. The next
- * passes do the work that exceeds the bounds of a pass. With a longer interval, each pass may do more. Runs all steps,
- * each independent of the others, then throws the first error if one failed. Once `stopped` returns true, starts no
- * further statement, except the other batches of a delete.
+ * Runs one pass: summarizes the load, unless a process has done this within half of the interval, and deletes old rows.
+ * A pass does a limited amount of work, which is larger for a longer interval. The next passes do the rest. If a step
+ * fails, the other steps still run, and the first error is thrown at the end. Once `stopped` returns true, no further
+ * statement begins, except the other batches of a delete.
  */
 export async function materializeLoad(
   db: DbClient,
@@ -33,7 +33,7 @@ export async function materializeLoad(
   const attempt = async (step: () => Promise<unknown>) => {
     if (!stopped()) await step().catch((error) => failures.push(error));
   };
-  /** Repeats a step that has a bound, as often as a pass may, while it returns true. */
+  /** Repeats a step while it returns true, at most `per_minute` times for each minute of the interval. */
   const repeat = (per_minute: number, step: () => Promise<boolean>) =>
     attempt(async () => {
       for (let n = 0; n < per_minute * minutes && !stopped(); n++) if (!await step()) return;

@@ -28,8 +28,8 @@ export async function listUnfit(db: Db, live_s: number, rows_max: number): Promi
  * SQL that joins, as `n`, the last node of `g`: a gateway without a node, or the resting address of a deleted gateway.
  */
 export const LAST_NODE = `
-         -- A removed record says nothing about the node, and a record of a later approval says nothing about the time
-         -- before it. The fence then counts from the time at which the gateway left.
+         -- The node's record is used only if the node was approved before the gateway left. Without such a record, the
+         -- fence counts from the time at which the gateway left.
     left join lateral (select cn.server_uuid, s.last_seen
                          from cn left join cn_signal s using (server_uuid)
                         where cn.server_uuid = g.leaving_cn_uuid and cn.approved_at <= g.left_at) n on true`;

@@ -183,7 +183,9 @@ test("verify compares the last event with the hash in the head, and reports a mi
   await mutateTimes(10);
   await chainAll(10);
   await rewrite(9);
-  expect((await verify(app)).outcome).toEqual({ Mismatch: { seq: 9, message: "the hash differs from the head's" } });
+  expect((await verify(app)).outcome).toEqual({
+    Mismatch: { seq: 9, message: "the hash differs from the hash in the head" },
+  });
   await owner.query("delete from audit_event where seq in (4, 9)");
   expect((await verify(app)).outcome).toEqual({ Mismatch: { seq: 4, message: "the event is missing" } });
   expect((await verify(app, { from: 5 })).outcome).toEqual({ Mismatch: { seq: 4, message: "the event is missing" } });
