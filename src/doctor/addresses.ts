@@ -19,8 +19,8 @@ const ADDITIONAL = `
   select n.id, n.subnet_id, a as address from nic n, unnest(n.additional_ips) a where n.additional_ips <> '{}'`;
 
 /**
- * SQL that lists primary addresses of NICs that are free. It looks up each free range in the index of the addresses,
- * because a subnet has fewer free ranges than NICs.
+ * SQL that lists primary addresses of NICs that the pool of the subnet also has as free. It looks up each free range in
+ * the index of the addresses, because a subnet has fewer free ranges than NICs.
  */
 const freeOfNics = (family: 4 | 6) => `
   select format('%s of nic %s', host(n.address), n.id)
@@ -36,7 +36,7 @@ const BOOT_NETWORKS = `
          (n->>'gateway')::inet as gateway
     from boot_policy, jsonb_array_elements(rack_networks || coalesce(nullif(admin_network, 'null'), '[]')) n`;
 
-/** SQL that lists how many addresses of each pool are in use. Of NICs, it counts rows of an index. */
+/** SQL that lists how many addresses of each pool are in use. For NICs, it counts the entries of an index. */
 const HELD_COUNTS = `
   select pool_id, count(*) as held from (${HELD_OUTSIDE}) h
    where pool_id <> 'admin-network' or exists (select from (${BOOT_NETWORKS}) n where h.address between n.low and n.high)

@@ -32,7 +32,7 @@ export const CONDITIONS: readonly Check[] = [
     query: `select format('operation %s (%s) in step %s was due at %s', id, saga, step, due_at) as what from saga
              where state in ('running', 'unwinding') and wake_at < (select berth_now()) - ${OVERDUE} order by wake_at`,
     fix:
-      "see the log of the control plane: `background work failed`; if the step is unknown, start the build that has it",
+      "see the log of the control plane: `background work failed`; if it says that the step is unknown, start the release that has this step",
   },
   {
     id: "tells-delivered",
@@ -62,12 +62,13 @@ export const CONDITIONS: readonly Check[] = [
   },
   {
     id: "webhooks-sending",
-    title: "every webhook whose deliveries are due is being served",
+    title: "the deliveries of webhooks are sent when they are due",
     severity: "fail",
     query: `select format('webhook %s of project %s was due at %s', w.id, w.project_id, q.due_at) as what
               from webhook_queue q join webhook w on w.id = q.webhook_id
              where w.enabled and q.due_at < (select berth_now()) - ${OVERDUE} order by q.due_at`,
-    fix: "see the log of the control plane: `background work failed: webhooks`; more processes send to more webhooks",
+    fix:
+      "see the log of the control plane: `background work failed: webhooks`; otherwise start more servers, because each sends to a limited number of webhooks at once",
   },
   {
     id: "jobs-taken",
@@ -133,7 +134,7 @@ export const CONDITIONS: readonly Check[] = [
   },
   {
     id: "audit-chained",
-    title: "audited changes are chained within a minute",
+    title: "audited changes are in the audit chain within a minute",
     severity: "warn",
     query: `select format('%s of %s %s at %s', t.event, t.actor_kind, t.actor_id, t.at) as what
               from transition t

@@ -135,7 +135,7 @@ export const BROKEN: Readonly<Record<string, string>> = {
   "the events of projects are assigned to webhooks":
     `update webhook_cursor set seq = -1; update audit_event set canonical = jsonb_set(canonical::jsonb, '{ts}',
       to_jsonb(berth_now() - interval '2 minutes'))::text where seq = 0`,
-  "every webhook whose deliveries are due is being served":
+  "the deliveries of webhooks are sent when they are due":
     "update webhook_queue set due_at = berth_now() - interval '2 minutes'",
   "every expired setup is undone":
     `update cn set ${SETTING_UP} = 7, wake_at = berth_now() - interval '2 minutes' where server_uuid = ${NODE}`,
@@ -149,7 +149,7 @@ export const BROKEN: Readonly<Record<string, string>> = {
     update cn set approved_at = berth_now() - interval '61 seconds' where state = 'approved'`,
   "no approved node reports a damaged pool": `update cn_signal set last_status =
     '{"pools": {"zones": {"status": "DEGRADED", "health": "degraded: md127 lacks 1 of 2 disks"}}}'`,
-  "audited changes are chained within a minute": `insert into transition
+  "audited changes are in the audit chain within a minute": `insert into transition
       (actor_kind, actor_id, incarnation, seq, event, from_state, to_state, msg_id, at, audit)
     values ('vpc', 'any', gen_random_uuid(), 1, 'create', 'absent', 'live', gen_random_uuid(),
       berth_now() - interval '2 minutes', '{}')`,

@@ -29,7 +29,7 @@ const SYSTEM = `${SYSTEMS}/1`;
 const SESSIONS = "/redfish/v1/SessionService/Sessions";
 const RESETS = ["On", "ForceOff", "ForceRestart"];
 const TARGETS = ["None", "Pxe"];
-/** More than any request of Redfish needs. */
+/** Maximum bytes of a request's body: more than any request of Redfish needs. */
 const BODY_BYTES_MAX = 65_536;
 
 const settings: BmcSettings = JSON.parse(await readFile(process.argv[2] ?? "", "utf8"));

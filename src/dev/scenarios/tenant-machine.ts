@@ -28,7 +28,10 @@ export async function tenantMachine(opsctl: Run, on: Run, place: MachinePlace): 
 
     say("The tenant attaches a public address");
     await on("floating-ip", "attach", "www", "--nic", idOf(nics));
-    check("the address names its NIC", (await on("floating-ip", "show", "www")).includes(`nic=${idOf(nics)}`));
+    check(
+      "the floating IP names the NIC of the instance",
+      (await on("floating-ip", "show", "www")).includes(`nic=${idOf(nics)}`),
+    );
 
     say("The tenant stops and starts the instance, and grows its disk");
     check("the instance is stopped", /stopped/.test(await on("instance", "stop", "web1")));
