@@ -118,7 +118,8 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
       if (!closing) logger.warning("an idle database connection failed", { error: error.message });
     },
   });
-  // If another server holds a lock that this call needs, the partitions exist, and the maintenance does the rest.
+  // This call fails if another server holds a lock that it needs. The partitions then exist, and maintenance does the
+  // rest.
   await maintainReplies(db).catch((error) => report("background work failed: stored replies", error));
   const time = await openDatabaseTime(db);
   const ports = productionPorts(report, time.now_ms);

@@ -66,7 +66,7 @@ export function agentJobRoutes(app: App, deps: Deps): void {
     ...rights(deps, "AgentBlueprint"),
     ...refuses(409),
     request: { params: JobParam },
-    responses: answers(Blueprint, "The objects that the node must create"),
+    responses: answers(Blueprint, "The data that the node needs for the job"),
   });
   app.openapi(blueprintRoute, async (c) => {
     const job = await ownJob(c, c.req.valid("param").job_id);

@@ -28,7 +28,9 @@ const IF_MATCH = z.object({
   "If-Match": z.string().optional().describe("The ETag of the policy that the request replaces, or * for any policy"),
 });
 
-/** Boot records that converge at the same time, so that 10,000 records need seconds. They share commits. */
+/**
+ * The number of boot records that converge at the same time. They share commits, so 10,000 records take only seconds.
+ */
 const CONVERGED_AT_ONCE = 100;
 
 export function bootPolicyRoutes(app: App, deps: Deps): void {

@@ -46,19 +46,19 @@ export type ClaimEnded = { readonly ended: true };
 /** The message id of a request, and whether a request with the same Idempotency-Key came before. */
 export type IdempotencyClaim = { readonly id: string; readonly repeated: boolean };
 
-/** The reply to messages of type `T` of one kind. */
+/** The reply of an actor of kind `K` to a message of type `T`. */
 export type ReplyOf<K extends keyof Messages, T extends Messages[K]["type"]> = K extends keyof Replies
   ? T extends keyof Replies[K] ? Replies[K][T] : unknown
   : unknown;
 
-/** The message of type `T` of one kind. */
+/** A message of type `T` to an actor of kind `K`. */
 export type MessageOf<K extends keyof Messages, T extends Messages[K]["type"]> = Messages[K] & { readonly type: T };
 
 export type RouteDeps = {
   readonly allow: Authorize;
   /** Checks a credential that a request has in its body. */
   readonly credentials: Credentials;
-  /** For the functions in the actors' reads.ts; routes contain no queries. */
+  /** The database client for the functions in the actors' reads.ts. Routes contain no queries. */
   readonly kysely: Kysely<Database>;
   /**
    * For functions that find one record by its id: runs such a statement at less cost than `kysely`
@@ -271,8 +271,8 @@ export type NetworkPorts = {
   /** Returns the nodes of a VPC with their underlay addresses, and its generation; null if the VPC does not exist. */
   nodesOf(vpc_id: string): Promise<{ readonly generation: number; readonly hosts: readonly ContentHost[] } | null>;
   /**
-   * Lists the NAT gateways that have no node, and to which a subnet's routes send an address. The longest destination
-   * is first.
+   * Lists the NAT gateways without a node to which the routes of the subnet send packets for the address. The gateway
+   * of the most specific route is first.
    */
   hostless(subnet_id: string, address: string): Promise<readonly HostlessGateway[]>;
   nicTags(server_uuid: string, tags: readonly ReportedNicTag[]): Promise<void>;

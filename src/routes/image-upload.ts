@@ -178,7 +178,7 @@ export function imageUploadRoutes(app: App, deps: Deps): void {
 
   async function viewOf(id: string): Promise<ImageUpload | Fault> {
     const row = await findImageUpload(deps.kysely, id);
-    // Only the operation and the node of an image from a snapshot use its upload.
+    // The upload of an image from a snapshot is only for its operation and its node.
     return row === undefined || row.operation_id !== null ? NOT_FOUND : imageUploadView(row);
   }
 }

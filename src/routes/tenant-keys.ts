@@ -46,7 +46,7 @@ export function tenantKeyRoutes(app: App, deps: Deps): void {
     summary: "Create an API key that acts in a tenant",
     description:
       "Only this response contains the secret. For 24 hours, a request with the same Idempotency-Key gets this " +
-      "response again. If the calling key expires, the new key must not expire later: 400 for a later `expires_at`. " +
+      "response again. If the calling key has an expiry, the new key must not expire later: 400 for a later `expires_at`. " +
       "The default is the same expiry.",
     ...rights(deps, "TenantKeyCreate", atTenant),
     request: { params, body: jsonBody(TenantKeyBody) },

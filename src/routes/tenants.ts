@@ -89,7 +89,7 @@ export function tenantRoutes(app: App, deps: Deps): void {
     action: "TenantDelete",
     summary: "Delete a tenant that holds nothing",
     description:
-      "409 while the tenant holds an object, such as a project, a user or an API key; the message names up to five.  " +
+      "409 while the tenant holds an object, such as a project, a user or an API key; the message names up to five. " +
       "Always 409 for the default tenant of a silo. " +
       OF_SILO,
   });

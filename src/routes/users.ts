@@ -23,9 +23,9 @@ const path = "/v1/system/users/{user_id}";
 const params = z.object({ user_id: Uuid });
 const ofCapability = params.extend({ capability: z.enum(CAPABILITIES) });
 const NO_MORE_THAN_ITSELF =
-  "403 if a caller that is not root grants a capability or a tenant that it lacks, or sets the password of a user " +
-  "with more rights.";
-const NOT_BY_AN_EXPIRING_KEY = "403 if the calling key expires, because a password does not expire.";
+  "403 if a caller that is not root grants a capability that it does not have, grants silo-admin to a user of another " +
+  "tenant, or sets the password of a user of another tenant or with more rights.";
+const NOT_BY_AN_EXPIRING_KEY = "403 if the calling key has an expiry, because a password has none.";
 
 export function userRoutes(app: App, deps: Deps): void {
   const listRoute = createRoute({

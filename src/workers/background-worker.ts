@@ -28,8 +28,8 @@ export type BackgroundWorkerOptions = {
 export type BackgroundWorker = ReturnType<typeof createBackgroundWorker>;
 
 /**
- * Rows per batch. After a full batch, another batch follows in this pass or the next. If no row of a full batch moved,
- * the next batch has twice as many rows, because rows that cannot move must not stop the rows behind them.
+ * Rows per batch. After a full batch, another batch follows in this pass or the next. If no row of a full batch made
+ * progress, the next batch has twice as many rows, because such rows must not stop the rows behind them.
  */
 const BATCH_ROWS = 200;
 /** The pause between two passes. */
@@ -127,7 +127,7 @@ export function createBackgroundWorker(options: BackgroundWorkerOptions) {
 
   /**
    * Runs a saga until it ends or waits. If a step is rejected, sends the reason to the saga, which then rolls back.
-   * Returns whether the saga moved.
+   * Returns whether the saga made progress.
    */
   async function advance(ref: ActorRef): Promise<boolean> {
     for (let before: LoadedActor["state"] = null;;) {

@@ -29,7 +29,7 @@ export type NatGatewayHostsOptions = {
 
 /** The maximum number of gateways per pass. */
 const ROWS_MAX = 500;
-/** The pause between two passes: the time that a new gateway waits for its node. */
+/** The pause between two passes: the longest time that a new gateway usually waits for its node. */
 const EVERY_MS = 1_000;
 
 export function createNatGatewayHosts(options: NatGatewayHostsOptions) {

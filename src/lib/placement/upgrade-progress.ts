@@ -116,7 +116,7 @@ export type NodeUpgradeNext =
   | { readonly next: "completed"; readonly result: Readonly<Record<string, unknown>> }
   | { readonly next: "failed"; readonly reason: string };
 
-/** Returns what the upgrade of one node does next, or the result of the step that it waits for. */
+/** Returns the next part of the upgrade of one node: to wait, to begin the drain, or to end the current step. */
 export function nextOfNodeUpgrade(upgrade: Draining | Returning, booted: Booted): NodeUpgradeNext {
   return upgrade.step === "drain" ? afterDrain(upgrade, booted) : afterReturn(upgrade, booted);
 }

@@ -14,7 +14,7 @@ export const ACCEPT: Verdict = { verdict: "accept" };
 /** The request has no requirement that this filter checks, or the node has not reported the data. */
 export const SKIP: Verdict = { verdict: "skip" };
 
-/** The node does not meet the request. `reason` is a clause that begins with "it" or a figure. */
+/** The node does not meet the request. */
 export function reject(reason: string): Verdict {
   return { verdict: "reject", reason };
 }
