@@ -80,7 +80,7 @@ function hostileTexts({ path, accepted }: RouteDescription & { readonly accepted
   ];
 }
 
-/** Returns cases whose body is invalid as a whole, for example of another JSON type or content type. */
+/** Returns cases whose body is invalid as a whole, for example because it has another JSON type or content type. */
 function wrongForms({ path, body, bodyOptional }: RouteDescription, object: string): BadCase[] {
   const isList = body?.type === "array";
   // A body with another content type counts as missing. A route with an optional body accepts such a request.

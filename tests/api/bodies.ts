@@ -56,7 +56,7 @@ function freshPort(): number {
 
 type Objects = Readonly<Record<string, string>>;
 
-/** Fields by route. They replace fields of the route's example, or are added to the example. */
+/** For each route, fields that replace fields of the route's example or are added to the example. */
 const CHANGES: Readonly<Record<string, (of?: Objects) => Fields>> = {
   // Moves the clock by only one second, so that no claim of another test expires.
   "POST /lab/clock": () => ({ seconds: 1 }),
@@ -126,8 +126,8 @@ const CHANGES: Readonly<Record<string, (of?: Objects) => Fields>> = {
 };
 
 /**
- * Functions by route. Each returns a valid body, or one valid item if the body is an array. `of` has the ids of the
- * objects that the body names.
+ * For each route, a function that returns a valid body, or one valid item if the body is an array. `of` has the ids of
+ * the objects that the body names.
  */
 export const acceptedBodies: Readonly<Record<string, (of?: Objects) => Fields>> = Object.fromEntries(
   Object.entries(BODY_EXAMPLES).map(([route, example]) => {

@@ -84,7 +84,7 @@ test("a node's load has samples and hours, and the fleet's load has the mean of 
   expect(await get(`/v1/system/cns/${(await f.t.register()).server_uuid}/load`)).toEqual({ samples: [], hours: [] });
 });
 
-test("a user with system-read can read all these routes; a tenant's key gets 404", async () => {
+test("a user with system-read can read the capacity and the load; a tenant's key gets 404", async () => {
   const reader = await newLogin(f.t, { capabilities: ["system-read"] });
   for (const path of ["capacity", "load", `cns/${node}/capacity`, `cns/${node}/load`]) {
     expect((await f.t.call("GET", `/v1/system/${path}`, { key: reader.token })).status).toBe(200);

@@ -146,7 +146,7 @@ test("S-09, S-14: the database never contains keys, ticket keys or poll tokens i
     return [
       secret,
       Buffer.from(secret).toString("hex"),
-      // The last characters depend on the bytes after the secret, so the search omits them.
+      // In a longer text, the last characters also depend on the bytes after the secret. So the search omits them.
       Buffer.from(secret).toString("base64").slice(0, 40),
       bytes.toString("hex"),
       bytes.toString("base64").replace(/=+$/, "").slice(0, -1),

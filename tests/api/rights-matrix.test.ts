@@ -505,7 +505,8 @@ afterAll(() => t.close());
 const node = async (objects: Objects) => objects === "existing" ? (await t.register()).server_uuid : randomUUID();
 
 /**
- * Functions that return the request of a route. The request can fail only because of permissions or a missing object.
+ * For each route, a function that returns the request. The request can fail only because of permissions or a missing
+ * object.
  */
 const TARGETS: Record<string, (objects: Objects, column: string) => Promise<Target> | Target> = {
   "POST /v1/agent/register": async (objects) => ({
@@ -639,8 +640,8 @@ async function ownKey(column: string): Promise<string> {
 }
 
 /**
- * The number of a column's credentials that are tried on a missing object. A few are enough, because the server checks
- * the credential first. All credentials are tried on an existing object.
+ * The maximum number of a column's credentials that are tried on a missing object. A few are enough, because the server
+ * checks the credential first. All credentials are tried on an existing object.
  */
 const ABSENT_MAX = 3;
 
@@ -731,7 +732,7 @@ describe("each kind of caller gets the statuses of the table", () => {
   });
 });
 
-test("the API description names the status of every cell for its route", async () => {
+test("for each route, the API description lists every status that the route returned", async () => {
   const { paths } = (await t.call("GET", "/openapi.json")).body;
   const undescribed = [...answered].filter((each) => {
     const [method = "", path = "", status = ""] = each.split(" ");

@@ -59,14 +59,14 @@ beforeAll(async () => {
 afterAll(() => f.t.close());
 
 describe("reading", () => {
-  test("the objects of operators and of a tenant are visible", async () => {
+  test("a user with system-read can read the objects of operators and of a tenant", async () => {
     const found = await Promise.all(
       paths.map(async (path) => [path, (await f.t.call("GET", path, { key: reader })).status]),
     );
     expect(found).toEqual(paths.map((path) => [path, 200]));
   });
 
-  test("a user without the capability and a member of another tenant see none of these objects", async () => {
+  test("a user without system-read, and a member of another tenant, can read none of these objects", async () => {
     for (const key of [stranger, member]) {
       const found = await Promise.all(paths.map(async (path) => [path, (await f.t.call("GET", path, { key })).status]));
       // This route lists each caller's own operations. The member's list is empty, as the next check shows.
@@ -76,7 +76,7 @@ describe("reading", () => {
     expect(okOf(await f.t.call("GET", "/v1/operations", { key: member }))).toEqual([]);
   });
 
-  test("the lists contain the objects of every tenant", async () => {
+  test("a user with system-read gets lists with the objects of every tenant", async () => {
     const operations = okOf(await f.t.call("GET", "/v1/operations", { key: reader }));
     expect(operations).toEqual(okOf(await f.t.call("GET", "/v1/operations")));
     const silos = okOf(await f.t.call("GET", "/v1/silos", { key: reader }));
@@ -85,7 +85,7 @@ describe("reading", () => {
     );
   });
 
-  test("the networks and keys of tenants stay hidden", async () => {
+  test("a user with system-read cannot read the networks and keys of tenants", async () => {
     const { tenant_id, project_id } = f.tenant;
     for (
       const path of [
@@ -100,7 +100,7 @@ describe("reading", () => {
   });
 });
 
-test("changes are refused", async () => {
+test("a user with system-read cannot change anything", async () => {
   const { silo_id, tenant_id, project_id } = f.tenant;
   const writes = [
     ["PUT", "/v1/config/reservoir.percent_default", { value: 0.5 }],
