@@ -33,8 +33,8 @@ export type CreateOptions = {
 };
 
 /**
- * The pause before a retry. It doubles at each retry. A random time of up to the same length is added, so that a
- * thousand clients do not retry at the same time.
+ * The pause before a retry. It doubles at each reply that asks for a retry, up to RETRY_MS_MAX. A random time of up to
+ * the same length is added, so that a thousand clients do not retry at the same time.
  */
 const RETRY_MS = 50;
 const RETRY_MS_MAX = 4_000;
