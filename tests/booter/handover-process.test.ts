@@ -88,8 +88,8 @@ async function delivered({ acknowledge = true } = {}): Promise<Delivered> {
 }
 
 /**
- * Runs the setup script on the machine. The script waits at the first call of the tool `hold`, until `release` is
- * called. `held` resolves when the script waits.
+ * Runs the setup script on the machine. The script waits at the first call of the tool with the name `hold`, until
+ * `release` is called. `held` resolves when the script waits.
  */
 async function running({ machine, env, bare }: Delivered, hold?: string) {
   const root = join(folder.path, bare.server_uuid);
@@ -184,11 +184,11 @@ test(
 );
 
 test.each([
-  ["before its first report", "prtconf", "setup.not_sent", false],
-  ["after a report", "disklayout", "bundle.refused", false],
-  ["after a report of the script, whose arrival the machine had acknowledged", "disklayout", "announce.accepted", true],
+  ["before the script's first report", "prtconf", "setup.not_sent", false],
+  ["after a report of the script", "disklayout", "bundle.refused", false],
+  ["after a report of a script that the machine had acknowledged", "disklayout", "announce.accepted", true],
 ])(
-  "if the first booter returns while the script runs with the second booter, %s, the first booter sends no script again",
+  "the first booter does not send the script again if it returns while the script runs with the second booter, %s",
   async (
     _when,
     hold,

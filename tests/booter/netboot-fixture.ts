@@ -1,6 +1,6 @@
 // Opens a network namespace with a real control plane, a real booter on its usual ports, and QEMU machines that boot
 // from the booter. The machines load an iPXE script as their kernel. The script prints on the console that the machine
-// booted, and stops.
+// booted, and ends the machine.
 import { execFile, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { copyFile, cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";

@@ -171,12 +171,18 @@ blkid() { echo "$found"; }
 mkfs.ext4() { found=ext4; echo formatted; }
 `;
 test.each([
-  ["a new volume", "", "missing", ["created with berth-new", "formatted", "removed berth-new"]],
-  ["a new volume of an interrupted run", "", "berth-new", ["formatted", "removed berth-new"]],
-  ["a new volume with an earlier file system", "ext4", "berth-new", ["formatted", "removed berth-new"]],
-  ["a volume with its file system", "ext4", "", []],
-  ["a volume whose file system is damaged", "", "", [expect.stringMatching(/^stopped: .* is damaged; repair it/)]],
-])("%s is formatted only if it is new", async (_, found, tags, lines) => {
+  ["a missing volume is created and formatted", "", "missing", [
+    "created with berth-new",
+    "formatted",
+    "removed berth-new",
+  ]],
+  ["a new volume of an interrupted run is formatted", "", "berth-new", ["formatted", "removed berth-new"]],
+  ["a new volume with an earlier file system is formatted", "ext4", "berth-new", ["formatted", "removed berth-new"]],
+  ["an existing volume with its file system is not formatted", "ext4", "", []],
+  ["an existing volume with a damaged file system is not formatted", "", "", [
+    expect.stringMatching(/^stopped: .* is damaged; repair it/),
+  ]],
+])("%s", async (_, found, tags, lines) => {
   // The last command of the function mounts the file systems.
   const script = VOLUME +
     LINUX_FUNCTIONS.replace(/^ *\/usr\/lib\/berth\/storage .*$/m, "") + "\nlinux_datasets 2>&1\n";

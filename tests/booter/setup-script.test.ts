@@ -241,9 +241,9 @@ test.concurrent("a pool with a capacity of exactly twice the memory is accepted"
 });
 
 describe("a pool of this machine", () => {
-  test.concurrent.for(["pool", "exported"])(
-    "in the state %s is reused, and no existing dataset is created again",
-    async (where, { expect }) => {
+  test.concurrent.for([["imported", "pool"], ["exported", "exported"]] as const)(
+    "that is %s is reused, and no existing dataset is created again",
+    async ([_state, where], { expect }) => {
       const machine = await fixture.machine();
       const { put } = machine;
       await put(where);
