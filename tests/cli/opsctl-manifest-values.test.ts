@@ -34,14 +34,17 @@ const TAG = "nic_tags: [{ name: uplink, mtu: 1500 }]\n";
 const subnet = (fields: string) => `${TAG}external_subnets:\n  - { nic_tag: uplink, ${fields} }\n`;
 
 test.each([
-  ["the gateway", "name: a, ipv4_block: 198.51.100.0/24, provision_start_ipv4: 198.51.100.1"],
-  ["the gateway of IPv6", "name: b, ipv6_block: 2001:DB8:1::/64, provision_start_ipv6: 2001:db8:1::1"],
+  ["a range that begins at the gateway", "name: a, ipv4_block: 198.51.100.0/24, provision_start_ipv4: 198.51.100.1"],
   [
-    "an address in another form",
+    "an IPv6 range that begins at the gateway",
+    "name: b, ipv6_block: 2001:DB8:1::/64, provision_start_ipv6: 2001:db8:1::1",
+  ],
+  [
+    "addresses in another form than the stored form",
     "name: c, ipv6_block: 2001:db8:2::/64, provision_start_ipv6: 2001:DB8:2:0::10, " +
     "provision_end_ipv6: 2001:0db8:2::FF, gateway_ipv6: 2001:db8:2:0:0:0:0:2",
   ],
-])("a second run does not change a range that begins at %s", async (_, fields) => {
+])("a second run changes nothing if the manifest has %s", async (_, fields) => {
   await applyTwice(subnet(fields));
 });
 

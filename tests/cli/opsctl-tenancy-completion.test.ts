@@ -37,7 +37,7 @@ test("if several silos have a tenant with the same name, the tenant is offered w
     .toEqual([south.default_tenant_id]);
 });
 
-test("completion offers projects to the project and quota commands, and an ambiguous name with its silo and tenant", async () => {
+test("completion offers projects for the project and quota commands; an ambiguous name is offered with its silo and tenant", async () => {
   for (const tenant of ["shop", "south/default"]) await at.printed(`project create web --tenant ${tenant}`);
   const till = await at.json<Project>("project create till --tenant shop");
   expect(await completed("project delete north")).toEqual(["north/shop/web"]);

@@ -88,7 +88,7 @@ test.each(["a/b/c", "/a", "a/"])("%s is not a tenant name", async (name) => {
   expect([ran.code, ran.asked]).toEqual([2, []]);
 });
 
-test("a name that contains its parent is rejected together with the option for the parent", async () => {
+test("a name that contains the parent, such as a/b, is rejected if the option for the parent is given, too", async () => {
   expect((await at.run("tenant show a/b --silo a")).err()).toContain("remove --silo");
   expect((await at.run("project show a/b --tenant a")).err()).toContain("remove --tenant");
 });

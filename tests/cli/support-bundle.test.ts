@@ -187,7 +187,7 @@ test.each([
     "node 7c1f2a60-4f6e-4a52-9d0b-3a6d0a5b1c01 at 2026-11-21T12:00:00Z",
     "node 7c1f2a60-4f6e-4a52-9d0b-3a6d0a5b1c01 at 2026-11-21T12:00:00Z",
   ],
-])("secrets in a text are redacted: %s", (text, expected) => {
+])("in a text, secrets are redacted, and UUIDs and times are not: %s", (text, expected) => {
   expect(redactedText(text)).toBe(expected);
 });
 

@@ -140,7 +140,7 @@ test("the index may be a folder or a file URL, or come from a variable or the co
 test.each([
   ["is missing", null, "not an image index"],
   ["is not JSON", "<html>", "not JSON"],
-  ["is something else", "[]", "not a valid document of an image index"],
+  ["is another JSON value", "[]", "not a valid document of an image index"],
   ["has a path as an id", JSON.stringify({ images: [{ distro: { id: "../x" } }] }), "plain name"],
 ])("an index that %s is rejected with a reason", async (_name, text, reason) => {
   if (text === null) vendor.files.delete("/v1/images.json");

@@ -66,14 +66,14 @@ test("an instance cannot be created with an SSH key that the user does not have"
   );
 });
 
-test("a change of an instance does not need its SSH keys, and refuses an unknown record in a changed field", async () => {
+test("a user without the SSH keys of an instance can change it; an unknown record in a changed field is refused", async () => {
   const changed = `instances: [${WEB.replace("name: web", "name: web, description: changed")}]`;
   expect(await applied(bob, changed)).toContain("0 created, 1 changed");
   const lost = await bob.run("apply -f -", changed.replace("primary_subnet: front", "primary_subnet: none"));
   expect(lost.err()).toContain("instance web refers to subnets net/none, which is neither");
 });
 
-test("the SSH keys of an instance can be replaced without a change of the instance", async () => {
+test("if users replace their SSH keys, a manifest that names the keys does not change the instance", async () => {
   await newKey(bob);
   expect(await applied(bob, `instances: [${WEB}]`)).toBe(NOTHING);
   okOf(await a.t.call("DELETE", `/v1/ssh-keys/${laptop}`, { key: alice.token }));

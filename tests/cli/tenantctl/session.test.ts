@@ -9,7 +9,7 @@ import { jwt, requestsOf, tenantctl } from "./run.ts";
 const NOW_MS = Date.parse("2026-11-21T10:00:00Z");
 const ENV = { TENANTCTL_ENDPOINT: ENDPOINT };
 
-/** Returns the pair of tokens number `nth`. The access token is valid for 15 minutes from `from_ms`. */
+/** Returns the pair of tokens with the number `n`. The access token is valid for 15 minutes from `from_ms`. */
 function tokens(n: number, from_ms = NOW_MS) {
   return {
     access_token: jwt({ sub: "u", tenant_id: TENANT, n }),
