@@ -17,7 +17,7 @@ const evacuate = async ({ server_uuid }: Node): Promise<string> =>
 const ended = (operation_id: string) =>
   expect.poll(async () => okOf(await a.t.call("GET", `/v1/operations/${operation_id}`)).state, { timeout: 10_000 });
 
-test("an abandoned evacuation of stopped instances ends although the new node died before stopping them", async () => {
+test("an abandoned evacuation of stopped instances ends, even if the new node died before it stopped the instances", async () => {
   a = await openComputeFixture();
   const [first, second] = [await a.stopped(), await a.stopped()];
   const target = await addNode(a.t);

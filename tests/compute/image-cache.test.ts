@@ -28,7 +28,7 @@ const served = new Map<string, Served>();
  * byte of the image.
  */
 const gates = new Map<string, Promise<void>>();
-/** As `gates`, but the server awaits the promise before it answers. */
+/** A promise for each held image, by the SHA-256 of the image. The server awaits this promise before it answers. */
 const holds = new Map<string, Promise<void>>();
 const asked: string[] = [];
 let agent: Agent;

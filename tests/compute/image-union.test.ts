@@ -50,7 +50,7 @@ const listed = async (path: string, key = tenant.key) =>
     Object.values(ids).includes(id)
   );
 
-test("a project lists the images that it can use with their scopes; images of a wider scope come first", async () => {
+test("the list of a project contains each image that the project can use, with its scope; images of a wider scope come first", async () => {
   const found = await listed(`/v1/tenants/${tenant.tenant_id}/projects/${tenant.project_id}`);
   expect(found.map(({ name, scope }) => [name, scope.kind])).toEqual([
     ["public", "public"],

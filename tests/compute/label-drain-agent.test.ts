@@ -145,7 +145,7 @@ test("a drain by label stops at the first node that cannot be emptied, and state
   expect(await placement(third.server_uuid)).toMatchObject({ cordoned: false });
 });
 
-test("an abandoned drain by label begins no more drains, and a drain that runs continues", async () => {
+test("an abandoned drain by label begins no more drains, but a drain that already runs continues", async () => {
   const [first, second] = rack as [typeof rack[0], typeof rack[0]];
   const moves = await instanceOn(first.server_uuid);
   await machines.get(first.server_uuid)!.trouble({ slow_ms: 5_000 });
