@@ -1,6 +1,6 @@
 // With several servers in DATABASE_URL, connections go to the server that accepts writes. If another server takes over
-// this role, the connections move to the other server. The standby of these tests is a server that forbids
-// writes. tests/stress/failover.ts has a real standby.
+// this role, the connections move to the other server. The standby of these tests is a server that forbids writes.
+// tests/guides/automatic-failover-trial.ts has a real standby.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openListener } from "../../src/db/listener.ts";
 import { migrate } from "../../src/db/migrate.ts";
@@ -21,7 +21,7 @@ beforeAll(async () => {
   const [one, other] = [new URL(first.url), new URL(second.url)];
   // The server that forbids writes is the first in the URL, so each connection must skip it.
   both = first.url.replace(one.host, `${other.host},${one.host}`);
-  // Both servers need the same password, because a standby has the passwords of its primary.
+  // Both servers need the same password, because the URL has one password. A standby has the passwords of its primary.
   const user = decodeURIComponent(one.username);
   await atSecond(`alter role ${user} password '${decodeURIComponent(one.password)}'`);
   await atSecond(`alter role ${user} set default_transaction_read_only = on`);
