@@ -1,7 +1,7 @@
 // Implements the engine's store in memory, with the failures of a real database: stale loads, calls that fail before or
 // after they took effect, and calls that take effect after they failed. The simulator runs the engine on this store.
 // The store passes the same contract suite as the PostgreSQL store. Each call is applied at one instant, so calls never
-// interleave. The commits of a transaction under an actor's lock are applied, or lost, together at its end.
+// interleave. A transaction under an actor's lock applies or loses all its commits when the transaction ends.
 import { createConditions, type MemoryRules } from "./memory-conditions.ts";
 import { createRows, type MemorySchema, type MemoryTables } from "./memory-rows.ts";
 import {
@@ -26,7 +26,10 @@ export type MemoryStoreOptions = MemorySchema & MemoryRules & {
   readonly onApplied?: (written: readonly ActorRef[]) => void;
 };
 
-/** Decides how each call ends. `late`: the caller gets a failure, and the simulator applies the commit later. */
+/**
+ * Decides how each call ends. After `lost`, `answer_lost` and `late`, the caller gets the same failure: the commit was
+ * not applied, was applied, or is applied later by the simulator.
+ */
 export type Fate = {
   readonly load: (refs: readonly ActorRef[]) => Promise<"now" | "stale" | "fail">;
   readonly commit: (
