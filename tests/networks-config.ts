@@ -1,5 +1,5 @@
-// `deno task test:networks`: the overlay network with real packets, in a user namespace. It needs Linux, iproute2 and
-// nftables.
+// `deno task test:networks` tests the overlay network with real packets, in a user namespace. It needs Linux, iproute2
+// and nftables.
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 

@@ -1,5 +1,5 @@
-// `deno task test:nightly`: tests with real virtual machines that take many minutes. They need root, QEMU, debootstrap,
-// mmdebstrap and Debian's archive. `.ci/run` runs only packages, linux-disks and rack.
+// `deno task test:nightly` runs tests with real virtual machines, which take many minutes. They need root, QEMU,
+// debootstrap, mmdebstrap and Debian's archive. `.ci/run` runs only the test files packages, linux-disks and rack.
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
