@@ -11,7 +11,7 @@ const Amounts = z.object({
 });
 const Placed = Amounts.extend({ instances: z.number().int() });
 
-/** The last report of a node, and the sums of the instances on it. */
+/** The last report of a node, and the sums of the resources of its instances. */
 export const NodeCapacity = z.object({
   report: CapacityReport.nullable().describe("Null before the first report"),
   reported_at: Timestamp.nullable(),
@@ -19,7 +19,9 @@ export const NodeCapacity = z.object({
 });
 export type NodeCapacity = z.infer<typeof NodeCapacity>;
 
-/** The fleet: the resources of approved nodes, the sums of their instances, and the quotas. */
+/**
+ * The fleet: the resources of approved nodes, the sums of the resources of their instances, and the sums of the quotas.
+ */
 export const FleetCapacity = z.object({
   nodes: z.object({
     approved: z.number().int(),

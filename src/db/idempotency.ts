@@ -13,7 +13,7 @@ export type KeyClaim = {
   readonly path: string;
   /** Validated by parseIdempotencyKey. */
   readonly key: string;
-  /** SHA-256 of the request body, in lower-case hex. */
+  /** The keyed digest of the request body (`bodyDigest` in auth/mint.ts), in lower-case hex. */
   readonly body_sha256: string;
   /** A new UUIDv7, which becomes the message id if the key is new. */
   readonly new_msg_id: string;

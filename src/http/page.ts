@@ -28,7 +28,7 @@ export function rowsToFetch(limit: number | undefined): number {
 /**
  * Returns one page, or the refusal of a list that is too long.
  * @param rows in list order, fetched with `rowsToFetch(limit)`
- * @param limit the caller's, or undefined for the whole list
+ * @param limit the `limit` in the request; undefined for the whole list
  * @param cursorOf the cursor of a page that ends at this row
  * @param narrow a filter for the error text, such as "state="; null if there are no filters
  */

@@ -1,7 +1,7 @@
 // Deletes stored bytes that no upload and no image needs any more: the bytes of expired and cancelled uploads, and of
-// deleted images. If this database never had the upload, its bytes stay: a server on an older copy of the database may
-// use the same store. The table stored_upload has the uploads of this database; a row stays until its bytes are
-// deleted.
+// deleted images. The bytes of an upload that this database never had stay, because a server on an older copy of the
+// database may use the same store. The table stored_upload has the uploads of this database; a row stays until its
+// bytes are deleted.
 import { findUnneededUploads } from "../../actors/image-upload/reads.ts";
 import type { Db } from "../db/pool.ts";
 import type { ImageStore } from "./store.ts";

@@ -20,7 +20,7 @@ export function capacityRoutes(app: App, deps: Reads): void {
     tags,
     summary: "Show the capacity of the fleet",
     description:
-      "The resources of approved nodes, the sums of the instances on them, and the sums of the tenants' quotas. " +
+      "The resources of approved nodes, the sums of the resources of their instances, and the sums of the tenants' quotas. " +
       "Quotas and overprovisioning can make these sums larger than the nodes' resources.",
     ...rights(deps, "SystemRead"),
     responses: answers(FleetCapacity, "The sums"),
@@ -44,7 +44,7 @@ export function capacityRoutes(app: App, deps: Reads): void {
     summary: "Show the capacity report of a node",
     ...rights(deps, "SystemRead"),
     request: { params },
-    responses: answers(NodeCapacity, "The last report, and the sums of the instances on the node"),
+    responses: answers(NodeCapacity, "The last report, and the sums of the resources of the node's instances"),
   });
   app.openapi(nodeRoute, async (c) => {
     const found = await findNodeCapacity(deps.kysely, c.req.valid("param").cn_id);

@@ -101,8 +101,9 @@ export function cnBootRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Authorize a machine to enroll",
     description:
-      "Reserves the lowest free address of the admin network for the record. Creates the record of an unknown " +
-      "MAC. A record that is already enrolling is returned unchanged.",
+      "Reserves the lowest free address of the machine's network for the record: the admin network, or the network " +
+      "of the machine's rack. Creates the record of an unknown MAC. A record that is already enrolling is returned " +
+      "unchanged.",
     ...rights(deps, "CnBootAuthorize"),
     request: { params: MacParam },
     responses: answers(BootRecord, "The record, enrolling"),
@@ -137,8 +138,8 @@ export function cnBootRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Boot the machine into rescue mode, in any state",
     description:
-      "A record without an address gets the lowest free address of the admin network, since booters serve machines " +
-      "only by address. 409 without an admin network or a free address.",
+      "A record without an address gets the lowest free address of the machine's network, since booters serve " +
+      "machines only by address. 409 if the machine has no network or no address is free.",
     ...rights(deps, "CnBootRescue"),
     request: { params: MacParam },
     responses: answers(BootRecord, "The record"),

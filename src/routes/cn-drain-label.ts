@@ -21,9 +21,9 @@ export function cnDrainLabelRoutes(app: App, deps: Deps): void {
     description:
       "Answers at once with the plan of each approved node with the label. The operation cn-drain-label then drains " +
       "these nodes in the order of their hostnames, at most `max_unavailable` at the same time. A node counts " +
-      "towards this limit while its drain runs. Afterwards the node stays cordoned. The drain of each node is an " +
-      "operation cn-drain of its own, with a new plan. The plan in the answer moves no instance to another node with " +
-      "the label. After the first node that cannot be emptied, the operation starts no further drain; running drains " +
+      "towards this limit while its drain runs. Afterwards the node stays cordoned. The drain of each node is a " +
+      "separate operation cn-drain, which plans the drain again when it begins. No plan moves an instance to another " +
+      "node with the label. After the first node that cannot be emptied, the operation starts no further drain; running drains " +
       "continue. The operation ends when its drains have ended. It fails (state unwound) if a node could not be " +
       "emptied. The output of its last step lists the nodes in `drained`, `not_emptied` (with the reason and a " +
       "remedy) and `not_begun`. An abandoned operation starts no further drain; running drains continue. A label " +

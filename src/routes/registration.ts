@@ -66,8 +66,8 @@ export function registrationRoutes(app: App, deps: Deps): void {
       "other existing node. When an operator approves the code, the node gets the data of the claim. The first claim " +
       "of an unknown server_uuid creates a pending record; an open auto-approve window approves it at once. With the " +
       "token of a live claim in X-Poll-Token, the claim is renewed and gets a new code and a new token. The node's " +
-      "key in Authorization, or the node's token in X-Poll-Token, is proof of the node: an approved node then " +
-      "updates its record, and a node in setup its sysinfo. 403 for the key of another node. 429 for more than " +
+      "key in Authorization, or the node's token in X-Poll-Token, proves that the node itself sent the request: an " +
+      "approved node then updates its record, and a node in setup its sysinfo. 403 for the key of another node. 429 for more than " +
       `${CLAIMS_PER_NODE_MAX} live claims of a server_uuid, and for too many live claims of a source address or ` +
       "of the site; Retry-After is the time until the first of them expires. Without proof, sysinfo is limited to " +
       `${CLAIM_SYSINFO_BYTES_MAX / 1_024} KiB of JSON. Unknown fields are ignored.`,
@@ -213,7 +213,9 @@ const NOTHING = {
 };
 
 const SYSINFO_TOO_LARGE = badRequest(
-  `sysinfo: must be at most ${CLAIM_SYSINFO_BYTES_MAX / 1_024} KiB of JSON in a registration without proof of the node`,
+  `sysinfo: must be at most ${
+    CLAIM_SYSINFO_BYTES_MAX / 1_024
+  } KiB of JSON in a registration without the node's key or poll token`,
 );
 const NOT_THIS_NODE = fault(
   "forbidden",

@@ -91,7 +91,7 @@ export function createOidcSignIn({ kysely, mint, clients, issuers, identity, tls
     if (code === undefined) return "denied";
     const { tenant_id, issuer, nonce, verifier, return_path } = remembered;
     const client = await clientOf(tenant_id);
-    // The tenant's issuer was replaced during the sign-in.
+    // The issuer was removed or replaced during the sign-in.
     if (client === null || client.issuer !== issuer) return "unknown";
     const credential = await unlessUnavailable(
       clients.idTokenOf(client, { code, iss, redirect_uri, verifier }).then((token) =>

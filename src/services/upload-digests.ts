@@ -17,8 +17,8 @@ export type UploadDigests = {
 };
 
 /**
- * The maximum number of missing parts that are read with each new part. An upload that continues after a restart
- * therefore soon has no gap.
+ * The maximum number of missing parts that are read with each new part. Therefore the digest of an upload that
+ * continues after a restart soon includes all stored parts.
  */
 const CATCH_UP_PARTS_MAX = 8;
 /**
