@@ -1,5 +1,5 @@
 // `task docs`: prints the state tables of docs/*.md from the transition tables, between `<!-- table: KIND -->` and
-// `<!-- end -->`, the numbers of docs/limits.md from the constants (`<!-- limits: PART -->`), and the error codes of
+// `<!-- end -->`, the numbers of docs/limits.md from the constants (`<!-- limits: PART -->`), the error codes of
 // docs/wire.md (`<!-- codes: errors -->`), and the events of docs/webhooks.md (`<!-- events: webhooks -->`).
 // tests/lint/docs.test.ts fails when a page differs from the printed text.
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
