@@ -24,7 +24,7 @@ export type Fetch = {
   readonly target: string;
   /** How to verify the file; null skips the verification. */
   readonly check: TrustPolicy | null;
-  /** How to treat an existing file with this name and other content. */
+  /** What to do if the target file exists with other content. */
   readonly other: "refuse" | "replace";
 };
 export type Fetched = {
@@ -38,7 +38,7 @@ export type Fetched = {
 const SHOW_INTERVAL_MS = 100;
 const NO_PROOF: Proof = { traced: "none", signed_by: [] };
 
-/** Downloads an image and verifies it as the job demands. After a Failure, no final file exists, or it is unchanged. */
+/** Downloads an image and verifies it as the job demands. A Failure leaves the target file as it was. */
 export async function fetchImage(io: Io, job: Fetch): Promise<Fetched> {
   const { source, artifact, check, target } = job;
   const has_digest = knownDigests(artifact).length > 0;

@@ -40,7 +40,7 @@ export function events<I extends Io>({ noun, argument, example, withIo, resolve 
 }
 
 export function describe<I extends Io>({ noun, argument, example, withIo, describe }: DescribedNoun<I>): AnyCommand {
-  return showCommand("describe", `Show ${noun}, what belongs to it, and its newest events`, example)
+  return showCommand("describe", `Show ${noun}, the objects that belong to it, and its newest events`, example)
     .argument(...argument)
     .option(...LIMIT_OPTION)
     .action(withIo(async (io, name, { limit }) => {

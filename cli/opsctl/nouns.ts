@@ -20,7 +20,7 @@ const SUMMARIES = {
   tenant: "Tenants of a silo",
   project: "Projects of a tenant",
   quota: "Quotas and usage of tenants and projects",
-  usage: "Show what each project of all tenants used",
+  usage: "Show the usage of every project of all tenants",
   user: "Users, their passwords and capabilities",
   network: "Networks of VPCs on the nodes",
   "nic-tag": "NIC tags: networks that nodes are wired to",

@@ -7,7 +7,7 @@ import { vpcsText } from "./record/scope.ts";
 type Selector = {
   readonly selector: string;
   readonly flag: string;
-  /** Returns the value that the failed request had, or undefined. Sends no request, because the value is known. */
+  /** Returns the value of the selector in the failed request, or undefined. The value is known without a request. */
   given(io: TenantIo): Promise<string | undefined>;
 };
 

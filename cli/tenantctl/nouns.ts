@@ -22,7 +22,7 @@ export const NOUNS: readonly Noun[] = [
   },
   {
     name: "usage",
-    summary: "Show what a project used, by day",
+    summary: "Show the usage of a project by day",
     load: async (summary) => (await import("./usage.ts")).usage(summary),
   },
   {
@@ -135,7 +135,7 @@ export const NOUNS: readonly Noun[] = [
   },
   {
     name: "logs",
-    summary: "Print what an instance wrote to its serial console",
+    summary: "Print the log of an instance's serial console",
     load: async (summary) => (await import("./instance/log.ts")).log("logs", summary),
   },
   {

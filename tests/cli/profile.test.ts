@@ -85,7 +85,7 @@ test.each([
   [["nodes", "--", "cn", "list", "--api-key", "opsk_secret"], "an alias contains no API key"],
   [["nodes", "--", "cn", "list", "--api-key=opsk_secret"], "an alias contains no API key"],
   [["nodes", "cn list --api-key opsk_secret"], "an alias contains no API key"],
-  [["nodes", "cn list --filter 'state=approved'"], "a command line with quotes inside is given word by word"],
+  [["nodes", "cn list --filter 'state=approved'"], "write a command line that contains quotes word by word"],
 ])("the alias %j is refused and not saved", async (words, message) => {
   const home_dir = await home();
   const run = (...more: string[]) => opsctl(["profile", "alias", ...more], { home_dir, env: {} });

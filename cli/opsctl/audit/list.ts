@@ -20,7 +20,7 @@ export function list(): AnyCommand {
     .option("--after-seq <seq>", "list events after this sequence number, oldest first", wholeNumber(0))
     .option(
       "--tail <rows>",
-      "list only the newest events, this many; oldest first, unless --newest is given",
+      "list this number of the newest events, oldest first; with --newest, newest first",
       wholeNumber(1),
     )
     .option("--newest", "list the newest events first in every format (the default with a filter)")

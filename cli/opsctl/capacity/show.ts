@@ -9,7 +9,7 @@ const PERCENT = 100;
 const MIB = 2 ** 20;
 
 export function show(): AnyCommand {
-  return showCommand("show", "Show the resources of the fleet or of one node, and what instances use of them", "cn-17")
+  return showCommand("show", "Show the resources of the fleet or of one node, and the part that instances use", "cn-17")
     .argument("[node]", "UUID, unique UUID prefix or hostname; by default all approved nodes together")
     .action(withIo(async (io, name) => {
       if (name === undefined) {

@@ -15,8 +15,8 @@ export function approve(): AnyCommand {
     .option(YES_FLAGS, "do not ask for confirmation")
     .addHelpText(
       "after",
-      "\nA command without a terminal, as in a script, needs --yes only if the node is not pending, has several claims,\n" +
-        "or the claim differs from the node's record. Any other claim is approved without a question.",
+      "\nOn a terminal the command asks for confirmation. Without a terminal, as in a script, it needs --yes if the node\n" +
+        "is not pending, has several claims, or has a record that differs from the claim.",
     )
     .action(withIo(async (io, words, { yes }) => {
       await eachNamed(claimCodesOf(words), (code) => approveOne(io, code, yes === true));

@@ -29,7 +29,7 @@ export function importImage(host: Host): AnyCommand {
     .option(...DESCRIPTION_OPTION)
     .addOption(oneOf("--brand <brand>", "brand of its instances", INSTANCE_BRANDS).default(BRAND))
     .option("--min-platform <stamp>", "oldest platform image that can run it")
-    .option("--download", "fetch the image to verify it and to measure what the index does not list")
+    .option("--download", "fetch and verify the image, and compute the values that the index does not list")
     .option(
       "--content-size <size>",
       "size of the disk in a compressed image: bytes, or a size such as 10GiB; measured by default",

@@ -8,7 +8,7 @@ import { INSTANCE_ARGUMENT, instancePath } from "./instance.ts";
 export function reset(): AnyCommand {
   return command(
     "reset",
-    "Press the reset button of a running instance; what its guest has not saved is lost",
+    "Press the reset button of a running instance; data that its guest has not saved is lost",
     "web1",
   )
     .argument(...INSTANCE_ARGUMENT)

@@ -24,7 +24,7 @@ type Values = Readonly<Record<string, unknown>>;
 /** The part of a site to read. */
 export type Part = {
   wants(list: ListName): boolean;
-  /** Whether to read the tenants of the silo with this name, and what belongs to them. */
+  /** Whether to read the tenants of the silo with this name, and the records that belong to them. */
   wantsSilo(name: string): boolean;
 };
 

@@ -3,14 +3,15 @@
 # src/start.ts are Deno flags for the processes that it starts.
 set -eu
 cd /usr/lib/berth
-# Each node agent needs two connections. So the server may have 1,000 connections less than the limit of open files. If
-# there is no limit, or if it is at most 2,000 or above 1,000,000, the default of BERTH_CONNECTIONS_MAX applies.
+# Each connection is an open file. The server accepts 1,000 connections less than the limit of open files, so that it
+# has room for its other files. If there is no limit, or if it is at most 2,000 or above 1,000,000, the default of
+# BERTH_CONNECTIONS_MAX applies.
 files=$(ulimit -Hn)
 [ "$files" != unlimited ] || files=0
 connections=0
 [ "$files" -le 2000 ] || [ "$files" -gt 1000000 ] || connections=$((files - 1000))
 # In a container with a memory limit, 256 MiB are for the server itself, and 60 KB for each connection
-# (docs/capacity.md). With less than 1,000 connections, a small site could not work.
+# (docs/capacity.md). At least 1,000 connections are allowed, because even a small site needs them.
 # The limit is in the first file with cgroup v2, and in the second file with cgroup v1.
 memory=max
 for limit in /sys/fs/cgroup/memory.max /sys/fs/cgroup/memory/memory.limit_in_bytes; do

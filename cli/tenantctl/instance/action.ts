@@ -14,7 +14,7 @@ const ACTIONS: readonly Action[] = [
   { verb: "reboot", summary: "Restart a running instance", path: "restart" },
   {
     verb: "reset",
-    summary: "Press the reset button of a running instance; what its guest has not saved is lost",
+    summary: "Press the reset button of a running instance; data that its guest has not saved is lost",
     path: "reset",
   },
   { verb: "retry", summary: "Start a failed instance again", path: "retry" },

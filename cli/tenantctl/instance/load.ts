@@ -22,7 +22,7 @@ export function load(): AnyCommand {
       const answer = await io.get<InstanceLoad>(path, { by });
       const most = Math.max(1, ...answer.samples.map(({ cpu }) => cpu ?? 0));
       io.table(answer, answer.samples, columnsOf(most), `(no load yet: the first ${answer.by} has not ended)`);
-      if (answer.simulated) io.note("The node is simulated: it made the values up");
+      if (answer.simulated) io.note("The node is simulated: it generated the values");
     }));
 }
 

@@ -12,11 +12,11 @@ const LOG_LIMIT_MS = 4 * CONSOLE_DIAL_S * 1_000;
 /** Returns the verb `instance log`, which is also the command `logs` of the program. */
 export function log(
   name = "log",
-  summary = "Print what an instance wrote to its serial console: the last 1 MiB",
+  summary = "Print the last 1 MiB that an instance wrote to its serial console",
 ): AnyCommand {
   return command(name, summary, "web1 --follow")
     .argument("<instance>", NAME_HELP)
-    .option("-f, --follow", "continue with what the instance writes, until Ctrl-C")
+    .option("-f, --follow", "then print new output as it arrives, until Ctrl-C")
     .option("--raw", "print control sequences, too: they can change your terminal")
     .action(withIo(async (io, name, { follow, raw }) => {
       const path = `${INSTANCE.path}/${await resolveInstance(io, name)}`;

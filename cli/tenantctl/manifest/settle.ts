@@ -13,7 +13,10 @@ import type { TenantIo } from "../open-io.ts";
 import { type Project, REQUESTS_AT_A_TIME } from "./project.ts";
 
 const PERIOD_MS = 1_000;
-/** After the server's default time limit of an operation, the plan runs anyway: the server refuses what must wait. */
+/**
+ * The server's default time limit of an operation. After this time the plan runs anyway, and the server refuses the
+ * steps that must wait.
+ */
 const LIMIT_MS = INSTANCE_CREATE_WAIT_S * 1_000;
 const MOVING: readonly OperationSummary["state"][] = ["pending", "running", "unwinding"];
 

@@ -30,7 +30,7 @@ export function create(): AnyCommand {
     .addOption(
       oneOf(
         "--level <level>",
-        "on what the instances are kept apart or together; by default node",
+        "whether the policy is about nodes (the default) or about fault domains",
         PLACEMENT_GROUP_LEVELS,
       ),
     )

@@ -9,7 +9,7 @@ import { DELIVERY_COLUMNS, WEBHOOK } from "./webhook.ts";
 const ROWS_DEFAULT = 50;
 
 export function deliveries(): AnyCommand {
-  return listCommand("deliveries", "List what was sent to a webhook, newest first", "chat --state dead")
+  return listCommand("deliveries", "List the deliveries of a webhook, newest first", "chat --state dead")
     .argument("<webhook>", NAME_HELP)
     .addOption(option("--state <state>", "only deliveries in this state").choices(WEBHOOK_DELIVERY_STATES))
     .option("--limit <count>", `maximum number of deliveries to list (default ${ROWS_DEFAULT})`, wholeNumber(1))

@@ -8,7 +8,7 @@ import { act, checkMac, MAC_ARGUMENT } from "./record.ts";
 export function decommission(): AnyCommand {
   return deleteCommand(
     "decommission",
-    "Stop the netboots of a machine whose node is not in use",
+    "Stop the netboots of a machine; if its node is in use, disable the node first",
     "02:00:5e:00:53:01",
     { asks: true },
   )

@@ -30,7 +30,7 @@ export function set(): AnyCommand {
     .option("--overprovision-cpu <factor>", "factor by which its CPU may be oversold", finiteNumber)
     .option("--overprovision-ram <factor>", "factor by which its memory may be oversold", finiteNumber)
     .option("--overprovision-disk <factor>", "factor by which its disk may be oversold", finiteNumber)
-    .option("--fault-domain <name>", "nodes with the same name fail together, for example a rack")
+    .option("--fault-domain <name>", "name that the node shares with nodes that fail together, for example of a rack")
     .option("--pinned-silo <silo>", "place only instances of this silo")
     .option("--pinned-tenant <tenant>", "place only instances of this tenant")
     .option("--note <text>", "note to other operators")

@@ -6,7 +6,7 @@ import { sendOverride } from "./override.ts";
 export function set(): AnyCommand {
   return command(
     "set",
-    "Replace the memory reservoir override of a node; an omitted value is the cluster default",
+    "Replace the memory reservoir override of a node; the cluster default applies to an omitted value",
     "cn-17 --enabled true --percent 10%",
   )
     .argument("<node>", "UUID, unique UUID prefix or hostname")
