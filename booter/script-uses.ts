@@ -25,7 +25,7 @@ export type ScriptUses = {
 type Used = { readonly xid: number; readonly until_ms: number };
 
 const LINE = /^([0-9a-f:]{17}) ([0-9]{1,10}) ([0-9]{1,15})$/;
-/** The number of lines after which the file is rewritten without expired tickets. */
+/** The number of lines after which the file of uses is rewritten without expired tickets. */
 const LINES_MAX = 4_096;
 
 /** @param name the file of the uses in `state_dir` */

@@ -9,7 +9,7 @@ import { AGENT_HEARTBEAT_MS, AGENT_POLL_S_MAX, AGENT_POLL_S_MIN } from "../src/c
 import type { NetworkPollBody, NetworkPollView } from "../src/contract/network-document.ts";
 import { type Agent, log, type Reply, REQUEST_LIMIT_MS, rest, talk } from "./agent.ts";
 
-/** How long the question of one loop waits for the question of the other loop. */
+/** How long a question waits before its poll is sent, so that a question of the other loop can share the poll. */
 const GATHER_MS = 20;
 /**
  * If the poll in flight ends within this time, a question waits until that poll has ended, and then shares the next

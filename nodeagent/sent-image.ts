@@ -9,8 +9,8 @@ import type { Agent } from "./agent.ts";
 import { askForBytes } from "./byte-request.ts";
 
 /**
- * The limit is long, because a server process that did not receive the parts must read them from its store to compute
- * the digest.
+ * Time limit of the request that finishes an upload. It is long, because a server process that did not receive the
+ * parts must read them from its store to compute the digest.
  */
 const FINISH_LIMIT_MS = 10 * 60_000;
 

@@ -24,7 +24,7 @@ export type Fetch = {
   readonly target: string;
   /** How to verify the file; null skips the verification. */
   readonly check: TrustPolicy | null;
-  /** What to do if the target file exists with other content. */
+  /** The action if the target file exists with other content. */
   readonly other: "refuse" | "replace";
 };
 export type Fetched = {

@@ -12,7 +12,7 @@ export type Hosts = { readonly hosts: readonly string[]; readonly plain_http_hos
 type Kind = "release" | "archive";
 type Say = (text: string) => void;
 
-/** The year of cloud-init's first distribution. No image is older. */
+/** The earliest and the latest year of a time in the index. The first distribution with cloud-init is of 2008. */
 const YEAR_MIN = 2008;
 const YEAR_MAX = 2100;
 
