@@ -17,7 +17,7 @@ type How =
   | "refuses"
   | "throws"
   | "has a condition"
-  | "needs a third"
+  | "needs a third actor"
   | "breaks a constraint"
   | "waits for a lock";
 type Do = Message & { readonly how: How };
@@ -52,7 +52,7 @@ const receiver = kind("receiver", ({ how }) => {
       throw new Error("the receiver is of another build");
     case "has a condition":
       return go(next, take("none", 1, conflict("none left")));
-    case "needs a third":
+    case "needs a third actor":
       return go(next, withActor({ kind: "third", id: "t" }, { type: "do" }));
     case "breaks a constraint":
       return go(next, insert("part", { id: 1 }));
@@ -82,7 +82,7 @@ function openEngine() {
   return { send, stateOf, store, commits: () => commits };
 }
 
-test("a decision that cannot fail joins: one commit, and the server is the cause of the receiver's audit event", async () => {
+test("a receiver's decision that cannot fail joins the sender's commit, and its audit event names the system as the actor", async () => {
   const { send, stateOf, store, commits } = openEngine();
   expect(await send("accepts")).toMatchObject({ ok: true, reply: { state: "sent" } });
   expect([stateOf("sender:s"), stateOf("receiver:r")]).toEqual(["sent", "told"]);
@@ -99,7 +99,14 @@ test("a message that the receiver ignores is not delivered again", async () => {
   expect(await store.outbox(10)).toEqual([]);
 });
 
-test.each<How>(["refuses", "throws", "has a condition", "needs a third", "breaks a constraint", "waits for a lock"])(
+test.each<How>([
+  "refuses",
+  "throws",
+  "has a condition",
+  "needs a third actor",
+  "breaks a constraint",
+  "waits for a lock",
+])(
   "if the receiver %s, the sender's decision is committed, and the message waits for its delivery",
   async (how) => {
     const { send, stateOf, store } = openEngine();
