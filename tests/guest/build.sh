@@ -14,7 +14,7 @@ data_mib=8
 # shellcheck source=tests/guest/disk.sh
 source "$here/disk.sh"
 
-# --- packages: the guest's into root, the build's tools into tools
+# --- unpacks the guest's packages into the folder root, and the build's tools into the folder tools
 kernel=$(apt-cache depends linux-image-cloud-amd64 | awk '/Depends: linux-image/ {print $2}')
 guest_packages="$kernel busybox-static dropbear-bin libc6 libtomcrypt1 libtommath1 libcrypt1 zlib1g libgmp10 libgcc-s1
   qemu-guest-agent libglib2.0-0 libnuma1 libpcre2-8-0 libudev1 liburing2"
@@ -40,7 +40,7 @@ for library in libc.so.6 libcrypt.so.1 libz.so.1 libtomcrypt.so.1 libtommath.so.
   cp -L "$(find "$root" -name "$library" | sort | head -n 1)" "$tree/lib/x86_64-linux-gnu/"
 done
 cp -L "$(find "$root" -name ld-linux-x86-64.so.2 | sort | head -n 1)" "$tree/lib64/"
-# Modules, each after those that it needs.
+# The list modules.order has each module after the modules that it needs.
 depmod -b "$root" "$release"
 modules="virtio_pci virtio_blk virtio_net virtio-rng virtio_balloon virtio_console isofs nls_utf8 nls_ascii nls_cp437
   vfat evdev button pvpanic-pci ext4 virtio_scsi sd_mod"

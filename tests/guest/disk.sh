@@ -25,7 +25,7 @@ unpack() {
 use_tools() {
   export PATH="$work/tools/usr/sbin:$work/tools/usr/bin:$work/tools/sbin:$work/tools/bin:$PATH:/usr/sbin:/sbin"
   export LD_LIBRARY_PATH="$work/tools/usr/lib/x86_64-linux-gnu:$work/tools/lib/x86_64-linux-gnu"
-  # The package has these names as links to /bin/kmod, which the machine may lack.
+  # In the package, depmod and modprobe are links to /bin/kmod, but the machine may lack /bin/kmod.
   mkdir -p "$work/tools/links"
   ln -sf "$work/tools/bin/kmod" "$work/tools/links/depmod"
   ln -sf "$work/tools/bin/kmod" "$work/tools/links/modprobe"
@@ -50,11 +50,11 @@ boot_partition() {
   syslinux --install "$boot"
 }
 
-little_endian() { # NUMBER: four bytes
+little_endian() { # NUMBER: prints the number's four bytes as escapes for printf, the lowest byte first
   printf '\\x%02x\\x%02x\\x%02x\\x%02x' $(($1 & 255)) $(($1 >> 8 & 255)) $(($1 >> 16 & 255)) $(($1 >> 24 & 255))
 }
 
-partition() { # ACTIVE TYPE START SECTORS: an entry of 16 bytes; the addresses by cylinder are unused
+partition() { # ACTIVE TYPE START SECTORS: prints a partition's entry of 16 bytes; its cylinder addresses are not used
   printf '%b' "\\x$1\\xfe\\xff\\xff\\x$2\\xfe\\xff\\xff$(little_endian "$3")$(little_endian "$4")"
 }
 
