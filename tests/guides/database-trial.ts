@@ -18,8 +18,8 @@ const guide = await readFile(join(ROOT, "docs/guides/backup.md"), "utf8");
 const [archiving = expect.fail("the backup guide has no settings")] = settingsIn(guide, "ini");
 
 /**
- * Starts a server that archives its log, after running the commands `configured`. The server does not flush data to the
- * disk, because no data is needed after the test.
+ * Creates a server that archives its log, runs the commands `configured`, and starts the server. The server does not
+ * flush data to the disk, because no data is needed after the test.
  */
 const primary = (configured = "") => `
 initdb -D primary -U berth --auth=trust --encoding=UTF8 --no-sync > /dev/null
@@ -42,7 +42,7 @@ api=$!
 curl -fsS --retry 60 --retry-delay 1 --retry-connrefused http://127.0.0.1:8081/readyz
 export OPSCTL_ENDPOINT=http://127.0.0.1:8081
 `;
-/** Moves the configuration out of the data's folder, as Debian has it. A base backup then does not contain it. */
+/** Moves the configuration out of the data folder, as on Debian. A base backup then lacks the configuration. */
 const AS_DEBIAN = `
 mkdir conf
 mv primary/postgresql.conf primary/pg_hba.conf primary/pg_ident.conf conf

@@ -93,7 +93,7 @@ describe("a session", () => {
     }
   }
 
-  test("keeps variables and background processes from block to block, and ends with the last block", async () => {
+  test("keeps variables and background processes from block to block, and ends after the last block", async () => {
     expect(await run(step("x=$GIVEN; sleep 1000 &\nkept=$!"), step('echo "$x"; kill -0 "$kept"', ["given"]))).toBe(
       "held",
     );
