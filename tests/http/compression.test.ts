@@ -20,7 +20,7 @@ const LARGE = 1_024;
 /** Names of fields with secrets. */
 const SECRET = /"(?:claim_code|poll_token|api_key|root_password_hash|password_hash|password|secret|user_data)":/;
 
-/** Returns the schema of the route's answer to GET as JSON, with the schemas that it refers to; empty without one. */
+/** Returns, as JSON, the schema of the route's 200 answer to GET (if any) and the schemas to which it refers. */
 // deno-lint-ignore no-explicit-any -- the API description is any JSON
 function answerOf(document: any, path: string): string {
   const names = new Set<string>();
@@ -78,7 +78,7 @@ test.each(["/v1/system/cns", "/v1/search?q=node", "/v2/cn-boot"])(
   },
 );
 
-test("no large answer of a route that describes a secret is compressed", async () => {
+test("a large answer is not compressed if the schema of its route contains a secret", async () => {
   const document = (await t.call("GET", "/openapi.json")).body;
   const paths = Object.keys(document.paths).filter((path) => SECRET.test(answerOf(document, path)));
   const app = newApp();

@@ -92,7 +92,7 @@ test("S-34: the page's content security policy allows exactly its own style, and
   expect(html).not.toMatch(/ style=| on\w+=|<link|<img|<iframe|@import|url\(/);
 });
 
-test("the shell keeps the page's own headers", async () => {
+test("the HTTP shell keeps the headers that the page sets", async () => {
   const app = newApp();
   const { html, headers } = render();
   app.get("/docs", () => new Response(html, { headers }));

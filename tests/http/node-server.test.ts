@@ -208,7 +208,7 @@ test("connections beyond the limit are closed at once, and closing a connection 
   for (const client of kept) client.drop();
 });
 
-test("behind the server, the HTTP shell reads bodies, knows the client's address and answers with errors", async () => {
+test("the HTTP shell gets the body and the client's address from the server, and answers bad requests with 400 or 405", async () => {
   const app = newApp();
   app.post("/v1/echo", async (c) => c.json({ body: await c.req.json(), address: c.get("clientAddress") }));
   const { port } = await serve(app.fetch);
@@ -264,7 +264,7 @@ test("S-36: too many or too large header lines get 431, a target that is too lon
   expect(statusOf(await ask(port, `TRACE / HTTP/1.1\r\n${HOST}\r\n`))).toBe(501);
 });
 
-test("malformed bytes after a running request close the connection; the request does not get a 400 as its answer", async () => {
+test("malformed bytes that arrive while a request is handled close the connection without a 400 answer", async () => {
   const begun = Promise.withResolvers<void>();
   const release = Promise.withResolvers<void>();
   const { port } = await serve(async () => {
@@ -332,7 +332,7 @@ test("a closing server lets running requests finish, accepts no connection, and 
   const begun = { "/": Promise.withResolvers<void>(), "/never": Promise.withResolvers<void>() };
   const release = Promise.withResolvers<void>();
   const server = await serve(async (request) => {
-    const path = new URL(request.url).pathname as keyof typeof begun; // No other path is requested.
+    const path = new URL(request.url).pathname as keyof typeof begun; // The test requests no other path.
     begun[path].resolve();
     if (path === "/never") await new Promise(() => {});
     await release.promise;

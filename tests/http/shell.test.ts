@@ -126,12 +126,12 @@ test("no CORS header allows another origin", async () => {
   }
 });
 
-test("S-18: thrown errors are not shown", async () => {
+test("S-18: an answer does not contain the text of a thrown error", async () => {
   const answer = await app.request("/v1/bug");
   expect(await answer.json()).toMatchObject({ message: "Internal Server Error", error_code: "Internal" });
 });
 
-test("a described route may answer with a fault", async () => {
+test("a handler may return a Fault, which becomes the status and the body of the answer", async () => {
   const answer = await post('{"name":"busy"}');
   expect(answer.status).toBe(409);
   expect(await answer.json()).toMatchObject({ message: "it is busy", error_code: "Conflict" });

@@ -132,7 +132,7 @@ describe("node:http", () => {
     expect(sockets).toEqual([]);
   });
 
-  test("answers a request for another protocol as plain HTTP, with its body", async () => {
+  test("handles a request to upgrade to another protocol as a plain HTTP request", async () => {
     const client = await rawClient((await nodeServer()).port);
     client.send("POST /echo HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\nContent-Length: 2\r\n\r\n{}");
     expect(await client.until('{"message":"plain POST"}')).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
