@@ -35,7 +35,7 @@ const rowsOf = async (id: string) => {
   return (await t.db.query("select from stored_upload where id = $1", [id])).rowCount;
 };
 
-/** Ends an upload without stored bytes two hours ago. */
+/** Ends an upload that stored no bytes, and moves the time of its end back by two hours. */
 async function endedWithoutBytes(id: string): Promise<void> {
   expect((await tenant.call("DELETE", `/v1/image-uploads/${id}`)).status).toBe(204);
   await pruneImages(t.db, await openFolderStore(folder.path), Date.now());
@@ -52,7 +52,7 @@ async function stored(id: string) {
   return store;
 }
 
-test("bytes are kept if this database never had their upload, because a newer database may need them", async () => {
+test("bytes are kept if this database has no record of their upload, because a newer database may need them", async () => {
   const id = randomUUID();
   const store = await stored(id);
   expect(await pruneImages(t.db, store, Date.now())).toBe(0);
