@@ -60,7 +60,7 @@ const SIGNATURES: Readonly<Record<string, "arm_signature" | "vault_signature">> 
 type Case = {
   readonly good: string;
   readonly bodies: Bodies;
-  /** Expires the client's time limit, so that no test waits for it. */
+  /** Ends the client's time limit at once, so that no test waits for the limit. */
   readonly expire: () => void;
 };
 /** Answers one request, correctly or not. */

@@ -25,7 +25,7 @@ test("betas, major versions of FreeBSD and systems outside the database have no 
   for (const distro of ["omnios", "smartos", "talos"]) expect(releaseEntry(distro, "1.14")).toBeNull();
 });
 
-test("a point release gets its own entry only if the database has entries for such point releases", () => {
+test("a point release has an entry of its own only if the database lists it, or if its distro has a rule for point releases", () => {
   expect(pointEntry("freebsd", "15.1")?.short_id).toBe("freebsd15.1");
   expect(pointEntry("rocky", "9.0")?.short_id).toBe("rocky9.0");
   expect(pointEntry("rocky", "9.8")).toBeNull();

@@ -205,7 +205,7 @@ test("S-25: requests are sent only to hosts that the vendor's module lists", asy
   expect(await run(foreign, [])).toMatchObject({ ok: false, attempts: 1, error: expect.stringMatching(/^unsafe: /) });
 });
 
-test("the clear-signed copy of a document is read instead of the document, and an old copy raises the alarm frozen", async () => {
+test("the clear-signed copy of a document is read instead of the document, and an old copy raises the alarm `frozen`", async () => {
   const key = await makeKey();
   const twin = await clearSignedOf(`{"from":"twin"}`, key, { date: new Date("2026-08-01T00:00:00Z") });
   const bodies: Record<string, string> = {
