@@ -211,7 +211,7 @@ const CASES: readonly Case[] = [
   ["cn-zfs-compatible", { capacity: capacity({ zpools: [] }) }, moved({}), "it has no pool zones"],
 ];
 
-test("an instance whose node lost its fault domain counts only with affinity", () => {
+test("a group member on a node without a fault domain counts for affinity, but not for anti-affinity", () => {
   const members = [{ instance_id: uuid(7), server_uuid: uuid(2), fault_domain: null }];
   const said = (policy: GroupRules["policy"]) => {
     const rules = { id: uuid(90), name: "web", policy, level: "fault_domain", strictness: "required" } as const;
