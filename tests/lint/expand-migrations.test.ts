@@ -1,6 +1,6 @@
-// Checks that migrations expand the schema: a process of the previous version continues on the newer schema
-// (docs/guides/upgrade.md, "Go back"). tests/processes/rolling-upgrade.test.ts runs an older version on this schema;
-// this test names the statements that cannot work.
+// Checks that migrations only expand the schema, so that a process of the previous version still works on the newer
+// schema (docs/guides/upgrade.md, "Go back"). This test finds statements that would break such a process.
+// tests/processes/rolling-upgrade.test.ts runs an older version on this schema.
 import { expect, test } from "vitest";
 import { filesBelow, readText } from "./sources.ts";
 
@@ -68,13 +68,13 @@ test.each([
   expect(problems("0099_example.sql", sql)).toEqual([]);
 });
 
-test("a contracting migration names the version since which no process uses the removed part", () => {
+test("a comment in a contract migration names the first version that does not use the removed part", () => {
   const sql = "alter table cn drop column role;";
   expect(problems("0099_contract_role.sql", sql)).toEqual(["names no version that stopped using it"]);
   expect(problems("0099_contract_role.sql", `-- No process since 0.3.0 uses cn.role.\n${sql}`)).toEqual([]);
 });
 
-test("every migration since 0063 expands; a removal is a migration NNNN_contract_SUBJECT.sql", () => {
+test("every migration since 0063 only expands the schema, unless its name is NNNN_contract_SUBJECT.sql", () => {
   const files = filesBelow(["migrations"], ".sql").map((path) => ({ path, name: path.split("/").at(-1)! }))
     .filter(({ name }) => /^\d{4}_/.test(name));
   expect(files.length).toBeGreaterThanOrEqual(LAST_WITHOUT_RULE);

@@ -42,7 +42,7 @@ describe("sizes", () => {
     expect(long.filter((path) => LONGER[path] === undefined)).toEqual([]);
   });
 
-  test("every file with a reason exists", () => {
+  test("every file in the list of longer files exists", () => {
     for (const path of Object.keys(LONGER)) expect(existsSync(join(ROOT, path))).toBe(true);
   });
 });
