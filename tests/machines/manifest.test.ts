@@ -1,4 +1,4 @@
-// Applies a manifest with the compiled tenantctl to a server as `task start` starts it and a node with QEMU. See
+// Applies manifests with the compiled tenantctl. The server runs as `task start` starts it, and its node runs QEMU. See
 // docs/manifest.md.
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";

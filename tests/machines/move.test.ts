@@ -29,7 +29,7 @@ import { olderQemu } from "./older-qemu.ts";
 
 const TICKET = "ticket";
 const MIB = 2 ** 20;
-/** A time that is longer than the source's work after a late answer. */
+/** Longer than the source needs to react to a late answer. */
 const ACTS_LATE_MS = 2_000;
 
 let source: TestMachine;

@@ -115,7 +115,7 @@ export const boots = async () => (await ssh("cat /proc/sys/kernel/random/boot_id
 export const newest = async (): Promise<Migration> => (await operator("instance", "migrations", id)).items[0];
 export const operator = async (...argv: readonly string[]) => JSON.parse(await opsctl(...argv, "-o", "json"));
 
-/** A TCP connection that prints the next number each 0.1 s. */
+/** An ssh connection over which the guest prints the next number every 0.1 s. */
 export type Followed = {
   readonly child: ChildProcess;
   /** The number of whole lines. */

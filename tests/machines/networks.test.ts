@@ -185,7 +185,7 @@ test("two guests on two nodes ping each other by name, and read their metadata",
   }, BOOT).toBeGreaterThan(0);
 });
 
-test("the tenant's SSH key works at the floating IP of web1, and guests reach the internet by the NAT gateways", async () => {
+test("the tenant's SSH key works at the floating IP of web1, and guests reach the internet through the NAT gateways", async () => {
   const { id } = await nicOf("web1");
   const addresses = await Promise.all(FAMILIES.map(async (family) => {
     const { address } = await json("floating-ip", "create", "--name", `web-${family}`, "--family", family);

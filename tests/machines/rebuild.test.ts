@@ -34,7 +34,7 @@ test("a rebuilt guest boots from the image, without the data that it wrote; its 
   const appears = (of: { readonly id: string }) =>
     expect.poll(() => inGuest(driver(), id, `echo ${device(of)}`), BOOT).toMatch(/^sd[a-z]$/);
   const mark = randomUUID();
-  // Without its zeros, the disk has lines that are short enough for the guest's memory.
+  // grep keeps a whole line in memory, and the zeros of a disk would form a line that is too long for the guest.
   const marked = (of: { readonly id: string }) =>
     inGuest(driver(), id, `tr -d '\\000' < /dev/${device(of)} | grep -c ${mark}`);
 

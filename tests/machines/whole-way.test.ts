@@ -196,7 +196,7 @@ test("when a guest floods its console, the console of another guest on the node 
   const { code, out } = await tenantctl(["instance", "console", "web2"], "echo the answer is $((6 * 7))\n");
   expect(code).toBe(0);
   expect(out).toContain("the answer is 42");
-  // The log has its last 1 MiB at most.
+  // The log contains at most the last 1 MiB of the output.
   expect((await tenantctl(["instance", "log", "web1", "--raw"])).out.length).toBeLessThanOrEqual(2 ** 20);
   expect((await site.show("web1")).lifecycle).toEqual({ state: "running" });
 });
