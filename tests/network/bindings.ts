@@ -1,5 +1,5 @@
-// Shared steps for tests of attached floating IPs. They create instances on two nodes that the test simulates, and
-// attach and detach addresses.
+// Provides steps for tests of attached floating IPs. The steps create instances on two nodes that the test simulates,
+// and attach and detach addresses.
 import { expect } from "vitest";
 import type { Instance, Nic } from "../../src/contract/instance.ts";
 import type { Job } from "../../src/contract/job.ts";

@@ -28,7 +28,7 @@ const read = async () => {
 };
 const named = (items: readonly FirewallRule[]) => Object.fromEntries(items.map((rule) => [rule.name, rule]));
 
-describe("a set", () => {
+describe("a set of rules", () => {
   test("replaces all rules; a rule with the same name keeps its id", async () => {
     const kept = await n.rule(vpc, { ...allow, name: "ssh", ...ports(22) });
     await n.rule(vpc, { ...allow, name: "old" });
@@ -55,7 +55,7 @@ describe("a set", () => {
     expect(okOf(await put([]))).toEqual({ items: [] });
   });
 
-  test("is replaced whole or not at all", async () => {
+  test("replaces the stored rules completely or not at all", async () => {
     await n.rule(vpc, { ...allow, name: "ssh" });
     const before = await read();
     expect(refusal(await put([{ ...allow, name: "new" }, { ...allow, name: "bad", protocol: "any", ...ports(1) }])))
@@ -78,7 +78,7 @@ describe("a set", () => {
     expect(refusal(await n.call("GET", path))).toEqual(NOT_FOUND);
   });
 
-  test("sent twice with one Idempotency-Key is replaced once", async () => {
+  test("that is sent twice with one Idempotency-Key replaces the rules once", async () => {
     const headers = { "idempotency-key": crypto.randomUUID() };
     okOf(await put([{ ...allow, name: "a" }], headers));
     const { items: [first] } = await read();

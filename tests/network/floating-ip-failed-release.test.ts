@@ -1,5 +1,5 @@
-// Tests that a floating IP is neither deleted nor attached elsewhere while a node that could not release its address
-// may still answer for it (docs/networking.md, "Floating IPs").
+// Tests that a floating IP is neither deleted nor attached elsewhere while a node may still answer for its address,
+// because the node could not release the address (docs/networking.md, "Floating IPs").
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { FloatingIp } from "../../src/contract/network.ts";
 import { FOLD_AGE_S, foldChanges, offerDocuments } from "../../src/db/realizations.ts";
@@ -8,7 +8,7 @@ import { path } from "./bindings.ts";
 import { type NetworkFixture, openNetworkFixture } from "./network-fixture.ts";
 import { conflictWith, ended, makeFloatingIp } from "./public-addresses.ts";
 
-describe("a floating IP whose release failed on a silent node", () => {
+describe("a floating IP that a node may still hold", () => {
   let f: NetworkFixture;
   let ip: FloatingIp;
 
@@ -53,7 +53,7 @@ describe("a floating IP whose release failed on a silent node", () => {
     expect((await f.call("DELETE", path(ip.id))).status).toBe(204);
   });
 
-  test("can be attached elsewhere if the returned node is disabled, because it gets no jobs", async () => {
+  test("can be attached elsewhere if the returned node is disabled, because a disabled node gets no jobs", async () => {
     ip = await attached();
     await f.silence(f.one);
     okOf(await f.call("POST", path(ip.id, "detach")));
@@ -89,7 +89,7 @@ describe("a floating IP whose release failed on a silent node", () => {
     expect((await f.call("DELETE", path(ip.id))).status).toBe(204);
   });
 
-  test("can be attached elsewhere only after the node of a failed first attach has released it", async () => {
+  test("can be attached elsewhere after its first attach failed only when the node of the attach has released it", async () => {
     ip = okOf(await makeFloatingIp(f.tenant));
     const attaching = attach(f.web.nic.id);
     const claim = await f.one.take();
@@ -105,7 +105,7 @@ describe("a floating IP whose release failed on a silent node", () => {
     expect((await f.call("DELETE", path(ip.id))).status).toBe(204);
   });
 
-  test("can be deleted after a later release has succeeded, even if maintenance has folded changes since", async () => {
+  test("can be deleted after a later release has succeeded, even if maintenance then folded changes", async () => {
     ip = await attached();
     const first = f.call("POST", path(ip.id, "detach"));
     await f.one.fail(await f.one.take(), "conntrack is not installed");
@@ -138,7 +138,7 @@ describe("a floating IP whose release failed on a silent node", () => {
   });
 
   test.each([0, 1])(
-    "can be deleted after the node has applied the network and died, %s changes behind, even if changes were folded",
+    "can be deleted after the node has applied a document that lacks it, %s changes before the newest, even if changes were folded",
     async (behind) => {
       ip = await attached();
       await f.silence(f.one);

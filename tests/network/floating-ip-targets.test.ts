@@ -40,7 +40,7 @@ async function expectStays(clause: string): Promise<void> {
       reason: expect.stringMatching(new RegExp(`: ${clause} \\(cn-nic-tags\\)$`)),
     }],
   });
-  // Without the evacuation the instance would be down.
+  // An evacuation moves `web` nevertheless, because otherwise `web` would stay down.
   expect(await evacuation()).toMatchObject({ placeable: [{}, {}], not_placeable: [] });
   const body = { target_server_uuid: target };
   const answer = await b.t.call("POST", `/v1/instances/${b.web.instance.id}/migrate`, { body });

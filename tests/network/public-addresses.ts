@@ -1,4 +1,5 @@
-// Shared steps for tests of public addresses: gateways, floating IPs and external networks through the API.
+// Provides steps for tests of public addresses. The steps create gateways, floating IPs and external networks through
+// the API.
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
 import { type Answer, okOf, type TestControlPlane } from "../support/control-plane.ts";

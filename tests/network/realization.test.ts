@@ -172,7 +172,7 @@ test("a VNI is not used again while a node may have its VPC", async () => {
   expect(await isFree(vpc.vni)).toBe(true);
 });
 
-test("a list names at most ten of a VPC's nodes, starting with nodes that are not up to date; a single view names more", async () => {
+test("a list shows at most ten nodes of a VPC, first the nodes that are not up to date; the view of one object shows more", async () => {
   const [late, ...others] = await f.spread(REALIZATIONS_IN_LIST_MAX);
   for (const node of [f.one, f.two, ...others]) await f.apply(node);
   const one = await realized(`/v1/subnets/${f.subnet.id}`);
