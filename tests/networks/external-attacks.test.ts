@@ -60,7 +60,7 @@ describe.skipIf(missing !== null)("a host on the external network", () => {
     ["IPv4", "198.51.100.10", "10.0.1.5", FLOATING.ipv4],
     ["IPv6", "2001:db8:ffff::10", "fd00:a:1::5", FLOATING.ipv6],
     ["IPv4, as the external router", EXTERNAL_GATEWAY.ipv4, "10.0.1.5", FLOATING.ipv4],
-  ])("reaches a NIC only by the floating IP, not by its address in the VPC: %s", async (_, source, inner, outer) => {
+  ])("reaches a NIC at its floating IP, but not at its address in the VPC: %s", async (_, source, inner, outer) => {
     await apply(OPEN);
     expect(await arrived(source, outer), "the floating IP").toBeGreaterThan(0);
     expect(await arrived(source, inner)).toBe(0);

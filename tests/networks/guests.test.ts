@@ -136,7 +136,7 @@ describe.skipIf(missing !== null)("a guest", () => {
     });
   });
 
-  test("gets the name of its own VPC where addresses are equal in two VPCs", async () => {
+  test("gets its name from its own VPC, even if another VPC has the same addresses", async () => {
     expect((await dhcp("b1", b1.mac)).options[12]).toEqual([...new TextEncoder().encode("other")]);
   });
 

@@ -1,5 +1,5 @@
-// Sends real packets by several NAT gateways of one VPC that run on one node: the route of a packet decides with which
-// public address it leaves (docs/networking.md, "Routes").
+// Sends real packets through several NAT gateways of one VPC, which all run on one node. The route of a packet decides
+// with which public address the packet leaves (docs/networking.md, "Routes").
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { DocumentRoute, NetworkDocument } from "../../src/contract/network-document.ts";
 import { lacking } from "../support/optional-programs.ts";
