@@ -1,5 +1,5 @@
-// A Debian machine with systemd as its first process, in Linux namespaces of its own: nothing of it is emulated. It has
-// no network but loopback.
+// A Debian machine with systemd as its first process, in Linux namespaces of its own. No hardware is emulated. The
+// machine has no network but loopback.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";

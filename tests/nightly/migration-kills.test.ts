@@ -1,7 +1,7 @@
-// Agents, the server and the database fail while a real guest moves. Each round migrates the guest, and a part fails at
-// a random moment of the migration. The guest writes ascending numbers. Afterwards one machine exists, its guest has
-// not booted again, and no number is missing on the guest's disk or on an open TCP connection. See docs/reliability.md,
-// "Migration of instances".
+// Agents, the server and the database fail while a real guest moves. In each round the guest migrates, and one of these
+// parts fails at a random moment of the migration. The guest writes ascending numbers. Afterwards one machine exists,
+// its guest has not booted again, and no number is missing on the guest's disk or on an open TCP connection. See
+// docs/reliability.md, "Migration of instances".
 import process from "node:process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
@@ -65,7 +65,7 @@ async function nodes(): Promise<Nodes> {
 
 const rounds = Object.keys(FAILURES).flatMap((who) => Array.from({ length: ROUNDS }, (_, round) => ({ who, round })));
 
-test.each(rounds)("the guest loses nothing when $who fails while it moves (round $round)", async ({ who }) => {
+test.each(rounds)("the guest loses nothing when $who fails during the migration (round $round)", async ({ who }) => {
   await expect.poll(() => count().catch(() => 0), BOOT).toBeGreaterThan(0);
   const boot = await boots();
   const before = await count();
