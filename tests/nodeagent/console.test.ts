@@ -137,7 +137,7 @@ test("typed bytes are confirmed after the VM has taken them", async () => {
   await expect.poll(() => user.controls.at(-1)).toEqual({ type: "ack", bytes: CONSOLE_WINDOW_BYTES });
 });
 
-test("a console that types more than its window ends, because the VM takes nothing", () => {
+test("a console ends if it types more than its window before the VM takes the typed bytes", () => {
   const vm = fakeVm("", () => new Promise(() => {}));
   const hub = createHub(vm.console, () => {});
   const user = fakeSocket();
@@ -148,7 +148,7 @@ test("a console that types more than its window ends, because the VM takes nothi
   expect([user.isClosed(), vm.typed.at(-1)?.at(0)]).toEqual([true, "x"]);
 });
 
-test("a reader that confirms nothing gets one window; later it reads how much it missed", () => {
+test("a reader that confirms nothing gets one window of bytes; after its confirmation it gets the number of skipped bytes", () => {
   const vm = fakeVm();
   const hub = createHub(vm.console, () => {});
   const slow = fakeSocket();
@@ -173,7 +173,7 @@ test("a log contains the whole ring and then ends; it does not contain what the 
   expect(vm.listeners.size).toBe(0);
 });
 
-test("after a restart of the VM, its users see the output of the new console", () => {
+test("after a restart of the VM, the users of its console see the output of the new console", () => {
   const [before, after] = [fakeVm(), fakeVm("new ")];
   const hub = createHub(before.console, () => {});
   const user = fakeSocket();
@@ -184,7 +184,7 @@ test("after a restart of the VM, its users see the output of the new console", (
   expect(user.text()).toBe("new kept");
 });
 
-test("through a proxy, the node dials about 20 times in 10 s, so that it reaches the process that waits", async () => {
+test("through a proxy, the node dials about 20 times in 10 s, so that it reaches the server process that waits for it", async () => {
   const { path: state_dir, remove } = await temporaryFolder("redial");
   onTestFinished(remove);
   const urls: string[] = [];

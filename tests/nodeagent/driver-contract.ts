@@ -63,16 +63,19 @@ export function driverContract(
       expect(vms().disksOf(unknown)).toEqual([]);
     });
 
-    contract("disks are created once, and their image stays in use", async () => {
-      expect(vms().usesImage(plan.image!.sha256)).toBe(false);
-      await vms().createDisks(plan);
-      await vms().createDisks(plan);
-      expect(vms().disksOf(id)).toEqual(plan.disks.map(({ id, size_bytes }) => ({ id, size_bytes })));
-      expect(vms().usesImage(plan.image!.sha256)).toBe(true);
-      expect(await seen()).toMatchObject({ state: "provisioning", nics: [] });
-    });
+    contract(
+      "a repeated creation of disks changes nothing, and the image of the disks is in use from then on",
+      async () => {
+        expect(vms().usesImage(plan.image!.sha256)).toBe(false);
+        await vms().createDisks(plan);
+        await vms().createDisks(plan);
+        expect(vms().disksOf(id)).toEqual(plan.disks.map(({ id, size_bytes }) => ({ id, size_bytes })));
+        expect(vms().usesImage(plan.image!.sha256)).toBe(true);
+        expect(await seen()).toMatchObject({ state: "provisioning", nics: [] });
+      },
+    );
 
-    contract("NICs are known after their creation", async () => {
+    contract("a repeated creation of NICs changes nothing, and the driver then knows the NICs", async () => {
       const [nic] = plan.nics;
       expect(vms().hasNic(nic!.id)).toBe(false);
       await vms().createNics(plan);

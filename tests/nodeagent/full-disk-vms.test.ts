@@ -75,7 +75,7 @@ test.each([false, true])("a VM that arrived (live: %s) becomes this node's VM wh
 });
 
 test(
-  "a guest that turns itself off while the disk is full is off when the disk has room",
+  "a guest that turns itself off while the disk is full is recorded as off when the disk has room",
   { timeout: 30_000 },
   async () => {
     const { store, power } = node;

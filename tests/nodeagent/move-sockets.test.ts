@@ -33,7 +33,7 @@ async function connection(): Promise<readonly [Socket, Socket]> {
 
 const nothing = new Uint8Array();
 
-test("a QEMU that sends is disconnected when the other node ends the connection and reads no more", async () => {
+test("a QEMU that still sends is disconnected when the other node ends the connection", async () => {
   const folder = await temporaryFolder("move");
   closers.push(folder.remove);
   const [link, target] = await connection();

@@ -46,7 +46,7 @@ function devicesOf(nics: number): readonly string[] {
 const isOnRootBus = (device: string) => !device.includes(",bus=");
 
 describe("the command line of QEMU", () => {
-  test("is this", () => {
+  test("matches the snapshot", () => {
     expect(qemuArgv(record(), options)).toMatchSnapshot();
   });
 

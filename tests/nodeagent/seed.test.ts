@@ -22,7 +22,7 @@ const plan = {
 };
 
 describe("the files", () => {
-  test("are these", () => {
+  test("match the snapshot", () => {
     expect(seedFiles(plan, MTUS)).toMatchSnapshot();
   });
 

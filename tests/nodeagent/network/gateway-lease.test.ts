@@ -134,7 +134,7 @@ test("a document with the gateways keeps them renewed, even if the document cann
   expect(await poll(network)).toEqual([both(60)]);
 });
 
-test("a VPC that is gone is not renewed", async () => {
+test("the gateways of a VPC that has left the node are not renewed", async () => {
   const network = await open();
   await poll(network, { vpcs: [WITH] });
   await poll(network);

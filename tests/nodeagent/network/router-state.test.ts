@@ -118,7 +118,7 @@ test("a further address of a NIC leads to this NIC, even if another NIC's allowe
     wanted(vpc, node, taps).families[family].routes
       .filter(({ destination, is_fallback }) => addresses.includes(destination) && is_fallback !== true)
       .map(({ hop }) => hop);
-  // Of two NICs on one node, the last NIC in the document would win.
+  // Without the rule, the last of two NICs on one node would get the route.
   for (const node of ["n1", "n2"] as const) {
     const vpc = { ...VPC, machines: [owner, { ...other, node }] };
     for (const family of FAMILIES) {
@@ -167,7 +167,7 @@ describe("the longest prefix wins across all tables", () => {
   });
 });
 
-test("with 10,000 subnets, the tables of all subnets and the table of the public addresses differ from each other", () => {
+test("with 10,000 subnets, all routing tables have different numbers, which the agent recognizes as its own", () => {
   const document = documentOf(VPC, "n1");
   const subnets = Array.from({ length: 10_000 }, (_, n) => ({
     ...document.subnets[0]!,
@@ -184,7 +184,7 @@ test("with 10,000 subnets, the tables of all subnets and the table of the public
   expect(tables.filter((table) => !isOwnTable(table)), "tables that the agent would not read").toEqual([]);
 });
 
-test("a machine that moved is reached by its new node", () => {
+test("packets to a machine that moved go to its new node", () => {
   const moved = {
     ...VPC,
     machines: VPC.machines.map((each) => each.nic_id === "a3" ? { ...each, node: "n3" as const } : each),
