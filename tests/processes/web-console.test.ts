@@ -1,5 +1,5 @@
-// Tests the server's part of the web console with the server that `task start` starts, and its permissions: the page, a
-// session in a cookie, and a change that opsctl makes. The test sends requests as a browser does.
+// Tests the server's part of the web console, with the server and the permissions of `task start`: the page, a session
+// in a cookie, and a change that opsctl makes. The test sends requests as a browser does.
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { buildConsole } from "../../console/bundle.ts";
