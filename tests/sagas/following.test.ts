@@ -75,7 +75,7 @@ test("a failed job unwinds the saga, and no later step runs", () => {
 
 test.each([
   ["a step with a condition", "guarded", "work"],
-  ["a step that does not follow", "alone", "later"],
+  ["a step without `follows`", "alone", "later"],
   ["a wait", "waits", "report"],
 ])("%s gets a commit of its own", (_which, name, at) => {
   const { next, parts } = start(name);
@@ -84,7 +84,7 @@ test.each([
   expect(parts).toEqual([]);
 });
 
-test("no instance refuses a message of a step that follows", () => {
+test("the transition table of instances refuses no message that a following step sends", () => {
   const following = sagas.flatMap(({ name, steps }) =>
     steps.filter(({ follows }) => follows).map((each) => `${name}:${each.name}`)
   );
