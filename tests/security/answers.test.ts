@@ -110,7 +110,7 @@ const ORIGINS = [
   ...["https://user:pw@berth.test", "https://xn--e1afmkfd.example", "data:", "https://berth.test:443"],
 ];
 
-describe("S-33: no CORS header for any origin", () => {
+describe("S-33: no answer has a CORS header, whatever the origin of the request:", () => {
   test.each(ORIGINS)("%s", async (origin) => {
     for (const path of ["/v1/system/cns", "/v1/auth/login", "/no/such/path"]) {
       for (const method of ["GET", "POST", "OPTIONS"]) {

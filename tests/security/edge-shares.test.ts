@@ -151,7 +151,7 @@ async function inParallel(count: number, work: (n: number) => Promise<unknown>):
 
 describe.each([["one address", one], [`${ADDRESSES} addresses`, many]] as const)("S-50: from %s", (_, addressOf) => {
   test.each(["bodies", "headers", "polls"])(
-    "open %s do not starve an agent, nor a node that registers",
+    "many open %s starve neither an agent nor a node that registers",
     async (kind) => {
       const server = await start();
       const agent = await newAgent(server);
