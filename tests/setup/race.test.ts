@@ -75,7 +75,7 @@ const HEAD_START_MS = 10;
 
 describe("concurrent", () => {
   test(
-    `complete, failed and deadline: exactly one takes effect in each of ${ROUNDS} rounds, and each one wins`,
+    `complete, failed and deadline: exactly one takes effect in each of ${ROUNDS} rounds, and each of the three wins a round`,
     async () => {
       const orders = permutations(CONTENDERS);
       const won = new Set<Contender>();
