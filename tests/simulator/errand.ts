@@ -8,7 +8,10 @@ import { lamp, type LampMessage, type LampState } from "../engine/probe.ts";
 
 export type ErrandParams = { readonly server_uuid: string; readonly guarded?: boolean };
 
-/** The lamp of an errand. It has its own kind, because only sagas send messages to it, and clients to other lamps. */
+/**
+ * The lamp of an errand. Only sagas send messages to it. It has a kind of its own, because clients send messages to the
+ * other lamps.
+ */
 export const errandLamp: Behavior<LampState, LampMessage> = { ...lamp, kind: "errand-lamp", table: "errand_lamp" };
 
 /** A time limit longer than any run. So a saga that waits for a lost tell does not end, and the checker reports it. */
