@@ -20,7 +20,7 @@ test("when a day closes, the rows that only closed days needed are deleted", asy
     `select day::text, ceil(extract(epoch from (day + 1)::timestamp at time zone 'UTC' - berth_now()))::int as seconds
        from (select (berth_now() at time zone 'UTC')::date as day) today`,
   );
-  // Each number is the days from the day that will be the last closed one.
+  // Each number is a distance in days from today, which will be the last closed day.
   await t.db.query(
     `insert into usage_span (tenant_id, project_id, resource, resource_id, vcpus, memory_bytes, disk_bytes,
                              floating_ips, began_at, ended_at)
