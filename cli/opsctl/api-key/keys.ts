@@ -15,7 +15,7 @@ export const OF_TENANT_OPTION = [
   "use this tenant's keys instead of your own: name, SILO/NAME or UUID",
 ] as const;
 
-const OF_NODES = oneOf("--of-nodes <true-or-false>", "only the keys of nodes, or only your other keys", [
+const OF_NODES = oneOf("--of-nodes <true-or-false>", "true: only the keys of nodes; false: only your other keys", [
   "true",
   "false",
 ]);

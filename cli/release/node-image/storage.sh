@@ -7,7 +7,7 @@ mdadm --assemble --scan --config=partitions --no-degraded > /dev/null 2>&1 || tr
 # An array that lacks a disk is started too: the node must come back after a disk failed.
 mdadm --assemble --scan --config=partitions --run > /dev/null 2>&1 || true
 vgs --noheadings -o vg_tags zones 2> /dev/null | tr ', ' '\n\n' | grep -qx "berth-$server_uuid" || {
-  echo "no volume group of this machine: it is not set up" >&2
+  echo "this machine has not been set up: no volume group has the mark of its UUID" >&2
   exit 1
 }
 vgchange --quiet -ay zones > /dev/null || exit 1

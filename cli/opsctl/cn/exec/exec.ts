@@ -32,7 +32,7 @@ export function exec(): AnyCommand {
     .option("--timeout <seconds>", "time limit per node", wholeNumber(1), LIMIT_S_DEFAULT)
     .addHelpText(
       "after",
-      "\nssh cannot ask questions here: load keys into your ssh agent, and make host keys known first.",
+      "\nssh cannot ask questions here: load your key into the ssh agent, and add the nodes' host keys to known_hosts first.",
     )
     .action(withIo(async (io, words, options) => {
       const { input, remote } = await remoteCommand(words, options.script);
