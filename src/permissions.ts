@@ -18,9 +18,9 @@ import { tlsFiles } from "./db/tls.ts";
 import { parseIp } from "./lib/net/ip-address.ts";
 
 /**
- * Makes V8 collect garbage when the heap has grown by 60 %. An agent that polls then needs 56 kB, and 71 kB at 100 %
- * (tests/bench/agents.ts). At 50 % it needs 54 kB, but requests take 5 to 12 % more processor time than at 100 %
- * (tests/bench/requests.ts).
+ * Makes V8 collect garbage when the heap has grown by 60 %. The server then needs 56 kB for each agent that polls; at
+ * 100 % it needs 71 kB (tests/bench/agents.ts). At 50 % it needs 54 kB, but requests take 5 to 12 % more processor time
+ * than at 100 % (tests/bench/requests.ts).
  */
 export const HEAP_FLAG = "--v8-flags=--heap-growing-percent=60";
 

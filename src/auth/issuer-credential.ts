@@ -188,7 +188,7 @@ const INSTANT_MS_MAX = Date.UTC(10_000, 0) - 1;
 
 type Expected = {
   readonly issuer: string;
-  /** The audiences that a bearer token may have. An ID token may have only its client as audience. */
+  /** The audiences that a bearer token may have. The audiences of an ID token must include its client. */
   readonly audiences: readonly string[];
   readonly signIn: SignInExpected | null;
 };

@@ -98,7 +98,7 @@ export const Networking = z.object({
   address: z.string(),
   prefix_len: z.number().int(),
   gateway: z.string().nullable(),
-  vlan_id: VlanId.optional().describe("The VLAN tag of the admin network; absent if the network is untagged"),
+  vlan_id: VlanId.optional().describe("The VLAN tag of the machine's network; absent if the network is untagged"),
   resolvers: z.array(z.string()),
   hostname: z.string().nullable(),
   nic_tags: z.array(z.string()),
@@ -110,7 +110,7 @@ export type Networking = z.infer<typeof Networking>;
 export const Provenance = z.object({
   source: z.enum(PROVENANCE_SOURCES),
   first_seen_at: Timestamp,
-  first_seen_by: z.string().describe("The API key that first reported or authorized the machine"),
+  first_seen_by: z.string().describe("The id of the API key or the user that first reported or authorized the machine"),
 });
 export type Provenance = z.infer<typeof Provenance>;
 

@@ -95,7 +95,7 @@ export const IdpBody = z.strictObject({
   client_id: z.string().min(1).max(255),
   client_secret: z.string().min(1).max(1_024).describe("Stored sealed; never returned"),
   audience: z.string().min(1).max(255).nullish().describe(
-    "The audience that the issuer's tokens must contain. Default: client_id",
+    "An audience of the issuer's tokens. Tokens for client_id are accepted, too. Default: client_id",
   ),
 });
 export type IdpBody = z.infer<typeof IdpBody>;

@@ -35,7 +35,7 @@ export const Job = z.object({
   target_cn_uuid: z.string().nullable().describe("Only this node can claim the job"),
   operation_id: z.string().describe("The operation that waits for the job"),
   lease_until: Timestamp.nullable().describe(
-    "The job fails at this time, unless a heartbeat of its node renews the lease before then",
+    "The job fails at this time, unless its node renews the lease before then",
   ),
   tombstone: z.boolean().describe(
     "True if the job was cancelled or its lease expired, until its node confirms that the job is undone",

@@ -76,8 +76,8 @@ export const LocalNic = z.object({
       "the filter of the tap, but not the route",
   ),
   connections_max: limit("Open connections in each direction"),
-  packets_per_second_max: limit("Packets in each direction").optional(),
-  bytes_per_second_max: limit("Bytes of packets in each direction, without the Ethernet header").optional(),
+  packets_per_second_max: limit("Packets per second in each direction").optional(),
+  bytes_per_second_max: limit("Bytes of packets per second in each direction, without the Ethernet header").optional(),
 });
 export type LocalNic = z.infer<typeof LocalNic>;
 

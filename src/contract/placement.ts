@@ -86,10 +86,10 @@ export const ExplainBody = z.strictObject({
   cpu: z.number().int().min(1).max(0xffff_ffff).nullish(),
   memory_bytes: z.number().int().min(1).max(Number.MAX_SAFE_INTEGER).nullish(),
   disk_bytes: z.number().int().min(0).max(DISK_BYTES_MAX).nullish().describe(
-    "The size of all disks together. Default: no requirement",
+    "The size of all disks together. Default without `instance_id`: no requirement",
   ),
   role: z.enum(CN_ROLES).nullish().describe("Default: tenant"),
-  brand: z.enum(INSTANCE_BRANDS).nullish().describe("Default: not-applicable"),
+  brand: z.enum(INSTANCE_BRANDS).nullish().describe("Default without `instance_id`: not-applicable"),
   min_platform: z.string().min(1).max(STAMP_CHARS_MAX).nullish(),
   avoid_cn: withDefault(z.array(Uuid).max(EXPLAIN_LIST_MAX), []),
   traits: withDefault(Traits.shape.traits, {}),

@@ -11,7 +11,7 @@ export type Audience = string;
 const OF_TENANT = "array['tenant:' || tenant_id]";
 const OF_RECORD = `array[case scope_kind when 'public' then 'public' when 'silo' then 'silo:' || silo_id
   when 'user' then 'user:' || user_id else 'tenant:' || tenant_id end]`;
-/** The same for images, whose scope is never a user. */
+/** Like OF_RECORD, for images, whose scope is never a user. */
 const OF_IMAGE = OF_RECORD.replace("when 'user' then 'user:' || user_id ", "");
 
 /** The table, the key and the audience for each kind of object that callers other than operators may see. */

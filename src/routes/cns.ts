@@ -211,8 +211,8 @@ export function cnRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Remove a node's record and revoke its key",
     description:
-      "Allowed in disabled, pending and awaiting_setup while the node has no instances. Removing a missing " +
-      "node succeeds. The machine is not contacted, and its disks are not touched. 409 if `confirm` is not " +
+      "Allowed in the states disabled, pending and awaiting_setup, while the node has no instances. Removing a " +
+      "missing node succeeds. The machine is not contacted, and its disks are not touched. 409 if `confirm` is not " +
       "the hostname of the node.",
     ...rights(deps, "CnRemove"),
     request: { params: CnParam, query: CnConfirmation },

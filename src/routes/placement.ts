@@ -66,8 +66,8 @@ export function placementRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Explain where an instance would be placed, and why other nodes are rejected",
     description:
-      "Changes nothing. Runs every filter on every approved node. The resources of an existing instance count " +
-      "as free.",
+      "Changes nothing. Runs every filter on every approved node. The resources of the instance `instance_id` " +
+      "count as free.",
     ...rights(deps, "SystemRead"),
     ...ASKS,
     request: { body: jsonBody(ExplainBody) },

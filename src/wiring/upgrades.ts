@@ -61,10 +61,7 @@ async function labelParams(db: Db, id: string): Promise<LabelUpgradeParams> {
   return rows[0]!.params;
 }
 
-/**
- * Finds the upgrade by label to which the upgrade of a node belongs. Returns its nodes whose upgrades have not
- * succeeded.
- */
+/** Returns the nodes of the same upgrade by label whose upgrades have not succeeded. */
 async function laterNodes(db: Db, upgrade_id: string): Promise<ReadonlySet<string>> {
   const labels = await runningLabelUpgrades(db);
   const own = labels.find(({ nodes }) => nodes.some(({ operation_id }) => operation_id === upgrade_id));

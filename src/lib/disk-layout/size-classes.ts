@@ -68,7 +68,7 @@ export function sizeClasses(disks: readonly Disk[]): SizeClass[] {
 }
 
 /**
- * Merges classes of similar capacity, either of spinning disks or of solid state disks. In each ordered pair of classes
+ * Merges classes of similar capacity, but never spinning disks with solid state disks. In each ordered pair of classes
  * that differ by at most 5 %, the class with more disks absorbs the other class and keeps its own size. If both classes
  * have equally many disks, the second class absorbs the first.
  */
