@@ -1,5 +1,5 @@
-// The reply to each type of message, by kind. By default a reply is the view of the written state. Omits messages whose
-// replies no sender reads.
+// The reply to each type of message, by kind. By default a reply is the view of the written state. The type leaves out
+// messages whose replies no sender reads.
 import type { ApiKeyView } from "../src/contract/api-key.ts";
 import type { BootPolicy, BootRecord, Roster } from "../src/contract/boot.ts";
 import type { AutoApproveWindow, CnReservoirView, CnView } from "../src/contract/cn.ts";
@@ -37,13 +37,13 @@ export type Replies = {
     readonly set_traits: Traits;
     readonly set_placement: CnPlacement;
     readonly set_root_password: CnView;
-    /** Only the conflict, if the announcement contradicts the record. */
+    /** If the announcement contradicts the record, the reply has only the conflict. */
     readonly announce: CnView | { readonly conflict: string };
     readonly approve_setup: CnView;
-    /** The rest of the bundle is secret: the route reads it from the record. */
+    /** The rest of the bundle is secret, so no reply contains it: the route reads it from the record. */
     readonly take_bundle: Pick<SetupBundle, "epoch">;
     readonly setup_delivered: CnView;
-    /** The rest of the bundle is secret, as for take_bundle. */
+    /** The reply leaves out the rest of the bundle, as for take_bundle. */
     readonly hand_over_bundle: Pick<SetupBundle, "epoch">;
     readonly setup_progressed: CnView;
     readonly setup_completed: CnView;

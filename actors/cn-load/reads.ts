@@ -87,8 +87,8 @@ const COUNTED = sql`lateral (
 const MEAN = sql`round((counted.weighted / nullif(counted.total, 0))::numeric, 4)::float8`;
 
 /**
- * Returns SQL for a sum. Nodes report any numbers, and a quota may be any number. A sum that is too large for a
- * JavaScript number becomes the greatest exact JavaScript number.
+ * Returns SQL for a sum. Reports of nodes and quotas have no upper limit, so a sum may be too large for a JavaScript
+ * number. It then becomes the greatest exact JavaScript number.
  */
 function exactSum(amount: string, unit = 1): string {
   return `least(coalesce(sum(${amount}), 0) * ${unit}, ${Number.MAX_SAFE_INTEGER})::bigint`;

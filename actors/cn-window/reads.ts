@@ -28,7 +28,7 @@ export const NODE_SORTS = [
 ] as const;
 
 export type NodeWindowQuery = {
-  /** A part of the hostname, the UUID, the serial number, the address or a MAC. */
+  /** Text that the hostname, the UUID, the serial number, the address or a MAC must contain. */
   readonly q?: string;
   readonly state?: CnState;
   readonly role?: CnRole;

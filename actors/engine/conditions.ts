@@ -124,7 +124,7 @@ export const GUARDS = {
   nic_tag_exists: define<{ readonly name: string }>("the NIC tag exists"),
   nic_tag_is_unused: define<{ readonly name: string }>("nothing uses the NIC tag"),
   external_subnet_is_apart: define<{ readonly ipv4_block: string | null; readonly ipv6_block: string | null }>(
-    "the blocks overlap no external subnet, and no fixed pool unless a block is the whole block of the pool",
+    "no block overlaps an external subnet, and a block overlaps a fixed pool only if it is the pool's whole block",
   ),
   external_subnet_is_unused: define<{ readonly id: Uuid }>("nothing uses the external subnet"),
   external_subnets_exist: define<{ readonly networks: readonly Uuid[] }>("the external subnets exist"),
@@ -133,7 +133,7 @@ export const GUARDS = {
   ),
   external_network_is_offered: define<
     { readonly network_id: Uuid; readonly silo_id: Uuid | null; readonly network_pool_id: Uuid | null }
-  >("the external subnet is offered to the silo, by itself or by the network pool"),
+  >("the silo may use the external subnet, directly or through the network pool"),
 } satisfies Readonly<Record<string, Definition<never>>>;
 
 /** The effects: changes inside a commit. They run if all conditions of the choice hold. */

@@ -41,7 +41,7 @@ export type Draft = {
   readonly missing: ActorRef[];
   /** The refusal of another actor of the unit. It refuses the whole unit. */
   refused: Refusal | null;
-  /** Whether the decision of a tell's receiver has joined. */
+  /** Whether the draft contains the decision of a tell's receiver (see Tell). */
   joined: boolean;
 };
 

@@ -190,7 +190,8 @@ export function createEngine(options: EngineOptions) {
     const [waiting] = item.messages;
     if (waiting === undefined) return;
     if (item.unit.joined === true) {
-      // The cause may be a decision that joined. The message must not fail because of it. In a retry no decision joins.
+      // The cause may be a tell's receiver whose decision joined this unit. It must not fail the sender's message. In a
+      // retry no decision joins (see Tell).
       waiting.attempts += 1;
       return void await attempt([item.box], store, 1);
     }

@@ -3,7 +3,7 @@
 //   detached ──attach──► attaching ──attached──► attached ──detach──► detaching ──detached──► detached
 //
 // An operation that rolls back asks the node that released the address to bind it again; the state is then reclaiming.
-// The row has no column for these states. The state follows from the columns that are null, so a process of an earlier
+// The row has no column for these states. row.ts derives the state from other columns, so a process of an earlier
 // release can use the row.
 import type { AddressFamily } from "../../src/contract/enums.ts";
 import type { Labels } from "../../src/contract/labels.ts";

@@ -1,6 +1,6 @@
 // The identity provider of a tenant's users. A tenant has at most one, and two tenants never share an issuer. The
 // server accepts the tokens of the issuer as long as this row exists, so a delete revokes the tokens at once. A session
-// ends if it is not newer than `created_at`: a removed issuer that is set again has none of its earlier sessions.
+// must be newer than `created_at`. So if a removed issuer is set again, its earlier sessions stay invalid.
 import { conflict } from "../../src/contract/fault.ts";
 import type { Idp } from "../../src/contract/identity.ts";
 import { toRfc3339 } from "../../src/lib/text/instant.ts";

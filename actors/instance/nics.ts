@@ -157,7 +157,7 @@ type Taken = { readonly token: string; readonly condition: Condition };
  */
 function taken(place: NicPlace, family: Family, given: string | null, token: string): Taken | Fault | null {
   if (given !== null) {
-    // An IPv6 address can be written as a mapped IPv4 address, which is an IPv4 address.
+    // parseIp reads an IPv4-mapped IPv6 address (::ffff:a.b.c.d) as IPv4, so the family is checked here.
     if (parseIp(given)?.family !== (family === "v4" ? 4 : 6)) return notIn(place, given);
     const offset = offsetIn(place, given);
     if (typeof offset !== "number") return offset;
@@ -193,7 +193,7 @@ function offsetIn(place: NicPlace, text: string): number | Fault {
   const offset = ip.value - block.network;
   if (offset > BigInt(POOL_OFFSET_MAX)) {
     return badRequest(
-      `${text} is beyond the first 2^53 addresses of subnet ${place.id}, which are the only assigned ones`,
+      `${text} is beyond the first 2^53 addresses of subnet ${place.id}; Berth assigns only these`,
     );
   }
   return Number(offset);

@@ -57,7 +57,7 @@ export type InstanceFilter = {
   readonly project_id?: string;
   readonly state?: InstanceState;
   readonly labels?: LabelFilter;
-  /** A part of the name, the UUID or an address. */
+  /** Text that the name, the UUID or an address must contain. */
   readonly q?: string;
 };
 
@@ -103,7 +103,10 @@ function narrowed(query: ReturnType<typeof withHost>, filter: InstanceFilter & P
     .orderBy("i.id").limit(rows);
 }
 
-/** Matches a part of the name, the id or an address. Reads the addresses only if the text can be a part of one. */
+/**
+ * Matches instances whose name, id or address contains the text. Reads the addresses only if an address can contain the
+ * text.
+ */
 function contains(text: string) {
   const like = `%${text.toLowerCase().replace(/[\\%_]/g, "\\$&")}%`;
   return sql<boolean>`(lower(i.name) like ${like} or i.id::text like ${like}

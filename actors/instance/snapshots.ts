@@ -26,7 +26,7 @@ export function createSnapshot(
   if (count >= SNAPSHOTS_MAX) {
     return refuse(conflict(`${s.name} has ${count} snapshots already, the most that it can have`));
   }
-  // After a failed growth, the node's disk has any size between applied_bytes and size_bytes. A node can make a copy
+  // After a failed growth, the node's disk may have any size from applied_bytes to size_bytes. A node can make a copy
   // that is larger than the disk, but not a smaller copy.
   const copied = { kind: "snapshot", size_bytes: source.size_bytes, source_disk_id: source.id } as const;
   const disk = { ...newDisk(s, now), ...m.snapshot, labels: m.snapshot.labels ?? {}, ...copied };

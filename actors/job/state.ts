@@ -25,7 +25,7 @@ type Claim = {
 type Taken = {
   readonly reason: string;
   readonly tombstone: boolean;
-  /** The id under which the saga wants `job_ended` when the tombstone is applied. */
+  /** The id of the `job_ended` that the saga gets when the node has applied the tombstone. */
   readonly burial_told_as?: string | null;
   readonly claimed_by: string | null;
   readonly completed_at: Date;

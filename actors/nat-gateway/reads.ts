@@ -44,7 +44,7 @@ export async function listNatGateways(
 
 type CountRow = { readonly nat_gateway_id: string; readonly connections: number; readonly counted_at: Date };
 
-/** Nodes report any numbers, and their sum may be too large for a JavaScript number. */
+/** The numbers in reports have no upper limit, so their sum may be too large for a JavaScript number. */
 const COUNT_MAX = Number.MAX_SAFE_INTEGER;
 
 async function addCounts(db: Kysely<Database>, gateways: readonly NatGateway[]): Promise<NatGateway[]> {

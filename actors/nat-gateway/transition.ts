@@ -1,7 +1,6 @@
 // A NAT gateway of a VPC. It holds one address of the fixed pool of its family from the commit that creates it to the
-// commit that deletes it. If a node may still run the deleted gateway, no other object gets the address until no node
-// can run the gateway any more. Each of the two commits also starts an operation, which shows the change to tenants
-// (docs/networking.md).
+// commit that deletes it. While a node may still run the deleted gateway, no other object gets the address. Each of the
+// two commits also starts an operation, which shows the change to tenants (docs/networking.md).
 import type { AddressFamily } from "../../src/contract/enums.ts";
 import { conflict } from "../../src/contract/fault.ts";
 import type { NatGateway } from "../../src/contract/network.ts";
@@ -129,10 +128,10 @@ function withdraw(s: NatGatewayState, m: OfOperation, now: Date): Out<NatGateway
 }
 
 /**
- * Releases the address at once if no node can still run the gateway. Otherwise the address rests until its last node no
- * longer runs the gateway (src/db/resting-addresses.ts), because this node could still answer for the address after the
- * address has a new owner. The create of a route to the gateway takes the VPC's lock shared, so the guard under the
- * exclusive lock sees every route.
+ * Releases the address at once if no node can still run the gateway. Otherwise the last node of the gateway could still
+ * answer for the address after another object has got it. The address then stays reserved until this node no longer
+ * runs the gateway (src/db/resting-addresses.ts). The create of a route to the gateway takes the VPC's lock shared, so
+ * the guard under the exclusive lock sees every route.
  */
 function releaseAddress(s: NatGatewayState, now: Date): Part<NatGatewayState>[] {
   const { id, vpc_id, family, public_address } = s;

@@ -50,7 +50,7 @@ export function reader<T extends TableName, C extends keyof Database[T] & string
   columns: readonly C[],
   view: (row: Row<T, C>) => V,
 ): Reader<Database[T], V> {
-  // Kysely cannot type a query on a table that is a type parameter. The parameters of `reader` check the types instead.
+  // Kysely has no type for a query on a table that is a type parameter. The parameters of `reader` check the types.
   type Standin = Kysely<{ record: { id: string; created_at: Date } }>;
   const select = (db: Db, filter: Partial<Database[T]>) =>
     (db as unknown as Standin).selectFrom(table as "record").select(columns as unknown as readonly "id"[])
@@ -74,7 +74,7 @@ export function reader<T extends TableName, C extends keyof Database[T] & string
   };
 }
 
-/** The version of a row. No two contents of a row have the same version and time. */
+/** The version of a row. A change of the row changes at least one of the two values. */
 type Version = { readonly version: number; readonly updated_at: Date };
 
 /**

@@ -63,8 +63,8 @@ export async function listSessions(
     ])
     .where("session.user_id", "=", user_id).whereRef("session.user_epoch", "=", "of.session_epoch")
     .where("session.expires_at", ">", sql<Date>`(select berth_now())`)
-    // Omits sessions that are not newer than the record of their identity provider: they ended when its earlier record
-    // was removed.
+    // Omits sessions that are not newer than the record of the tenant's identity provider: they ended when an earlier
+    // record of the provider was removed.
     .where(({ not, exists, selectFrom }) =>
       not(exists(
         selectFrom("tenant_idp as idp").select("idp.tenant_id").whereRef("idp.tenant_id", "=", "of.tenant_id")
