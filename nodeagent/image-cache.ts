@@ -153,7 +153,7 @@ export function createImageCache(
   /** Returns the free bytes that no other fetch claims. Claims `bytes` of them, if there are enough. */
   async function tryClaim(claim: Claim, bytes: () => number): Promise<number> {
     const free = await freeBytes(folder);
-    // Nothing waits between this sum and the claim, so two fetches never claim the same bytes.
+    // There is no `await` between this sum and the claim, so two fetches never claim the same bytes.
     const left = [...claims].reduce((sum, each) => sum - (each === claim ? 0 : each.bytes()), free);
     if (left >= bytes()) claim.bytes = bytes;
     return left;

@@ -96,7 +96,7 @@ function traceCommand(): AnyCommand {
     }) as AnyCommand;
 }
 
-/** Throws a Failure if the agent has no state directory there, because opening the store would create it. */
+/** Throws a Failure if the directory does not exist, because opening the store would create it. */
 async function documentsOf(state_dir: string): Promise<readonly NetworkDocument[]> {
   if (!existsSync(state_dir)) {
     throw new Failure(`there is no directory ${state_dir}; name the agent's with --state-dir`, EXIT.failure);

@@ -74,7 +74,7 @@ function connectTo({ address, port, certificate }: Target): Promise<TLSSocket> {
       clearTimeout(timer);
       socket.on("error", () => {}); // The event "close" follows.
       if (socket.getPeerX509Certificate()?.raw.equals(expected)) resolve(socket);
-      else fail("it has another certificate than the control plane named");
+      else fail("its certificate is not the one that the control plane named");
     });
   });
 }

@@ -42,7 +42,7 @@ function layout(): AnyCommand {
   return command("disk-layout", "Print the layout of this machine's disks")
     .argument("[layout]", `one of ${DISK_LAYOUTS.join(", ")}`)
     .option("-c", "no cache")
-    .option("-e <names>", "disks to leave out, with commas")
+    .option("-e <names>", "disks to leave out, separated by commas")
     .option("-s <count>", "number of spares")
     .option("-w <count>", "disks per stripe")
     .action(async (name, options, member) => {

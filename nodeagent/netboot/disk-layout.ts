@@ -6,8 +6,8 @@ import type { MachineDisk } from "./sysinfo.ts";
 const BYTES_PER_GB = 1e9;
 
 /**
- * Returns the layout as text: one value per line, with tabs. The sizes are whole GB and every disk counts as spinning,
- * as in the proposal that the operator approved. So the approved disks are the disks that are used.
+ * Returns the layout as text: one value per line, indented with tabs. The sizes are whole GB and every disk counts as
+ * spinning, as in the proposal that the operator approved. So the layout uses the disks that the operator approved.
  * @throws Error with the text of the layout tool
  */
 export function layoutText(disks: readonly MachineDisk[], options: LayoutOptions): string {

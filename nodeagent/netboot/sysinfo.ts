@@ -73,7 +73,7 @@ async function networkCards(sys: string): Promise<[string, Record<string, unknow
   const folder = join(sys, "class/net");
   const names = (await readdir(folder).catch(() => [])).sort();
   const cards = await Promise.all(names.map(async (name): Promise<[string, Record<string, unknown>][]> => {
-    // A card of the machine has a device; bonds, bridges and taps have none.
+    // A physical card has the entry `device`; bonds, bridges and taps do not.
     if (await realpath(join(folder, name, "device")).catch(() => null) === null) return [];
     const state = await textOf(join(folder, name, "operstate"));
     return [[name, {

@@ -4,9 +4,7 @@ import type { DocumentExternal } from "../../src/contract/network-document.ts";
 import { EXTERNAL_CABLE, EXTERNAL_DEVICE } from "./names.ts";
 import { linksOf, vlanOf } from "./observed-state.ts";
 
-/**
- * The MTU of Ethernet, in bytes: of a new veth pair, and of the external network if an older server does not send it.
- */
+/** Ethernet's MTU in bytes. A new veth pair has this MTU. It also applies if an older server sends no MTU. */
 const ETHERNET_MTU = 1_500;
 
 export type ExternalPlace = {

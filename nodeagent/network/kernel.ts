@@ -1,8 +1,8 @@
 // Applies network documents to the kernel. Each VPC is a router namespace. By default, `apply` compares the router with
-// the kernel's state. So an agent may be killed at any point: its next call completes the work, and an equal document
-// changes nothing. Starting a program takes about 10 ms. With `trusts_last`, `apply` does not read the kernel's state:
-// it applies only the differences from the last document that this process applied. This requires that the last call
-// succeeded and that the devices stay the same.
+// the kernel's state. So an agent may be killed at any point: its next call completes the work. If the router already
+// matches the document, the call changes nothing. Starting a program takes about 10 ms. With `trusts_last`, `apply`
+// does not read the kernel's state: it applies only the differences from the last document that this process applied.
+// This requires that the last call succeeded and that the devices stay the same.
 import type { NetworkDocument } from "../../src/contract/network-document.ts";
 import { type Changes, changesOf, leaseLine } from "./changes.ts";
 import { type ExternalPlace, portName, setExternal } from "./external-device.ts";

@@ -5,8 +5,8 @@ import { join } from "node:path";
 
 /**
  * Up to the first number of neighbours, the kernel keeps unused neighbours. Above the second number, it removes unused
- * neighbours after 5 s. Above the third number, it adds no new neighbour. A guest has at most 8 with link-local
- * addresses (LINK_LOCALS_MAX). 32,768 neighbours take about 16 MB.
+ * neighbours after 5 s. Above the third number, it adds no new neighbour. A router learns at
+ * most 8 link-local addresses of a NIC (LINK_LOCALS_MAX). 32,768 neighbours take about 16 MB.
  */
 const LIMITS = { gc_thresh1: 8_192, gc_thresh2: 16_384, gc_thresh3: 32_768 } as const;
 

@@ -26,7 +26,7 @@ export type RouterFirewall = {
   counts(): Promise<readonly RuleCount[]>;
 };
 
-/** `listing` is the text with which the kernel lists `text` and `forbidden`; null until it is needed. */
+/** `listing` is the kernel's listing of `text` and `forbidden` together; null until it is needed. */
 type Last = {
   readonly text: string;
   readonly taps: ReadonlySet<string>;

@@ -73,7 +73,7 @@ const FIRST_OWN_TABLE = 1_000;
 /** The priorities above. Other rules of the namespace are not touched. */
 export const OWN_PRIORITIES: ReadonlySet<number> = new Set(Object.values(PRIORITY));
 
-/** Returns whether a table has only routes that this module makes or made. */
+/** Returns whether a table has only routes that this module, or an earlier release of it, creates. */
 export function isOwnTable(table: number): boolean {
   return table === MAIN_TABLE || table >= FIRST_OWN_TABLE;
 }

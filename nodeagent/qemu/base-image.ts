@@ -14,7 +14,7 @@ const CONVERT_LIMIT_MS = 30 * 60_000;
 const CONVERT_PROCESSOR_S_MAX = 1_200;
 const INFO_PROCESSOR_S_MAX = 20;
 const INFO_LIMIT_MS = 30_000;
-/** Bytes of tables that a disk file may have beside its content. */
+/** The bytes that the tables of a disk file may take in addition to its content. */
 const TABLE_BYTES = 64 * 2 ** 20;
 /** Exit codes of `qemu-img check`. */
 const DAMAGED = 2;

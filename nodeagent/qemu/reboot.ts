@@ -13,7 +13,7 @@ const REBOOT_AFTER_S = 10;
 
 export type Reboot = {
   readonly store: Pick<VmStore, "all">;
-  /** The present boot of the node. */
+  /** The id of the current boot. */
   readonly boot_id: string;
   /** Runs a program; replaced in tests. */
   readonly run?: (argv: readonly string[]) => Promise<unknown>;

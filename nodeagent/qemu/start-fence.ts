@@ -12,7 +12,7 @@ export type OwnInstances = (hardware: Driver["hardware"]) => Promise<ReadonlySet
 
 export type StartFence = {
   readonly store: Pick<VmStore, "all" | "change">;
-  /** The present boot of the node. */
+  /** The id of the current boot. */
   readonly boot_id: string;
   readonly ownInstances: () => ReturnType<OwnInstances>;
   readonly log: (line: string) => void;
