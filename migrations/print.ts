@@ -34,7 +34,7 @@ const OWN = `pronamespace = 'public'::regnamespace
 /** Statements in an order in which each finds the objects that it needs. */
 const PARTS: readonly string[] = [
   `select format('create extension %I;', extname) as sql from pg_extension where extname <> 'plpgsql' order by extname`,
-  // Sequences of their own; an identity column creates its sequence itself.
+  // Sequences that belong to no identity column: an identity column creates its own sequence.
   `select format('create sequence %I as %s;', relname, format_type(s.seqtypid, null)) as sql
      from pg_class c join pg_sequence s on s.seqrelid = c.oid
     where relnamespace = 'public'::regnamespace

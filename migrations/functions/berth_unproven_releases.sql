@@ -22,7 +22,7 @@ create or replace function berth_unproven_releases(of_floating_ip uuid) returns 
                    else coalesce(coalesce(v.project_id, e.project_id) =
                                  (select project_id from floating_ip where id = of_floating_ip), true) end
           and (r.applied_until >= j.completed_at) is not true
-          -- Reports to release 0.1.0 have no applied_until. The right side is the generation at the end of the job. If
-          -- maintenance has folded changes since, it is too high.
+          -- Reports that release 0.1.0 stored have no applied_until, so generations are compared. The right side is the
+          -- generation at the end of the job. It is too high if maintenance has folded changes since.
           and coalesce(r.applied_generation, -1) < berth_vpc_generation(r.vpc_id) - (
             select count(*) from vpc_change c where c.vpc_id = r.vpc_id and c.at > j.completed_at)) $$;

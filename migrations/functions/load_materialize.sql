@@ -1,5 +1,5 @@
--- Does a whole pass of the load of nodes and instances at once, as servers before this release call it: load_sample,
--- load_long, instance_load_sum, and the deletes of old rows. Newer servers call these parts one after another
+-- Does a whole pass of the load of nodes and instances at once: load_sample, load_long, instance_load_sum, and the
+-- deletes of old rows. Only servers of earlier releases call this function. Newer servers call its parts one by one
 -- (src/db/load.ts), because a large site needs more time than one statement may take. Returns the result of load_sample.
 create or replace function load_materialize(interval_s double precision) returns boolean language plpgsql volatile as $$
 declare

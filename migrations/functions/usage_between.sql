@@ -1,6 +1,6 @@
--- Returns what each project used on each day (UTC), from `first_day` to `last_day`: for closed days the stored sums,
--- and for later days the sums of their spans, because usage_close_slice may have stored a part of the sums of such a
--- day. `of_project` limits the result to one project.
+-- Returns what each project used on each day (UTC), from `first_day` to `last_day`. For closed days, returns the stored
+-- sums. For later days, computes the sums, because usage_close_slice may have stored only a part of a later day.
+-- `of_project` limits the result to one project.
 create or replace function usage_between(first_day date, last_day date, of_project uuid default null)
 returns table (project_id uuid, day date, tenant_id uuid, vcpu_seconds numeric, memory_byte_seconds numeric,
                disk_byte_seconds numeric, floating_ip_seconds numeric, network_in_bytes numeric, network_out_bytes numeric,

@@ -1,8 +1,8 @@
 -- Claims at most `rows_max` webhooks that are due, for `lease_s` seconds, and returns the first delivery of each.
 -- `busy` has the tenant of each webhook to which the caller is sending already. The caller gets at most `each_max`
--- webhooks of one tenant, and these webhooks count, too. A webhook with nothing to send becomes idle. The rows are
--- locked before the deliveries are read, so a delivery that was added meanwhile is either seen here or sets due_at
--- again.
+-- webhooks of one tenant; the entries of `busy` count as such webhooks. A webhook with nothing to send becomes idle.
+-- The rows are locked before the deliveries are read, so a delivery that was added meanwhile is either seen here or
+-- sets due_at again.
 create or replace function webhook_take(lease_s double precision, rows_max int, each_max int, busy uuid[])
 returns setof record language plpgsql volatile as $$
 declare
