@@ -19,7 +19,7 @@ export const REST_MS = 200;
 /** The longest pause between two polls after failures or resets, in milliseconds. */
 const RETRY_MAX_MS = 10_000;
 const RETRY_FIRST_MS = 500;
-/** The statuses of the feed without a feed of the server, or for a key that may not read it. */
+/** The statuses of a request for the feed if the server has no feed, or if the key may not read it. */
 const NO_FEED: readonly number[] = [403, 404];
 const UNAUTHENTICATED = 401;
 

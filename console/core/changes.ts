@@ -1,4 +1,4 @@
-// Keeps the data on screen current by the server's change feed. If the server has no feed, the page reads the data
+// Keeps the data on screen up to date with the server's change feed. If the server has no feed, the page reads the data
 // again every 5 s. A hidden tab sends no requests. When the user shows the tab again, the page checks who is signed in,
 // and the feed starts again. At each start of the feed, the page reads all data again.
 import { signal } from "@preact/signals";

@@ -2,7 +2,7 @@
 // if there is one.
 import { argument } from "./text.ts";
 
-/** The values of a flag in a list are given one after another, and none of them is left out. */
+/** The flags with their values. A list gives the flag once for each value, even for an empty value. */
 export type Flags = Readonly<Record<string, string | number | boolean | null | undefined | readonly string[]>>;
 
 /**
@@ -23,14 +23,14 @@ export function command(words: readonly string[], flags: Flags = {}): string {
   return [...first.map(argument), ...given, ...last.map(argument)].join(" ");
 }
 
-/** A lone `-` is a value: the standard input. */
+/** A lone `-` is not a flag: as a value, it means the standard input. */
 const isLikeFlag = (word: string): boolean => word.startsWith("-") && word !== "-";
 
 function flag(name: string, value: string): string {
   return `${name}${isLikeFlag(value) ? "=" : " "}${argument(value)}`;
 }
 
-/** Returns the flags of an update. The flag of an empty text stays: it clears a field. */
+/** Returns the flags of an update. A flag with an empty text stays, because the update then clears the field. */
 export function updates(options: Readonly<Record<string, string | undefined>>): Flags {
   return Object.fromEntries(
     Object.entries(options).flatMap(([name, value]) => value === undefined ? [] : [[name, [value]]]),

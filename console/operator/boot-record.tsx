@@ -117,7 +117,7 @@ function setArguments({ mac, kernel_args, console }: BootRecord, path: string): 
         label: "Console",
         type: "choice",
         choices: [
-          { value: "", label: "as the label or the booter has it" },
+          { value: "", label: "the console that the label or the booter sets" },
           ...BOOT_CONSOLES.map((value) => ({ value, label: value === "text" ? "the screen" : value })),
         ],
         initial: console?.port ?? "",

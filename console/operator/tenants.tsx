@@ -125,7 +125,8 @@ export function Tenants() {
         {
           title: "Create a silo",
           button: "Create",
-          notice: "A silo separates tenants from other silos: their images, users and external networks.",
+          notice:
+            "A silo is one customer with its own tenants, users and images. An external network can be for some silos only.",
           fields: NAMED_FIELDS,
           refused,
           cli: ({ name = "", description }) =>

@@ -49,7 +49,7 @@ export function Problem({ refusal, lookedFor, isLate }: {
       <div role="alert">
         <strong>{isMissing ? `There is no ${lookedFor}` : refusal.message}</strong>
         {isMissing && <p>It may have been deleted, the address may have a typo, or you may not see it.</p>}
-        {isLate === true && <p>What is shown was read before, and may be out of date.</p>}
+        {isLate === true && <p>The page shows data from an earlier read, which may be out of date.</p>}
       </div>
       {refusal.request_id !== null && (
         <p>

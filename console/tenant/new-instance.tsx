@@ -186,7 +186,8 @@ async function createAll(place: Place, values: Values, key: string, made: Map<st
       const { references } = await send<OperationSummary>("POST", "/v1/instances", {
         query: { ...place },
         body: { ...bodyOf(values), name: each },
-        // A key has only printable ASCII characters. The index keeps the keys of other names different.
+        // A key may have only printable ASCII characters. The index makes the keys of two names different, even if the
+        // names differ only in replaced characters.
         key: `${key}-${index}-${each.replaceAll(/[^!-~]/g, "_")}`,
         respondAsync: true,
       });
