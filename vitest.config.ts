@@ -12,11 +12,10 @@ export default defineConfig({
     exclude: [...LONG, ...MACHINES, ...NETWORKS, ...NIGHTLY],
     globalSetup: ["tests/support/global-setup.ts"],
     pool: "forks",
-    // On two cores. Many tests wait: for a process that starts, or for a time limit that passes. Meanwhile the third
-    // works.
+    // Three workers use two cores well, because many tests wait for the start of a process or for a time limit.
     maxWorkers: 3,
-    // A worker runs one file after the other, so a file ends what it began: a process for each, which reads all sources
-    // anew, took a quarter of the processor time of a sample.
+    // A worker process runs its files one after another, so each file must end everything that it started. A process
+    // for each file would load all sources again: in a measurement, this took a quarter of the processor time.
     isolate: false,
     testTimeout: 30_000,
     hookTimeout: 60_000,
