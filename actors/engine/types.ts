@@ -74,7 +74,7 @@ export type Tell = {
   /**
    * True if the receiver's decision joins the commit. If the receiver refuses or throws an error, if its decision has
    * conditions, or if an earlier attempt to commit failed or lost a race, the message is delivered after the commit.
-   * So the sender's decision waits for no lock and no row of the receiver more than once.
+   * So a busy receiver delays the sender's commit by one attempt at most.
    */
   readonly joins?: boolean;
 };

@@ -103,10 +103,7 @@ function narrowed(query: ReturnType<typeof withHost>, filter: InstanceFilter & P
     .orderBy("i.id").limit(rows);
 }
 
-/**
- * Matches instances whose name, id or address contains the text. Reads the addresses only if an address can contain the
- * text.
- */
+/** Matches a name, id or address that contains the text. Reads no addresses if no address can contain the text. */
 function contains(text: string) {
   const like = `%${text.toLowerCase().replace(/[\\%_]/g, "\\$&")}%`;
   return sql<boolean>`(lower(i.name) like ${like} or i.id::text like ${like}

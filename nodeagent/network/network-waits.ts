@@ -24,7 +24,7 @@ export type NetworkWaits = {
   floatingIpApplied(nic_id: string | null, floating_ip: string, signal: AbortSignal): Promise<void>;
   /**
    * Waits until the applied documents no longer give the NIC the floating IP. Throws after RELEASE_WAIT_MS, because the
-   * node then still answers for the address.
+   * node may then still answer for the address.
    */
   floatingIpReleased(nic_id: string | null, floating_ip: string, signal: AbortSignal): Promise<void>;
 };
@@ -103,7 +103,7 @@ export function createNetworkWaits(options: NetworkWaitsOptions): NetworkWaits {
       await waited(release_limit_ms, signal, () => vpcThatGives() === undefined);
       const vpc_id = isUsed() ? vpcThatGives() : undefined;
       if (vpc_id === undefined) return;
-      const problem = outcomes.get(vpc_id)?.problem ?? "the document without it has not arrived";
+      const problem = outcomes.get(vpc_id)?.problem ?? "the document without the address has not arrived";
       throw new Failure(`this node has not released ${floating_ip}: ${problem}`, EXIT.failure);
     },
   };

@@ -60,7 +60,7 @@ export function snapshots({ store, places, qmp, isSilent, log, signal: agent_sig
     await endCopy(vm, qmp, snapshot.id);
     const to = places(vm.id).disk(snapshot.id);
     const draft = draftOf(vm, snapshot.id);
-    // QEMU copies only between disks of one size.
+    // QEMU copies only between disks of the same size.
     const empty = { id: snapshot.id, size_bytes: source.size_bytes };
     await createDisk({ ...places(vm.id), disk: () => draft }, empty, { uid: vm.uid, has_base: false });
     const { node, file_node } = dataNames(snapshot.id);
