@@ -1,5 +1,5 @@
-// Starts all servers of the booter. They share the boot records, the served files and the decision what a machine boots
-// (decision.ts).
+// Starts all servers of the booter. They share the boot records, the served files and the function that decides what a
+// machine boots (decision.ts).
 import { join } from "node:path";
 import { openAmqp } from "./amqp/listener.ts";
 import { amqpLogin, macOfLogin } from "./amqp/rights.ts";

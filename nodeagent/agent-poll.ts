@@ -27,7 +27,7 @@ const LATE_MS = 2_000;
  */
 const UNSUPPORTED_RETRY_MS = 60_000;
 const NOT_FOUND = 404;
-/** Statuses with which the server refuses a poll whose report is not valid or too large. */
+/** The statuses of a poll that the server refuses because its report is invalid or too large. */
 const BAD_REPORT: ReadonlySet<number> = new Set([400, 413]);
 
 /** A report that a poll can carry. */
@@ -52,8 +52,8 @@ export type Polls = {
   /** Whether the polls replace the heartbeats. */
   covers(): boolean;
   /**
-   * Whether the polls carry the reports: a poll for work is in flight and not late, and the server has not refused a
-   * report in a poll shortly before.
+   * Whether the polls carry the reports. They do while a poll for work is in flight and not late, unless the server
+   * refused a report in a poll shortly before.
    */
   carries(): boolean;
 };
@@ -121,8 +121,8 @@ export function createPolls({ agent, api_key, active, riders }: PollsOptions): P
     const riding = await rides(taken);
     let reply = await send(taken, riding);
     if (riding.length > 0 && reply.kind === "answer" && BAD_REPORT.has(reply.answer.status)) {
-      // For some time, the loop of each report sends the report with a separate call, so that a bad report does not
-      // keep the node from its work.
+      // For UNSUPPORTED_RETRY_MS, the loops send their reports with separate calls. So a bad report does not keep the
+      // node from its work.
       riding_from_ms = now_ms() + UNSUPPORTED_RETRY_MS;
       reply = await send(taken, []);
     }

@@ -17,8 +17,8 @@ import { qemuDriver } from "./qemu/qemu-driver.ts";
 import { simulatedDriver } from "./simulated-driver.ts";
 
 /**
- * `auto` is QEMU where the machine can run it, and simulated elsewhere. On a node that ran with QEMU, `auto` never
- * chooses simulated: a simulated driver would report VMs as running that do not run.
+ * `auto` is QEMU if the machine can run it, and otherwise simulated. On a node that ran with QEMU, `auto` never chooses
+ * simulated: a simulated driver would report VMs as running that do not run.
  */
 export const DRIVERS = ["auto", "qemu", "simulated"] as const;
 export type DriverName = (typeof DRIVERS)[number];

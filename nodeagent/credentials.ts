@@ -1,5 +1,5 @@
-// Stores the credentials that the node got with its approval. The server erases its copy of the API key when the key is
-// first used, so the file must be on disk before that: otherwise a crash would lose the key.
+// Stores the credentials that the node got with its approval. The server erases its copy of the API key at the first
+// use of the key. So the file must be on disk before that use: otherwise a crash would lose the key.
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { EXIT } from "../cli/internal/exit-code.ts";

@@ -1,8 +1,8 @@
 // Implements the image cache of a node. A file is named by its SHA-256 and, unless the image is public, by its tenant's
 // id. So if a tenant names the digest of another tenant's image, the node downloads the bytes again, and the tenant
 // cannot detect the cached copy. A file gets its name only after the bytes on disk were verified; an interrupted
-// download resumes. Images that a job or a VM uses stay. If the others exceed a limit, or if a download needs their
-// space, the least recently used are removed.
+// download resumes. Images that a job or a VM uses stay. If the other images exceed a limit, or if a download needs
+// their space, the least recently used ones are removed.
 import { mkdir, readdir, rm, stat, statfs, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import type { Image } from "../src/contract/image.ts";

@@ -1,5 +1,6 @@
 // Makes the timestamps of a node's reports. Each timestamp is later than the previous timestamp, even after a restart
-// of the agent or if the clock was set back: the control plane ignores a report that is not later than the last report.
+// of the agent or if the clock was set back. The reason is that the control plane ignores a report that is not later
+// than the last report.
 import { join } from "node:path";
 import { readPrivateFile, writeFileDurably } from "../cli/internal/private-file.ts";
 

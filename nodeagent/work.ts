@@ -1,6 +1,6 @@
 // Runs the worker of an enrolled node. The worker claims jobs and runs them in parallel, but one at a time per instance
-// and per floating IP. The undo of a tombstone (a withdrawn job) belongs to its job: later jobs on the same object wait
-// for it, and other jobs do not. docs/instances.md, "Jobs".
+// and per floating IP. A tombstone asks the node to undo a withdrawn job. Later jobs on the same object wait for this
+// undo; jobs on other objects do not. docs/instances.md, "Jobs".
 import type { JobKind } from "../src/contract/enums.ts";
 import type { ClaimBody, ClaimView, Job } from "../src/contract/job.ts";
 import { type Agent, KeyRefused, log, refusalText, REQUEST_LIMIT_MS, rest, talk, untilStopped } from "./agent.ts";

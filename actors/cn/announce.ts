@@ -134,9 +134,9 @@ function described(m: Msg<"announce">) {
 }
 
 /**
- * Returns whether another machine uses the node's UUID: the machine logged in to the broker with an unknown MAC, or its
- * announce lists ports, but none of the known ports. A machine can forge its inventory, but not its login, which the
- * booter verified.
+ * Returns whether another machine uses the node's UUID. This is so if the machine logged in to the broker with an
+ * unknown MAC, or if its announce lists ports but no known port. A machine can forge its inventory, but not its login,
+ * which the booter verified.
  */
 function isStranger(s: CnState, m: Msg<"announce">): boolean {
   // A port that a booter announced remains known, even if the agent does not report the port.

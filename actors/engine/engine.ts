@@ -182,8 +182,8 @@ export function createEngine(options: EngineOptions) {
 
   /**
    * Refuses the message with the constraint's 409. The refusal is stored like any other refusal. If no behavior defines
-   * a fault for the constraint, the sender gets the error; but a primary-key conflict is first repeated at most
-   * failures_max times.
+   * a fault for the constraint, the sender gets the error. After a primary-key conflict, the message is first applied
+   * again, at most failures_max times.
    */
   async function refuseBroken(item: Item, error: CommitError): Promise<void> {
     const refusal = constraintFault(error.constraint, item.unit);

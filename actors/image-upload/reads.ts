@@ -40,8 +40,8 @@ export async function findUploadedForNode(db: Db, id: string, cn: string): Promi
 }
 
 /**
- * Returns the ids that belong to uploads of this database and are no longer needed. An upload that is not open is no
- * longer needed, unless an image that was made from it still exists.
+ * Returns the ids that belong to uploads of this database and are no longer needed. An upload is needed while it is
+ * open, and while an image that was made from it exists.
  */
 export async function findUnneededUploads(db: Db, ids: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`

@@ -181,8 +181,8 @@ function blockOf({ ipv4_block, ipv6_block }: Blocks, family: Family) {
 }
 
 /**
- * Returns the position of an address in its subnet, or a 400 if the subnet does not have the address, or if the address
- * is not in the part of the subnet that Berth assigns (subnet/blocks.ts).
+ * Returns the position of an address in its subnet. Returns a 400 if the address is not in the subnet, or not in the
+ * part of the subnet that Berth assigns (subnet/blocks.ts).
  */
 function offsetIn(place: NicPlace, text: string): number | Fault {
   const ip = parseIp(text);

@@ -103,7 +103,7 @@ export function rebuilt(s: InstanceState, m: Msg<"rebuilt">, now: Date): Out<Ins
 /**
  * Ends a rebuild that failed. A job that no node claimed changed nothing, so the instance returns to its earlier state.
  * After a claimed job the instance becomes failed. If the job that replaces the boot disk did not end, the server does
- * not know which boot disk the node has, and the record names the earlier image.
+ * not know which boot disk the node has. The record then names the earlier image.
  */
 export function rebuildFailed(s: InstanceState, m: Msg<"rebuild_failed">, now: Date): Out<InstanceState> {
   const { operation_id, reason, was } = m;

@@ -26,8 +26,8 @@ export function update(s: InstanceState, m: Update, now: Date): Out<InstanceStat
   const unfit = is_resized ? notResizable(s) : null;
   if (unfit !== null) return refuse(unfit);
   const deletion_protection = m.deletion_protection ?? s.deletion_protection;
-  // The network documents change with the name and with the number of vCPUs: the name is the guest's name in the DNS of
-  // its VPCs, and the number of vCPUs selects the limits of its NICs.
+  // The network documents change with the name and with the number of vCPUs. The name is the guest's name in the DNS of
+  // its VPCs. The number of vCPUs selects the limits of its NICs.
   const networked = next.name === s.name && size.cpu === s.cpu ? [] : vpcsChanged(s.nics);
   return go(
     { ...next, ...size, labels, deletion_protection, updated_at: now },

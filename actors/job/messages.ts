@@ -1,9 +1,9 @@
 // The messages of a job. A job is work for one node agent and is never repeated.
 //
 // When a job ends, it sends `job_ended` to its saga, in the same commit if possible. If the saga sends `await_burial`,
-// the job sends a second `job_ended` with the id that `await_burial` contains: when the node has undone the job, or at
-// once if nothing must be undone. When the node claims a job whose payload has an instance_id, that instance gets the
-// message `job_claimed` {job_id, job_kind} in the same commit.
+// the job sends a second `job_ended` with the id that `await_burial` contains. The job sends it when the node has
+// undone the job, or at once if nothing must be undone. When the node claims a job whose payload has an instance_id,
+// that instance gets the message `job_claimed` {job_id, job_kind} in the same commit.
 import type { Json } from "../engine/types.ts";
 
 export type JobMessage =

@@ -1,5 +1,6 @@
 // The node that runs a NAT gateway. Two nodes never run the same gateway at the same time. After the gateway left a
-// node, the next node is chosen only when the earlier node can no longer run the gateway (docs/networking.md, "Where NAT gateways run").
+// node, the next node is chosen only when the earlier node can no longer run the gateway (docs/networking.md, "Where
+// NAT gateways run").
 import { CN_LIVE_S } from "../../src/contract/limits.ts";
 import { conflict } from "../../src/contract/fault.ts";
 import { lockKey } from "../../src/lib/ids/lock-key.ts";

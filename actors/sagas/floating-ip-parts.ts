@@ -1,7 +1,7 @@
 // The step that attach and detach of a floating IP share: a node releases the address, and binds it again when the
 // operation unwinds. A node that was not live when the operation began gets its job, but the operation does not wait
-// for the node. Until the node has done the job, the floating IP cannot be deleted, and while that node is live, the
-// floating IP cannot be attached to an instance of another node.
+// for the node. Until the node has done the job, the floating IP cannot be deleted. While the node is live and has not
+// done the job, the floating IP cannot be attached to an instance of another node.
 import { NODE_WAIT_MS } from "../../src/contract/limits.ts";
 import { toRfc3339 } from "../../src/lib/text/instant.ts";
 import { withActor } from "../engine/effects.ts";

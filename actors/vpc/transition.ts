@@ -1,5 +1,5 @@
 // A VPC of a project. A create also creates the main route table, in the same commit. A delete is refused while the VPC
-// holds anything but that table and its routes (docs/networking.md).
+// holds anything except that table and its routes (docs/networking.md).
 import { conflict, type Fault, fault, isFault, NOT_FOUND } from "../../src/contract/fault.ts";
 import type { Vpc } from "../../src/contract/network.ts";
 import { toRfc3339 } from "../../src/lib/text/instant.ts";

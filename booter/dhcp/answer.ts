@@ -129,9 +129,9 @@ export function answerDhcp(question: DhcpQuestion): DhcpAnswer {
 }
 
 /**
- * Answers as a proxy beside another server. iPXE gets its file only at port 4011: the URL of its script contains the
- * machine's address, and the machine has no address yet when it gets an offer. Firmware gets the file at once, and gets
- * it again if it asks at port 4011.
+ * Answers as a proxy beside another server. iPXE gets its file only at port 4011. The reason is that the URL of its
+ * script contains the machine's address, and the machine has no address yet when it gets an offer. Firmware gets the
+ * file at once, and gets it again if it asks at port 4011.
  */
 function proxyAnswer(
   { packet, client, source, rules, asked, bootFile }: DhcpQuestion,

@@ -1,6 +1,6 @@
-// Remembers two values of each machine's last DISCOVER: the client, because some clients do not identify themselves in
-// their REQUEST (rpi-eeprom #82), and the xid, which is part of the boot script's URL. After TRANSACTIONS_MAX machines,
-// the oldest entry is dropped.
+// Remembers two values of each machine's last DISCOVER. One is the client, because some clients do not identify
+// themselves in their REQUEST (rpi-eeprom #82). The other is the xid, which is part of the boot script's URL. After
+// TRANSACTIONS_MAX machines, the oldest entry is dropped.
 import { TRANSACTIONS_MAX } from "../limits.ts";
 import type { DhcpClient } from "./client.ts";
 

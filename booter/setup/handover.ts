@@ -1,7 +1,7 @@
 // Accepts the calls of a setup script that another booter sent (docs/booting.md, "A setup whose booter ends"). The
-// control plane finds the run by the SHA-256 of the script's token. The rule is the same as for this booter's own runs:
-// a call is accepted only from the IP address of the run's machine, and this address must belong to the boot record of
-// the port with which the machine logged in.
+// control plane finds the run by the SHA-256 of the script's token. As for this booter's own runs, a call is accepted
+// only from the IP address of the run's machine. This address must belong to the boot record of the port with which the
+// machine logged in.
 //
 // Calls with wrong tokens cause only a limited number of lookups at the control plane. An address without a boot record
 // causes no lookup, one address causes at most one refused lookup per HANDOVER_PAUSE_MS, and at most

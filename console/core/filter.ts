@@ -12,9 +12,9 @@ export function filterOf(text: string): (fields: Fields) => boolean {
 }
 
 /**
- * Splits a text for a server that searches for one word. `word` is the only word without a field and without a `-`. It
- * is empty if there is no such word, or if there are several: one of them may be in a column that the server does not
- * search. The page must search its rows for `rest`.
+ * Splits a text for a server that searches for one word. `word` is the only word without a field and without a `-`.
+ * `word` is empty if there is no such word, or if there are several, because one of them may be in a column that the
+ * server does not search. The page must search its rows for `rest`.
  */
 export function serverWord(
   text: string,

@@ -1,6 +1,6 @@
 // Holds the session of the signed-in user. Its token is in a cookie that scripts cannot read (docs/web-console.md,
 // "Sessions"). All tabs of the browser share the cookie, so another tab may sign in as another user. This page shows
-// the data of one user, so it then closes, and sends no more writes.
+// the data of one user. So when another user signs in, the page closes and sends no more writes.
 import { signal } from "@preact/signals";
 import type { Capability } from "../../src/contract/enums.ts";
 import type { Whoami } from "../../src/contract/api-key.ts";
@@ -106,7 +106,7 @@ export function rootOnly(): string | null {
   return me.value?.is_root === true ? fullScopeOnly() : "Only the root operator may do this";
 }
 
-/** Returns why the caller may not do what a capability permits; null if the caller may. */
+/** Returns why the caller may not use a capability; null if the caller may. */
 export function needs(capability: Capability): string | null {
   const who = me.value;
   return who?.is_root === true || who?.capabilities.includes(capability) === true

@@ -23,7 +23,7 @@ type Props<R> = {
   readonly limit?: {
     readonly rows: number;
     readonly which: "newest" | "first";
-    /** Shown if the list may have more rows: how the user finds the other rows. */
+    /** Explains how the user finds further rows. It is shown if the list may have more rows. */
     readonly others?: ComponentChildren;
   };
   /** The part of the text in the address for which the query has not searched the rows. Default: the whole text. */

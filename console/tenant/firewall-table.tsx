@@ -1,5 +1,5 @@
-// Shows the rules of a firewall in a table whose cells are edited in place. Alt-arrow moves a rule in the order of
-// evaluation.
+// Shows the rules of a firewall in a table whose cells are edited in place. Alt with an arrow key moves a rule in the
+// order of evaluation.
 import type { ComponentChildren, JSX } from "preact";
 import { FIREWALL_ACTIONS, FIREWALL_DIRECTIONS, FIREWALL_PROTOCOLS } from "../../src/contract/enums.ts";
 import { DRAFT_FIELDS, type DraftRow, moved } from "../core/firewall-draft.ts";

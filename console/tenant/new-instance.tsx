@@ -54,7 +54,8 @@ export function NewInstance({ place }: { readonly place: Place }) {
       )}
       {isRead && (
         <Form
-          // The first image and the first subnet set the initial values. Later ones must not clear a filled form.
+          // The first image and the first subnet set the initial values. If other images or subnets arrive later, they
+          // must not clear a filled form.
           key={`${(images.data?.length ?? 0) > 0} ${(subnets.data?.length ?? 0) > 0}`}
           button="Create"
           onValues={(next) => (values.value = next)}

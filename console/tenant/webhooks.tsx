@@ -1,4 +1,4 @@
-// Shows the webhooks of a project: URLs that get its events.
+// Shows the webhooks of a project: the URLs that get the project's events.
 import { useSignal } from "@preact/signals";
 import type { Webhook, WebhookCreated, WebhookPatch } from "../../src/contract/webhook.ts";
 import type { Action, Field, Values } from "../core/action.ts";
@@ -43,7 +43,7 @@ export function Webhooks({ place }: { readonly place: Place }) {
       open={({ id }) => `/webhooks/${id}`}
       actionsOf={webhookActions}
       actions={[create(place, (made) => (secret.value = made))]}
-      empty={<p>The project has no webhooks. A webhook sends its events to a URL of yours.</p>}
+      empty={<p>The project has no webhooks. A webhook sends the events of the project to your URL.</p>}
       cli={tenantctl("webhook list")}
     >
       {secret.value !== null && (

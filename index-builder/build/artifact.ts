@@ -20,8 +20,9 @@ export type ArtifactSetting = {
 
 /**
  * Returns the artifact to publish for an image.
- * @throws VendorFault gone or not_recorded if the image does not exist, held if its sources contradict each other or a
- * known release would get an image without a hash, or another fault of a document
+ * @throws VendorFault `gone` if the image does not exist; `not_recorded` if no response is recorded for it; `held` if
+ * its sources contradict each other, or if a known release would get an image without a hash; or another fault of a
+ * document
  */
 export async function resolveArtifact(draft: ArtifactDraft, setting: ArtifactSetting): Promise<Artifact> {
   const before = setting.previous(draft.url);

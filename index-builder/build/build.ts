@@ -26,8 +26,8 @@ export type BuildSetting = {
 
 /**
  * Returns the build to publish, or null if no image is available.
- * @throws VendorFault gone if the default image does not exist, held if a hash or size changed under the same build id,
- * or another fault of an image
+ * @throws VendorFault `gone` if the default image does not exist; `held` if a hash or size changed under the same build
+ * id; or another fault of an image
  */
 export async function resolveBuild(draft: BuildDraft, setting: BuildSetting): Promise<Build | null> {
   if (!isName(draft.build)) throw new VendorFault("unreadable", `"${draft.build}" cannot be a build id`);

@@ -1,5 +1,5 @@
--- Handles the time windows of count_denial that are over: audits the sum of each window with denials and begins a new
--- window, and deletes each window without denials. Returns the number of handled windows.
+-- Handles the time windows of count_denial that are over. Audits the sum of each window with denials, and begins a new
+-- window. Deletes each window without denials. Returns the number of handled windows.
 create or replace function close_denials(window_s int) returns int language plpgsql volatile as $$
 declare
   counted denial_window;

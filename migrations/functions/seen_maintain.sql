@@ -1,5 +1,5 @@
--- Creates the partitions of the table seen from yesterday to the day after tomorrow, and removes the ids of the days
--- before the last `keep_days`, except the ids of tells in the outbox: such a tell may be delivered again. Days are days
+-- Creates the partitions of the table seen from yesterday to the day after tomorrow. Removes the ids of the days before
+-- the last `keep_days`. Keeps the ids of tells in the outbox, because such a tell may be delivered again. Days are days
 -- in UTC, like the bounds of the partitions, in every time zone of the session. They are days of the database's clock
 -- and not of berth_now(), because message ids contain the time of the database's clock. Runs with the rights of its
 -- owner, because the server's own role may not change tables.

@@ -1,5 +1,5 @@
--- Returns the oldest waiting delivery of a webhook, with the values that a process needs to send the delivery; no row
--- if no delivery waits or the webhook is disabled.
+-- Returns the oldest waiting delivery of a webhook, with the values that a process needs to send the delivery. Returns
+-- no row if no delivery waits, or if the webhook is disabled.
 create or replace function webhook_next(of_webhook uuid, of_claim uuid)
 returns table (webhook_id uuid, claim uuid, tenant_id uuid, url text, sealed_secret text, delivery_id uuid, type text,
                event jsonb, attempts int)

@@ -22,8 +22,8 @@ export type Consoles = {
 /** How often the node checks that a VM with open consoles still exists. */
 const LOOK_MS = 1_000;
 /**
- * The longest pause between two dials. Through a proxy, each dial may reach another process than the one that waits: 20
- * dials in CONSOLE_DIAL_S miss one of three processes in 0.03 % of all cases.
+ * The longest pause between two dials. Behind a proxy, a dial may not reach the process that waits for it. With three
+ * processes, all of the 20 dials in CONSOLE_DIAL_S miss that process in 0.03 % of all cases.
  */
 const REDIAL_MAX_MS = 500;
 const GONE = "the instance has no serial console: its machine does not exist on the node";

@@ -49,7 +49,10 @@ export type Migrations = {
   ticketOf(instance_id: string, migration_id: string): string | null;
   /** Whether this node is receiving a VM. If so, the VM's source may connect. */
   awaits(): boolean;
-  /** Carries out a request of the source. Returns the answer, or what to do with the connection after the answer. */
+  /**
+   * Carries out a request of the source. Returns the answer, or a function that uses the connection after an empty
+   * answer.
+   */
   serve(moving: Moving, request: MoveRequest): Promise<Served>;
   /** Sends a VM to the target. At the end, the target has the whole VM, and this node does not run the VM. */
   send(moving: Moving, link: MoveLink, options: SendOptions): Promise<unknown>;

@@ -1,5 +1,5 @@
-// Reads the files that the booter sent to this machine, in /etc/berth of a booted Linux node image: boot.properties
-// with one property per line, and networking.json in the form that SmartOS also gets.
+// Reads the files that the booter sent to this machine. They are in /etc/berth of a booted Linux node image:
+// boot.properties with one property per line, and networking.json in the form that SmartOS also gets.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { canonicalMac } from "../../src/lib/net/mac.ts";

@@ -1,5 +1,5 @@
-// nodeagent netboot disk-layout: computes the pool of this machine with the same code as the control plane's proposal,
-// and prints it in the form of SmartOS's layout tool, which the setup script reads.
+// nodeagent netboot disk-layout: computes the pool of this machine with the same code as the control plane's proposal.
+// Prints the pool in the form of SmartOS's layout tool, which the setup script reads.
 import { layoutOf, layoutOptionError, type LayoutOptions } from "../../src/lib/disk-layout/layout.ts";
 import type { MachineDisk } from "./sysinfo.ts";
 

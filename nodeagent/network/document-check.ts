@@ -27,7 +27,7 @@ const HOST_NAME = /^\P{Cc}{0,253}$/u;
 type Fields = Readonly<Record<string, unknown>>;
 type Test = (value: unknown) => boolean;
 
-/** Returns what is wrong with a document, as a sentence with the field; null if the node can apply it. */
+/** Returns a sentence that names a wrong field of a document; null if the node can apply the document. */
 export function documentProblem(given: unknown): string | null {
   if (!isFields(given)) return "the document is not an object";
   if (given.format !== FORMAT) {

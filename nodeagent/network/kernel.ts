@@ -215,8 +215,8 @@ export function kernelNetwork(place: NodePlace, run: Run = runProgram): KernelNe
   }
 
   /**
-   * Sets up each tap that is not up or has a wrong MAC or MTU: gives it the gateway's MAC, the document's MTU and the
-   * settings of a routed port.
+   * Sets up each tap that is down, or has a wrong MAC or MTU. Such a tap gets the gateway's MAC, the document's MTU and
+   * the settings of a routed port.
    */
   async function setTaps(namespace: string, { local_nics, mtu }: NetworkDocument, links: string): Promise<void> {
     const present = new Map(linksOf(links).map((link) => [link.ifname, link]));

@@ -37,7 +37,7 @@ export type NetworkDriver = {
    */
   apply(document: NetworkDocument, taps?: AttachedTaps, options?: ApplyOptions): Promise<Applied>;
   /**
-   * Lets the NAT gateways with these public addresses run on this node for so many seconds from now. Then the kernel
+   * Lets the NAT gateways with these public addresses run on this node for `left_s` seconds from now. Then the kernel
    * stops them, even if the agent does not run.
    */
   holdGateways(vni: number, addresses: readonly string[], left_s: number): Promise<void>;

@@ -29,7 +29,7 @@ export type NodeNetwork = NetworkWaits & {
   have(): Readonly<Record<string, number>>;
   documents(): readonly NetworkDocument[];
   inspect: NetworkDriver["inspect"];
-  /** Applies the stored documents after a start of the agent. Logs what fails; `repair` tries again. */
+  /** Applies the stored documents after a start of the agent. Logs failures; `repair` tries again. */
   restore(): Promise<void>;
   /** Stores and applies a document. Returns null if a newer one is stored, or if it names no VPC or generation. */
   take(document: unknown): Promise<Realization | null>;
@@ -100,7 +100,8 @@ export function createNodeNetwork(options: NodeNetworkOptions): NodeNetwork {
       // The filter of senders comes before the routes, so that the first packets of a new node are accepted.
       await senders.set();
       // If the document is newer than the one that was applied, the driver does not read the router, because a tenant
-      // is waiting. Otherwise the driver reads the router to find changes by other processes, and what a failure left.
+      // is waiting. Otherwise the driver reads the router to find changes by other processes, and the remains of a
+      // failed attempt.
       const trusts_last = before?.problem === null && before.generation < generation;
       const applied = await driver.apply(document, tapsOf(vpc_id), { trusts_last });
       await holdGateways(document);

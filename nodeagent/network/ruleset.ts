@@ -214,8 +214,8 @@ const OUTPUT = base("output", "filter hook output priority filter; policy accept
 ]);
 
 /**
- * Filters the packets of the external network before any other chain: no source may be in the VPC, because the firewall
- * trusts such sources, and each destination must be an address of the external device.
+ * Filters the packets of the external network before any other chain. No source may be in the VPC, because the firewall
+ * trusts such sources. Each destination must be an address of the external device.
  */
 function arrivingChain({ blocks }: NetworkDocument): string[] {
   return base("arriving", "filter hook prerouting priority raw; policy accept", [

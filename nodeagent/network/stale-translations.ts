@@ -1,15 +1,15 @@
-// Finds the open connections whose translation of addresses the document no longer makes: a floating IP has moved to
-// another NIC, or a port forward has changed. The kernel translates by the first packet of a connection, so the later
-// packets would still pass to the earlier NIC. The router deletes such a connection from conntrack, and the next packet
-// begins it again with the new rules. Each deletion reads conntrack's whole table, so one deletion selects all
-// connections of a translation.
+// Finds the open connections whose translation of addresses is no longer in the document. For example, a floating IP
+// has moved to another NIC, or a port forward has changed. The kernel translates by the first packet of a connection,
+// so the later packets would still pass to the earlier NIC. The router deletes such a connection from conntrack, and
+// the next packet begins it again with the new rules. Each deletion reads conntrack's whole table, so one deletion
+// selects all connections of a translation.
 import type { NetworkDocument } from "../../src/contract/network-document.ts";
 import type { Connection } from "./connections.ts";
 import { floatingPairs } from "./translation.ts";
 
 /**
  * Returns the arguments of `conntrack` that select all connections with this connection's translation. Returns null if
- * the document still makes the translation.
+ * the document still has the translation.
  */
 type StaleOf = (connection: Connection) => string | null;
 

@@ -43,7 +43,9 @@ const DECOMPRESSORS: Readonly<Record<string, string>> = {
 const OTHERS_PASS = 0o001;
 const TUN = "/dev/net/tun";
 
-/** Returns the findings in the order in which to fix them. Changes nothing: removes the one file that it creates. */
+/**
+ * Returns the findings in the order in which to fix them. Removes the one file that it creates, so it changes nothing.
+ */
 export async function checkMachine(folders: Folders): Promise<readonly Finding[]> {
   const host = await detectHost({ folders, signal: new AbortController().signal, log: () => {} });
   return [

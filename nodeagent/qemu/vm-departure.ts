@@ -179,7 +179,7 @@ export function qemuDepartures({ host, store, power, vms }: Moves): Departures {
       "downtime-limit": DOWNTIME_LIMIT_MS,
     });
     await options.isWanted();
-    // Without KVM, QEMU 7.2 does not see every write of a guest that runs while its memory is sent: the target then has
+    // Without KVM, QEMU 7.2 does not see every write of a guest that runs while its memory is sent. The target then has
     // old pages, and the guest fails there sooner or later. So an emulated guest is paused first.
     const pausesFirst = host.accelerator === "tcg";
     if (pausesFirst) {

@@ -54,7 +54,7 @@ export async function draftDisk(
   return draft;
 }
 
-/** Replaces a disk by a new disk with no data except its base image, if it has one. */
+/** Replaces a disk by a new disk without data. The new disk refers to the same base image, if there is one. */
 export async function recreateDisk(places: VmPlaces, disk: VmDisk, uid: number): Promise<void> {
   await rm(places.disk(disk.id), { force: true });
   await createDisk(places, disk, { uid, has_base: disk.image_sha256 !== null });

@@ -1,5 +1,5 @@
 // Serves DNS by TCP to the guests of one router. All routers of a node share one process, so a guest must not use up
-// the process's file descriptors or memory: a connection ends if its guest sends no question in time, or does not read
+// the process's file descriptors or memory. A connection ends if its guest sends no question in time, or does not read
 // the answers. The router's ruleset also limits the connections of each guest.
 import { ROUTER_CONNECTIONS_MAX } from "../ruleset.ts";
 import type { Bun, Listener, TcpSocket } from "./bun.ts";
@@ -13,8 +13,9 @@ const TCP_BYTES_MAX = 4_096;
  */
 const UNSENT_BYTES_MAX = 2 * (2 + 65_535);
 /**
- * A connection ends after so many seconds without a whole question. RFC 7766 recommends a few seconds, and the
- * resolvers may need some of this time to answer. Parts of a question do not count: a guest could send single bytes.
+ * The number of seconds without a whole question after which a connection ends. RFC 7766 recommends a few seconds, and
+ * the resolvers may need some of this time to answer. Parts of a question do not count: a guest could send single
+ * bytes.
  */
 const QUESTION_WAIT_S = 10;
 

@@ -244,7 +244,7 @@ test("a release of a floating IP waits until the router no longer has the addres
   const released = () => network.floatingIpReleased(NIC.id, address, SIGNAL);
   await network.take(documentOf(has, "n1", 7));
   await expect(released()).rejects.toThrow(
-    "this node has not released 203.0.113.7: the document without it has not arrived",
+    "this node has not released 203.0.113.7: the document without the address has not arrived",
   );
   trouble.why = "nft is not installed";
   await network.take(documentOf(A, "n1", 8));
