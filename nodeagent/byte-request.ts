@@ -16,7 +16,10 @@ export type ByteRequest = {
   readonly limit_ms?: number;
 };
 
-/** Sends a request until it has the answer 200. Throws a Failure with the server's message if it is refused. */
+/**
+ * Sends a request until it has the answer 200, at most TRIES_MAX times. Throws a Failure with the server's message or
+ * the last error.
+ */
 export async function askForBytes(agent: Agent, request: ByteRequest): Promise<Response> {
   const { environment, link } = agent;
   const { what, path, api_key, method = "GET", body, limit_ms = REQUEST_LIMIT_MS } = request;

@@ -1,6 +1,6 @@
-// The transitions of a saga. A saga runs forward step by step, unwinds after a failure, and becomes stuck if an undo
-// fails too often. Each tick is one unit: the step's writes commit with the saga's row or not at all. A step with
-// `follows` (actors/engine/saga.ts) needs no tick of its own.
+// The transitions of a saga. A saga runs forward step by step, and unwinds after a failure. It becomes stuck if an undo
+// fails too often, or if the job of an undo fails once. Each tick is one unit: the step's writes commit with the saga's
+// row or not at all. A step with `follows` (actors/engine/saga.ts) needs no tick of its own.
 import { conflict } from "../../src/contract/fault.ts";
 import { go, refuse, reply } from "../engine/effects.ts";
 import { type SagaDefinition, type StepDefinition, type StepPart, waitId } from "../engine/saga.ts";
@@ -21,7 +21,7 @@ import {
 } from "./parts.ts";
 import type { Ending, SagaState, StepRecord } from "./state.ts";
 
-/** The number of attempts of an undo, with growing delays, after which the saga becomes stuck. */
+/** The number of attempts of an undo without a job, with growing delays, after which the saga becomes stuck. */
 export const UNDO_TRIES_MAX = 5;
 const UNDO_RETRY_MS = 1_000;
 /** The parts that can refuse the whole commit. */

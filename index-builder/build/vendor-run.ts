@@ -1,5 +1,5 @@
-// Builds one vendor's part of the tree. A run with a transient fault is repeated. After any other fault the vendor
-// fails, and the caller keeps the vendor's last good files.
+// Builds one vendor's part of the tree. A run with a transient fault is repeated, up to ATTEMPTS runs. After the last
+// run, or after any other fault, the vendor fails, and the caller keeps the vendor's last good files.
 import { isFault, messageOf, VendorFault } from "../fault.ts";
 import { NO_TRUST, type VendorTrust } from "../signatures/trust.ts";
 import type { DistroTree } from "../tree/tree.ts";

@@ -1,7 +1,7 @@
 // Implements the metadata service of one VPC, which answers HTTP requests of guests. The source address identifies the
-// guest, because the router does not let a guest choose its address. Every other request needs a token from an earlier
-// PUT request, and the service refuses requests through a proxy. So a program in the guest that fetches pages for
-// others does not leak the guest's data.
+// guest, because the router does not let a guest choose its address. A guest first gets a token with a PUT request, and
+// every other request needs this token. The service also refuses requests that passed through a proxy. So a program in
+// the guest that fetches pages for others does not leak the guest's data.
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { Guest } from "./guest-plan.ts";
 
