@@ -101,7 +101,10 @@ export function statusLoop(
   };
 }
 
-/** Reports the capacity. This loop sends the first report, and the polls carry the later ones. */
+/**
+ * Reports the capacity. This loop sends the first report. The polls carry the later ones; without polls, this loop
+ * sends them, too.
+ */
 export function capacityLoop(
   { driver, environment, timers }: Agent,
   polls: () => Pick<Polls, "carries">,

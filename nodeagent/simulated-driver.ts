@@ -163,7 +163,7 @@ function newBoot(platform_image: string): Pick<Machine, "boot_time" | "boot_id" 
   return { boot_time: new Date().toISOString(), boot_id: randomUUID(), platform_image };
 }
 
-/** Returns the inventory in the form of the platform's own tool, sysinfo. */
+/** Returns the inventory in the form of SmartOS's tool sysinfo. */
 function sysinfoOf({ server_uuid, hostname, disks, platform_image }: Machine): object {
   const hex = server_uuid.replaceAll("-", "");
   const mac = ["02", ...hex.slice(-10).match(/../g)!].join(":");

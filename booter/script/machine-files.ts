@@ -10,7 +10,7 @@ const FOLDER = "etc/berth";
 /** Returns the archive: networking.json, and boot.properties with the booter's kernel properties and more values. */
 export function machineFiles(parts: ArgumentParts & { readonly origin: string; readonly stamp: string }): Uint8Array {
   const { facts, kind, origin, stamp } = parts;
-  // The arguments of operators are on the command line of a Linux kernel.
+  // The arguments of operators are on the command line of the Linux kernel, so boot.properties does not contain them.
   const boot_arguments = { kernel_args: [], console: facts.boot_arguments.console };
   const { properties } = kernelLine({ ...parts, facts: { ...facts, boot_arguments }, extra: [] });
   const lines = [

@@ -1,5 +1,5 @@
 // Writes the iPXE script of one machine. The script loads a kernel with its arguments, an archive, and the machine's
-// own files. A rescue boot of SmartOS loads no own files.
+// own files. A rescue boot of SmartOS does not load the machine's own files.
 import { reservedKernelArgument } from "../../src/lib/text/kernel-argument.ts";
 import { SCRIPT_BYTES_MAX } from "../limits.ts";
 import {

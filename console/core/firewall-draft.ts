@@ -83,9 +83,9 @@ function hiddenOf({ description, source_ports, icmp_type_code }: FirewallRule): 
 
 /**
  * Returns the body of the PUT. `rules` are the rules from the start of the edit, and `now` are the server's rules.
- * Fields that the table does not edit keep their values. The server checks the body. A
- * rule without labels in the body keeps the labels of the server's rule with the same name. So the body contains the
- * labels of a renamed rule. The labels come from `now`, because they can change during the edit.
+ * Fields that the table does not edit keep their values. The server checks the body. A rule without labels in the body
+ * keeps the labels of the server's rule with the same name. So the body contains the labels of a renamed rule. The
+ * labels come from `now`, because they can change during the edit.
  */
 export function bodyOf(rules: readonly FirewallRule[], now: readonly FirewallRule[], rows: readonly DraftRow[]) {
   return {

@@ -87,7 +87,7 @@ export function Operations() {
       empty={
         <p>
           {state === "" ? "No operation has run." : `No operation is ${words(state)}.`}{" "}
-          One starts when a node joins or an instance is created.
+          An operation starts when a node joins or an instance is created.
         </p>
       }
       cli={command([program, "operation", "list"], isOperator() ? { "--state": state } : {})}

@@ -52,7 +52,7 @@ export function utilization(before: Ticks, after: Ticks): number {
   return all <= 0 ? 0 : Math.min(1, Math.max(0, (after.busy - before.busy) / all));
 }
 
-/** Reads the inventory, in the form of the platform's own tool sysinfo. */
+/** Reads the inventory, in the form of SmartOS's tool sysinfo. */
 export async function readSysinfo(server_uuid: string, host: string, folders = SYSTEM_FOLDERS): Promise<object> {
   const { cores, threads } = processorsOf(await readFile(join(folders.proc, "cpuinfo"), "utf8"));
   const meminfo = await readFile(join(folders.proc, "meminfo"), "utf8");

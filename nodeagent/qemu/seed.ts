@@ -39,7 +39,10 @@ export function seedFiles(plan: SeedPlan, mtus: VpcMtus): Readonly<Record<string
   };
 }
 
-/** The characters of an instance's name that a hostname may have. */
+/**
+ * Returns a hostname that is made from an instance's name. A hyphen replaces the characters that a hostname may not
+ * have.
+ */
 function hostnameOf(name: string): string {
   const host = name.toLowerCase().replace(/[^a-z0-9-]+/g, "-").replace(/^-+|-+$/g, "").slice(0, 63);
   return host === "" ? "instance" : host;
@@ -66,7 +69,10 @@ function isPlainCloudConfig(text: string): boolean {
     (content[0] === undefined || !/^[\s-]/.test(content[0]));
 }
 
-/** Writes the addresses of each NIC. Only the first NIC has default routes and the router's DNS server. */
+/**
+ * Returns the file network-config, which sets the addresses of each NIC. Only the first NIC has default routes and the
+ * router's DNS server.
+ */
 export function networkConfig({ nics, subnets }: Pick<SeedPlan, "nics" | "subnets">, mtus: VpcMtus): string {
   const blocks = new Map(subnets.map((subnet) => [subnet.id, subnet]));
   const ethernets = nics.map((nic, index) => {
@@ -102,7 +108,7 @@ function ipv4Of(address: string, block: string): { readonly address: string; rea
   return { address: `${address}/${cidr.prefix}`, gateway: formatIp({ family: 4, value: cidr.network + 1n }) };
 }
 
-/** A double-quoted scalar of YAML; JSON has the same form. */
+/** Returns the text as a double-quoted scalar of YAML; JSON has the same form. */
 function quoted(text: string): string {
   return JSON.stringify(text);
 }

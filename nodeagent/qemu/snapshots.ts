@@ -79,7 +79,10 @@ export function snapshots({ store, places, qmp, isSilent, log, signal: agent_sig
     return is_frozen ? "frozen" : "crash";
   }
 
-  /** Freezes the guest's file systems. Returns false if the guest has no agent, or the agent froze nothing. */
+  /**
+   * Freezes the guest's file systems. Returns false if the guest has no agent, the agent froze nothing, or the attempt
+   * failed.
+   */
   async function freeze(vm: VmRecord): Promise<boolean> {
     if (!await mayThaw(vm)) return false;
     try {

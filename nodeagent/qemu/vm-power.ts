@@ -1,5 +1,5 @@
 // Starts and stops VMs, and watches the running VMs. Every step is on disk before the next step begins. So after a
-// restart, the agent completes VMs in `starting` and `stopping`, and reconnects to VMs in `on`.
+// restart, the agent completes interrupted starts and stops, and reconnects to VMs in `on`.
 import { rm } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { EXIT } from "../../cli/internal/exit-code.ts";
