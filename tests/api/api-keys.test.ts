@@ -165,7 +165,7 @@ describe("Idempotency-Key", () => {
     expect(keys.filter((key: { description: string }) => key.description === "second body")).toHaveLength(0);
   });
 
-  test("an Idempotency-Key counts separately for each user and path", async () => {
+  test("the same Idempotency-Key of another user, or for another path, identifies another request", async () => {
     const headers = { "idempotency-key": "shared-words" };
     const user = await addUser(t.db, "idempotent");
     const mine = await make({ description: "same" }, headers);

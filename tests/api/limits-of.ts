@@ -1,4 +1,5 @@
-// Returns the limits of a route's body for the caller whose request it is: a node or the root operator.
+// Returns the limits of a route's body. The caller of an agent's route is a node, and the caller of any other route is
+// the root operator.
 import { type BodyLimits, bodyLimits } from "../../src/http/body-limits.ts";
 
 const OPERATOR = {

@@ -1,5 +1,5 @@
 // Inserts a non-root user into the database. The user has a key and no password. The API cannot create such a user,
-// because it requires a password.
+// because it requires a password for each new user.
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import type { Db } from "../../src/db/pool.ts";
 import { formatApiKey } from "../../src/lib/ids/api-key.ts";
