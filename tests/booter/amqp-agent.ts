@@ -5,8 +5,8 @@ import { type AmqpClient, bind, consume, declare, openChannel } from "../../cli/
 export type AgentIdentity = { readonly server_uuid: string; readonly mac: string };
 
 /**
- * Repeats the agent's steps after its login, in the same order. It opens three channels, the request queue and the ping
- * queue.
+ * Sends the same commands as the agent after its login, in the same order. They open three channels, the request queue
+ * and the ping queue.
  */
 export async function actAsAgent(client: AmqpClient, { server_uuid, mac }: AgentIdentity): Promise<void> {
   for (const channel of [1, 2, 3]) await openChannel(client, channel);
@@ -17,7 +17,7 @@ export async function actAsAgent(client: AmqpClient, { server_uuid, mac }: Agent
     `ur.execute.${server_uuid}.*`,
     "ur.broadcast.*.*",
   ];
-  // Binds the key twice, because the agent does so after a broken connection.
+  // Binds each key twice, because the agent does so after a broken connection.
   for (const key of [...keys, ...keys]) await bind(client, 2, request, key);
   client.send(2, 60, 10, u32(0), u16(1), u8(0));
   await client.expect("60.11");

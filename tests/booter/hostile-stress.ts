@@ -1,6 +1,6 @@
 // Feeds mutated packets to the parsers in this process: a million DHCP packets, a million AMQP frames and a million
-// TFTP packets. No exception may escape, only the machine that may boot may get a DHCP reply, and the memory use must
-// not grow.
+// TFTP packets. No exception may escape, only the machine that may boot may get a DHCP reply, and the heap may grow
+// only a little.
 import process from "node:process";
 import { expect, test } from "vitest";
 import { mutatedAmqp, mutatedDhcp, mutatedTftp } from "./mutations.ts";
@@ -18,7 +18,7 @@ test.each([
   ["DHCP packets", PACKETS, mutatedDhcp],
   ["AMQP frames", PACKETS / FRAMES, mutatedAmqp],
   ["TFTP packets", PACKETS, mutatedTftp],
-])("1,000,000 mutated %s cause no violation and no growth of the memory use", (_name, count, mutated) => {
+])("1,000,000 mutated %s cause no violation, and the heap grows by less than 64 MB", (_name, count, mutated) => {
   mutated(count / 10);
   const before = process.memoryUsage().heapUsed;
   const { reached, violations } = mutated(count);

@@ -50,7 +50,7 @@ test.concurrent("a script that no booter answers exits with 1 and changes no dis
   expect(err).toContain("the values of this run could not be fetched");
 });
 
-test("the script does not replace an address that does not belong to a booter", async () => {
+test("an address that only begins like the address of a booter is not replaced by the address of another booter", async () => {
   const machine = await fixture.machine();
   const { code } = await machine.start({ BOOTER_URL: fixture.base, BOOTER_PEERS: OFF });
   expect(code).toBe(113);
