@@ -6,7 +6,7 @@ import { createEscape } from "../../cli/internal/console-escape.ts";
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 
-describe("the escape", () => {
+describe("the escape character ~", () => {
   const typed = (...pieces: string[]) => {
     const escape = createEscape();
     return pieces.map((piece) => {
@@ -15,13 +15,13 @@ describe("the escape", () => {
     });
   };
 
-  test("ends the console if ~. is at the beginning of a line", () => {
+  test("ends the console if it begins a line and . follows", () => {
     expect(typed("~.")).toEqual([["", "leave"]]);
     expect(typed("ls\r", "~", ".")).toEqual([["ls\r", null], ["", null], ["", "leave"]]);
     expect(typed("ls\n~.rest")).toEqual([["ls\n", "leave"]]);
   });
 
-  test("has no effect inside a line, and ~~ sends one ~", () => {
+  test("has no effect inside a line, and is sent once if it is typed twice", () => {
     expect(typed("a~.")).toEqual([["a~.", null]]);
     expect(typed("~~.")).toEqual([["~.", null]]);
   });

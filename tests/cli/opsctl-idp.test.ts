@@ -38,7 +38,7 @@ test("an operator sets, shows and removes the identity provider of a tenant", as
   expect(nobody.err()).toContain("error: Not Found (");
 });
 
-test("without a terminal and without --client-secret-stdin the command fails before any request", async () => {
+test("without a terminal and without --client-secret-stdin, the command fails and changes nothing", async () => {
   const refused = await at.run(SET, { isTTY: false });
   expect(refused.code).toBe(2);
   expect(refused.err()).toContain("there is no prompt for the client secret; pass --client-secret-stdin");

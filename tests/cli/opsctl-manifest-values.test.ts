@@ -48,7 +48,7 @@ test.each([
   await applyTwice(subnet(fields));
 });
 
-test("a text that is no address is refused before any request", async () => {
+test("a text that is not an IP address is refused", async () => {
   const ran = await apply(subnet("name: d, ipv4_block: 192.0.2.0/24, gateway_ipv4: first"));
   expect(ran).toMatchObject({ code: EXIT.usage, out: "" });
   expect(ran.err).toContain("external_subnets[0]: gateway_ipv4 must be an IP address");

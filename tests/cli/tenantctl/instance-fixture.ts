@@ -1,4 +1,4 @@
-// Returns a fake project with one instance, for the tests of `tenantctl instance`.
+// Defines a fake project with one instance and the answers of its server, for the tests of `tenantctl instance`.
 import { IMAGE_ID, INSTANCE, PRIMARY_NIC, PROJECT, SUBNET, TENANT, VPC } from "./records.ts";
 import { serving, tenantctl, TOKEN_ENV } from "./run.ts";
 

@@ -1,4 +1,4 @@
-// Tests `tenantctl webhook`: the deliveries and secrets of webhooks.
+// Tests `tenantctl webhook`, and output formats that `create` refuses because they would not show the secret.
 import { expect, test } from "vitest";
 import { opsctl } from "../opsctl.ts";
 import { requestsOf, serving, tenantctl } from "./run.ts";
