@@ -30,7 +30,7 @@ export function imageBody({ url, sha256, size_bytes, content_bytes }: Source) {
   return content_bytes === undefined ? image : { ...image, content_bytes };
 }
 
-/** Creates an instance, waits until it runs, and returns it. Throws the reason if the creation fails. */
+/** Sends a request that creates an instance. By default, the answer arrives when the instance runs or has failed. */
 export function makeInstance(
   g: InstanceFixture,
   change: object = {},

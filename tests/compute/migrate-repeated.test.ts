@@ -19,7 +19,7 @@ const cordon = async ({ server_uuid }: Node, cordoned: boolean) =>
 test.each([
   ["no node can take it", false, () => Promise.resolve()],
   ["the named node cannot take it", true, () => Promise.resolve()],
-  ["it was deleted", false, (id: string) => a.destroy(id)],
+  ["the instance was deleted", false, (id: string) => a.destroy(id)],
 ])("a repeated request to migrate an instance gets the first answer when %s", async (_what, is_named, end) => {
   const { id } = await a.running();
   await cordon(target, false);
