@@ -19,7 +19,7 @@ const ASKS_LATER: ReadonlyMap<string, string> = new Map([
   ["/drain-by-label", "Show the plan"],
   ["/audit-verification", "Verify"],
 ]);
-/** Pages that do not read their objects again: forms, and the page of an object that never changes. Ends of paths. */
+/** The ends of the paths of pages that do not read objects again: forms, and a page whose object never changes. */
 const FIXED = ["/factory-reset", "/boot-policy", "/rebuild", "/new-instance", "/audit/1"];
 const PASSWORD = "correct horse battery";
 
