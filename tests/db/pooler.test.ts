@@ -1,5 +1,5 @@
 // A control plane works behind PgBouncer in transaction mode. In this mode, each transaction can get another session of
-// PostgreSQL (BERTH_DIRECT_DATABASE_URL).
+// PostgreSQL. For work that needs one session, the control plane uses BERTH_DIRECT_DATABASE_URL.
 import { spawn } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -34,7 +34,7 @@ async function tablesOfSite(): Promise<number> {
 }
 
 for (const variable of ["BERTH_OWNER_DATABASE_URL", "BERTH_DIRECT_DATABASE_URL"]) {
-  test(`a start on a copy does not migrate the database that ${variable} still names`, async () => {
+  test(`a control plane on a copy does not start if ${variable} names the original, and does not migrate the original`, async () => {
     await expect(open(variable, site.url)).rejects.toThrow(`${variable} names another database than DATABASE_URL`);
     expect(await tablesOfSite()).toBe(0);
   });
