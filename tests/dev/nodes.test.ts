@@ -14,7 +14,7 @@ const QUIET_MS = 2_000;
 
 test("the agents end when the process that started them is killed", async () => {
   const folder = await temporaryFolder("dev-nodes");
-  // Never answers, so each agent that runs has a connection open.
+  // The endpoint never answers, so each agent that runs has a connection open.
   const open = new Set<unknown>();
   const endpoint = createServer((socket) => {
     open.add(socket);
