@@ -1,4 +1,4 @@
-// Checks that PostgreSQL can run the doctor's checks without reading whole tables of a site's objects. The exceptions
+// Tests that PostgreSQL can run the doctor's checks without reading whole tables of a site's objects. Most exceptions
 // compare counters with everything that they count (tests/bench/README.md, "Cost and age").
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { behaviors } from "../../actors/registry.ts";
@@ -7,7 +7,7 @@ import { CONDITIONS } from "../../src/doctor/conditions.ts";
 import { invariants } from "../../src/doctor/invariants.ts";
 import { openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 
-/** Tables that grow with the instances of a site. */
+/** The tables of a site's objects. On a large site, they have many rows. */
 const LARGE: readonly string[] = ["instance", "nic", "disk", "route"];
 /** The index contains only the few NICs that have additional addresses. */
 const SMALL_INDEX = "nic_with_additional_ips";
@@ -51,7 +51,7 @@ async function planOf(client: DbClient, query: string): Promise<Plan> {
   return rows[0]!["QUERY PLAN"][0]!.Plan;
 }
 
-test("the checks read no whole table of objects, except the checks that count objects", async () => {
+test("only the listed checks read whole tables of objects", async () => {
   await t.db.withClient(async (client) => {
     await client.query("begin");
     // On small tables, PostgreSQL uses an index only if these plans are disabled.

@@ -1,4 +1,4 @@
-// The doctor's list of a node's documented transitions has a step for each cell of the state table.
+// The doctor's list of a node's documented transitions has a step for each message that the transition table accepts.
 import { expect, test } from "vitest";
 import { cnTable } from "../../actors/cn/transition.ts";
 import { PUBLISHED_STEPS } from "../../src/doctor/published.ts";
