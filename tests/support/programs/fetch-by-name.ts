@@ -1,6 +1,6 @@
-// Fetches URLs through the connector, with a resolver that answers from arguments: `fetch-by-name.ts ADDRESSES URL...`.
-// Prints the status and body, or the error, of each fetch. Environment variables name the trusted certification
-// authorities.
+// Fetches URLs with the connector for outbound requests: `fetch-by-name.ts ADDRESSES URL...`. For every host name, the
+// resolver returns these addresses. Prints the status and body, or the error, of each fetch. Environment variables name
+// the trusted certification authorities.
 import process from "node:process";
 import { fetchOutbound } from "../../../src/outbound/connector.ts";
 import { readRanges } from "../../../src/lib/net/public-address.ts";

@@ -38,7 +38,7 @@ const acts: Readonly<Record<string, () => unknown>> = {
 };
 
 const outcomes: Record<string, string> = {};
-/** Aborts connection attempts, which a network that does not respond would delay for minutes. */
+/** The time limit of an action. On a network that does not respond, a connection attempt would take minutes. */
 const LIMIT_MS = 2_000;
 for (const [name, act] of Object.entries(acts)) {
   try {

@@ -1,4 +1,5 @@
-// Starts the embedded server in the folder argv[0], prints its pid and URL, and keeps it until it is killed.
+// Starts the embedded PostgreSQL in the folder in the first argument, and prints its pid and URL. PostgreSQL runs until
+// this program is killed.
 import process from "node:process";
 import { startEmbedded } from "../../../src/db/embedded.ts";
 

@@ -1,7 +1,7 @@
 // Simulates DNS rebinding in its own namespaces, where /etc/resolv.conf names 127.0.0.1 and lo has a public address.
 // The resolver answers the name rebinding.example with the public address first and with 127.0.0.1 afterwards; other
-// names have no address. A listener on both addresses counts connections of the program in the arguments. Prints the
-// result as JSON.
+// names have no address. Starts the program in the arguments, and counts its connections to each of the two addresses.
+// Prints the result as JSON.
 import { Buffer } from "node:buffer";
 import { spawn } from "node:child_process";
 import { createSocket } from "node:dgram";
