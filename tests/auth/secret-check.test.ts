@@ -56,7 +56,7 @@ test("the secret can be moved from the database into BERTH_SECRET_KEY", async ()
   await expect(start(OTHER_KEY)).rejects.toThrow("another secret");
 });
 
-test("after the owner deleted the row of the check, only the next secret is accepted", async () => {
+test("after the owner deleted the row of secret_check, only the secret of the next start is accepted", async () => {
   await start(SECRET_KEY);
   await owner.query("delete from secret_check");
   await start(OTHER_KEY);
@@ -75,7 +75,7 @@ test("if several servers with different secrets start on a new database at the s
   await db.close();
 });
 
-test("the report role cannot read the derived value", async () => {
+test("the report role cannot read the value in secret_check that is derived from the secret", async () => {
   const reader = openPool({ url: database.url, role: "berth_reader" });
   expect(sqlState(await reader.query("select * from secret_check").catch((error) => error))).toBe("42501");
   await reader.close();
