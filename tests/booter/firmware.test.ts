@@ -1,4 +1,4 @@
-// Machines with ARM64 firmware and machines with Secure Boot boot from the real booter.
+// Machines with Secure Boot, machines with ARM64 firmware, and machines that boot by HTTPS boot from the real booter.
 import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -59,8 +59,8 @@ describe("an ARM64 machine", () => {
   }, 300_000);
 });
 
-// OVMF of Debian 12 offers only old key exchanges. The compiled booter supports them, the runtime of the tests does
-// not.
+// OVMF of Debian 12 offers only old key exchanges. The compiled booter supports them, but the runtime of the tests
+// does not.
 describe("a machine that boots by HTTPS, with the compiled booter", () => {
   const why_not = no_netboot ?? lacking("openssl");
   let folder: TemporaryFolder;

@@ -1,5 +1,5 @@
-// Starts machines with ARM64 firmware, and machines with Secure Boot. Secure Boot uses the test keys of OVMF. Their
-// private key is public.
+// Prepares files and QEMU arguments for machines with ARM64 firmware, with Secure Boot, or with boot by HTTPS. Secure
+// Boot uses the test keys of OVMF. Their private key is public.
 import { execFile } from "node:child_process";
 import { Buffer } from "node:buffer";
 import { chmod, copyFile, readFile, writeFile } from "node:fs/promises";

@@ -26,7 +26,7 @@ test("each peer is asked for the time", async () => {
   ]);
 });
 
-test("a peer that does not answer, or is no booter, causes a warning", async () => {
+test("a peer that does not answer, or is not a booter, causes a warning", async () => {
   const findings = await checked((url) =>
     url.includes(":8080")
       ? Promise.resolve(new Response("<html>", { status: 404 }))

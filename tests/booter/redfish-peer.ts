@@ -16,7 +16,7 @@ export type Told = {
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 };
-/** Answers a request. `undefined` means 404. A function writes the answer itself. */
+/** Returns the answer to a request. `undefined` means 404, and a returned function writes the answer itself. */
 export type Behaviour = (asked: Asked) => Told | undefined | ((to: ServerResponse) => void);
 
 export type Peer = { readonly port: number; readonly asked: Asked[]; close(): Promise<void> };
