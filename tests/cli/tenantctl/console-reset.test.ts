@@ -85,9 +85,14 @@ test("the user can close the console while the reset still runs", async () => {
 });
 
 test.each([
-  ["refused", { status: 409, body: { message: "web-1 is stopped", error_code: "Conflict" } }, 5, "web-1 is stopped"],
+  [
+    "was refused",
+    { status: 409, body: { message: "web-1 is stopped", error_code: "Conflict" } },
+    5,
+    "web-1 is stopped",
+  ],
   ["failed on the node", FAILED, 1, "reset failed: no"],
-])("the console closes with the reason if the reset was %s", async (_how, end, status, reason) => {
+])("the console closes with the reason if the reset %s", async (_how, end, status, reason) => {
   const { code, err } = await consoleOf({ end, runs: 1 });
   expect([code, err]).toEqual([status, expect.stringContaining(reason)]);
 });

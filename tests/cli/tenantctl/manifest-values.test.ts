@@ -74,7 +74,7 @@ test.each([
     `routes: [{ ${ROUTE}, target: { kind: floating_ip, floating_ip: www } }]`,
     "route main/main/drop: the kind of the target must be one of blackhole, reject, virtual_gateway, nat_gateway",
   ],
-])("%s", async (text, problem) => {
+])("the manifest %s is refused before any change", async (text, problem) => {
   const ran = await applied(text);
   expect(ran.asked.filter(({ method }) => method !== "GET")).toEqual([]);
   expect([ran.code, ran.err()]).toEqual([1, `error: ${problem}\n`]);
