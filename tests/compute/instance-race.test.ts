@@ -23,7 +23,7 @@ afterAll(async () => {
   await a.t.close();
 });
 
-/** Completes every job of the node until stopped. */
+/** Completes every job of the node until `stop.wanted` is true. */
 async function work(node: Node, stop: { readonly wanted: boolean }): Promise<void> {
   while (!stop.wanted) {
     const { job } = await node.ask();

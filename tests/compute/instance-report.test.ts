@@ -84,7 +84,7 @@ describe("a node's report", () => {
     await a.destroy(id);
   });
 
-  test("that omits an instance twice in a row sets found_on_host to false and changes no state", async () => {
+  test("that is the second in a row without an instance sets found_on_host to false and changes no state", async () => {
     const { id } = await a.running();
     const found = async () => (await a.show(id)).found_on_host;
     await report({});

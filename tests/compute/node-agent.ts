@@ -10,7 +10,10 @@ import type { SimulatedVm } from "../../nodeagent/simulated-vms.ts";
 import { ADDRESS, type TestControlPlane } from "../support/control-plane.ts";
 import type { JobNode } from "./jobs.ts";
 
-/** A loopback address, so that the agent may fetch images from this machine. Nothing listens on this port. */
+/**
+ * The agent's endpoint, a loopback address, so that the agent may fetch images from this machine. Nothing listens on
+ * this port: the test control plane answers the agent's requests directly.
+ */
 const ENDPOINT = "http://127.0.0.1:9";
 
 export type Call = { readonly method: string; readonly path: string; readonly answer: Response };
