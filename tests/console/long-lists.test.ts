@@ -87,7 +87,7 @@ test("the lists of users and of boot records read one page each", async () => {
 }, LIMIT_MS);
 
 test(
-  "the list of tenants reads the tenants of 50 silos, and the page of a tenant finds it in a later silo",
+  "the list of tenants reads the tenants of 50 silos, and the page of a tenant finds a tenant of a later silo, too",
   async () => {
     const own = await f.site().open();
     const silos = Array.from(

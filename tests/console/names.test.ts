@@ -28,7 +28,7 @@ describe("the objects of an operation", () => {
     ["nat_gateway", "n1", "/nat-gateways/n1"],
     ["cn", "c1", "/nodes/c1"],
     ["fleet", "f1", null],
-  ])("the page of a %s", (scope, id, page) => {
+  ])("the page of a %s (%s) is %s", (scope, id, page) => {
     expect(pageOf({ scope, id }, refs)).toBe(page);
   });
 

@@ -16,7 +16,7 @@ const LIMIT_MS = 600_000;
 
 const f = useConsoleSite();
 
-test("pictures", async () => {
+test("takes pictures of the main pages", async () => {
   const site = f.site();
   for (let at = 0; at < NODES; at++) {
     const node = await addNode(site, {}, { hostname: `r${1 + at % 3}-u${1 + Math.floor(at / 3)}` });

@@ -94,7 +94,7 @@ test(
   LIMIT_MS,
 );
 
-test("a member of the tenant and the root operator may stop its instance", async () => {
+test("a member of the tenant and the root operator may stop the tenant's instance", async () => {
   for (const as of [await f.site().open({ key: g.key }), f.ui()]) {
     await as.show(`/instances/${web1.id}`);
     await button(as, /^Stop t/).waitFor();
