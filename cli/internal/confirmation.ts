@@ -23,7 +23,10 @@ export async function confirm(io: Io, yes: boolean, question: () => Promise<Ques
   await ask(io, keyboard, question);
 }
 
-/** Throws if a user at a terminal does not confirm. Without a terminal it asks nothing: a script names the object. */
+/**
+ * Throws if a user at a terminal does not confirm. Without a terminal it does not ask, because a script names the
+ * object itself.
+ */
 export async function confirmOnTerminal(io: Io, yes: boolean, question: () => Promise<Question>): Promise<void> {
   if (yes) return;
   const keyboard = await io.environment.keyboard();

@@ -16,7 +16,7 @@ type Given = {
   readonly clear?: true | undefined;
 };
 
-/** Returns the body of the request: all arguments and the console, which replace the present ones. */
+/** Returns the body of the request: all arguments and the console. They replace the stored ones. */
 export function argumentsGiven({ kernelArg, console, clear }: Given): BootArguments {
   const is_set = kernelArg !== undefined || console !== undefined;
   if (is_set === (clear === true)) throw usageFailure("pass --kernel-arg or --console, or --clear alone");
@@ -27,7 +27,9 @@ function consoleOf(text: string): BootConsole {
   const [name = "", speed = "115200"] = text.split(":");
   const port = BOOT_CONSOLES.find((each) => each === name);
   if (port !== undefined && /^\d{1,6}$/.test(speed)) return { port, speed: Number(speed) };
-  throw usageFailure(`--console ${text}: must be one of ${BOOT_CONSOLES.join(", ")}, and a speed as in ttyb:57600`);
+  throw usageFailure(
+    `--console ${text}: must be one of ${BOOT_CONSOLES.join(", ")}; a port may have a speed, as in ttyb:57600`,
+  );
 }
 
 export function argumentsText({ kernel_args, console }: BootArguments): string {
