@@ -55,7 +55,7 @@ export async function migrationsWhole(
   client: DbClient,
   { migrations, functions, release }: SchemaFiles,
 ): Promise<CheckResult> {
-  const title = "every migration and function of this build has run, with its present text";
+  const title = "every migration and function of this build is applied, with its current text";
   const { rows } = await client.query<{ number: number; name: string; sha256: string }>(
     "select number, name, sha256 from schema_migration order by number",
   );
@@ -96,8 +96,8 @@ function unlike(files: readonly Recorded[], rows: readonly Recorded[]): string[]
   const recorded = new Map(rows.map((row) => [row.number ?? row.name, row]));
   return files.flatMap(({ number, name, sha256 }) => {
     const row = recorded.get(number ?? name);
-    if (row === undefined) return [`${name} has not run`];
-    return row.sha256 === sha256 ? [] : [`${name} ran with another text, as ${row.name}`];
+    if (row === undefined) return [`${name} was not applied`];
+    return row.sha256 === sha256 ? [] : [`${name} was applied with another text, as ${row.name}`];
   });
 }
 

@@ -249,7 +249,7 @@ test("the checks of both connections see one snapshot, and one connection is eno
     .toEqual(both.checks.map(({ id, title, status }) => ({ id, title, status })));
 });
 
-test("the doctor reports a migration or function that did not run, ran with another text, or is from a newer build", async () => {
+test("the doctor reports a migration or function that is not applied, has another text, or is from a newer build", async () => {
   const migrations = async () => (await report()).checks.find(({ id }) => id === "migrations")!;
   expect(await migrations()).toMatchObject({ status: "ok", facts: [expect.stringMatching(/^up to \d{4}_/)] });
   await t.db.query("insert into schema_migration (number, name, sha256) values (9999, '9999_later.sql', 'any')");
@@ -266,7 +266,7 @@ test("the doctor reports a migration or function that did not run, ran with anot
   await t.db.query(other, [VERSION]);
   expect(await migrations()).toMatchObject({
     status: "fail",
-    found: ["function berth_now ran with another text, as berth_now"],
+    found: ["function berth_now was applied with another text, as berth_now"],
   });
   await t.db.query(other, ["99.0.0"]);
   expect(await migrations()).toMatchObject({
@@ -275,7 +275,7 @@ test("the doctor reports a migration or function that did not run, ran with anot
     mend: "replace this server by the newer build",
   });
   await t.db.query("delete from schema_function where name = 'berth_now'");
-  expect(await migrations()).toMatchObject({ status: "fail", found: ["function berth_now has not run"] });
+  expect(await migrations()).toMatchObject({ status: "fail", found: ["function berth_now was not applied"] });
 });
 
 test.each([
