@@ -15,14 +15,14 @@ export type Read<T> = { readonly data?: T; readonly refusal?: Refusal; readonly 
 
 export type Query<T> = {
   readonly key: string;
-  /** The kinds of records that the data show. A change of one of these kinds causes a new read. */
+  /** The kinds of records that the data shows. A change of one of these kinds causes a new read. */
   readonly kinds: readonly Kind[];
   readonly read: (signal: AbortSignal) => Promise<T>;
   /**
    * Milliseconds for which the entry must stay on screen before it is read, because a fast scroll passes many windows.
    */
   readonly rest_ms?: number;
-  /** Milliseconds after which the data are read again, even without a change. Default: FRESH_MS. */
+  /** Milliseconds after which the data is read again, even without a change. Default: FRESH_MS. */
   readonly fresh_ms?: number;
 };
 
@@ -149,7 +149,7 @@ export function createStore(now: () => number = Date.now) {
   }
 
   /**
-   * Reads a held entry again if its data are older than the entry's own limit or than `limit_ms`, whichever is shorter.
+   * Reads a held entry again if its data is older than the entry's own limit or than `limit_ms`, whichever is shorter.
    */
   function refresh(limit_ms = Infinity): void {
     for (const entry of entries.values()) {

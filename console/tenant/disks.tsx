@@ -87,7 +87,7 @@ function detach(disk: Disk, instance: string): Action {
   return {
     title: `Detach ${disk.name}`,
     button: "Detach",
-    notice: "Unmount the disk in the guest first. Its data stay.",
+    notice: "Unmount the disk in the guest first. Its data stays.",
     refused: writersOnly(),
     cli: () => tenantctl("disk detach", [disk.name], { "--instance": instance }),
     send: async (_, key) => {
@@ -102,7 +102,7 @@ function remove(disk: Disk, instance: string): Action {
     title: `Delete ${disk.name}`,
     button: "Delete",
     isDangerous: true,
-    notice: "The data on the disk are deleted.",
+    notice: "The data on the disk is lost.",
     fields: [{ name: "confirm", label: `Type ${disk.name} to delete it`, mustBe: disk.name }],
     refused: writersOnly(),
     cli: () => tenantctl("disk delete", [disk.name], { "--instance": instance }),

@@ -166,7 +166,7 @@ test("add, detach and delete a data disk, and set labels and the protection on t
   expect(await disks()).toEqual([["data", true]]);
   await keyboard.focusButton("Detach data");
   await keyboard.press("Enter");
-  await own.page.getByText("Its data stay.").waitFor();
+  await own.page.getByText("Its data stays.").waitFor();
   await keyboard.press("Control+Enter");
   await button("Attach data").waitFor();
   expect(await disks()).toEqual([["data", false]]);
