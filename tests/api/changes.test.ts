@@ -65,7 +65,7 @@ describe("an operator", () => {
     expect((await waiting).refs).toContainEqual({ kind: "vpc", id });
   });
 
-  test("without system-read gets only changes of its own objects", async () => {
+  test("with system-read gets changes of every tenant; without it, only changes of its own objects", async () => {
     const reader = await newLogin(t, { capabilities: ["system-read"] });
     const other = await newLogin(t);
     const [of_reader, of_other] = [await read(reader.token), await read(other.token)];

@@ -26,7 +26,7 @@ type Stage = {
   readonly work?: () => Promise<void>;
 };
 
-/** Fields that hold ids or secrets. The test may replace only these fields of an example. */
+/** Fields that hold ids, secrets or epochs. The test may replace only these fields of an example. */
 const NAMING = new Set([
   "claimed_by",
   "server_uuid",

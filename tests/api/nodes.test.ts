@@ -207,7 +207,7 @@ describe("remove", () => {
       "update migration set state = 'completed'",
       "a migration involving this node is in flight; wait for it to finish or abort it",
     ],
-  ])("a node in use gets 409 with the reason: %s", async (put, take, message) => {
+  ])("a node that is in use (%s) gets 409 with the reason", async (put, take, message) => {
     const { server_uuid } = await t.register();
     await t.db.query(put, [server_uuid, randomUUID()]);
     expect(await remove(server_uuid)).toMatchObject({ status: 409, body: { message } });
