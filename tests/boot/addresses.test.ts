@@ -1,5 +1,5 @@
 // A boot record gets the lowest free IP address of the admin network. The commit chooses the address. The record keeps
-// the address as long as the record exists. docs/reliability.md INV-7.
+// the address as long as the record exists (docs/reliability.md, INV-7).
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { expectInvariants } from "../setup/invariants.ts";
