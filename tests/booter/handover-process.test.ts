@@ -26,7 +26,10 @@ let site: ProcessSite;
 let second: BooterProcess;
 let folder: TemporaryFolder;
 let installer: Server;
-/** Called after the control plane has handled a call whose path ends with `next.path`, before its answer is sent. */
+/**
+ * `next.run` is called once: after the control plane has handled a call whose path ends with `next.path`, and before
+ * the answer is sent.
+ */
 let next: { readonly path: string; readonly run: () => Promise<void> } | null = null;
 
 beforeAll(async () => {

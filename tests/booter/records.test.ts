@@ -279,7 +279,7 @@ describe("cached records on disk", () => {
       await writeFile(path, text.slice(0, 100));
       expect(await loadCache(path, SECRET)).toBeNull();
       const bytes = Buffer.from(text);
-      // The first character of the seal is now not valid UTF-8. Its replacement is one character, but has more bytes.
+      // Makes the first byte of the seal invalid UTF-8. A reader would replace it by one character of three bytes.
       bytes[0]! |= 0x80;
       await writeFile(path, bytes);
       expect(await loadCache(path, SECRET)).toBeNull();
