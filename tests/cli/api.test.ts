@@ -44,7 +44,7 @@ const LOST: Outcome[] = [CUT, REFUSED, REFUSED];
 
 test.each([
   ["a POST", ["silo", "create", "acme"], "opsctl silo list"],
-  ["a POST of a noun in a noun", ["cn", "boot", "decommission", MAC, "--yes"], "opsctl cn boot list"],
+  ["a POST of the nested noun `cn boot`", ["cn", "boot", "decommission", MAC, "--yes"], "opsctl cn boot list"],
   ["a DELETE", ["api-key", "delete", NODE_ID], "opsctl api-key list"],
 ])("if the connection breaks after %s was sent, the error names the list command to run", async (_, argv, list) => {
   const ran = await opsctl(argv, { server: inOrder(...LOST) });

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => t.close());
 
-/** Returns a manifest in which the names begin with `silo` and the addresses are 203.0.`net`.0/24. */
+/** Returns a manifest with one silo. The names of its networks begin with `silo`. Their block is 203.0.`net`.0/24. */
 const manifest = (silo: string, net: number) => `
 silos:
   - { name: ${silo}, description: A customer }

@@ -50,7 +50,7 @@ test.each([
   { argv: ["--project", PROJECT], env: KEY_ENV, sent: { project: PROJECT }, hint: "--tenant (or TENANTCTL_TENANT)" },
   { argv: [], env: TOKEN_ENV, sent: { tenant: TENANT }, hint: "--project (or TENANTCTL_PROJECT)" },
 ])(
-  "a command does not send a selector that it does not know, and adds a hint to the server's error: $hint",
+  "a command omits a selector whose value is unknown, and adds a hint to the server's error: $hint",
   async ({ argv, env, ...case_ }) => {
     const refusal = { status: 400, body: { message: REQUIRES, error_code: "MissingScope", request_id: "r1" } };
     const server: Server = (asked) =>
