@@ -71,7 +71,7 @@ describe("a disk", () => {
     await a.destroy(id);
   });
 
-  test("gets 400 for a resize while its instance is neither running nor stopped", async () => {
+  test("cannot be resized while its instance is neither running nor stopped, or has no node", async () => {
     const { id } = await a.running();
     const [{ id: boot }] = await a.disksOf(id);
     const answer = stop(id);

@@ -43,10 +43,10 @@ test("a sample that is repeated immediately is stored only once", async () => {
 });
 
 test.each([
-  ["no object", "much"],
-  ["a list", [METRICS]],
-  ["an unknown key", { "not-an-id": METRICS }],
-])("a report whose metrics are %s is accepted, and stores no sample", async (_title, metrics) => {
+  ["are not an object", "much"],
+  ["are a list", [METRICS]],
+  ["have an unknown key", { "not-an-id": METRICS }],
+])("a report whose metrics %s is accepted, and stores no sample", async (_title, metrics) => {
   await report({ metrics });
   expect((await a.t.db.query("select from instance_metrics where at > berth_now()")).rowCount).toBe(0);
 });
