@@ -1,5 +1,6 @@
 // Tests more flows of the console with the keyboard alone, such as a migration, an evacuation, or a drain by label.
-// Where a flow needs a node's work, the test does the node's jobs in place of its agent.
+// Most titles list the user's steps. Where a flow needs a node's work, the test does the node's jobs in place of its
+// agent.
 import type { Dialog } from "playwright-core";
 import { expect, test } from "vitest";
 import { addNode, type Node } from "../compute/compute-fixture.ts";

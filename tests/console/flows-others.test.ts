@@ -1,5 +1,5 @@
-// Tests what the pages of a tenant do when something else happens meanwhile: another user changes the same object, or
-// the server refuses a part of the request.
+// Tests the pages of a tenant in unusual cases. For example, another user changes the same object, or the server
+// refuses a part of the request.
 import type { Dialog, Route } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { addNode } from "../compute/compute-fixture.ts";
@@ -148,7 +148,7 @@ test("if the first subnet of a new VPC is refused, no VPC stays, and the correct
   expect(await list(`/v1/subnets?vpc=${vpc.id}`)).toMatchObject([{ name: "shop", ipv4_block: "10.20.1.0/24" }]);
 }, LIMIT_MS);
 
-test("the pages of a VPC, a NAT gateway and a webhook lead the navigation to their project", async () => {
+test("on the page of a VPC, a NAT gateway or a webhook, the navigation shows the project of the object", async () => {
   const [vpc] = await list(`/v1/vpcs${g.selectors}`);
   const gateway = okOf(await g.call("POST", `/v1/nat-gateways?vpc=${vpc.id}`, { body: { name: "way" } }));
   const body = { name: "chat", url: "https://hooks.example/berth" };
