@@ -9,7 +9,8 @@ export type Side = "client" | "server";
 /** The bytes to forward. If `cut` is set, the connection is cut after them. */
 export type Passage = { readonly pass: Uint8Array; readonly cut?: boolean };
 /**
- * Inspects the bytes of one connection and returns the bytes to forward. The function may keep some until more arrive.
+ * Inspects the bytes of one connection and returns the bytes to forward. The function may hold some bytes back until
+ * more bytes arrive.
  */
 export type Watch = (direction: Direction, bytes: Uint8Array) => Passage;
 
