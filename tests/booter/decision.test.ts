@@ -144,7 +144,7 @@ describe("images", () => {
   });
 });
 
-describe("a machine whose architecture may differ from that of the policy's image", () => {
+describe("a machine of any architecture", () => {
   const record = (state: "enrolling" | "enrolled", assigned_pi: string | null) => (
     { state, rescue: false, address: "10.0.0.10", assigned_pi }
   );
