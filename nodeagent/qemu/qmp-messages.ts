@@ -56,7 +56,7 @@ export type QmpCommands = MigrationCommands & {
   readonly "query-named-block-nodes": {
     /** `flat`: without the nodes below each node. */
     readonly arguments: { readonly flat: true };
-    readonly answer: readonly { readonly "node-name"?: string }[];
+    readonly answer: readonly { readonly "node-name"?: string; readonly file?: string }[];
   };
   readonly "blockdev-add": {
     readonly arguments: { readonly driver: string; readonly "node-name": string };

@@ -12,6 +12,7 @@ import { noDisk } from "../no-disk.ts";
 import { notAnswering } from "../not-running.ts";
 import { blockNode, blockNodes, closeNodes, dataNames, isAttachedData } from "./block-nodes.ts";
 import type { DataDiskPorts } from "./data-disks.ts";
+import { COPY_CHECK_MS, copyDraft, copyJob, endCopy, mayThaw } from "./disk-copies.ts";
 import { renameDurably } from "./durable-rename.ts";
 import { guestAgentAt } from "./guest-agent.ts";
 import type { Host } from "./host.ts";
@@ -19,10 +20,6 @@ import type { Qmp } from "./qmp.ts";
 import { copyDisk, createDisk, exportDisk, removeDrafted } from "./vm-disks.ts";
 import type { VmDisk, VmRecord } from "./vm-record.ts";
 
-/** Pause between two queries of a copy in progress. */
-const CHECK_MS = 200;
-/** Time that the guest agent has to show that it exists. */
-const PROBE_LIMIT_MS = 3_000;
 /** Maximum number of attempts to thaw the guest, and the pause between two attempts. */
 const THAW_TRIES_MAX = 5;
 const THAW_PAUSE_MS = 1_000;
@@ -33,6 +30,7 @@ type Making = Stoppable & { readonly qmp: Qmp; readonly source: VmDisk; readonly
 /** Returns the operations on snapshots. The caller runs one at a time for each VM. */
 export function snapshots({ store, places, qmp, isSilent, log, signal: agent_signal }: SnapshotPorts) {
   const agentOf = (vm: VmRecord) => guestAgentAt(places(vm.id).socket("qga"));
+  const portsOf = (vm: VmRecord, qmp: Qmp) => ({ qmp, places: places(vm.id), signal: agent_signal });
 
   async function create(
     vm: VmRecord,
@@ -57,9 +55,9 @@ export function snapshots({ store, places, qmp, isSilent, log, signal: agent_sig
 
   /** Copies a disk that QEMU has open. The guest waits only until QEMU has begun to copy. */
   async function copyUsed(vm: VmRecord, { qmp, source, snapshot, signal }: Making): Promise<SnapshotConsistency> {
-    await endCopy(vm, qmp, snapshot.id);
+    await endCopy(portsOf(vm, qmp), snapshot.id);
     const to = places(vm.id).disk(snapshot.id);
-    const draft = draftOf(vm, snapshot.id);
+    const draft = copyDraft(places(vm.id), snapshot.id);
     // QEMU copies only between disks of the same size.
     const empty = { id: snapshot.id, size_bytes: source.size_bytes };
     await createDisk({ ...places(vm.id), disk: () => draft }, empty, { uid: vm.uid, has_base: false });
@@ -69,7 +67,7 @@ export function snapshots({ store, places, qmp, isSilent, log, signal: agent_sig
     try {
       const device = deviceNode(vm, source);
       const copy = { device, target: node, sync: "full", "auto-dismiss": false } as const;
-      await qmp.execute("blockdev-backup", { "job-id": jobOf(snapshot.id), ...copy });
+      await qmp.execute("blockdev-backup", { "job-id": copyJob(snapshot.id), ...copy });
     } finally {
       if (is_frozen) await thaw(vm);
     }
@@ -84,7 +82,7 @@ export function snapshots({ store, places, qmp, isSilent, log, signal: agent_sig
    * failed.
    */
   async function freeze(vm: VmRecord): Promise<boolean> {
-    if (!await mayThaw(vm)) return false;
+    if (!await mayThaw(places(vm.id))) return false;
     try {
       return await agentOf(vm).freeze() > 0;
     } catch (error) {
@@ -93,12 +91,6 @@ export function snapshots({ store, places, qmp, isSilent, log, signal: agent_sig
       await thaw(vm);
       return false;
     }
-  }
-
-  /** Thaws a guest that an interrupted snapshot froze. Returns whether the guest has an agent. */
-  async function mayThaw(vm: VmRecord): Promise<boolean> {
-    const limits = { call_ms: PROBE_LIMIT_MS, freeze_ms: PROBE_LIMIT_MS };
-    return await guestAgentAt(places(vm.id).socket("qga"), limits).thaw().then(() => true, () => false);
   }
 
   async function thaw(vm: VmRecord): Promise<void> {
@@ -114,11 +106,11 @@ export function snapshots({ store, places, qmp, isSilent, log, signal: agent_sig
     const monitor = qmp(vm.id);
     const known = vm.disks.find(({ id }) => id === snapshot_id);
     if (monitor !== undefined) {
-      await mayThaw(vm);
-      await endCopy(vm, monitor, snapshot_id);
+      await mayThaw(places(vm.id));
+      await endCopy(portsOf(vm, monitor), snapshot_id);
     }
     await removeDrafted(places(vm.id).disk(snapshot_id));
-    await rm(draftOf(vm, snapshot_id), { force: true });
+    await removeDrafted(copyDraft(places(vm.id), snapshot_id));
     await removeExport(vm.id, snapshot_id);
     if (known !== undefined) await store.change(vm.id, { disks: vm.disks.filter(({ id }) => id !== snapshot_id) });
   }
@@ -140,32 +132,12 @@ export function snapshots({ store, places, qmp, isSilent, log, signal: agent_sig
     return `${places(instance_id).disk(snapshot_id)}.image`;
   }
 
-  /** Ends the job of an interrupted copy in QEMU, closes its block nodes, and removes its unfinished file. */
-  async function endCopy(vm: VmRecord, qmp: Qmp, snapshot_id: string): Promise<void> {
-    const id = jobOf(snapshot_id);
-    for (;;) {
-      const job = (await qmp.execute("query-jobs")).find((each) => each.id === id);
-      if (job === undefined) break;
-      // Between the cancellation and the conclusion, QEMU refuses both commands.
-      if (job.status === "concluded") await qmp.execute("job-dismiss", { id });
-      else await qmp.execute("job-cancel", { id }).catch(() => {});
-      await sleep(CHECK_MS, undefined, { signal: agent_signal });
-    }
-    const { node, file_node } = dataNames(snapshot_id);
-    await closeNodes(qmp, [node, file_node]);
-    await rm(draftOf(vm, snapshot_id), { force: true });
-  }
-
-  function draftOf(vm: VmRecord, snapshot_id: string): string {
-    return `${places(vm.id).disk(snapshot_id)}.copy`;
-  }
-
   return { create, remove, exportFile, removeExport };
 }
 
 /** Waits until the copy is complete. Throws a Failure if it failed. */
 async function untilCopied(qmp: Qmp, snapshot_id: string, signal: AbortSignal): Promise<void> {
-  const id = jobOf(snapshot_id);
+  const id = copyJob(snapshot_id);
   for (;;) {
     signal.throwIfAborted();
     const job = (await qmp.execute("query-jobs")).find((each) => each.id === id);
@@ -175,7 +147,7 @@ async function untilCopied(qmp: Qmp, snapshot_id: string, signal: AbortSignal): 
       if (job.error === undefined) return;
       throw new Failure(`the disk could not be copied: ${job.error}`, EXIT.failure);
     }
-    await sleep(CHECK_MS, undefined, { signal });
+    await sleep(COPY_CHECK_MS, undefined, { signal });
   }
 }
 
@@ -187,8 +159,4 @@ function isUsed(disk: VmDisk): boolean {
 function deviceNode(vm: VmRecord, disk: VmDisk): string {
   if (disk.kind === "data") return dataNames(disk.id).node;
   return blockNode(vm.disks.filter(({ kind }) => kind !== "data").findIndex(({ id }) => id === disk.id));
-}
-
-function jobOf(snapshot_id: string): string {
-  return `copy-${snapshot_id}`;
 }

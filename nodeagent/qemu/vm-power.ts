@@ -8,6 +8,7 @@ import { DetailedFailure } from "../detailed-failure.ts";
 import { ignoreFullDisk, untilRoom } from "../full-disk.ts";
 import { createOneAtATime } from "../one-at-a-time.ts";
 import { severalAtATime } from "../several-at-a-time.ts";
+import { endInterruptedCopies } from "./disk-copies.ts";
 import { placesOf } from "./folders.ts";
 import type { Host } from "./host.ts";
 import { argvOn } from "./machine-type.ts";
@@ -72,10 +73,9 @@ export function createVmPower({ host, store, network, admit }: PowerOptions): Vm
   const consoles = new Map<string, VmConsole>();
   const waitForSpace = createSpaceWaiter(host, (id) => monitors.get(id));
   const places = (id: string) => placesOf(host.folders, id);
+  const report = (id: string) => (error: Error) => host.log(`VM ${id}: ${error.message}`);
   // The next agent can connect only after this one has disconnected.
-  host.signal.addEventListener("abort", () => {
-    for (const id of [...monitors.keys()]) detach(id);
-  }, { once: true });
+  host.signal.addEventListener("abort", () => [...monitors.keys()].forEach(detach), { once: true });
 
   function existing(id: string): VmRecord {
     const vm = store.get(id);
@@ -97,12 +97,13 @@ export function createVmPower({ host, store, network, admit }: PowerOptions): Vm
     consoles.set(vm.id, monitor.console);
     // QEMU has opened the taps, so they can move into the routers.
     await network.attach(confinementName(vm.id), vm.nics);
-    const report = (error: Error) => host.log(`VM ${vm.id}: ${error.message}`);
+    // A frozen guest may answer late, so only the VM's next job waits, and not the caller.
+    void serialized(vm.id, () => endInterruptedCopies(monitor.qmp, places(vm.id), host)).catch(report(vm.id));
     // `ended` resolves only once, so a full disk must not lose the end of the run. Between the attempts, other work may
     // make room.
     const record = (end: RunEnd) => serialized(vm.id, () => conclude(vm.id, end, monitor));
-    void monitor.ended.then((end) => untilRoom(() => record(end), { signal: host.signal, onFull: report }))
-      .catch(report);
+    void monitor.ended.then((end) => untilRoom(() => record(end), { signal: host.signal, onFull: report(vm.id) }))
+      .catch(report(vm.id));
     return monitor;
   }
 
@@ -249,9 +250,8 @@ export function createVmPower({ host, store, network, admit }: PowerOptions): Vm
   async function recover(): Promise<void> {
     const waiting: (() => Promise<void>)[] = [];
     for (const vm of store.all()) {
-      const report = (error: Error) => host.log(`VM ${vm.id}: ${error.message}`);
-      const later = await recoverOne(vm).catch(report);
-      if (later !== undefined) waiting.push(() => later().catch(report));
+      const later = await recoverOne(vm).catch(report(vm.id));
+      if (later !== undefined) waiting.push(() => later().catch(report(vm.id)));
     }
     void severalAtATime(STARTS_AT_ONCE_MAX, waiting, (next) => next());
   }
