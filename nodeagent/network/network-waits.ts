@@ -5,14 +5,18 @@ import { EXIT } from "../../cli/internal/exit-code.ts";
 import { Failure } from "../../cli/internal/failure.ts";
 import type { LocalNic, NetworkDocument } from "../../src/contract/network-document.ts";
 import type { DocumentStore } from "./document-store.ts";
+import type { NicAddress } from "./router-addresses.ts";
 import type { WantedNic } from "./vm-nic.ts";
 
 /** The result of applying the newest stored document of a VPC. */
 export type Outcome = {
   readonly generation: number;
   readonly problem: string | null;
-  /** The last applied document; null if the agent has not applied a document since its start. */
-  readonly applied: NetworkDocument | null;
+  /**
+   * The floating IPs that the router may have: the floating IPs of the last applied document, and of each later
+   * document that the agent began to apply. Null until the agent has applied a document after its start.
+   */
+  readonly floating_ips: readonly NicAddress[] | null;
 };
 
 export type NetworkWaits = {
@@ -91,15 +95,22 @@ export function createNetworkWaits(options: NetworkWaitsOptions): NetworkWaits {
           ),
       ),
     floatingIpReleased: async (nic_id, floating_ip, signal) => {
-      const isOfNic = (nic: LocalNic) => nic_id === null || nic.nic_id === nic_id;
-      const gives = ({ local_nics }: NetworkDocument) =>
-        local_nics.some((nic) => isOfNic(nic) && nic.floating_ips.includes(floating_ip));
-      /** Returns the VPC whose router may have the address. After a start, only the stored documents are known. */
-      const vpcThatGives = () =>
-        [...outcomes].find(([, { applied }]) => applied !== null && gives(applied))?.[0] ??
-          store.all().find((document) =>
-            (outcomes.get(document.vpc_id)?.applied ?? null) === null && document.local_nics.some(isOfNic)
-          )?.vpc_id;
+      const isOfNic = (nic: Pick<LocalNic, "nic_id">) => nic_id === null || nic.nic_id === nic_id;
+      const hasNic = ({ local_nics }: NetworkDocument) => local_nics.some(isOfNic);
+      const known = (vpc_id: string) => outcomes.get(vpc_id)?.floating_ips ?? null;
+      /**
+       * Returns a VPC whose router may have the address. After a start, the agent does not know the floating IPs of a
+       * router until it has applied a document. Such a VPC counts unless the NIC is in another VPC.
+       */
+      const vpcThatGives = () => {
+        const gives = [...outcomes.keys()].find((vpc_id) =>
+          known(vpc_id)?.some((each) => isOfNic(each) && each.address === floating_ip)
+        );
+        if (gives !== undefined) return gives;
+        const documents = store.all();
+        const own = documents.some(hasNic) ? documents.filter(hasNic) : documents;
+        return own.find(({ vpc_id }) => known(vpc_id) === null)?.vpc_id;
+      };
       await waited(release_limit_ms, signal, () => vpcThatGives() === undefined);
       const vpc_id = isUsed() ? vpcThatGives() : undefined;
       if (vpc_id === undefined) return;

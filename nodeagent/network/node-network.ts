@@ -8,6 +8,7 @@ import type { DocumentStore } from "./document-store.ts";
 import { createGatewayLease } from "./gateway-lease.ts";
 import type { Applied, NetworkDriver, TapBytes } from "./network-driver.ts";
 import { createNetworkWaits, type NetworkWaits, type Outcome } from "./network-waits.ts";
+import { floatingIpsOf, withFloatingIps } from "./router-addresses.ts";
 import { createSenderFilter } from "./sender-filter.ts";
 import { type CountReports, createCountReports } from "./rule-counts.ts";
 import { type VmNic, vpcsOf } from "./vm-nic.ts";
@@ -80,8 +81,7 @@ export type NodeNetworkOptions = {
 /** Routers that are applied at the same time after a start. Each takes about 0.1 s of one processor. */
 const RESTORES_AT_ONCE_MAX = 4;
 export function createNodeNetwork(options: NodeNetworkOptions): NodeNetwork {
-  const { driver, store, log, services, wait_limit_ms, release_limit_ms, monotonicMs = () => performance.now() } =
-    options;
+  const { driver, store, log, services, monotonicMs = () => performance.now() } = options;
   const outcomes = new Map<string, Outcome>();
   const attached = new Map<string, { readonly namespace: string; readonly vpc_id: string }>();
   /** The problem of the last refused document of a VPC, until a good one arrives. Each problem is logged once. */
@@ -96,6 +96,8 @@ export function createNodeNetwork(options: NodeNetworkOptions): NodeNetwork {
   async function converge(document: NetworkDocument): Promise<Applied | null> {
     const { vpc_id, generation } = document;
     const before = outcomes.get(vpc_id);
+    const floating_ips = withFloatingIps(before?.floating_ips ?? null, document);
+    if (before !== undefined) outcomes.set(vpc_id, { ...before, floating_ips });
     try {
       // The filter of senders comes before the routes, so that the first packets of a new node are accepted.
       await senders.set();
@@ -105,13 +107,13 @@ export function createNodeNetwork(options: NodeNetworkOptions): NodeNetwork {
       const trusts_last = before?.problem === null && before.generation < generation;
       const applied = await driver.apply(document, tapsOf(vpc_id), { trusts_last });
       await holdGateways(document);
-      outcomes.set(vpc_id, { generation, problem: null, applied: document });
+      outcomes.set(vpc_id, { generation, problem: null, floating_ips: floatingIpsOf(document) });
       if (before?.generation !== generation || before.problem !== null) services?.update(document);
       return applied;
     } catch (error) {
       const problem = (error as Error).message;
       if (before?.problem !== problem) log(`network: VPC ${vpc_id} could not be applied: ${problem}`);
-      outcomes.set(vpc_id, { generation, problem, applied: before?.applied ?? null });
+      outcomes.set(vpc_id, { generation, problem, floating_ips });
       return null;
     }
   }
@@ -133,12 +135,12 @@ export function createNodeNetwork(options: NodeNetworkOptions): NodeNetwork {
   async function renew(vpc_id: string, has_ended: boolean): Promise<void> {
     const document = store.get(vpc_id);
     if (document === undefined || document.nat_gateways.length === 0) return;
-    const hasFailedBefore = hasFailed(vpc_id);
-    if (has_ended && !hasFailedBefore) return void await converge(document);
+    const { floating_ips = null, problem = null } = outcomes.get(vpc_id) ?? {};
+    if (has_ended && problem === null) return void await converge(document);
     await holdGateways(document).catch((error) => {
       // The next round of `retryFailed` repairs the router.
-      const applied = outcomes.get(vpc_id)?.applied ?? null;
-      if (!hasFailedBefore) outcomes.set(vpc_id, { generation: document.generation, problem: error.message, applied });
+      const { generation } = document;
+      if (problem === null) outcomes.set(vpc_id, { generation, problem: error.message, floating_ips });
     });
   }
 
@@ -224,8 +226,8 @@ export function createNodeNetwork(options: NodeNetworkOptions): NodeNetwork {
     store,
     outcomes,
     isUsed: () => driver.carries_packets && is_supported,
-    ...wait_limit_ms === undefined ? {} : { wait_limit_ms },
-    ...release_limit_ms === undefined ? {} : { release_limit_ms },
+    ...options.wait_limit_ms !== undefined && { wait_limit_ms: options.wait_limit_ms },
+    ...options.release_limit_ms !== undefined && { release_limit_ms: options.release_limit_ms },
   });
 
   return {

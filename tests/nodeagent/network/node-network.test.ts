@@ -2,7 +2,7 @@
 // tests does not change the kernel.
 import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { documentProblem } from "../../../nodeagent/network/document-check.ts";
 import { openDocumentStore } from "../../../nodeagent/network/document-store.ts";
 import type { NetworkDriver } from "../../../nodeagent/network/network-driver.ts";
@@ -260,6 +260,58 @@ test("a release of a floating IP waits until the router no longer has the addres
   const removed = released();
   await network.remove(NIC.vpc_id);
   await removed;
+});
+
+describe("an address counts as released only when a document without it has been applied", () => {
+  const address = "203.0.113.7";
+  const has = { ...A, machines: A.machines.map((each) => ({ ...each, floating_ips: [address] })) };
+  const gone = { ...A, machines: [] };
+  const NOT_RELEASED = `this node has not released ${address}`;
+
+  test("not while a stored document with the address is being applied", async () => {
+    const gate = Promise.withResolvers<void>();
+    const driver = driverWith({ why: null });
+    const apply: NetworkDriver["apply"] = async (document, taps, options) => {
+      if (document.generation === 8) await gate.promise;
+      return await driver.apply(document, taps, options);
+    };
+    const network = await open({ ...driver, apply }, 200);
+    await network.take(documentOf(A, "n1", 7));
+    const taken = network.take(documentOf(has, "n1", 8));
+    await expect.poll(() => network.have()).toEqual({ [NIC.vpc_id]: 8 });
+    await expect(network.floatingIpReleased(NIC.id, address, SIGNAL)).rejects.toThrow(NOT_RELEASED);
+    gate.resolve();
+    await taken;
+    await network.take(documentOf(A, "n1", 9));
+    await network.floatingIpReleased(NIC.id, address, SIGNAL);
+  });
+
+  test("not after a document with the address failed halfway, even if a newer document fails, too", async () => {
+    const trouble: { why: string | null } = { why: null };
+    const network = await open(driverWith(trouble), 200);
+    const released = () => network.floatingIpReleased(NIC.id, address, SIGNAL);
+    await network.take(documentOf(A, "n1", 7));
+    trouble.why = "nft failed after the addresses were added";
+    await network.take(documentOf(has, "n1", 8));
+    await expect(released()).rejects.toThrow(`${NOT_RELEASED}: ${trouble.why}`);
+    await network.take(documentOf(A, "n1", 9));
+    await expect(released(), "document 9 failed").rejects.toThrow(`${NOT_RELEASED}: ${trouble.why}`);
+    trouble.why = null;
+    await network.retryFailed();
+    await released();
+  });
+
+  test("not after a restart of the agent, until the network without the NIC is applied", async () => {
+    await (await open()).take(documentOf(has, "n1", 7));
+    const trouble: { why: string | null } = { why: "nft is not installed" };
+    const network = await open(driverWith(trouble), 200);
+    await network.take(documentOf(gone, "n1", 8));
+    const released = () => network.floatingIpReleased(NIC.id, address, SIGNAL);
+    await expect(released()).rejects.toThrow(`${NOT_RELEASED}: nft is not installed`);
+    trouble.why = null;
+    await network.retryFailed();
+    await released();
+  });
 });
 
 test("a NIC does not wait if the server sends no network documents, or on a simulated machine", async () => {
