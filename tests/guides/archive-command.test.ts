@@ -1,4 +1,4 @@
-// Runs the archive_command of the guide to backup as PostgreSQL runs it, without PostgreSQL.
+// Runs the archive_command of the backup guide in the way that PostgreSQL does, but without PostgreSQL.
 import { spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { chmod, mkdir, readdir, readFile, writeFile } from "node:fs/promises";

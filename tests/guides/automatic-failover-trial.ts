@@ -1,5 +1,5 @@
-// Tests the guide to failover without an operator. Clients send load through HAProxy and repeat their requests with the
-// same Idempotency-Key. The primary is killed several times and returns as the standby. No acknowledged operation may
+// Tests the guide to automatic failover. Clients send load through HAProxy and repeat their requests with the same
+// Idempotency-Key. The primary is killed several times and returns as the standby. No acknowledged operation may
 // be lost, and no operation may happen twice. BERTH_FAILOVER_KILLS sets the number of kills.
 import process from "node:process";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -73,7 +73,7 @@ function quantile(times: readonly number[], part: number): number {
 }
 
 test(
-  "with the guide to failover without an operator, no acknowledged operation is lost or happens twice",
+  "with the guide to automatic failover, no acknowledged operation is lost or happens twice",
   async (context) => {
     needs(context, "PostgreSQL's tools", "python3 with Patroni", "patroni", "etcd", "haproxy");
     site = await openFailoverSite(folder.path, await installedPostgres(context));

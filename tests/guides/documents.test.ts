@@ -45,7 +45,7 @@ test.each(DOCUMENTS)("%s names only existing tasks and options", (document) => {
   }
 });
 
-test("in the guide to failover without an operator, the control planes listen where HAProxy connects", () => {
+test("in the guide to automatic failover, the control planes listen where HAProxy connects", () => {
   const guide = textOf("docs/guides/automatic-failover.md");
   const [, host] = /^HOST="(.*)"$/m.exec(guide) ?? [];
   expect(guide).toContain(`  server cp1 ${host}:8080\n`);

@@ -1,6 +1,6 @@
-// Starts the site of the guide to failover without an operator, on one machine. It has three members of etcd, two
-// PostgreSQL servers with Patroni, three control planes and HAProxy. It uses the settings of the guide with other
-// addresses, ports, paths and passwords. HAProxy accepts plain HTTP.
+// Starts the site of the guide to automatic failover on one machine: three members of etcd, two PostgreSQL servers with
+// Patroni, three control planes and HAProxy. The site uses the settings of the guide with other addresses, ports, paths
+// and passwords. HAProxy accepts plain HTTP.
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { createWriteStream } from "node:fs";
 import { readdir, readFile, writeFile } from "node:fs/promises";
@@ -98,7 +98,7 @@ export async function openFailoverSite(folder: string, postgres: Postgres): Prom
     async killMachine(name) {
       const postgres_pid = await postmaster(join(folder, name));
       const patroni = running.get(name)!;
-      // Ends Patroni first, so that it does not notice the end of PostgreSQL.
+      // Ends Patroni first, so that Patroni does not notice the end of PostgreSQL.
       patroni.kill("SIGKILL");
       if (postgres_pid !== null) await killTree(postgres_pid);
       if (patroni.exitCode === null && patroni.signalCode === null) {

@@ -1,4 +1,4 @@
-// Tests the HAProxy block of the guide to failover without an operator.
+// Tests the HAProxy block of the guide to automatic failover.
 import { expect, test } from "vitest";
 import { needs } from "../support/optional-programs.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";

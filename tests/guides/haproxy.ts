@@ -1,4 +1,4 @@
-// Runs HAProxy with the settings of the guide to failover without an operator.
+// Runs HAProxy with the settings of the guide to automatic failover.
 import { type ChildProcess, spawn } from "node:child_process";
 import { createWriteStream } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
