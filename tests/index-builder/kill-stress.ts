@@ -1,7 +1,7 @@
 // Uses strace to interrupt a publication at every system call that changes the disk: kills the program or simulates a
 // full disk. After each interruption, the site must equal the tree before or after the publication, byte for byte, and
 // the next run must complete. `deno run -A tests/index-builder/kill-stress.ts [PROGRAM...]`: PROGRAM defaults to this
-// checkout under Deno. It fails if it has not interrupted each kind of call in NEEDED.
+// checkout under Deno. The test fails if it has not interrupted each kind of call in NEEDED.
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -34,7 +34,7 @@ const CALLS = [
   "pwrite64",
   "write",
 ];
-/** Each publication has calls of each of these kinds; which call of a kind it uses depends on the libraries. */
+/** Each publication makes calls of each kind. The libraries decide which call of a kind: fsync or fdatasync. */
 const NEEDED = ["rename", "symlink", "fsync|fdatasync", "mkdir", "write"];
 const FAULTS = ["signal=KILL", "error=ENOSPC"];
 /** The limit of the loop. It is larger than the number of calls of one kind in a run. */

@@ -1,4 +1,5 @@
-// Tests the effect of each failure of a vendor's server: the table in index-builder/README.md, row by row.
+// Tests the effect of each failure of a vendor's server: the table in index-builder/README.md, row by row. In the
+// titles, a file that answers 404 is a file for which the server answers a request with 404.
 import { expect, test } from "vitest";
 import { openDocuments } from "../../index-builder/build/documents.ts";
 import { newNotes } from "../../index-builder/build/report.ts";
@@ -141,7 +142,7 @@ test("a vendor fails if endoflife.date answers 404 or 500, so that an ended rele
 // Recorded responses with more images than the default images.
 const WIDE_ROCKY = ["wide/rocky", "t0"].map(webFolder);
 
-test("images of an architecture whose list does not answer stay in their builds", async () => {
+test("images of an architecture stay in their builds while its list of files cannot be fetched", async () => {
   const { outcome: first } = await builtFrom(rocky, ["wide/rocky", "t0"]);
   const exchange = await withStatus([{ match: /9\/images\/(?:ppc64le|aarch64)\/$/, status: 503 }], WIDE_ROCKY);
   const later = await run(rocky, [], { exchange, previous: first.tree });

@@ -21,7 +21,7 @@ test("the releases are the major versions, and the newest has the alias latest",
 
 test("the point releases that have not ended are the current builds, newest first", async () => {
   const { builds } = await builtFrom(freebsd);
-  // 15.0 has ended, but is still in the main folder. endoflife.date does not know 14.5, so it counts as supported.
+  // 15.0 has ended, but is still in the main folder. endoflife.date does not know 14.5, so 14.5 counts as supported.
   expect(names(builds("15"))).toEqual([["15.1", "15.1"]]);
   expect(names(builds("14"))).toEqual([["14.5", "14.5"], ["14.4", "14.4"]]);
   expect([...builds("15"), ...builds("14")].map((build) => artifactLines(build)[0])).toEqual([

@@ -18,7 +18,7 @@ test("the build has the tag as its id, and GitHub's time of publication", async 
   expect(artifactLines(builds("7.9")[0])).toEqual(["min/x86_64/qcow2 sha256:253a2093"]);
 });
 
-test("the checksum file lists the image by the path that it had during the build", async () => {
+test("the checksum file lists the image under the path that the image had during the build", async () => {
   const { builds } = await builtFrom(openbsd);
   const { integrity, locations } = builds("7.9")[0]!.artifacts[0]!;
   expect(integrity!.digests[0]!.source).toEqual({

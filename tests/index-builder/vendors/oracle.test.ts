@@ -40,7 +40,7 @@ test("in later recorded responses, 10 follows 9, build 100 follows 99, and a row
   ]);
 });
 
-test("aarch64 has its own build numbers and its own build, even if it is an update behind x86_64", async () => {
+test("aarch64 has its own build numbers and its own build, even if x86_64 has a newer update", async () => {
   const { builds } = await builtFrom(oracle, WIDE);
   expect(builds("8").map(({ build, point_release }) => [build, point_release])).toEqual([
     ["8.10-b287", "8.10"],
