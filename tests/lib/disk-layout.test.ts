@@ -147,7 +147,7 @@ test.each([
   [{ exclude: ["c0,c1"] }, 'invalid disk name: "c0,c1"'],
   [{ exclude: [""] }, 'invalid disk name: ""'],
   [{ width: 2, spares: 0, exclude: ["c0t5000C500A1B2C3D4d0"] }, null],
-])("options %j are rejected with %j", (options, error) => {
+])("options %j get the error %j (null: none)", (options, error) => {
   for (const layout of DISK_LAYOUTS) expect(layoutOptionError({ ...AUTO, layout, ...options })).toBe(error);
 });
 
