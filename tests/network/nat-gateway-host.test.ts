@@ -48,7 +48,7 @@ test.each<[string, Partial<HostlessGateway>, string]>([
   ],
   ["that waits for its old node", { leaves: "n1", failed: { none: 1 } }, "node n1, which it left, may still run it"],
   ["with an eligible node", { failed: { none: 1, role: 1 } }, "the server is choosing one"],
-])("the reason of a gateway %s", (_text, fields, reason) => {
+])("the server says why a gateway %s has no node", (_text, fields, reason) => {
   const ids = { id: "g", name: "out", public_address: "203.0.113.9", destination: "0.0.0.0/0" };
   const gateway = { ...ids, nic_tag: "ext", leaves: null, failed: {}, ...fields };
   expect(whyHostless(gateway)).toBe(`the NAT gateway out has no node: ${reason}`);

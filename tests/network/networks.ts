@@ -68,7 +68,7 @@ export function networksOf(tenant: TestTenant) {
   };
 }
 
-/** Returns a view as the response to a create or an update contains it, with null as `realized`. */
+/** Returns the view with null as `realized`, like the view in the response to a create or an update. */
 // deno-lint-ignore no-explicit-any -- as Answer's body
 export function asWritten(view: any): any {
   if ("items" in view) return { ...view, items: view.items.map(asWritten) };
