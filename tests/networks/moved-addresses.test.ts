@@ -44,7 +44,7 @@ describe.skipIf(missing !== null)("an open flow", () => {
 
   const change = (document: NetworkDocument) =>
     driver.apply({ ...document, generation: ++generation }, new Map(), { trusts_last: true });
-  /** Sends one datagram from a fixed port. Returns the name of the server and the sender's address that it saw. */
+  /** Sends one datagram from a fixed port. Returns the server's name, and the sender's address as the server saw it. */
   const asks = async (where: string, source: string, to: string, port = PORT) =>
     (await site.attempt(["ip", "netns", "exec", where, "python3", "-c", UDP_CLIENT, source, to, String(port)])).out
       .trim();

@@ -30,9 +30,9 @@ const VPC: TestVpc = {
 };
 /** Smaller than the MTU of the VPC, 1,450. */
 const EXTERNAL_MTU = 1_400;
-/** Echo data with which a packet has 1,448 bytes: it fits into the VPC, and not into the external network. */
+/** The bytes of echo data in a packet of 1,448 bytes, which fits into the VPC but not into the external network. */
 const LARGE = { 4: 1_420, 6: 1_400 } as const;
-/** Echo data with which a packet has 1,500 bytes. */
+/** The bytes of echo data in a packet of 1,500 bytes. */
 const FULL = { 4: 1_472, 6: 1_452 } as const;
 
 function document(node: NodeName, mtu: number | null): NetworkDocument {
