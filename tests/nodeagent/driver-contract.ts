@@ -302,7 +302,7 @@ export function driverContract(
       await vms().bindAddress(binding(6));
     });
 
-    contract("a restarted agent finds everything as it was", async () => {
+    contract("after a restart of the agent, the status, the identity and the NICs are unchanged", async () => {
       const before = await machine!.driver().status();
       const { server_uuid } = await machine!.driver().hardware();
       await machine!.restart();

@@ -113,7 +113,7 @@ test.each([
   await expect(guestAgentAt(path, LIMITS).interfaces()).rejects.toThrow(message);
 });
 
-test("a refusal, and a count that is not a number, fail the call", async () => {
+test("a call fails if the guest agent refuses it or answers with a count that is not a number", async () => {
   await guest(synced(() => `${JSON.stringify({ error: { class: "GenericError", desc: "disabled" } })}\n`));
   await expect(guestAgentAt(path, LIMITS).freeze()).rejects.toThrow("refused guest-fsfreeze-freeze");
   await leave();
@@ -121,7 +121,7 @@ test("a refusal, and a count that is not a number, fail the call", async () => {
   await expect(guestAgentAt(path, LIMITS).freeze()).rejects.toThrow("no number of file systems");
 });
 
-test("a machine without the socket fails the call", async () => {
+test("a call fails if the socket does not exist", async () => {
   await expect(guestAgentAt(join(folder, "none.sock"), LIMITS).thaw()).rejects.toThrow(/ENOENT/);
 });
 

@@ -57,7 +57,7 @@ describe("memory", () => {
     expect(memoryOf("", "MemTotal")).toBe(0);
   });
 
-  test("the reservoir is a fraction of the physical memory if it is enabled, and otherwise all memory", () => {
+  test("VMs may use a fraction of the physical memory if the reservoir is enabled, and otherwise all memory", () => {
     expect(memoryBudget(10 * GIB, { enabled: true, percent: 0.5 })).toBe(5 * GIB);
     expect(memoryBudget(10 * GIB, { enabled: false, percent: 0.5 })).toBe(10 * GIB);
   });

@@ -100,7 +100,7 @@ test("when QEMU answers again, the guest gets the disk, and then the record chan
   expect(store.get(vm.id)?.disks).toContainEqual({ ...detached, attached: true });
 });
 
-test("a VM without a process gets the disk with its next start", async () => {
+test("a disk that is attached to a VM without a process is recorded for the VM's next start", async () => {
   const id = await node.add({ disks: [detached] });
   await node.vms.attachDisk(id, detached.id);
   expect(node.store.get(id)?.disks).toEqual([{ ...detached, attached: true }]);

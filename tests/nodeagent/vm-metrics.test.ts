@@ -14,7 +14,7 @@ test("the processor time and memory are read from a process's stat, even if its 
   expect(processUse(stat)).toEqual({ cpu_seconds: 3, memory_bytes: 4_096_000 });
 });
 
-test("only the guest's disks count, and neither the file nodes below them nor the seed", () => {
+test("the metrics count the guest's disks, but neither QEMU's file nodes below the disks nor the seed volume", () => {
   const block = (name: string | undefined, rd_bytes: number, wr_bytes: number) => ({
     ...name !== undefined && { "node-name": name },
     stats: { rd_bytes, wr_bytes },
@@ -23,7 +23,7 @@ test("only the guest's disks count, and neither the file nodes below them nor th
   expect(diskUse([...blocks, block(undefined, 99, 99)])).toEqual({ disk_read_bytes: 11, disk_written_bytes: 22 });
 });
 
-test("the taps count from the guest's side, and other devices do not count", () => {
+test("the metrics count the bytes of the taps from the guest's side, and ignore other network devices", () => {
   const devices = `Inter-|   Receive                            |  Transmit
  face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls carrier compressed
     lo:   55       1    0    0    0     0          0         0       55       1    0    0    0     0       0          0
@@ -43,7 +43,7 @@ test("a VM has no sample while one of its taps cannot be read, so that its bytes
   expect(networkUse([], "", new Map())).toEqual({ network_sent_bytes: 0, network_received_bytes: 0 });
 });
 
-test("a sample is taken once in each period, and repeated until it was sent", async () => {
+test("a sample is taken once in each period, and sent again until the server has it", async () => {
   let now_ms = 0;
   let taken = 0;
   const metrics = (): Promise<Sample> => Promise.resolve({ vm: { ...NOTHING, cpu_seconds: ++taken } });

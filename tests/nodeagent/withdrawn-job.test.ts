@@ -68,7 +68,7 @@ test("while a withdrawn job waits for its guest, the node works for other instan
   await ended;
 });
 
-test("a job of the journal that was withdrawn is undone and does not run", async () => {
+test("a withdrawn job in the journal is undone and does not run", async () => {
   const withdrawn = jobOf("start");
   const { asked, active, halted, journal, ended, open, stop } = await slowGuests(
     (asked) => ({ job: null, tombstones: asked.includes(`${withdrawn.id} bury`) ? [] : [withdrawn] }),

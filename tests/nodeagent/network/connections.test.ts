@@ -5,7 +5,7 @@ import type { DocumentRule } from "../../../src/contract/network-document.ts";
 import { documentOf, machine, rule } from "../../networks/documents.ts";
 
 const [FLOATING, DNS, PING] = [4_068_479_874, 2, 3];
-/** Lines as conntrack 1.4.7 prints them. The first connection came in by a floating IP. */
+/** Lines as conntrack 1.4.7 prints them. The first connection came in through a floating IP. */
 const LISTING = [
   "tcp      6 431999 ESTABLISHED src=198.51.100.10 dst=203.0.113.7 sport=5000 dport=22 src=10.0.1.5 dst=198.51.100.10 " +
   `sport=22 dport=5000 [ASSURED] mark=0 use=1 id=${FLOATING}`,

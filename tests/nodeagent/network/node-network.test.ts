@@ -1,5 +1,5 @@
-// Tests how a node stores, applies, refuses and repairs network documents, and how it waits for them. The driver of the
-// tests does not change the kernel.
+// Tests how a node stores, applies, refuses and repairs network documents, and how it waits for missing documents. The
+// driver of the tests does not change the kernel.
 import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -51,7 +51,7 @@ async function open(driver: NetworkDriver = driverWith({ why: null }), limit_ms 
   return createNodeNetwork({ driver, store: await openDocumentStore(folder.path, write), log: write, ...limits });
 }
 
-test("a counter is reported until the report arrives, and again when it has changed", async () => {
+test("a counter is reported until a report arrives, and again when the counter has changed", async () => {
   let packets = 3;
   const counts = () => Promise.resolve([{ rule_id: "r1", packets, bytes: 60 * packets }]);
   const network = await open({ ...driverWith({ why: null }), ruleCounts: counts });
