@@ -73,25 +73,29 @@ test("on SIGTERM the server replies to all long polls and exits with 0; a second
   expect(await server.ended, server.log()).toBe(0);
 }, 90_000);
 
-test("a server that is asked to stop before it has read its handover starts, drains and exits with 0", async () => {
-  const handover: Handover = {
-    fetcher: { port: 1, secret: "unused" },
-    env: { DATABASE_URL: await databaseUrl(freshDatabase), HOST: "127.0.0.1", PORT: "0" },
-    variables: [],
-    embedded: false,
-  };
-  const server = spawn(process.execPath, ["run", "-A", "src/serve.ts", HANDOVER_FLAG], {
-    stdio: ["pipe", "ignore", "inherit"],
-  });
-  const ended = once(server, "exit");
-  leftovers.push(async () => {
-    server.kill("SIGKILL");
-    await ended;
-  });
-  // One write, so that the server reads both lines at once. The input stays open, as start.ts keeps it open.
-  server.stdin.write(`${JSON.stringify(handover)}\n${STOP_LINE}\n`);
-  expect(await ended).toEqual([0, null]);
-}, PATIENCE_MS);
+test(
+  "a server that gets a stop request before it has read its handover still starts, drains and exits with 0",
+  async () => {
+    const handover: Handover = {
+      fetcher: { port: 1, secret: "unused" },
+      env: { DATABASE_URL: await databaseUrl(freshDatabase), HOST: "127.0.0.1", PORT: "0" },
+      variables: [],
+      embedded: false,
+    };
+    const server = spawn(process.execPath, ["run", "-A", "src/serve.ts", HANDOVER_FLAG], {
+      stdio: ["pipe", "ignore", "inherit"],
+    });
+    const ended = once(server, "exit");
+    leftovers.push(async () => {
+      server.kill("SIGKILL");
+      await ended;
+    });
+    // One write, so that the server reads both lines at once. The input stays open, as start.ts keeps it open.
+    server.stdin.write(`${JSON.stringify(handover)}\n${STOP_LINE}\n`);
+    expect(await ended).toEqual([0, null]);
+  },
+  PATIENCE_MS,
+);
 
 test("on SIGTERM under load no acknowledged change is lost, and the server exits with 0", async () => {
   const url = await databaseUrl(freshDatabase);
