@@ -106,7 +106,7 @@ describe("the bill of materials", () => {
   });
 });
 
-describe("the lock", () => {
+describe("the packages of a release", () => {
   test("the closure of a package includes indirect dependencies, and no other package; an unknown name is refused", async () => {
     const lock = await readLock(join(ROOT, "deno.lock"));
     const names = closureOf(lock, ["pg"]).map(({ name }) => name);
