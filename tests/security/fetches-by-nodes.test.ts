@@ -157,7 +157,7 @@ test("S-47: a tenant can neither use nor detect another tenant's image on a node
   await fixture.allow([ALLOWED_RANGE]);
   okOf(await makeInstance(acme, SMALL));
   expect(asked).toEqual(["/acme"]);
-  // Globex uses the digest of acme's image with an address that does not serve it.
+  // Globex uses the digest of acme's image with an address that does not serve this image.
   const stolen = await instanceOf(await imageOf(globex, { url: `${allowed.url}/redirect/404/x` }));
   expect([stolen.status, stolen.body.message]).toEqual([502, expect.stringContaining(NOT_FETCHED)]);
   okOf(await makeInstance(globex, SMALL));
