@@ -80,7 +80,8 @@ describe("concurrent", () => {
       const orders = permutations(CONTENDERS);
       const won = new Set<Contender>();
       // The deadline needs more steps than a report, and would never win without a head start. The head start of a
-      // contender doubles in each round in which it starts first and does not win; so the round that it wins is close.
+      // contender doubles in each round in which it starts first and does not win. So the round that it wins is a
+      // close race.
       const head_starts_ms: Record<Contender, number> = { complete: 0, failed: 0, deadline: 0 };
       for (let round = 0; round < ROUNDS; round += 1) {
         const run = await settingUp(t);

@@ -33,7 +33,7 @@ export type SetupFixture = {
   close(): Promise<void>;
 };
 
-/** Returns the message that a booter saw a MAC while the policy with this version and segment was current. */
+/** Returns the message with which a booter reports a MAC that it saw under the policy with this version and segment. */
 export function seenMessage(
   mac: string,
   policy: { readonly version: number; readonly prefix_len: number; readonly gateway: string },
