@@ -1,6 +1,6 @@
-// INV-5: if an operation was sent after the answer to another operation on the same actor, it is also after the other
-// operation in the log. A process applies the messages to one actor in the order in which the clients sent them. This
-// second rule covers only operations that took one attempt and succeeded.
+// INV-5: if an operation was sent after the answer to another operation on the same actor, the log has the two
+// operations in this order. A process applies the messages to one actor in the order in which the clients sent them.
+// This second rule covers only operations that took one attempt and succeeded.
 import { refKey } from "../../actors/engine/types.ts";
 import { actorKey, type Evidence } from "./evidence.ts";
 import type { Operation } from "./journal.ts";
