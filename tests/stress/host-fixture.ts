@@ -124,7 +124,8 @@ export async function workOff(two: TwoEngines, nodes: readonly string[]): Promis
     refusals = [];
     for (const { id, target_cn: by, state } of jobs) {
       const to = { kind: "job", id };
-      // Completing one job can cancel the next, whose messages are then refused; the next round loads it again.
+      // The completion of a job can cancel the next job of this list, which then refuses its messages. The next round
+      // loads the cancelled job again.
       const over = state !== "pending" && state !== "in_progress";
       const claimed = state === "pending" ? await two.send(to, { type: "claim", by, lease_s: LEASE_S }) : null;
       const ended = await two.send(to, over ? { type: "bury", by } : { type: "complete", by, result: null });

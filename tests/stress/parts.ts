@@ -21,7 +21,7 @@ export const SIZES = {
   pairs: 1,
   /** Minutes of random kills. */
   minutes: 1,
-  /** Terminated database connections; one kill of the database per 50 of them. The soak test does 10,000 per round. */
+  /** Terminated database connections. The database is killed once per 50 terminations. The soak test uses 10,000. */
   terminations: 2_000,
   /** Kills of a server during a commit: at least one for each of 11 commands at each of 5 places. */
   commits: 60,
