@@ -206,7 +206,7 @@ describe("the identity provider of a tenant", () => {
 });
 
 describe("a token of a tenant's issuer", () => {
-  test("makes its user a member of that tenant, whatever tenant it claims", async () => {
+  test("makes its user a member of that tenant, whatever tenant the token names", async () => {
     const issuer = await newIssuer();
     okOf(await setIdp(acme, issuer.issuer));
     const key = await issuer.sign({

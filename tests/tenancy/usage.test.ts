@@ -176,9 +176,9 @@ describe("random spans", () => {
   });
 
   test.each([
-    ["the slices", "select 1"],
-    ["a server before slices", "select usage_close(3600, 1096)"],
-  ])("a day that is added up in slices closes at once and with the same sums, if %s end it", async (_who, end) => {
+    ["slices", "select 1"],
+    ["slices and then an older server", "select usage_close(3600, 1096)"],
+  ])("while %s close a day, its sums do not change, and the whole day closes at once", async (_who, end) => {
     await nextDay();
     await advance(HOUR_S);
     await close();

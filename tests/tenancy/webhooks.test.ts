@@ -428,7 +428,7 @@ test.each([
   ["dead", "delivered"],
   ["delivered", "dead"],
 ])(
-  "a page of the %s deliveries does not read the %s ones, because a webhook may have millions of them",
+  "a page of the %s deliveries reads no %s deliveries, because a webhook may have millions of them",
   async (state, other) => {
     const webhook = await newWebhook({ events: ["webhook_test"] });
     const insert = `insert into webhook_delivery (webhook_id, type, event, state, ended_at)
@@ -448,7 +448,7 @@ test.each([
     const first = await page(null);
     const second = await page(first.items.at(-1)!.id);
     expect([first.items.length, second.items.length]).toEqual([5, 3]);
-    // Each page reads its own rows, and the second one also the last row of the first.
+    // Each page reads its own rows, and the second page also reads the last row of the first page.
     expect(first.read).toBeLessThan(20);
     expect(second.read).toBeLessThan(20);
     await drop(webhook);
