@@ -62,7 +62,7 @@ test.each(
     ["an operation that waits for a node", "outcomes", saga({ job_id: "j" })],
     ["a job that leaves a tombstone", "claims", job("update", { state: "cancelled", tombstone: true })],
   ] as const,
-)("%s is looked up at once", async (_which, kind, row) => {
+)("%s starts a sweep of the waiting polls at once", async (_which, kind, row) => {
   const { polls, committed } = openPolls();
   void polls[kind].wait("o", 100, never);
   committed({ rows: [saga({ steps: {} }), job("update", { state: "in_progress" })] });
