@@ -14,7 +14,7 @@ import { type Optional, present } from "../support/optional-programs.ts";
 export type Guest = {
   readonly path: string;
   readonly sha256: string;
-  /** The sizes of the file and of the disk in the file. */
+  /** The size of the image file, and the size of the disk that the file contains. */
   readonly size_bytes: number;
   readonly content_bytes: number;
 };
