@@ -27,7 +27,7 @@ test("without a limit, a list of the maximum length is complete, and a longer li
   });
 });
 
-test("with a limit the next page starts after the last row shown, and the last page has no next_page", () => {
+test("with a limit, the next page starts after the last row shown, and the last page has no next_page", () => {
   const first = list(3, 2);
   if (!first.ok) throw new Error("refused");
   expect(first.page.items).toEqual(["row 0", "row 1"]);
@@ -36,7 +36,7 @@ test("with a limit the next page starts after the last row shown, and the last p
   expect(list(0, 2)).toEqual({ ok: true, page: { items: [] } });
 });
 
-test("with a limit a list of more rows than the maximum length returns a page", () => {
+test("with a limit, a list of more rows than the maximum length is returned in pages", () => {
   const page = list(SCAN_ROWS_MAX * 2, 1_000);
   expect(page.ok && page.page.items.length).toBe(1_000);
 });
