@@ -170,7 +170,7 @@ describe("a change of a rule", () => {
     expect(await generation()).toBe(before);
   });
 
-  test("removes a condition with null", async () => {
+  test("removes a condition whose field is null", async () => {
     const rule = await n.rule(vpc, {
       protocol: "tcp",
       destination_ports: { low: 1, high: 2 },

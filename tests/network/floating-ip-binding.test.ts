@@ -63,7 +63,7 @@ describe("a floating IP", () => {
     await b.giveBack(ip, null);
   });
 
-  test("is attached and detached below its project and by its id alone, but not below another project", async () => {
+  test("is attached and detached by a path below its project or with only its id, but not below another project", async () => {
     const ip = await b.make();
     const { tenant_id, project_id } = b.tenant;
     const below = (verb: string, of: { tenant_id?: string; project_id?: string } = {}) => {
@@ -81,7 +81,7 @@ describe("a floating IP", () => {
     await b.giveBack(ip, null);
   });
 
-  test("of an external network is bound only by nodes that offer the network's NIC tag, with its VLAN", async () => {
+  test("of an external network is bound only by nodes that offer the network's NIC tag, and the job names the VLAN", async () => {
     const network = await makeNetwork(b.t, { ipv4_block: "198.51.100.0/29", vlan_id: 7 });
     const ip = await b.make({ network_id: network.id });
     const message = `node ${b.node.server_uuid} does not offer NIC tag ${network.nic_tag}`;
@@ -96,7 +96,7 @@ describe("a floating IP", () => {
     await b.giveBack(ip, b.web);
   });
 
-  test("that is attached again to its NIC, or detached again, sends no job", async () => {
+  test("that is attached to its own NIC again, or detached twice, causes no further job", async () => {
     const ip = await b.attached(b.web);
     expect(okOf(await b.attach(ip, b.web))).toMatchObject(bound(b.web));
     expect(await b.listed(b.web)).toEqual([ip.id]);

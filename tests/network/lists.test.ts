@@ -92,7 +92,7 @@ describe.each(FAMILIES)("%s", (name) => {
 });
 
 test.each(["subnets", "route-tables", "firewall-rules"])(
-  "the list of %s is complete with the VPC's own project, and gets 404 with any other project",
+  "a list of %s is complete if the request names the VPC's own project, and gets 404 with another project",
   async (name) => {
     const { list, records } = families.get(name)!;
     expect(refusal(await n.call("GET", `${list}&project=${randomUUID()}`))).toEqual(NOT_FOUND);

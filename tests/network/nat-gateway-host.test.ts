@@ -127,7 +127,7 @@ describe("a NAT gateway", () => {
     });
   });
 
-  test("of the other family than a route is not used: the route rejects its packets on every node", async () => {
+  test("is not used by a route of the other family: the route rejects its packets on every node", async () => {
     const target = { kind: "nat_gateway", nat_gateway_id: gateway.id };
     const route = await f.n.route(f.vpc.main_route_table_id, { destination: "::/0", target });
     for (const node of [f.one, f.two]) {

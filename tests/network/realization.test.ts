@@ -16,7 +16,7 @@ afterAll(() => f.t.close());
 const realized = async (path = `/v1/vpcs/${f.vpc.id}`): Promise<Realized> => okOf(await f.call("GET", path)).realized;
 const status = ({ status, body }: Answer) => [status, body?.message];
 
-test("a VPC is in effect when its slowest node has applied it", async () => {
+test("a change of a VPC is in effect when the VPC's slowest node has applied it", async () => {
   const { one, two, vpc } = f;
   const generation = (await f.stored(one))[vpc.id]!;
   expect((await realized()).applied_generation).toBeNull();

@@ -62,7 +62,7 @@ test("the address of a gateway that never had a node is free at once", async () 
   expect(await isFree(gateway)).toBe(true);
 });
 
-test("the address rests until the node has applied a document without the gateway", async () => {
+test("the address stays reserved until the node has applied a document without the gateway", async () => {
   const gateway = await gatewayOn(f.two);
   await remove(gateway);
   expect(await isFree(gateway)).toBe(false);
@@ -73,7 +73,7 @@ test("the address rests until the node has applied a document without the gatewa
   expect(await isFree(gateway)).toBe(true);
 });
 
-test("the address of a gateway between two nodes rests until the earlier node has applied a document without the gateway", async () => {
+test("the address of a gateway between two nodes stays reserved until the earlier node has applied a document without it", async () => {
   const gateway = await gatewayOn(f.two);
   const place = (patch: object) => f.t.call("PATCH", `/v1/cns/${f.two.server_uuid}/placement`, { body: patch });
   await place({ cordoned: true, cordoned_reason: "drain" });
@@ -85,7 +85,7 @@ test("the address of a gateway between two nodes rests until the earlier node ha
   await place({ cordoned: false });
 });
 
-test("the address rests until its silent node has certainly stopped the gateway", async () => {
+test("the address stays reserved until its silent node has certainly stopped the gateway", async () => {
   const gateway = await gatewayOn(f.two);
   await remove(gateway);
   await seen(f.two, NAT_GATEWAY_FENCE_S - 20);
@@ -104,7 +104,7 @@ test("the address is free after the node has confirmed that it removed the VPC",
   expect(await isFree(gateway)).toBe(true);
 });
 
-test("the address rests for the time of the fence if the record of its node was removed", async () => {
+test("the address stays reserved for the time of the fence if the record of its node was removed", async () => {
   const gateway = await gatewayOn(f.idle);
   await remove(gateway);
   okOf(await f.t.call("POST", `/v1/cns/${f.idle.server_uuid}/disable`));
