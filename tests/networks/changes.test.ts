@@ -74,7 +74,7 @@ describe.skipIf(missing !== null)("a newer document", () => {
     expect(await pings()).toBe(false);
   });
 
-  test("the table of forbidden connections is restored after somebody else deleted it", async () => {
+  test("the table of forbidden connections is restored after another program deleted it", async () => {
     expect(await pings()).toBe(true);
     const closed = documentOf({ ...BASE, rules: [deny()] }, "n1", 2);
     await change(closed);
@@ -128,7 +128,7 @@ describe.skipIf(missing !== null)("a newer document", () => {
     expect(await driver.apply(with_address)).toEqual({ changes: 0, ruleset_replaced: false });
   });
 
-  test("a change repairs the router if somebody else removed something that the change depends on", async () => {
+  test("a change repairs the router if another program removed something that the change depends on", async () => {
     await site.run(["ip", "-n", ROUTER, "route", "del", far.ipv4!]);
     await change(documentOf({ ...BASE, machines: [near] }, "n1", 2));
     expect(await driver.apply(documentOf({ ...BASE, machines: [near] }, "n1", 2))).toMatchObject({ changes: 0 });
