@@ -91,7 +91,7 @@ test("pauses between polls are 1 s while pending and at least 5 s after a transp
   expect(poll_error_ms).toBeLessThan(7_000);
 });
 
-test.each([429, 503])("the agent waits for the Retry-After of a %i answer", async (http_status) => {
+test.each([429, 503])("the agent waits for the time in the Retry-After header of a %i answer", async (http_status) => {
   const busy = { status: http_status, body: { message: "busy" }, headers: { "retry-after": "40" } };
   const ran = await runAgent({ ...reports(), [REGISTER]: inOrder(busy, registered()), [POLL]: () => APPROVED });
   expect(ran.slept_ms[0]).toBeGreaterThanOrEqual(40_000);

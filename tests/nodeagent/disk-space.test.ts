@@ -21,7 +21,7 @@ afterEach(async () => {
   await folder.remove();
 });
 
-/** Returns a monitor of the QEMU, with a waiter that continues the guest, and the lines of its log. */
+/** Returns a monitor of the QEMU with a waiter that continues the guest, and the lines that the waiter logs. */
 async function watch(path: string): Promise<{ monitor: VmMonitor; log: string[] }> {
   const log: string[] = [];
   const folders = { machine_dir: folder.path, run_dir: folder.path };

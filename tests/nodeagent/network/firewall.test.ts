@@ -22,7 +22,7 @@ const ADDRESSES = {
 };
 const PORTS = [0, 22, 80, 7_000, 65_535];
 
-test("100,000 packets of 10,000 random rule sets: the text and the agent decide like the model", () => {
+test("for 100,000 packets and 10,000 random rule sets, the nftables text and the agent decide like the model", () => {
   const random = randomFrom(20_261_122);
   const verdicts = { pass: 0, drop: 0 };
   for (let set = 0; set < RULE_SETS; set++) {

@@ -101,7 +101,7 @@ test("DHCPv6: a second address request gets no address, and a guest without an I
   expect(dhcp6Reply(Uint8Array.from([11, 1, 2, 3]), { ipv6: null, search: null, ntp_servers: [] })).toBeNull();
 });
 
-test("a router advertisement has the flags, the route's life, the MTU and the DNS server, and no prefix", () => {
+test("a router advertisement has the flags, the route's lifetime, the MTU and the DNS server, and no prefix", () => {
   const packet = [...routerAdvertisement(1_450)];
   expect(packet.slice(0, 8)).toEqual([134, 0, 0, 0, 64, 0xc0, 255, 255]);
   const options: Record<number, readonly number[]> = {};

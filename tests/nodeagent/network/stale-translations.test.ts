@@ -8,7 +8,7 @@ import { documentOf, machine, NAT } from "../../networks/documents.ts";
 const [F4, F6, CLIENT] = ["203.0.113.7", "2001:db8::7", "198.51.100.10"];
 const [WEB1, WEB2] = ["10.0.1.5", "10.0.1.6"];
 
-/** Two lines of conntrack: a connection from outside that reached a NIC by a public address and port. */
+/** A line of conntrack: a connection from outside to a public address and port of a NIC. */
 const inbound = (to: string, port: number, nic: string, nic_port: number, protocol = "udp      17") =>
   `${protocol} 29 src=${CLIENT} dst=${to} sport=5000 dport=${port} src=${nic} dst=${CLIENT} sport=${nic_port} ` +
   "dport=5000 [ASSURED] mark=0 use=1 id=1";
@@ -47,7 +47,7 @@ test("connections of a floating IP are kept while the same NIC has the floating 
   expect(stale(document({ web1: [F4, F6] }), ...OF_FLOATING, WITHIN)).toEqual([]);
 });
 
-test("when another NIC has a floating IP, one line for each old translation deletes the translation's connections", () => {
+test("when another NIC has a floating IP, one command deletes the connections of each old translation", () => {
   expect(stale(document({ web2: [F4, F6] }), ...OF_FLOATING, WITHIN)).toEqual([
     `-D -f ipv4 -d ${F4} -r ${WEB1}`,
     `-D -f ipv4 -s ${WEB1} -q ${F4}`,
@@ -86,7 +86,7 @@ test.each<[string, DocumentPortForward[], string[]]>([
   expect(stale(document({}, forwards), ...OF_FORWARD)).toEqual(lines);
 });
 
-test("after a NAT gateway has left the node, two lines delete its connections of all NICs", () => {
+test("after a NAT gateway has left the node, two commands delete the gateway's connections of all NICs", () => {
   const left = { ...document({}), nat_gateways: [] };
   const forwarded = [WEB1, WEB2].map((nic) => inbound(NAT.ipv4, 8_053, nic, 53));
   const begun = [WEB1, WEB2].map((nic) => outbound(nic, NAT.ipv4));

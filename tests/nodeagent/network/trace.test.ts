@@ -73,7 +73,7 @@ test.each<[string, Given, string]>([
   expect(traced(given)).toBe(end);
 });
 
-test("the route decides by which NAT gateway of a node a packet leaves, even if the packet comes from another node", () => {
+test("the route decides through which NAT gateway of a node a packet leaves, even if the packet comes from another node", () => {
   const plain = documentOf({ vni: 4_096, machines: [a1, a2, a4], rules: [], edge: "n1", routes: [] }, "n1");
   const to = (destination: string, nat_gateway_id: string): DocumentRoute => (
     { destination, target: { kind: "nat_gateway", underlay_address: NODES.n1, nat_gateway_id } }
