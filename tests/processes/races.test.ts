@@ -109,7 +109,7 @@ test("a window of 10 approves exactly 10 of 100 simultaneous registrations at tw
 }, 120_000);
 
 test(
-  "when a server is killed during registrations, approvals and the window's remaining budget still add up to 10",
+  "when a server is killed during registrations, the sum of the approvals and the window's remaining budget is still 10",
   async () => {
     let missed = 0;
     // If the kill came after the last request, the round is repeated with an earlier kill. An immediate kill interrupts

@@ -23,7 +23,7 @@ afterAll(async () => {
   await database?.drop();
 });
 
-test("the server sends the page with the policy, and all files that the page names", async () => {
+test("the server sends the page with its content security policy, and all files that the page names", async () => {
   const page = await fetch(`${server.url}/console/nodes`);
   expect(page.status).toBe(200);
   expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
