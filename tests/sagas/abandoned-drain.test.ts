@@ -1,5 +1,5 @@
 // Tests the passes in which a server process continues drains and evacuations. An abandoned operation moves no more
-// instances, even if a pass had read the operation before. A pass does not read all migrations.
+// instances, even if a pass read the operation before it was abandoned. A pass does not read all migrations.
 import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";

@@ -166,7 +166,7 @@ test.each(FAULT_POINTS)(
   },
 );
 
-test("the operation begins no drain after it was abandoned, and a late end changes nothing", async () => {
+test("the operation begins no drain after it was abandoned, and a late report of its end changes nothing", async () => {
   const asked = await begun();
   expect(await p.send({ kind: "saga", id: asked.id }, { type: "abandon" })).toMatchObject({ ok: true });
   expect(await p.finish(asked.id)).toMatchObject({ state: "unwound" });

@@ -129,7 +129,7 @@ describe.each([
     await expectEnded(asked);
   });
 
-  test("unwinds when it is abandoned, and a late end changes nothing", async () => {
+  test("unwinds when it is abandoned, and a late report of its end changes nothing", async () => {
     const asked = await begun();
     expect(await p.send({ kind: "saga", id: asked.operation_id }, { type: "abandon" })).toMatchObject({ ok: true });
     expect(await p.finish(asked.operation_id)).toMatchObject({ state: "unwound" });
