@@ -42,7 +42,7 @@ describe("limits", () => {
     expect((await show(machine.server_uuid)).claims).toHaveLength(4);
   });
 
-  test("sysinfo is limited to 64 KiB without proof, and only by the body limit with proof", async () => {
+  test("without proof of identity, sysinfo has at most 64 KiB; with proof, only the limit for bodies applies", async () => {
     const { machine, node } = await approvedMachine(t);
     const sysinfo = { pad: "x".repeat(CLAIM_SYSINFO_BYTES_MAX - '{"pad":""}'.length) };
     const register = (key: string | null, size: unknown) =>

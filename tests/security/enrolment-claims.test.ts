@@ -211,7 +211,7 @@ describe("a booter's announcement is independent of registrations:", () => {
     expect((await show(machine.server_uuid)).conflict).toBeNull();
   });
 
-  test("a service_tag entry does not admit a MAC address that was registered anonymously with that serial number", async () => {
+  test("a service_tag entry of the boot policy admits no MAC address that was registered anonymously with this serial number", async () => {
     const [machine, tag] = [newMachine(1), `TAG${randomUUID().slice(0, 8)}`];
     okOf(await putPolicy(t, { allowlist: [{ kind: "service_tag", value: tag }] }));
     const sysinfo = { ...machine.sysinfo, "Serial Number": tag };

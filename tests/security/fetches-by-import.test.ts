@@ -98,7 +98,7 @@ describe("S-25, S-47: addresses of this machine in an index are not fetched", ()
   });
 });
 
-test("S-47: the user's index may be at a private address; its private image locations are refused for nodes", async () => {
+test("S-47: the user's index may be at a private address, but an import of an image with a private location is refused", async () => {
   const { code, err } = await imported();
   expect([code, err]).toEqual([expect.any(Number), expect.stringContaining("source_url: must have a public address")]);
   expect(code).not.toBe(0);

@@ -73,7 +73,7 @@ describe("S-38: with the operator's PostgreSQL", { timeout: 120_000 }, () => {
     ["postgres://db:6000/b", "127.0.0.1:8080,db:6000"],
     ["postgres://u@/b?host=db2&port=7000", "127.0.0.1:8080,db2:7000"],
     ["postgres:///b", "127.0.0.1:8080,pg.example:7777"],
-  ])("the network of %s is %s", (DATABASE_URL, net) => {
+  ])("with the database URL %s, the network permission is %s", (DATABASE_URL, net) => {
     const env = { DATABASE_URL, PGHOST: "pg.example", PGPORT: "7777" };
     expect(serverPermissions(env)[0]).toBe(`--allow-net=${net}`);
   });
