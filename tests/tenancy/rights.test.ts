@@ -258,7 +258,7 @@ async function newKey({ tenant }: Objects): Promise<string> {
   return okOf(await t.call("POST", `/v1/tenants/${tenant}/api-keys`, { body })).id;
 }
 
-/** Returns a valid body, but for POST /v1/instances one with 0 CPUs. Most bodies come from acceptedBodies. */
+/** Returns a valid body; for POST /v1/instances, a body with 0 CPUs. Most bodies come from acceptedBodies. */
 function bodyOf({ name, body }: RouteDescription, objects: Objects): unknown {
   if (name === "PUT /v1/subnets/{subnet_id}/route-table") return { route_table_id: objects.route_table };
   if (name.endsWith("/attach")) return { nic_id: objects.nic };

@@ -53,7 +53,7 @@ test("each action is listed once", () => {
   expect(all.filter((action, at) => all.indexOf(action) !== at)).toEqual([]);
 });
 
-test("each event is of an object whose row has a project, or of a project that exists before and after the event", async () => {
+test("each event is about an object with a project, or about a project that exists before and after the event", async () => {
   const { rows } = await t.db.query<{ table_name: string }>(
     "select table_name from information_schema.columns where table_schema = 'public' and column_name = 'project_id'",
   );
@@ -65,7 +65,7 @@ test("each event is of an object whose row has a project, or of a project that e
   ]);
 });
 
-test("audit entries of a project's objects have the project's actions, and other entries do not", async () => {
+test("audit entries about objects of a project have actions from the list, and entries about other kinds of objects do not", async () => {
   const at = `/v1/subnets/${objects.subnet}/route-table`;
   okOf(await t.call("PUT", at, { body: { route_table_id: objects.route_table } }));
   const { main_route_table_id } = okOf(await t.call("GET", `/v1/vpcs/${objects.vpc}`));
