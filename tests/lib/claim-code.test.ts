@@ -14,7 +14,7 @@ test("the high three bits of a byte change nothing, so all characters are equall
   }));
 });
 
-test("five random bytes are too few", () => {
+test("a claim code cannot be made from only five random bytes", () => {
   expect(() => claimCodeFromBytes(new Uint8Array(5))).toThrow(RangeError);
 });
 

@@ -10,7 +10,7 @@ import {
 
 const TICKET = "AbC-_123".repeat(5);
 
-test("the ticket that a client offers is found in the header", () => {
+test("the server finds the ticket in the list of protocols that a client offers", () => {
   expect(consoleTicketOf(consoleProtocols(TICKET).join(", "))).toBe(TICKET);
   expect(consoleTicketOf(`berth.ticket.${TICKET},${CONSOLE_PROTOCOL}`)).toBe(TICKET);
 });
@@ -35,7 +35,7 @@ const CONTROLS: readonly ConsoleControl[] = [
   { type: "done" },
   { type: "end", message: "web1 is stopped" },
 ];
-test.each(CONTROLS)("$type is parsed as it was written", (control) => {
+test.each(CONTROLS)("parseControl reads back the control message $type that controlText wrote", (control) => {
   expect(parseControl(controlText(control))).toEqual(control);
 });
 
