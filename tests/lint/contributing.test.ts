@@ -67,7 +67,7 @@ describe("where things live", () => {
     expect(unknown).toEqual([]);
   });
 
-  test("every folder of tests has a row, or the name of the folder that it tests", () => {
+  test("every folder of tests has a row, or has the name of the folder whose code it tests", () => {
     const tested = new Set<string>([...CODE_FOLDERS, ...CODE_FOLDERS.flatMap(foldersIn)]);
     expect(foldersIn("tests").filter((name) => !named.includes(`tests/${name}`) && !tested.has(name))).toEqual([]);
   });
