@@ -1,6 +1,6 @@
-// A node cannot be removed while an instance is placed on it (docs/nodes.md, "Leaving"). In these
-// tests, the server removes nodes. The test process places instances, in a commit call or in a transaction that first
-// takes the lock `cn:<id>`.
+// A node cannot be removed while an instance is placed on it (docs/nodes.md, "Leaving"). In these tests, the server
+// removes nodes. The test process places instances, in a commit call or in a transaction that first takes the lock
+// `cn:<id>`.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createPlacement, type Placement } from "./placement.ts";
 import type { RegistrationView } from "../../src/contract/agent.ts";
