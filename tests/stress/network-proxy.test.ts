@@ -1,4 +1,4 @@
-// Tests of the faults that the network proxy causes.
+// Tests the faults that the network proxy causes.
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type NetworkProxy, openProxy } from "../support/network-proxy.ts";

@@ -1,4 +1,4 @@
-// A mutant is a bug that somebody could make, written as replacements in the source. The tests apply it to a copy of
+// A mutant is a bug that a developer could make, written as replacements in the source. The tests apply it to a copy of
 // the tree, so production code contains no switch for it.
 
 /** A replacement in one file of the tree. `find` must occur in the file exactly once. */

@@ -1,6 +1,6 @@
 // Tests that every mutant can be applied to the current sources, and that the checks catch a sample of the mutants.
-// `deno task test:long` tests that the simulated histories catch the mutants of the
-// engine and the actors. `deno task trial` tests all mutants.
+// `deno task test:long` tests that the simulated histories catch the mutants of the engine and the actors. `deno task
+// trial` tests all mutants.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { catchSimulated, SIMULATED_MUTANTS } from "./catch.ts";
 import { DATABASE_MUTANTS } from "./database.ts";
