@@ -43,7 +43,7 @@ test("a VM has no sample while one of its taps cannot be read, so that its bytes
   expect(networkUse([], "", new Map())).toEqual({ network_sent_bytes: 0, network_received_bytes: 0 });
 });
 
-test("a sample is taken once in each period, and sent again until the server has it", async () => {
+test("a sample is taken once in each period, and its report is repeated until the server has the sample", async () => {
   let now_ms = 0;
   let taken = 0;
   const metrics = (): Promise<Sample> => Promise.resolve({ vm: { ...NOTHING, cpu_seconds: ++taken } });
