@@ -7,8 +7,22 @@ type Term = { readonly field: string | null; readonly word: string; readonly isE
 
 /** Returns the function that decides whether a row with these fields is shown. */
 export function filterOf(text: string): (fields: Fields) => boolean {
-  const terms = text.trim().split(/\s+/).filter((part) => part !== "" && part !== "-").map(termOf);
+  const terms = partsOf(text).map(termOf);
   return (fields) => terms.every((term) => isFound(term, fields) !== term.isExcluded);
+}
+
+/** The parts of a text; a lone `-` is no part. */
+const partsOf = (text: string): string[] => text.trim().split(/\s+/).filter((part) => part !== "" && part !== "-");
+
+/** Whether a part has no `-` in front of it and names none of these fields, so that a server can search for it. */
+function isForServer(part: string, fields: readonly string[]): boolean {
+  const { field, isExcluded } = termOf(part);
+  return !isExcluded && (field === null || !fields.includes(field));
+}
+
+/** Returns the words of a text that are not about one of these fields and have no `-`. A server can search for them. */
+export function serverWords(text: string, fields: readonly string[]): string {
+  return partsOf(text).filter((part) => isForServer(part, fields)).join(" ");
 }
 
 /**
@@ -20,12 +34,8 @@ export function serverWord(
   text: string,
   fields: readonly string[],
 ): { readonly word: string; readonly rest: string } {
-  const parts = text.trim().split(/\s+/).filter((part) => part !== "" && part !== "-");
-  const isForServer = (part: string): boolean => {
-    const { field, isExcluded } = termOf(part);
-    return !isExcluded && (field === null || !fields.includes(field));
-  };
-  const [word = "", ...others] = parts.filter(isForServer);
+  const parts = partsOf(text);
+  const [word = "", ...others] = parts.filter((part) => isForServer(part, fields));
   if (word === "" || others.length > 0) return { word: "", rest: parts.join(" ") };
   return { word, rest: parts.filter((part) => part !== word).join(" ") };
 }

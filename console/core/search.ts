@@ -3,19 +3,27 @@ import type { SearchHit } from "../../src/contract/search.ts";
 import { get } from "./client.ts";
 import { words } from "./text.ts";
 
-export type Hit = { readonly title: string; readonly hint: string; readonly to: string };
+export type Hit = {
+  readonly id: string;
+  readonly title: string;
+  readonly hint: string;
+  /** The object's page; null if its kind has no page. */
+  readonly to: string | null;
+};
 
-const HITS_MAX = 8;
-
-/** Returns the server's best hits that have a page. */
-export async function search(text: string, signal: AbortSignal): Promise<readonly Hit[]> {
-  const { items } = await get<{ items: SearchHit[] }>("/v1/search", { q: text, limit: HITS_MAX }, signal);
-  return items.flatMap(hitOf);
+/** Returns the server's best hits, at most `limit`. */
+export async function search(text: string, limit: number, signal: AbortSignal): Promise<readonly Hit[]> {
+  const { items } = await get<{ items: SearchHit[] }>("/v1/search", { q: text, limit }, signal);
+  return items.map(hitOf);
 }
 
-function hitOf({ kind, id, name, hint }: SearchHit): Hit[] {
-  const to = pathOf(kind, id);
-  return to === null ? [] : [{ title: name, hint: [words(kind === "cn" ? "node" : kind), hint ?? ""].join(" "), to }];
+function hitOf({ kind, id, name, hint }: SearchHit): Hit {
+  return {
+    id,
+    title: name,
+    hint: [words(kind === "cn" ? "node" : kind), hint ?? ""].join(" "),
+    to: pathOf(kind, id),
+  };
 }
 
 /** Returns the page of an object, or null if its kind has no page. */
@@ -30,7 +38,7 @@ export function pathOf(kind: string, id: string): string | null {
     case "job":
       return `/jobs/${id}`;
     case "silo":
-      return "/tenants";
+      return `/tenants?q=${id}`;
     case "tenant":
       return `/tenants/${id}`;
     case "nat-gateway":

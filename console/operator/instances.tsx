@@ -7,12 +7,11 @@ import { opsctl } from "../core/command.ts";
 import { serverWord } from "../core/filter.ts";
 import { query as urlQuery } from "../core/router.ts";
 import type { Query } from "../core/store.ts";
-import { INSTANCE_COLUMNS } from "../parts/instance-columns.tsx";
+import { INSTANCE_COLUMNS, INSTANCE_FIELDS } from "../parts/instance-columns.tsx";
 import { ListPage } from "../parts/list-page.tsx";
 
 /** The search begins this long after the last key press, in milliseconds. */
 const REST_MS = 200;
-const FIELDS = INSTANCE_COLUMNS.map(({ name }) => name);
 
 function instancesQuery(state: string, q: string): Query<readonly Instance[]> {
   return {
@@ -25,7 +24,7 @@ function instancesQuery(state: string, q: string): Query<readonly Instance[]> {
 
 export function Instances() {
   const { q = "", state = "" }: Partial<Record<string, string>> = Object.fromEntries(urlQuery.value);
-  const { word, rest } = serverWord(q, FIELDS);
+  const { word, rest } = serverWord(q, INSTANCE_FIELDS);
   return (
     <ListPage<Instance>
       title="All instances"
@@ -33,7 +32,7 @@ export function Instances() {
       query={instancesQuery(state, word)}
       limit={{
         rows: PAGE_ROWS,
-        which: "first",
+        which: "oldest",
         others: "Enter one word, a part of a name, a UUID or an address, to search all instances.",
       }}
       rest={rest}
@@ -42,7 +41,7 @@ export function Instances() {
       open={({ id }) => `/instances/${id}`}
       states={INSTANCE_STATES}
       empty={<p>{q === "" && state === "" ? "No tenant has created an instance." : "No instance matches."}</p>}
-      cli={opsctl("instance list", [], { "--state": state })}
+      cli={opsctl("instance list", word === "" ? [] : [word], { "--state": state })}
     />
   );
 }

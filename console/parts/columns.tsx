@@ -18,6 +18,16 @@ export function createdColumn(isWideOnly = false): Column<Created> {
   };
 }
 
+/** The UUID of an object. At a width of 1,280 pixels the column is wide enough for all 36 characters. */
+export const UUID_COLUMN: Column<{ readonly id: string }> = {
+  name: "id",
+  title: "UUID",
+  width: "min(25vw, 320px)",
+  isWideOnly: true,
+  text: ({ id }) => id,
+  cell: ({ id }) => <code>{id}</code>,
+};
+
 /** The labels of an object. The search text `labels:env=test` finds them. */
 export const LABELS_COLUMN: Column<{ readonly labels?: Labels | undefined }> = {
   name: "labels",

@@ -2,7 +2,7 @@
 import type { Instance } from "../../src/contract/instance.ts";
 import { bytes } from "../core/text.ts";
 import { Link, State } from "./basics.tsx";
-import { createdColumn } from "../parts/columns.tsx";
+import { createdColumn, UUID_COLUMN } from "../parts/columns.tsx";
 import type { Column } from "./list.tsx";
 
 export const INSTANCE_COLUMNS: readonly Column<Instance>[] = [
@@ -52,6 +52,9 @@ export const INSTANCE_COLUMNS: readonly Column<Instance>[] = [
     text: ({ brand }) => brand,
     cell: ({ brand }) => brand === "not-applicable" ? <span class="dim">–</span> : brand,
   },
-  { name: "id", title: "UUID", isWideOnly: true, text: ({ id }) => id, cell: ({ id }) => <code>{id}</code> },
+  UUID_COLUMN,
   createdColumn(),
 ];
+
+/** The fields of a search text for these columns. */
+export const INSTANCE_FIELDS = INSTANCE_COLUMNS.map(({ name }) => name);

@@ -3,6 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useRef } from "preact/hooks";
 import { type Action, type Opening, useActions } from "../core/action.ts";
+import { serverWords } from "../core/filter.ts";
 import { useKeys } from "../core/keys.ts";
 import { fill } from "../core/path.ts";
 import { narrow, query as urlQuery } from "../core/router.ts";
@@ -19,10 +20,10 @@ type Props<R> = {
   /** The noun for one row, used with counts: "job". */
   readonly noun: string;
   readonly query: Query<readonly R[]>;
-  /** The query reads at most this number of rows: the newest, or the first. */
+  /** The query reads at most this number of rows. */
   readonly limit?: {
     readonly rows: number;
-    readonly which: "newest" | "first";
+    readonly which: "newest" | "oldest" | "first";
     /** Explains how the user finds further rows. It is shown if the list may have more rows. */
     readonly others?: ComponentChildren;
   };
@@ -111,11 +112,14 @@ export function ListPage<R>(props: Props<R>) {
   );
 }
 
-/** Leads to the objects that the server finds for a text, if the list does not have all of them. */
-export function SearchAll({ text }: { readonly text: string }) {
-  const word = text.trim();
-  if (word === "") return <>Enter a part of a name to search for others.</>;
-  return <Link to={fill("/go/:text", { text: word })}>Search all objects for “{word}”</Link>;
+/**
+ * Leads to the objects that the server finds for the words of a filter, if the list does not have all of them. The
+ * server does not know the fields of the list, so a part such as `state:failed` is left out.
+ */
+export function SearchAll({ text, fields }: { readonly text: string; readonly fields: readonly string[] }) {
+  const words = serverWords(text, fields);
+  if (words === "") return <>Enter a part of a name to search for others.</>;
+  return <Link to={fill("/go/:text", { text: words })}>Search all objects for “{words}”</Link>;
 }
 
 /** The search text and the state of a list, both in the address of the page. */

@@ -17,6 +17,8 @@ export type Command = {
 
 /** The server searches when the user has typed nothing for this time, in milliseconds. */
 const REST_MS = 120;
+/** The number of objects that the palette asks for. */
+const HITS_MAX = 8;
 /** The smallest number of characters for which the palette searches objects. */
 const SEARCH_CHARS_MIN = 2;
 
@@ -30,9 +32,9 @@ export function Palette({ pages }: { readonly pages: readonly Command[] }) {
     if (wanted.length < SEARCH_CHARS_MIN || mode === "actions") return;
     const stop = new AbortController();
     const wait = setTimeout(() => {
-      search(wanted, stop.signal).then((hits) => {
+      search(wanted, HITS_MAX, stop.signal).then((hits) => {
         if (stop.signal.aborted) return;
-        found.value = hits.map(({ title, hint, to }) => ({ title, hint, run: () => go(to) }));
+        found.value = hits.flatMap(({ title, hint, to }) => to === null ? [] : [{ title, hint, run: () => go(to) }]);
       }, () => {});
     }, REST_MS);
     return () => {

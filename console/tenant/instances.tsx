@@ -4,7 +4,7 @@ import type { Instance } from "../../src/contract/instance.ts";
 import { tenantctl } from "../core/command.ts";
 import { PAGE_ROWS } from "../core/client.ts";
 import { go, query as urlQuery } from "../core/router.ts";
-import { INSTANCE_COLUMNS } from "../parts/instance-columns.tsx";
+import { INSTANCE_COLUMNS, INSTANCE_FIELDS } from "../parts/instance-columns.tsx";
 import { AsCommand } from "../parts/basics.tsx";
 import { ListPage, SearchAll } from "../parts/list-page.tsx";
 import { useKeys } from "../core/keys.ts";
@@ -23,7 +23,7 @@ export function Instances({ place }: { readonly place: Place }) {
       title="Instances"
       noun="instance"
       query={instancesQuery(place, state)}
-      limit={{ rows: PAGE_ROWS, which: "first", others: <SearchAll text={q} /> }}
+      limit={{ rows: PAGE_ROWS, which: "oldest", others: <SearchAll text={q} fields={INSTANCE_FIELDS} /> }}
       columns={INSTANCE_COLUMNS}
       idOf={({ id }) => id}
       open={({ id }) => `/instances/${id}`}
@@ -47,7 +47,7 @@ export function Instances({ place }: { readonly place: Place }) {
           />
         </>
       }
-      cli={tenantctl("instance list")}
+      cli={tenantctl("instance list", [], { "--state": state })}
     />
   );
 }

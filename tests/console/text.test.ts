@@ -3,7 +3,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { command, updates } from "../../console/core/command.ts";
-import { filterOf, serverWord } from "../../console/core/filter.ts";
+import { filterOf, serverWord, serverWords } from "../../console/core/filter.ts";
 import { decidingRule, type Packet, packetOf } from "../../console/core/firewall.ts";
 import { fill, match, narrowed } from "../../console/core/path.ts";
 import { bytes, counted, exactBytes, onlyWhile, parseBytes, relative, sentence } from "../../console/core/text.ts";
@@ -58,6 +58,15 @@ describe("a search text", () => {
     ["state:failed -db web", "web", "state:failed -db"],
   ])("for the text '%s', the server searches for '%s', and the page filters by '%s'", (text, word, rest) => {
     expect(serverWord(text, ["name", "state"])).toEqual({ word, rest });
+  });
+
+  test.each([
+    ["state:running foo", "foo"],
+    ["front -state:failed door -db", "front door"],
+    ["fd00:1::2", "fd00:1::2"],
+    ["state:running", ""],
+  ])("of '%s', the search of all objects gets the words '%s'", (text, words) => {
+    expect(serverWords(text, ["name", "state"])).toBe(words);
   });
 
   test("matches a row if and only if the same word with a leading - does not match it", () => {
