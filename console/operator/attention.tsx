@@ -44,9 +44,14 @@ export function Attention({ summary }: { readonly summary: FleetSummary | undefi
   const stuck = useQuery(STUCK);
   const failed = useQuery(FAILED);
   const waiting = (pending.data ?? []).flatMap((node) => node.claims.map((claim) => ({ node, claim })));
-  const problems = (troubled.data ?? []).filter(({ problem }) => problem !== null);
+  const setups = setup.data ?? [];
+  // Each node is listed once. A node that waits has its problem in the row that says so.
+  const isWaiting = new Set([...waiting.map(({ node }) => node), ...setups].map(({ server_uuid }) => server_uuid));
+  const withProblem = (troubled.data ?? []).filter(({ problem }) => problem !== null);
+  const problems = withProblem.filter(({ server_uuid }) => !isWaiting.has(server_uuid));
+  const problemOf = new Map(withProblem.map(({ server_uuid, problem }) => [server_uuid, problem]));
   const isRead = [pending, setup, troubled, stuck, failed].every(({ data }) => data !== undefined);
-  const shown = waiting.length + (setup.data?.length ?? 0) + problems.length + (stuck.data?.length ?? 0) +
+  const shown = waiting.length + setups.length + problems.length + (stuck.data?.length ?? 0) +
     (failed.data?.length ?? 0);
   return (
     <Section title="Needs attention">
@@ -59,21 +64,23 @@ export function Attention({ summary }: { readonly summary: FleetSummary | undefi
             <span>
               waits for approval with code <code>{claim.claim_code}</code>
             </span>
+            {problemOf.has(node.server_uuid) && <span class="warn">{problemOf.get(node.server_uuid)}</span>}
             <span class="dim">
               expires <When at={claim.claim_code_expires_at} />
             </span>
           </li>
         ))}
         <Rest to="/nodes?state=pending" shown={waiting.length} of={summary?.claims}>registrations wait</Rest>
-        {(setup.data ?? []).map((node) => (
+        {setups.map((node) => (
           <li key={`setup ${node.server_uuid}`}>
             <Link to={`/nodes/${node.server_uuid}?tab=setup`}>{node.hostname}</Link>
             <span>waits for its setup</span>
+            {node.problem !== null && <span class="warn">{node.problem}</span>}
           </li>
         ))}
         <Rest
           to="/nodes?state=awaiting_setup"
-          shown={setup.data?.length ?? 0}
+          shown={setups.length}
           of={summary?.nodes.by_state["awaiting_setup"]}
         >
           nodes wait for their setup
@@ -87,7 +94,7 @@ export function Attention({ summary }: { readonly summary: FleetSummary | undefi
             </span>
           </li>
         ))}
-        {problems.length === ROWS && (
+        {withProblem.length === ROWS && (
           <li>
             <Link to="/nodes?sort=problem">All nodes, those with a problem first</Link>
             <span class="dim">{counted(summary?.nodes.silent ?? 0, "silent node")}</span>

@@ -63,11 +63,11 @@ export function Node({ id }: { readonly id: string }) {
         ))}
       </nav>
       {tab === "overview" && <Overview node={node} />}
-      {tab === "hardware" && <Later key={tab} load={part("NodeHardware", id)} />}
+      {tab === "hardware" && <Later key={tab} load={part("NodeHardware", id)} isPart />}
       {tab === "instances" && <Instances id={id} />}
       {tab === "setup" && <NodeSetup node={node} />}
       {tab === "placement" && <Placement id={id} />}
-      {tab === "load" && <Later key={tab} load={part("NodeLoadTab", id)} />}
+      {tab === "load" && <Later key={tab} load={part("NodeLoadTab", id)} isPart />}
       {tab === "activity" && <NodeActivity node={node} />}
       <AsCommand line={opsctl("cn show", [node.hostname])} />
     </>

@@ -164,7 +164,7 @@ export function Operation({ id }: { readonly id: string }) {
       <Section title="Steps" count={total_steps}>
         <ol class="plain">{operation.steps.map((step) => <Step key={step.index} step={step} />)}</ol>
       </Section>
-      {WITH_OUTCOME.includes(operation.kind) && <Later load={outcome(id)} />}
+      {WITH_OUTCOME.includes(operation.kind) && <Later load={outcome(id)} isPart />}
       <AsCommand line={command([isOperator() ? "opsctl" : "tenantctl", "operation", "show", operation.id])} />
     </>
   );

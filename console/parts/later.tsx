@@ -3,8 +3,14 @@ import type { FunctionComponent, JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { Heading } from "./basics.tsx";
 
-/** Shows a page as soon as its code is loaded. */
-export function Later({ load }: { readonly load: () => Promise<FunctionComponent> }): JSX.Element | null {
+type Props = {
+  readonly load: () => Promise<FunctionComponent>;
+  /** It is a part of a page, which has a heading of its own. */
+  readonly isPart?: boolean;
+};
+
+/** Shows a page, or a part of a page, as soon as its code is loaded. */
+export function Later({ load, isPart }: Props): JSX.Element | null {
   const [page, setPage] = useState<{ readonly View: FunctionComponent } | "failed" | null>(null);
   useEffect(() => {
     let isGone = false;
@@ -19,7 +25,9 @@ export function Later({ load }: { readonly load: () => Promise<FunctionComponent
   // The load fails if the server was updated, because the new version has other files.
   return (
     <>
-      <Heading title="This page could not be loaded" />
+      {isPart === true
+        ? <p role="alert">This part of the page could not be loaded.</p>
+        : <Heading title="This page could not be loaded" />}
       <p>
         <button type="button" onClick={() => location.reload()}>Reload the console</button>
       </p>

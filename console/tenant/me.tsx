@@ -14,6 +14,9 @@ import { AsCommand, Copyable, Facts, Heading, Problem, Section, When } from "../
 import { RowLabels } from "../parts/row-labels.tsx";
 import { useQuery } from "../parts/use-query.ts";
 
+/** The file in which ssh-keygen stores a user's public key. */
+const KEY_FILE = "~/.ssh/id_ed25519.pub";
+
 /** The program that the user has. */
 const program = () => isOperator() ? "opsctl" : "tenantctl";
 
@@ -182,14 +185,12 @@ function meActions(show: (secret: string) => void): Action[] {
       button: "Add",
       fields: [
         { name: "name", label: "Name", initial: "laptop" },
-        { name: "public_key", label: "Public key", type: "lines", hint: "One line, as in ~/.ssh/id_ed25519.pub" },
+        { name: "public_key", label: "Public key", type: "lines", hint: `One line, as in ${KEY_FILE}` },
       ],
       refused,
+      // The path has no quotes, because a shell does not expand a quoted `~`.
       cli: ({ name }) =>
-        command(["tenantctl", "ssh-key", "create"], {
-          "--name": name || "NAME",
-          "--public-key-file": "~/.ssh/id_ed25519.pub",
-        }),
+        `${command(["tenantctl", "ssh-key", "create"], { "--name": name || "NAME" })} --public-key-file ${KEY_FILE}`,
       send: async ({ name, public_key = "" }, key) => {
         await send("POST", "/v1/auth/ssh-keys", { body: { name, public_key: public_key.trim() }, key });
       },

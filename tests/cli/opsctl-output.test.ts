@@ -263,6 +263,12 @@ test.each([["image.uploaded_bytes_max", "20GiB", 21_474_836_480], ["quota.tenant
   },
 );
 
+test("`config list` prints its columns, without a column for restarts, because no setting needs one", async () => {
+  const setting = { key: "a", value: 1, default: 2, env_override: "BERTH_A", restart_required: true, description: "" };
+  const ran = await opsctl(["config", "list"], answering([setting]));
+  expect(ran.out()).toBe("KEY  VALUE  DEFAULT  ENV_OVERRIDE\na    1      2        BERTH_A\n");
+});
+
 test("`config set` and `config unset` print a note only if a variable overrides the setting", async () => {
   const setting = { key: "a", value: 1, default: 2, env_override: "BERTH_A", restart_required: true, description: "" };
   const shadowed = await opsctl(["config", "set", "a", "1"], answering(setting));

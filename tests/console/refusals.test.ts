@@ -64,6 +64,18 @@ test("each part of a node's page shows its own refusal, at the first read and at
   await own.page.context().close();
 }, LIMIT_MS);
 
+test("a part of a page whose code cannot be loaded leaves the heading and the title as they are", async () => {
+  const own = await f.site().open();
+  await own.show(`/nodes/${node.server_uuid}`);
+  await own.settled();
+  await own.page.route("**/*.js", (route) => route.abort());
+  await own.page.getByRole("button", { name: "hardware" }).click();
+  await own.page.getByRole("alert").getByText("This part of the page could not be loaded.").waitFor();
+  expect(await own.page.getByRole("heading", { level: 1 }).allTextContents()).toEqual(["r1-u1"]);
+  expect(await own.page.title()).toBe("r1-u1 · Berth");
+  await own.page.context().close();
+}, LIMIT_MS);
+
 test("without the placement rules, the page of a node does not offer to cordon the node", async () => {
   const own = await f.site().open();
   await own.page.route("**/placement", (route) => route.fulfill({ status: 503, json: { message: "no answer" } }));

@@ -270,6 +270,34 @@ test("the brand of an instance without a brand is a dash", async () => {
   expect(await main.getByText("not-applicable").count()).toBe(0);
 }, LIMIT_MS);
 
+test("the overview lists a node once, whose setup failed and which waits for its setup", async () => {
+  const other = await addNode(f.site(), {}, { hostname: "r1-u7" });
+  const setUp = "update cn set state = 'awaiting_setup', last_setup_error = 'no disk' where server_uuid = $1";
+  await f.site().db.query(setUp, [other.server_uuid]);
+  const main = await show("/overview");
+  await main.getByText("setup failed").waitFor();
+  expect(await main.locator("li", { hasText: "r1-u7" }).allTextContents())
+    .toEqual(["r1-u7waits for its setupsetup failed"]);
+}, LIMIT_MS);
+
+test("at 1,280 pixels, the lists of instances and of tenants show whole UUIDs", async () => {
+  for (const path of ["/all-instances", "/tenants"]) {
+    const main = await show(path);
+    const cells = main.getByRole("gridcell").filter({ has: f.ui().page.locator("code") });
+    await cells.first().waitFor();
+    const excess = await cells.evaluateAll((all) => all.map((cell) => cell.scrollWidth - cell.clientWidth));
+    expect(Math.max(...excess), path).toBe(0);
+  }
+}, LIMIT_MS);
+
+test("a shell expands the path of the key in the command that adds an SSH key", async () => {
+  const main = await show("/me", tenant);
+  await main.getByRole("button", { name: /^Add an SSH key/ }).click();
+  const dialog = tenant.page.getByRole("dialog");
+  await dialog.getByText("tenantctl ssh-key create --name laptop --public-key-file ~/.ssh/id_ed25519.pub").waitFor();
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+}, LIMIT_MS);
+
 test("the user's own page shows commands of the program that the user has", async () => {
   for (const [as, program] of [[f.ui(), "opsctl"], [tenant, "tenantctl"]] as const) {
     const main = await show("/me", as);

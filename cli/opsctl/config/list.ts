@@ -8,7 +8,6 @@ const COLUMNS: readonly Column<SettingView>[] = [
   ["KEY", (setting) => setting.key],
   ["VALUE", (setting) => shortText(setting.value)],
   ["DEFAULT", (setting) => shortText(setting.default)],
-  ["RESTART", (setting) => setting.restart_required ? "yes" : "no"],
   ["ENV_OVERRIDE", (setting) => setting.env_override],
 ];
 
