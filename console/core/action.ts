@@ -12,6 +12,8 @@ export type Field = {
   readonly label: string;
   readonly type?: "text" | "secret" | "number" | "bytes" | "choice" | "lines" | "toggle";
   readonly choices?: readonly Choice[];
+  /** Values that a text field offers. The user may enter another value. */
+  readonly suggestions?: readonly Choice[];
   readonly isOptional?: boolean;
   /** The label of the empty choice. Default: "none". */
   readonly none?: string;

@@ -11,10 +11,10 @@ import { Heading, Link, Section, State } from "../parts/basics.tsx";
 import { Form } from "../parts/form.tsx";
 import { useQuery } from "../parts/use-query.ts";
 import { choicesOf, holdAction } from "./node-actions.ts";
-import { tenantPath, tenantsQuery } from "./tenants.tsx";
+import { tenantField, tenantIdOf, tenantsQuery } from "./tenants.tsx";
 
 export function Placement() {
-  const { data: tenants = [] } = useQuery(tenantsQuery);
+  const { data: tenants = [] } = useQuery(tenantsQuery());
   const answer = useSignal<PlacementExplanation | null>(null);
   const asked = useSignal<unknown>(null);
   const explain = async () => {
@@ -38,15 +38,10 @@ export function Placement() {
           { name: "cpu", label: "vCPUs", type: "number", initial: cpu },
           { name: "memory", label: "Memory", type: "bytes", initial: memory },
           { name: "disk", label: "All disks", type: "bytes", isOptional: true, initial: disk },
-          {
-            name: "tenant",
-            label: "Tenant",
-            type: "choice",
-            isOptional: true,
-            none: "any",
+          tenantField(tenants, {
             initial: tenant,
-            choices: tenants.map((each) => ({ value: each.id, label: tenantPath(each) })),
-          },
+            hint: "SILO/TENANT or UUID. Without a tenant, nodes with a pin are rejected",
+          }),
           { name: "role", label: "Role", type: "choice", initial: "tenant", choices: choicesOf(CN_ROLES) },
         ]}
         cli={(values) =>
@@ -54,11 +49,12 @@ export function Placement() {
             "--cpu": values["cpu"],
             "--memory": values["memory"]?.replaceAll(" ", ""),
             "--disk": values["disk"]?.replaceAll(" ", ""),
-            "--tenant": tenants.filter(({ id }) => id === values["tenant"]).map(tenantPath)[0],
+            "--tenant": values["tenant"]?.trim(),
             "--role": values["role"],
           })}
         send={async (values) => {
-          const tenant_id = values["tenant"] ?? "";
+          const text = values["tenant"]?.trim() ?? "";
+          const tenant_id = text === "" ? "" : await tenantIdOf(text);
           asked.value = {
             cpu: Number(values["cpu"]),
             memory_bytes: parseBytes(values["memory"] ?? ""),

@@ -1,16 +1,19 @@
 // Shows the tenants of all silos.
 import type { Silo, Tenant } from "../../src/contract/tenancy.ts";
 import type { Field } from "../core/action.ts";
-import { getArray, send } from "../core/client.ts";
+import type { SearchHit } from "../../src/contract/search.ts";
+import { SEARCH_HITS_MAX } from "../../src/contract/limits.ts";
+import { get, getArray, Refusal, refusalOf, send } from "../core/client.ts";
 import { opsctl } from "../core/command.ts";
+import { serverWord } from "../core/filter.ts";
 import { query as urlQuery } from "../core/router.ts";
 import { counted } from "../core/text.ts";
 import type { Query } from "../core/store.ts";
 import { rootOnly } from "../core/session.ts";
 import { Link } from "../parts/basics.tsx";
-import { createdColumn } from "../parts/columns.tsx";
+import { createdColumn, UUID_COLUMN } from "../parts/columns.tsx";
 import type { Column } from "../parts/list.tsx";
-import { ListPage, SearchAll } from "../parts/list-page.tsx";
+import { ListPage } from "../parts/list-page.tsx";
 import { useQuery } from "../parts/use-query.ts";
 
 export type TenantRow = Tenant & { readonly silo_name: string };
@@ -26,31 +29,100 @@ async function tenantsOf({ id, name }: Silo, signal: AbortSignal): Promise<Tenan
   return tenants.map((tenant) => ({ ...tenant, silo_name: name }));
 }
 
-/** The tenants of the first silos, with the names of the silos. */
-export const tenantsQuery: Query<TenantRow[]> = {
-  key: "tenants",
-  kinds: ["tenant", "silo"],
-  read: async (signal) => {
-    const silos = await getArray<Silo>("/v1/silos", signal);
-    return (await Promise.all(silos.slice(0, SILOS_MAX).map((silo) => tenantsOf(silo, signal)))).flat();
-  },
-};
+/** The search begins this long after the last key press, in milliseconds. */
+const REST_MS = 200;
 
-/** One tenant with the name of its silo; null if it does not exist. The API finds a tenant only in its silo. */
+/**
+ * The tenants of the first silos, with the names of the silos. If there are more silos, a word selects the silos: those
+ * with the word in their name, and those with a tenant that the server finds.
+ */
+export function tenantsQuery(word = ""): Query<TenantRow[]> {
+  return {
+    key: `tenants ${word}`,
+    kinds: ["tenant", "silo"],
+    rest_ms: word === "" ? 0 : REST_MS,
+    read: async (signal) => {
+      const silos = await getArray<Silo>("/v1/silos", signal);
+      const wanted = word === "" || silos.length <= SILOS_MAX ? silos : await silosWith(word, silos, signal);
+      return (await Promise.all(wanted.slice(0, SILOS_MAX).map((silo) => tenantsOf(silo, signal)))).flat();
+    },
+  };
+}
+
+async function silosWith(word: string, silos: readonly Silo[], signal: AbortSignal): Promise<readonly Silo[]> {
+  const names = new Set((await foundTenants(word, SEARCH_HITS_MAX, signal)).map(({ hint }) => hint));
+  const text = word.toLowerCase();
+  return silos.filter(({ id, name }) => name.toLowerCase().includes(text) || id.startsWith(text) || names.has(name));
+}
+
+/** The tenants that the server finds. The hint of such a hit is the name of the tenant's silo. */
+async function foundTenants(q: string, limit: number, signal?: AbortSignal): Promise<readonly SearchHit[]> {
+  const { items } = await get<{ items: SearchHit[] }>("/v1/search", { q, limit }, signal);
+  return items.filter(({ kind }) => kind === "tenant");
+}
+
+/** The silos of the tenants that were shown. A tenant stays in its silo. */
+const siloIds = new Map<string, string>();
+
+/** Finds the silo of a tenant. The API shows a tenant only in its silo. */
+async function siloIdOf(tenant: string, signal: AbortSignal): Promise<string | undefined> {
+  const known = siloIds.get(tenant);
+  if (known !== undefined) return known;
+  const hit = (await foundTenants(tenant, 1, signal)).find(({ id }) => id === tenant);
+  if (hit === undefined) return undefined;
+  const silo = (await getArray<Silo>("/v1/silos", signal)).find(({ name }) => name === hit.hint);
+  if (silo !== undefined) siloIds.set(tenant, silo.id);
+  return silo?.id;
+}
+
+/** One tenant with the name of its silo; null if it does not exist. */
 export function tenantQuery(id: string): Query<TenantRow | null> {
   return {
     key: `tenant ${id}`,
     kinds: ["tenant", "silo"],
     read: async (signal) => {
-      const silos = await getArray<Silo>("/v1/silos", signal);
-      for (let first = 0; first < silos.length; first += SILOS_MAX) {
-        const lists = await Promise.all(silos.slice(first, first + SILOS_MAX).map((silo) => tenantsOf(silo, signal)));
-        const found = lists.flat().find((tenant) => tenant.id === id);
-        if (found !== undefined) return found;
+      const silo_id = await siloIdOf(id, signal);
+      if (silo_id === undefined) return null;
+      try {
+        const [silo, tenant] = await Promise.all([
+          get<Silo>(`/v1/silos/${silo_id}`, undefined, signal),
+          get<Tenant>(`/v1/silos/${silo_id}/tenants/${id}`, undefined, signal),
+        ]);
+        return { ...tenant, silo_name: silo.name };
+      } catch (error) {
+        if (refusalOf(error).status === 404) return null;
+        throw error;
       }
-      return null;
     },
   };
+}
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/**
+ * A field for a tenant of any silo, as SILO/TENANT or UUID. It offers these tenants. `tenantIdOf` finds the tenant.
+ */
+export function tenantField(tenants: readonly TenantRow[], more: Partial<Field>): Field {
+  return {
+    name: "tenant",
+    label: "Tenant",
+    isOptional: true,
+    suggestions: tenants.map((each) => ({ value: tenantPath(each), label: "" })),
+    ...more,
+  };
+}
+
+/** Returns the id of the tenant in a tenant field. Throws a Refusal that names the field. */
+export async function tenantIdOf(text: string): Promise<string> {
+  if (UUID.test(text)) return text;
+  const [silo_name, name, ...rest] = text.split("/");
+  const silo = (await getArray<Silo>("/v1/silos")).find((each) => each.name === silo_name);
+  const tenants = silo === undefined || rest.length > 0 ? [] : await getArray<Tenant>(`/v1/silos/${silo.id}/tenants`);
+  const found = tenants.find((each) => each.name === name);
+  if (found === undefined) {
+    throw new Refusal(404, `tenant: No tenant is called ${text}. Write SILO/TENANT or the tenant's UUID.`);
+  }
+  return found.id;
 }
 
 export const silosQuery: Query<Silo[]> = {
@@ -72,7 +144,14 @@ const COLUMNS: readonly Column<TenantRow>[] = [
     text: ({ name }) => name,
     cell: ({ id, name }) => <Link to={`/tenants/${id}`} tabIndex={-1}>{name}</Link>,
   },
-  { name: "silo", title: "Silo", sorts: true, text: ({ silo_name }) => silo_name, cell: ({ silo_name }) => silo_name },
+  {
+    name: "silo",
+    title: "Silo",
+    sorts: true,
+    // The search finds a silo by its id, and shows the list with the id as the filter.
+    text: ({ silo_name, silo_id }) => `${silo_name} ${silo_id}`,
+    cell: ({ silo_name }) => silo_name,
+  },
   {
     name: "description",
     title: "Description",
@@ -80,19 +159,22 @@ const COLUMNS: readonly Column<TenantRow>[] = [
     text: ({ description }) => description,
     cell: ({ description }) => description,
   },
-  { name: "id", title: "UUID", isWideOnly: true, text: ({ id }) => id, cell: ({ id }) => <code>{id}</code> },
+  UUID_COLUMN,
   createdColumn(),
 ];
 
+const FIELDS = COLUMNS.map(({ name }) => name);
+
 export function Tenants() {
   const { data: silos = [] } = useQuery(silosQuery);
-  const q = urlQuery.value.get("q") ?? "";
+  const hasMore = silos.length > SILOS_MAX;
+  const word = hasMore ? serverWord(urlQuery.value.get("q") ?? "", FIELDS).word : "";
   const refused = rootOnly();
   return (
     <ListPage<TenantRow>
       title="Tenants"
       noun="tenant"
-      query={tenantsQuery}
+      query={tenantsQuery(word)}
       columns={COLUMNS}
       idOf={({ id }) => id}
       open={({ id }) => `/tenants/${id}`}
@@ -158,10 +240,13 @@ export function Tenants() {
       empty={<p>No tenant exists. Create a silo, then a tenant in it.</p>}
       cli={opsctl("tenant list")}
     >
-      {silos.length > SILOS_MAX && (
+      {hasMore && (
         <p class="hint">
-          Only the tenants of the first {SILOS_MAX} of {counted(silos.length, "silo")} are shown and searched.{" "}
-          <SearchAll text={q} />
+          {word === ""
+            ? `The list shows the tenants of the first ${SILOS_MAX} of ${counted(silos.length, "silo")}. ` +
+              "Enter one word, a part of the name of a tenant or of a silo, to search all silos."
+            : `The server searched all ${counted(silos.length, "silo")}. ` +
+              `The list shows the tenants of at most ${SILOS_MAX} silos.`}
         </p>
       )}
     </ListPage>

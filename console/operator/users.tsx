@@ -10,10 +10,10 @@ import type { Column } from "../parts/list.tsx";
 import { ListPage } from "../parts/list-page.tsx";
 import { useQuery } from "../parts/use-query.ts";
 import { usersQuery } from "./directory.ts";
-import { tenantPath, tenantsQuery } from "./tenants.tsx";
+import { tenantField, tenantIdOf, tenantPath, tenantsQuery } from "./tenants.tsx";
 
 export function Users() {
-  const { data: tenants = [] } = useQuery(tenantsQuery);
+  const { data: tenants = [] } = useQuery(tenantsQuery());
   const byId = new Map(tenants.map((tenant) => [tenant.id, tenant]));
   const tenantName = (id: string | null) => {
     const tenant = id === null ? undefined : byId.get(id);
@@ -66,14 +66,7 @@ export function Users() {
         fields: [
           { name: "username", label: "User name" },
           { name: "password", label: "Password", type: "secret", hint: "At least 8 characters" },
-          {
-            name: "tenant_id",
-            label: "Tenant",
-            type: "choice",
-            isOptional: true,
-            choices: tenants.map((each) => ({ value: each.id, label: tenantPath(each) })),
-            hint: "Without a tenant, the user is an operator",
-          },
+          tenantField(tenants, { hint: "SILO/TENANT or UUID. Without a tenant, the user is an operator" }),
           {
             name: "capability",
             label: "Capability",
@@ -83,16 +76,16 @@ export function Users() {
           },
         ],
         refused: needs("system-operate"),
-        cli: ({ username = "", tenant_id = "", capability }) =>
+        cli: ({ username = "", tenant = "", capability }) =>
           opsctl("user create", [username || "NAME"], {
-            "--tenant": tenant_id === "" ? "" : tenantName(tenant_id),
+            "--tenant": tenant.trim(),
             "--capability": capability,
           }),
-        send: async ({ username, password, tenant_id = "", capability = "" }, key) => {
+        send: async ({ username, password, tenant = "", capability = "" }, key) => {
           const body = {
             username,
             password,
-            ...(tenant_id !== "" && { tenant_id }),
+            ...(tenant.trim() !== "" && { tenant_id: await tenantIdOf(tenant.trim()) }),
             ...(capability !== "" && { capabilities: [capability] }),
           };
           await send("POST", "/v1/system/users", { body, key });

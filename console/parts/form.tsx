@@ -215,11 +215,16 @@ function FieldRow({ id, field, value, bad, set }: RowProps) {
     ? <input {...typed} type="password" autocomplete="new-password" />
     : field.type === "number"
     ? <input {...typed} type="number" step="any" />
-    : <input {...typed} type="text" autocomplete="off" />;
+    : <input {...typed} type="text" autocomplete="off" list={field.suggestions && `${id}-list`} />;
   return (
     <div class="field">
       {label}
       {input}
+      {field.suggestions !== undefined && (
+        <datalist id={`${id}-list`}>
+          {field.suggestions.map((each) => <option key={each.value} value={each.value}>{each.label}</option>)}
+        </datalist>
+      )}
       {text}
     </div>
   );

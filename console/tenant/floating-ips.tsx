@@ -1,7 +1,7 @@
 // Shows the floating IPs of a project, and the actions that create, attach, move, detach and delete them.
 import type { FloatingIp } from "../../src/contract/network.ts";
 import { useMemo } from "preact/hooks";
-import type { Action } from "../core/action.ts";
+import type { Action, Choice } from "../core/action.ts";
 import { isCut, send } from "../core/client.ts";
 import { tenantctl } from "../core/command.ts";
 import { labelAction } from "../core/labels.ts";
@@ -14,9 +14,7 @@ import { ListPage } from "../parts/list-page.tsx";
 import { useQuery } from "../parts/use-query.ts";
 import type { Place } from "./place.ts";
 import { useKept } from "./projects.tsx";
-import { floatingIpsQuery, instancesQuery, MORE_NICS, projectNicsQuery } from "./queries.ts";
-
-type Target = { readonly value: string; readonly label: string };
+import { floatingIpsQuery, instancesQuery, nicField, projectNicsQuery } from "./queries.ts";
 
 const instanceOf = ({ attached_instance_id: id }: FloatingIp, names: Names) => id === null ? null : names.get(id) ?? id;
 
@@ -51,7 +49,7 @@ export function FloatingIps({ place }: { readonly place: Place }) {
   const names = useMemo(() => namesOf(instances ?? []), [instances]);
   const columns = useMemo(() => columnsWith(names), [names]);
   const targets = useMemo(() =>
-    namedNics(nics ?? [], names).map((nic): Target => ({
+    namedNics(nics ?? [], names).map((nic): Choice => ({
       value: nic.id,
       label: `${nic.instance}, ${nic.name}, ${nic.primary_ipv4 ?? nic.primary_ipv6 ?? "no address"}`,
     })), [nics, names]);
@@ -100,20 +98,14 @@ export function FloatingIps({ place }: { readonly place: Place }) {
   );
 }
 
-function attach(ip: FloatingIp, targets: readonly Target[], from: string | null, hasMore: boolean): Action {
+function attach(ip: FloatingIp, targets: readonly Choice[], from: string | null, hasMore: boolean): Action {
   return {
     title: ip.attached_to === null ? `Attach ${ip.address}` : `Move ${ip.address}`,
     button: ip.attached_to === null ? "Attach" : "Move",
     notice: ip.attached_to === null
       ? "Afterwards the instance gets the packets to this address."
       : `The address is detached from ${from} first. Packets to it are lost until it is attached again.`,
-    fields: [{
-      name: "nic_id",
-      label: "To",
-      type: "choice",
-      choices: targets.filter(({ value }) => value !== ip.attached_to),
-      ...(hasMore && { hint: MORE_NICS }),
-    }],
+    fields: [nicField(targets.filter(({ value }) => value !== ip.attached_to), hasMore)],
     refused: writersOnly() ?? (targets.length === 0 ? "The project has no NIC" : null),
     cli: ({ nic_id }) => tenantctl("floating-ip attach", [ip.name], { "--nic": nic_id || "NIC" }),
     send: async ({ nic_id }, key) => {

@@ -20,7 +20,7 @@ import { WholeList } from "../parts/lists.tsx";
 import { useQuery } from "../parts/use-query.ts";
 import { useProjectOf } from "./projects.tsx";
 import { realizedText } from "./realized.ts";
-import { instancesQuery, MORE_NICS, projectNicsQuery, vpcQuery } from "./queries.ts";
+import { instancesQuery, nicField, projectNicsQuery, vpcQuery } from "./queries.ts";
 
 function gatewayQuery(id: string): Query<NatGateway> {
   return {
@@ -184,17 +184,11 @@ function forwardAction(
         initial: PORT_FORWARD_PROTOCOLS[0],
       },
       { name: "public_port", label: "Public port", type: "number", hint: `1 to ${PORT_MAX}` },
-      {
-        name: "nic_id",
-        label: "To",
-        type: "choice",
-        choices: targets,
-        initial: targets[0]?.value ?? "",
-        ...(hasMore && { hint: MORE_NICS }),
-      },
+      { ...nicField(targets, hasMore), initial: targets[0]?.value ?? "" },
       { name: "nic_port", label: "Port of the NIC", type: "number", isOptional: true, hint: "Empty: the public port" },
     ],
-    refused: writersOnly() ?? (targets.length === 0 ? "The VPC has no NIC with an address of this family" : null),
+    refused: writersOnly() ??
+      (targets.length === 0 && !hasMore ? "The VPC has no NIC with an address of this family" : null),
     cli: (values) =>
       tenantctl("port-forward create", [], {
         "--vpc": vpc,

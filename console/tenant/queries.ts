@@ -5,6 +5,7 @@ import type { FloatingIp, Subnet, Vpc } from "../../src/contract/network.ts";
 import type { PlacementGroup } from "../../src/contract/placement-group.ts";
 import type { SshKey } from "../../src/contract/ssh-key.ts";
 import type { Webhook } from "../../src/contract/webhook.ts";
+import type { Choice, Field } from "../core/action.ts";
 import { get, getAll, getArray, getFirst } from "../core/client.ts";
 import type { Query } from "../core/store.ts";
 import type { Place } from "./place.ts";
@@ -37,8 +38,16 @@ export function nicsQuery(instance: string): Query<Nic[]> {
   };
 }
 
-/** The hint of a choice of NICs that does not have all NICs of the project. */
-export const MORE_NICS = "The first NICs of the project. For another NIC, use the command with its UUID";
+/**
+ * A field for a NIC of a project. If these are not all NICs of the project, the field also takes the UUID of another
+ * NIC.
+ */
+export function nicField(nics: readonly Choice[], hasMore: boolean): Field {
+  const field = { name: "nic_id", label: "To" };
+  return hasMore
+    ? { ...field, suggestions: nics, hint: "A NIC's UUID. The field offers only some of the project's many NICs" }
+    : { ...field, type: "choice", choices: nics };
+}
 
 /** The first NICs of a project. */
 export function projectNicsQuery(place: Place): Query<Nic[]> {

@@ -7,7 +7,9 @@ export const SearchHit = z.object({
   kind: z.enum(SEARCH_KINDS),
   id: z.string(),
   name: z.string(),
-  hint: z.string().nullable().describe("An address, a state or a claim code, to distinguish hits with the same name"),
+  hint: z.string().nullable().describe(
+    "An address, a state, a claim code or a tenant's silo, to distinguish hits with the same name",
+  ),
 });
 export type SearchHit = z.infer<typeof SearchHit>;
 

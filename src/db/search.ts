@@ -24,10 +24,12 @@ const best = (name: string) => `order by rank, length(${name}), ${name} limit $4
 const OF_TENANT = "($3::uuid is null or tenant_id = $3)";
 const HAS_ADDRESS = `$9::inet is not null and id in (
       select instance_id from nic where $9 in (primary_ipv4, primary_ipv6) or $9 = any(additional_ips))`;
+/** The name of a tenant is unique only in its silo, and every silo has a tenant named "default". */
+const SILO_NAME = "(select silo.name from silo where silo.id = tenant.silo_id)";
 
 /** The search for the objects of a kind by name or id. */
-const named = (kind: string, is_visible: string) => `
-    (select '${kind}', id::text, name, null, ${rankOf("name")} from ${kind}
+const named = (kind: string, is_visible: string, hint = "null") => `
+    (select '${kind}', id::text, name, ${hint} as hint, ${rankOf("name")} from ${kind}
       where ${is_visible} and (lower(name) like $1 or id between $5 and $6) ${best("name")})`;
 
 /**
@@ -64,7 +66,7 @@ const SEARCH = `
         and (lower(name) like $1 or id between $5 and $6 or $7 and host(address) like $1) ${best("name")})
     union all ${named("vpc", OF_TENANT)}
     union all ${named("project", OF_TENANT)}
-    union all ${named("tenant", "$3::uuid is null")}
+    union all ${named("tenant", "$3::uuid is null", SILO_NAME)}
     union all ${named("silo", "$3::uuid is null")}
     union all
     (select 'operation', id::text, saga, state, 1 from saga where id between $5 and $6

@@ -42,6 +42,8 @@ test("an operator finds silos, tenants and projects; names that begin with the t
   expect(first).toBe("tenant orange");
   // The silo's name ends with a number that depends on earlier tests.
   expect(others.sort()).toEqual(["project orange-project", expect.stringMatching(/^silo orange-silo-\d+$/)]);
+  const [tenant] = await search("orange");
+  expect(tenant?.hint).toBe(okOf(await t.call("GET", `/v1/silos/${ours.silo_id}`)).name);
   okOf(await t.call("POST", "/v1/silos", { body: { name: "an-orange" } }));
   expect((await kinds("orange")).at(-1)).toBe("silo an-orange");
 });

@@ -2,6 +2,7 @@
 // and leads to the server's search.
 import type { Page, Route } from "playwright-core";
 import { expect, test } from "vitest";
+import { okOf } from "../support/control-plane.ts";
 import { openTenant, type TestTenant } from "../tenancy/tenant.ts";
 import { useConsoleSite } from "./site.ts";
 
@@ -42,8 +43,9 @@ const instance = (n: number) => ({
 test("the list of a project's instances reads one page, and leads to the search", async () => {
   const own = await f.site().open({ key: tenant.key });
   const queries = await answerWith(own.page, "/v1/instances", instance);
-  await own.show(`/t/${tenant.tenant_id}/p/${tenant.project_id}/instances?state=running&q=web5000`);
-  await own.page.getByText("Only the first 1,000 are searched.").waitFor();
+  await own.show(`/t/${tenant.tenant_id}/p/${tenant.project_id}/instances?state=running&q=-db web5000 state:running`);
+  await own.page.getByText("The list shows the oldest 1,000 instances. Only the oldest 1,000 are searched.").waitFor();
+  await own.page.getByText("tenantctl instance list --state running").waitFor();
   expect(new Set(queries)).toEqual(
     new Set([`?tenant=${tenant.tenant_id}&project=${tenant.project_id}&state=running&limit=1000`]),
   );
@@ -58,7 +60,8 @@ test(
     const own = await f.site().open();
     const queries = await answerWith(own.page, "/v1/system/instances", instance);
     await own.show("/all-instances?q=-web1 web state:running");
-    await own.page.getByText("Only the first 1,000 are searched.").waitFor();
+    await own.page.getByText("Only the oldest 1,000 are searched.").waitFor();
+    await own.page.getByText("opsctl instance list web", { exact: true }).waitFor();
     await own.page.getByRole("link", { name: "web2", exact: true }).waitFor();
     expect(await own.page.getByRole("link", { name: "web1", exact: true }).count()).toBe(0);
     expect(new Set(queries)).toEqual(new Set(["?q=web&limit=1000"]));
@@ -87,7 +90,69 @@ test("the lists of users and of boot records read one page each", async () => {
 }, LIMIT_MS);
 
 test(
-  "the list of tenants reads the tenants of 50 silos, and the page of a tenant finds a tenant of a later silo, too",
+  "the search for all objects says that there may be more, shows objects without a page, and shows a refusal",
+  async () => {
+    const own = await f.site().open();
+    await own.page.route("**/v1/search?*", (route) => {
+      const items = Array.from(
+        { length: Number(new URL(route.request().url()).searchParams.get("limit")) },
+        (_, n) => ({ kind: n === 0 ? "project" : "vpc", id: idOf(n), name: `web${n}`, hint: null }),
+      );
+      return route.fulfill({ json: { items } });
+    });
+    await own.show("/go/web");
+    await own.page.getByText("The page shows the best 50 hits. More objects may match").waitFor();
+    await own.page.getByText("web0", { exact: true }).waitFor();
+    await own.page.getByRole("link", { name: "web49" }).waitFor();
+    await own.page.unrouteAll();
+    await own.show(`/go/${"x".repeat(300)}`);
+    await own.page.getByRole("alert").getByText("q: ").waitFor();
+    expect(await own.page.getByText("Nothing matches.").count()).toBe(0);
+    await own.page.context().close();
+  },
+  LIMIT_MS,
+);
+
+test("a port can be forwarded to a NIC that is not among the first 1,000", async () => {
+  const own = await f.site().open({ key: tenant.key });
+  const gateway = {
+    id: idOf(1),
+    name: "out",
+    description: "",
+    labels: {},
+    tenant_id: tenant.tenant_id,
+    project_id: tenant.project_id,
+    vpc_id: idOf(2),
+    public_address: "192.0.2.9",
+    family: "v4",
+    host_cn_uuid: null,
+    counts: null,
+    realized: [],
+    created_at,
+  };
+  await own.page.route("**/v1/nat-gateways/*", (route) => route.fulfill({ json: gateway }));
+  await answerWith(own.page, "/v1/nics", (n) => ({ name: "net0", vpc_id: idOf(3), instance_id: idOf(n) }));
+  await own.page.route(
+    "**/v1/port-forwards?*",
+    (route) =>
+      route.request().method() === "GET" ? route.fulfill({ json: { items: [] } }) : route.fulfill({ json: {} }),
+  );
+  await own.show(`/nat-gateways/${gateway.id}`);
+  await own.settled();
+  await own.page.getByRole("button", { name: /^Forward a port/ }).click();
+  const dialog = own.page.getByRole("dialog");
+  await dialog.getByLabel("Name").fill("ssh");
+  await dialog.getByLabel("Public port").fill("22");
+  await dialog.getByLabel("To", { exact: true }).fill(idOf(7));
+  await dialog.getByText(`--nic ${idOf(7)}`).waitFor();
+  const sent = own.page.waitForRequest((request) => request.method() === "POST" && request.url().includes("forwards"));
+  await dialog.getByRole("button", { name: "Forward" }).click();
+  expect((await sent).postDataJSON()).toMatchObject({ nic_id: idOf(7), public_port: 22 });
+  await own.page.context().close();
+}, LIMIT_MS);
+
+test(
+  "with more than 50 silos, the list of tenants asks the server for a word, and a form takes the tenant of any silo",
   async () => {
     const own = await f.site().open();
     const silos = Array.from(
@@ -96,19 +161,63 @@ test(
     );
     await own.page.route("**/v1/silos", (route) => route.fulfill({ json: silos }));
     const asked = new Set<string>();
+    const last = idOf(SILOS - 1);
     await own.page.route("**/v1/silos/*/tenants", (route) => {
       const silo_id = new URL(route.request().url()).pathname.split("/")[3]!;
       asked.add(silo_id);
-      const last = idOf(SILOS - 1);
       const id = silo_id === last ? last : `${silo_id.slice(0, -1)}f`;
-      return route.fulfill({ json: [{ id, silo_id, name: "default", description: "", created_at }] });
+      const name = silo_id === last ? "shop" : "default";
+      return route.fulfill({ json: [{ id, silo_id, name, description: "", created_at }] });
     });
+    await own.page.route(
+      "**/v1/search?q=sho&*",
+      (route) => route.fulfill({ json: { items: [{ kind: "tenant", id: last, name: "shop", hint: "silo59" }] } }),
+    );
     await own.page.goto(`${f.site().url}/console/tenants`);
-    await own.page.getByText("Only the tenants of the first 50 of 60 silos are shown and searched.").waitFor();
+    await own.page.getByText("The list shows the tenants of the first 50 of 60 silos.").waitFor();
     await own.settled();
     expect(asked.size).toBe(50);
-    await own.show(`/tenants/${idOf(SILOS - 1)}`);
-    await own.page.getByText("in silo59").waitFor();
+    // By a part of the tenant's name, by the name of its silo, and by the silo's id.
+    for (const word of ["sho", "silo59", last]) {
+      asked.clear();
+      await own.show(`/tenants?q=${word}`);
+      await own.page.getByRole("link", { name: "shop" }).waitFor();
+      expect([...asked], word).toEqual([last]);
+    }
+    const explained = () => own.page.waitForRequest("**/placement/explain");
+    await own.show("/placement");
+    await own.page.getByLabel(/^Tenant/).fill("silo59/shop");
+    await own.page.getByText("--tenant silo59/shop --role tenant").waitFor();
+    const body = explained();
+    await own.page.getByRole("button", { name: "Explain" }).click();
+    expect((await body).postDataJSON()).toMatchObject({ tenant_id: last });
+    await own.page.getByLabel(/^Tenant/).fill("silo58/shop");
+    await own.page.getByRole("button", { name: "Explain" }).click();
+    await own.page.getByText("No tenant is called silo58/shop.").waitFor();
+    await own.page.context().close();
+  },
+  LIMIT_MS,
+);
+
+test(
+  "the page of a tenant reads only this tenant and its silo again, and the server's hit of a silo leads to its tenants",
+  async () => {
+    const own = await f.site().open();
+    const [silo] = okOf(await f.site().call("GET", `/v1/search?q=acme-silo`)).items;
+    const [{ id: silo_id, name }] = [silo];
+    await own.show(`/tenants/${tenant.tenant_id}`);
+    await own.page.getByText(`in ${name}`).waitFor();
+    await own.settled();
+    const asked = new Set<string>();
+    own.page.on("request", (request) => asked.add(new URL(request.url()).pathname));
+    await own.page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
+    await expect.poll(() => [...asked]).toContain(`/v1/silos/${silo_id}/tenants/${tenant.tenant_id}`);
+    await own.settled();
+    expect([...asked].filter((path) => path.startsWith("/v1/silos")).sort())
+      .toEqual([`/v1/silos/${silo_id}`, `/v1/silos/${silo_id}/tenants/${tenant.tenant_id}`]);
+    await own.show(`/go/${silo_id}`);
+    await own.page.getByRole("heading", { name: "Tenants" }).waitFor();
+    await own.page.getByRole("gridcell", { name }).first().waitFor();
     await own.page.context().close();
   },
   LIMIT_MS,
