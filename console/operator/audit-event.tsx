@@ -29,7 +29,7 @@ export function AuditEventPage({ id: seq }: { readonly id: string }) {
     kinds: [],
     read: (signal) => get<AuditVerification>("/v1/audit/verify", { from: Math.max(0, number - 1), to: number }, signal),
   });
-  const { data: users } = useQuery(usersQuery);
+  const { data: users } = useQuery(usersQuery());
   useActions([verify]);
   const above = <Link to="/audit">Audit</Link>;
   if (event === undefined) {

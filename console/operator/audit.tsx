@@ -82,11 +82,11 @@ export const verify: Opening = { title: "Verify the chain", opens: "/audit-verif
 
 /** Only operators can read all users. A tenant's user knows only its own name. */
 const knownUsers: Query<Names> = {
-  ...usersQuery,
+  ...usersQuery(),
   key: "user names",
   read: async (signal) => {
     const who = me.peek();
-    if (isOperator()) return usernamesOf(await usersQuery.read(signal));
+    if (isOperator()) return usernamesOf(await usersQuery().read(signal));
     return new Map(who === null ? [] : [[who.user_id, who.username]]);
   },
 };

@@ -16,12 +16,18 @@ const FRESH_MS = 300_000;
 /** The server's largest window. */
 const WINDOW_ROWS = 500;
 
-/** The first users of the site: operators and users of all tenants. */
-export const usersQuery: Query<User[]> = {
-  key: "users",
-  kinds: ["user"],
-  read: (signal) => getFirst<User>("/v1/system/users", {}, signal),
-};
+/** The search begins this long after the last key press, in milliseconds. */
+const REST_MS = 200;
+
+/** The first users of the site, operators and users of all tenants, with this word in the name or the UUID. */
+export function usersQuery(word = ""): Query<User[]> {
+  return {
+    key: `users ${word}`,
+    kinds: ["user"],
+    rest_ms: word === "" ? 0 : REST_MS,
+    read: (signal) => getFirst<User>("/v1/system/users", { q: word }, signal),
+  };
+}
 
 /** Returns the names of users, by id. */
 export function usernamesOf(users: readonly User[] = []): Names {

@@ -19,7 +19,7 @@ export function TenantPage({ id }: { readonly id: string }) {
   const read = useQuery(tenantQuery(id));
   const tenant = read.data;
   const projects = useQuery(projectsQuery(id));
-  const users = useQuery(usersQuery);
+  const users = useQuery(usersQuery());
   useActions(tenant == null ? [] : tenantActions(tenant, projects.data ?? []));
   const above = <Link to="/tenants">Tenants</Link>;
   if (tenant == null) {

@@ -166,9 +166,10 @@ const COLUMNS: readonly Column<TenantRow>[] = [
 const FIELDS = COLUMNS.map(({ name }) => name);
 
 export function Tenants() {
-  const { data: silos = [] } = useQuery(silosQuery);
+  const { data: read } = useQuery(silosQuery);
+  const silos = read ?? [];
   const hasMore = silos.length > SILOS_MAX;
-  const word = hasMore ? serverWord(urlQuery.value.get("q") ?? "", FIELDS).word : "";
+  const word = hasMore || read === undefined ? serverWord(urlQuery.value.get("q") ?? "", FIELDS).word : "";
   const refused = rootOnly();
   return (
     <ListPage<TenantRow>

@@ -2,7 +2,7 @@
 import { CAPABILITIES } from "../../src/contract/enums.ts";
 import type { User } from "../../src/contract/identity.ts";
 import { type Action, run } from "../core/action.ts";
-import { PAGE_ROWS, send } from "../core/client.ts";
+import { isCut, PAGE_ROWS, send } from "../core/client.ts";
 import { opsctl } from "../core/command.ts";
 import { needs } from "../core/session.ts";
 import { createdColumn } from "../parts/columns.tsx";
@@ -10,9 +10,18 @@ import type { Column } from "../parts/list.tsx";
 import { ListPage } from "../parts/list-page.tsx";
 import { useQuery } from "../parts/use-query.ts";
 import { usersQuery } from "./directory.ts";
+import { serverWord } from "../core/filter.ts";
+import { query as urlQuery } from "../core/router.ts";
 import { tenantField, tenantIdOf, tenantPath, tenantsQuery } from "./tenants.tsx";
 
+/** The fields of a search text for the columns below. */
+const FIELDS = ["name", "tenant", "rights", "issuer", "created"];
+
 export function Users() {
+  const { data: first } = useQuery(usersQuery());
+  const q = urlQuery.value.get("q") ?? "";
+  // The server searches only names and UUIDs, and the page searches every column.
+  const { word, rest } = isCut(first) ? serverWord(q, FIELDS) : { word: "", rest: q };
   const { data: tenants = [] } = useQuery(tenantsQuery());
   const byId = new Map(tenants.map((tenant) => [tenant.id, tenant]));
   const tenantName = (id: string | null) => {
@@ -54,8 +63,13 @@ export function Users() {
     <ListPage<User>
       title="Users"
       noun="user"
-      query={usersQuery}
-      limit={{ rows: PAGE_ROWS, which: "first", others: "The command prints all users." }}
+      query={usersQuery(word)}
+      limit={{
+        rows: PAGE_ROWS,
+        which: "oldest",
+        others: "Enter one word, a part of a name or a UUID, to search all users.",
+      }}
+      rest={rest}
       columns={columns}
       idOf={({ id }) => id}
       actionsOf={(user) => [grant(user)]}
@@ -93,7 +107,7 @@ export function Users() {
         },
       }]}
       empty={<p>Only the root operator exists.</p>}
-      cli={opsctl("user list")}
+      cli={opsctl("user list", word === "" ? [] : [word])}
     />
   );
 }

@@ -8,6 +8,7 @@ import { callerOf } from "../auth/authorize.ts";
 import { GivenTimestamp, page, PageQuery, Uuid } from "../contract/common.ts";
 import { CAPABILITIES } from "../contract/enums.ts";
 import { isFault, NOT_FOUND } from "../contract/fault.ts";
+import { SEARCH_CHARS_MAX } from "../contract/limits.ts";
 import { PasswordBody, User, UserBody } from "../contract/identity.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { resultsPage, rowsToFetch } from "../http/page.ts";
@@ -34,14 +35,19 @@ export function userRoutes(app: App, deps: Deps): void {
     tags,
     summary: "List users, oldest first",
     ...rights(deps, "SystemRead"),
-    request: { query: z.object(PageQuery) },
+    request: {
+      query: z.object({
+        q: z.string().max(SEARCH_CHARS_MAX).optional().describe("A part of the name or the UUID"),
+        ...PageQuery,
+      }),
+    },
     responses: answers(page(User), "The users"),
   });
   app.openapi(listRoute, async (c) => {
-    const { limit, page_token } = c.req.valid("query");
+    const { q, limit, page_token } = c.req.valid("query");
     const after = page_token === undefined ? undefined : Cursor.safeParse(decodePageToken(page_token));
     if (after?.success === false) return faultResponse(c, FOREIGN_PAGE_TOKEN);
-    const rows = await listUsers(deps.kysely, { after: after?.data, rows: rowsToFetch(limit) });
+    const rows = await listUsers(deps.kysely, { q, after: after?.data, rows: rowsToFetch(limit) });
     const cursorOf = ({ created_at, id }: User) => ({ created_at, id });
     const result = resultsPage({ rows, limit, view: (row) => row, cursorOf, narrow: "limit=" });
     return result.ok ? c.json(result.page, 200) : faultResponse(c, result.fault);

@@ -60,6 +60,7 @@ test("a user is created, listed and shown, gets and loses capabilities, and is d
   const [titles, ...rows] = (await at.printed("user list")).trimEnd().split("\n");
   expect(titles).toMatch(/^USERNAME +ID +ROOT +CAPABILITIES +TENANT_ID +ISSUER +AGE$/);
   expect(rows.find((row) => row.startsWith("ada "))).toMatch(/ no +system-read +- +- +/);
+  expect(await at.printed("user list ADA -q")).toBe(`${ada.id}\n`);
 
   expect(await at.printed("user grant ada system-operate"))
     .toBe("Capabilities of user ada: system-operate, system-read\n");

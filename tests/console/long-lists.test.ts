@@ -80,8 +80,11 @@ test("the lists of users and of boot records read one page each", async () => {
     issuer: null,
   }));
   await own.show("/users");
-  await own.page.getByText("The list shows the first 1,000 users.").waitFor();
+  await own.page.getByText("The list shows the oldest 1,000 users.").waitFor();
   expect(new Set(users)).toEqual(new Set(["?limit=1000"]));
+  await own.show("/users?q=rights:root user7");
+  await own.page.getByText("opsctl user list user7", { exact: true }).waitFor();
+  await expect.poll(() => new Set(users)).toEqual(new Set(["?limit=1000", "?q=user7&limit=1000"]));
   const records = await answerWith(own.page, "/v2/cn-boot", (n) => ({ mac: `02:00:5e:00:53:${n}`, state: "enrolled" }));
   await own.show("/boot?state=enrolled&q=02:00:5e:00:53:77");
   await own.page.getByRole("link", { name: "Open the record of 02:00:5e:00:53:77" }).waitFor();
@@ -127,7 +130,7 @@ test("a port can be forwarded to a NIC that is not among the first 1,000", async
     family: "v4",
     host_cn_uuid: null,
     counts: null,
-    realized: [],
+    realized: null,
     created_at,
   };
   await own.page.route("**/v1/nat-gateways/*", (route) => route.fulfill({ json: gateway }));

@@ -54,6 +54,14 @@ test("a user is created, shown and listed, without its password or hash", async 
   expect((await t.call("GET", PATH)).body.items).toContainEqual(body);
 });
 
+test("the list is searched for a part of the name, in any case, or of the UUID", async () => {
+  const { id } = okOf(await make({ username: "Search_me1" }));
+  const found = async (q: string) =>
+    okOf(await t.call("GET", `${PATH}?q=${encodeURIComponent(q)}`)).items.map((user: { id: string }) => user.id);
+  for (const q of ["CH_ME", id.slice(2, 30)]) expect(await found(q), q).toEqual([id]);
+  for (const q of ["search%me", "search-me"]) expect(await found(q), q).toEqual([]);
+});
+
 test("the pages of the list contain each user once", async () => {
   for (let each = 0; each < 3; each += 1) okOf(await make());
   const whole = okOf(await t.call("GET", PATH)).items.map(({ id }: { id: string }) => id);

@@ -46,6 +46,8 @@ export const USER: Kind<User> = {
   argument: USER_ARGUMENT,
   sample: "alice",
   summaries: { list: "List users", delete: "Delete a user without API keys; the user's sessions end at once" },
+  list_sample: "alice",
+  selectors: (made) => made.argument("[text]", "only users with this text in the name or the UUID"),
   columns: [
     ["USERNAME", (user) => user.username],
     ["ID", (user) => user.id, ID_COLUMN],
@@ -66,7 +68,7 @@ export const USER: Kind<User> = {
     ["issuer", user.issuer],
     ["created_at", user.created_at],
   ],
-  all: (io) => io.all<User>(USERS_PATH),
+  all: (io, _, { argument }) => io.all<User>(USERS_PATH, { q: argument }),
   find: findUser,
   record: (user) => user,
   path: ({ id }) => userPath(id),
