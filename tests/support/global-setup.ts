@@ -19,6 +19,9 @@ const SETTINGS = {
   max_wal_size: "256MB",
 };
 
+/** Time limit to create the template database. */
+const CREATE_LIMIT_MS = 60_000;
+
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = await temporaryFolder("test-run");
   const temporary = join(folder.path, "tmp");
@@ -31,7 +34,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
   process.env[RUN_PLACE] = data.path;
   const server = await startEmbedded({ dataDir: join(data.path, "server"), settings: SETTINGS, superuser: true });
   const serverUrl = server.superuserUrl!;
-  const client = await openClient({ url: serverUrl });
+  // The new server writes the files of the template database. A busy machine needs more than the default 5 s for this.
+  const client = await openClient({ url: serverUrl, statementLimit_ms: CREATE_LIMIT_MS });
   await client.query(`create database ${TEMPLATE}`);
   await client.end();
   await migrate(databaseUrl(serverUrl, TEMPLATE));
