@@ -32,6 +32,22 @@ async function read(key: string, after?: string, wait = 0, on = t): Promise<Feed
   return okOf(await on.call("GET", `/v1/changes${query}`, { key }));
 }
 
+/** Sends a poll. `waits` resolves when the poll, whose key the server has accepted, begins to wait for a change. */
+function poll(key: string, after: string) {
+  const gone = new AbortController().signal;
+  const waits = new Promise<"waits">((resolve) => {
+    const listen = gone.addEventListener.bind(gone);
+    // A poll that waits must notice that its client disconnects.
+    gone.addEventListener = (type: string, listener: EventListenerOrEventListenerObject) => {
+      listen(type, listener);
+      resolve("waits");
+    };
+  });
+  const headers = { authorization: `Bearer ${key}` };
+  const request = new Request(`http://berth.test/v1/changes?after=${after}&wait=20`, { headers });
+  return { answer: Promise.resolve(t.plane.fetch(request, { remoteAddress: "192.0.2.20", gone })), waits };
+}
+
 const newVpc = async (tenant: TestTenant, on = t): Promise<string> =>
   okOf(
     await on.call("POST", `/v1/vpcs${tenant.selectors}`, {
@@ -143,10 +159,11 @@ describe("S-11: the rights are checked at every poll", () => {
   test("a key that was deleted during the wait gets 401", async () => {
     const { id, secret } = await t.mintKey("full");
     const { cursor } = await read(secret);
-    const waiting = t.call("GET", `/v1/changes?after=${cursor}&wait=20`, { key: secret });
-    await new Promise((wake) => setTimeout(wake, 50));
+    const { answer, waits } = poll(secret, cursor);
+    // The server has accepted the key, and has not answered the poll.
+    expect(await Promise.race([waits, answer.then(({ status }) => status)])).toBe("waits");
     okOf(await t.call("DELETE", `/v1/auth/api-keys/${id}`));
-    expect((await waiting).status).toBe(401);
+    expect((await answer).status).toBe(401);
   });
 
   test("a user who lost system-read during the wait does not see the change", async () => {
