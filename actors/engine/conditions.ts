@@ -114,8 +114,11 @@ export const GUARDS = {
   >("the placement group of the instance allows the node"),
   floating_ips_rest: define<{ readonly instance_id: Uuid }>("no operation on the instance's floating IPs is in flight"),
   floating_ip_is_off_nodes: define<{ readonly floating_ip_id: Uuid }>("no node can still answer for the floating IP"),
-  floating_ip_is_released: define<Node & { readonly floating_ip_id: Uuid; readonly live_s: number }>(
-    "no live node other than the given one can still answer for the floating IP",
+  floating_ip_is_released: define<
+    Node & { readonly floating_ip_id: Uuid; readonly nic_id: Uuid; readonly live_s: number }
+  >(
+    "no live node other than the given one can still answer for the floating IP, and no live node still releases it " +
+      "from the NIC",
   ),
   nic_is_unused: define<{ readonly nic_id: Uuid }>("no floating IP and no port forward leads to the NIC"),
   nic_blocks_are_apart: define<{ readonly vpc_id: Uuid; readonly nic_id: Uuid; readonly blocks: readonly string[] }>(

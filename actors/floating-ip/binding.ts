@@ -120,11 +120,12 @@ const NOT_LIVE = conflict("the node is not live");
 
 /**
  * Without this guard, two nodes could answer for the address. A node that is not live does not count, so an address can
- * be moved away from a dead node.
+ * be moved away from a dead node. A release from the same NIC by the node itself also counts until it has ended: with
+ * the new binding, the node's documents again give the NIC the address, so the release would fail.
  */
-function released({ id: floating_ip_id }: AtRest, { host_cn_uuid: server_uuid }: Binding): Condition {
-  const text = stillHeld({ id: floating_ip_id });
-  return guard("floating_ip_is_released", { floating_ip_id, server_uuid, live_s: CN_LIVE_S }, conflict(text));
+function released({ id: floating_ip_id }: AtRest, { nic_id, host_cn_uuid: server_uuid }: Binding): Condition {
+  const text = `${stillHeld({ id: floating_ip_id })}; try again in a minute`;
+  return guard("floating_ip_is_released", { floating_ip_id, server_uuid, nic_id, live_s: CN_LIVE_S }, conflict(text));
 }
 
 /** Returns the text of the 409 that names the node that still has the address. */

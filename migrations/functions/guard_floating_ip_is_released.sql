@@ -1,18 +1,19 @@
--- Returns a node other than {server_uuid} that was seen in the last {live_s} seconds and may still answer for the
--- floating IP {floating_ip_id}; 'true' if there is no such node. A node may still answer if its release of the address
--- has not ended or has failed, or if it has not undone a claim that was cancelled or expired. A pending release and a
--- claim to undo count only if the node is approved, because other nodes get no jobs.
+-- Returns a node that was seen in the last {live_s} seconds and makes it impossible to attach the floating IP
+-- {floating_ip_id} to the NIC {nic_id} of node {server_uuid}; 'true' if there is no such node. Another node may still
+-- answer for the address if its release of the address has not ended or has failed, or if it has not undone a claim that
+-- was cancelled or expired. The node {server_uuid} itself may still release the address from this NIC. A pending release
+-- and a claim to undo count only if the node is approved, because other nodes get no jobs.
 create or replace function guard_floating_ip_is_released(args jsonb) returns text language sql volatile as $$
   select coalesce(
     (select held::text from (
-       select target_cn as held from job
+       select target_cn as held, kind = 'fip_release' and payload->>'nic_id' = args->>'nic_id' as is_of_nic from job
         where payload ? 'floating_ip_id' and payload->>'floating_ip_id' = args->>'floating_ip_id'
           and (kind = 'fip_release' and state = 'in_progress'
                or (kind = 'fip_release' and state = 'pending' or kind = 'fip_claim' and tombstone)
                   and exists (select from cn where server_uuid = target_cn and cn.state = 'approved'))
        union all
-       select berth_unproven_releases((args->>'floating_ip_id')::uuid)) h
+       select berth_unproven_releases((args->>'floating_ip_id')::uuid), false) h
        join cn_signal s on s.server_uuid = held
-      where held <> (args->>'server_uuid')::uuid
+      where (held <> (args->>'server_uuid')::uuid or is_of_nic)
         and s.last_seen >= berth_now() - make_interval(secs => (args->>'live_s')::int) order by held limit 1),
     'true') $$;

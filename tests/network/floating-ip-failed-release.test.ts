@@ -38,15 +38,17 @@ describe("a floating IP that a node may still hold", () => {
   }
 
   const attach = (nic_id: string) => f.call("POST", path(ip.id, "attach"), { body: { nic_id } });
+  const attachRefused = async (nic_id = f.db.nic.id) =>
+    conflictWith(await attach(nic_id), `${held()}; try again in a minute`);
 
   test("can be attached elsewhere only after the returned node has ended the release", async () => {
     ip = await attached();
     await f.silence(f.one);
     okOf(await f.call("POST", path(ip.id, "detach")));
     await f.one.alive();
-    conflictWith(await attach(f.db.nic.id), held());
+    await attachRefused();
     const job = await f.one.take();
-    conflictWith(await attach(f.db.nic.id), held());
+    await attachRefused();
     await f.one.complete(job);
     await f.two.done(attach(f.db.nic.id), "fip_claim");
     await f.two.done(f.call("POST", path(ip.id, "detach")), "fip_release");
@@ -78,11 +80,11 @@ describe("a floating IP that a node may still hold", () => {
     await f.two.done(attach(f.db.nic.id), "fip_claim");
     await f.two.done(f.call("POST", path(ip.id, "detach")), "fip_release");
     await f.one.alive();
-    conflictWith(await attach(f.db.nic.id), held());
+    await attachRefused();
     await f.one.does("fip_release");
     await f.one.done(attach(f.web.nic.id), "fip_claim");
     await f.one.done(f.call("POST", path(ip.id, "detach")), "fip_release");
-    conflictWith(await attach(f.db.nic.id), held());
+    await attachRefused();
     await f.one.bury(claim);
     await f.two.done(attach(f.db.nic.id), "fip_claim");
     await f.two.done(f.call("POST", path(ip.id, "detach")), "fip_release");
@@ -97,11 +99,27 @@ describe("a floating IP that a node may still hold", () => {
     expect((await attaching).status).toBe(502);
     await ended(f.t, claim.operation_id);
     await refused();
-    conflictWith(await attach(f.db.nic.id), held());
+    await attachRefused();
     const { kind } = await f.one.does("fip_release");
     expect(kind).toMatchObject({ nic_id: f.web.nic.id, generation: claim.kind["generation"] });
     await f.two.done(attach(f.db.nic.id), "fip_claim");
     await f.two.done(f.call("POST", path(ip.id, "detach")), "fip_release");
+    expect((await f.call("DELETE", path(ip.id))).status).toBe(204);
+  });
+
+  test("can be attached to the same NIC again only after the node has ended the release of the failed attach", async () => {
+    ip = okOf(await makeFloatingIp(f.tenant));
+    const attaching = attach(f.web.nic.id);
+    const claim = await f.one.take();
+    await f.one.fail(claim, "no space left on the device");
+    expect((await attaching).status).toBe(502);
+    await ended(f.t, claim.operation_id);
+    await attachRefused(f.web.nic.id);
+    const job = await f.one.take();
+    await attachRefused(f.web.nic.id);
+    await f.one.complete(job);
+    await f.one.done(attach(f.web.nic.id), "fip_claim");
+    await f.one.done(f.call("POST", path(ip.id, "detach")), "fip_release");
     expect((await f.call("DELETE", path(ip.id))).status).toBe(204);
   });
 
@@ -126,12 +144,12 @@ describe("a floating IP that a node may still hold", () => {
     const [late] = (await f.poll(f.one)).vpcs;
     okOf(await f.tryReport(f.one, f.vpc.id, { generation: late!.generation, status: "failed", message: "conntrack" }));
     await refused();
-    conflictWith(await attach(f.db.nic.id), held());
+    await attachRefused();
     await f.silence(f.one);
     await f.two.done(attach(f.db.nic.id), "fip_claim");
     await f.two.done(f.call("POST", path(ip.id, "detach")), "fip_release");
     await f.one.alive();
-    conflictWith(await attach(f.db.nic.id), held());
+    await attachRefused();
     await f.n.rule(f.vpc.id);
     okOf(await f.tryReport(f.one, f.vpc.id, { generation: late!.generation }));
     expect((await f.call("DELETE", path(ip.id))).status).toBe(204);
