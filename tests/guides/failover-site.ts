@@ -40,7 +40,7 @@ export type FailoverSite = {
   readonly servers: readonly ServerProcess[];
   /** Waits until one server is the primary and the other server is its synchronous standby. Returns the primary. */
   redundant(): Promise<DatabaseName>;
-  /** Ends all processes of a database server in the way that a loss of power does. */
+  /** Ends all processes of a database server, as a loss of power does. */
   killMachine(name: DatabaseName): Promise<void>;
   /** Ends only PostgreSQL on a database server. Patroni continues to run. */
   killPostgres(name: DatabaseName): Promise<void>;
