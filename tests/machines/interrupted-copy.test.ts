@@ -65,7 +65,7 @@ async function leaveDuringCopy(snapshot: ReturnType<typeof snapshotOf>): Promise
     (error) => error.message,
   );
   const copied = async () => (await stat(draft).catch(() => null))?.blocks ?? 0;
-  // The tables of an empty disk take less.
+  // The tables of an empty disk take less space, so QEMU has also copied data.
   await expect.poll(async () => await copied() * 512 > 4 * MIB, { ...BOOT, interval: 1 }).toBe(true);
   machine.leave();
   expect(await ended).toContain("the monitor closed");
