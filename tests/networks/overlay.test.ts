@@ -282,7 +282,7 @@ describe.skipIf(missing !== null)("the overlay network", () => {
     },
   );
 
-  test("the next apply repairs a router that somebody has changed", async () => {
+  test("the next application of the document repairs a router that another program has changed", async () => {
     await site.run(["ip", "-n", "n1-4096", "route", "del", "10.0.1.6"]);
     await site.run(["ip", "-n", "n1-4096", "route", "add", "10.9.9.9", "dev", "vx", "proto", "static"]);
     await site.run(["ip", "netns", "exec", "n1-4096", "nft", "flush", "chain", "inet", "berth", "rules_in"]);
