@@ -61,7 +61,7 @@ umount -l /.before
 exec env -i container=berth PATH="${INSIDE_PATH}" /lib/systemd/systemd --unit=multi-user.target
 `;
 
-/** Skips the test where such a machine is impossible, and says why. Only root can install and mount a Debian. */
+/** Skips the test, with the reason, if such a machine is impossible. Only root can install and mount a Debian. */
 export function needsDebianMachine(context: TestContext): void {
   context.skip(process.getuid?.() !== 0, "a machine in namespaces requires uid 0; run the tests as root");
   needs(context, "ip", ...PROGRAMS);
