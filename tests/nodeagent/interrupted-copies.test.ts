@@ -33,7 +33,7 @@ beforeEach(async () => {
   };
 });
 
-/** A QEMU with one copy in progress. QEMU refuses to end a node that the job uses. */
+/** A QEMU with one copy in progress. QEMU refuses to delete a block node that the copy job uses. */
 function copyingQemu() {
   let job: string | null = "running";
   let nodes = [DISK_NODE, FILE_NODE, "disk0"];
