@@ -29,7 +29,7 @@ function openWorker(gateways: () => readonly Homeless[]) {
   return { pass, placed };
 }
 
-test("gateways that no node can run do not prevent that later gateways get a node", async () => {
+test("gateways that no node can run do not keep later gateways from getting a node", async () => {
   const { pass, placed } = openWorker(() => [gateway("a"), gateway("b"), gateway("c", { nic_tag: "external" })]);
   await pass();
   await pass();
