@@ -4,7 +4,6 @@ import { BOOT_RECORD_STATES } from "../../src/contract/enums.ts";
 import { get, getFirst, PAGE_ROWS } from "../core/client.ts";
 import { opsctl } from "../core/command.ts";
 import { query as urlQuery } from "../core/router.ts";
-import { words } from "../core/text.ts";
 import { Facts, Link, State, When } from "../parts/basics.tsx";
 import type { Column } from "../parts/list.tsx";
 import { ListPage } from "../parts/list-page.tsx";
@@ -86,11 +85,7 @@ export function BootRecords() {
       idOf={({ mac }) => mac}
       open={({ mac }) => `/boot/${mac}`}
       states={BOOT_RECORD_STATES}
-      empty={
-        <p>
-          {state === "" ? "No machine has asked a booter for an address." : `No boot record is ${words(state)}.`}
-        </p>
-      }
+      empty={<p>No machine has asked a booter for an address.</p>}
       cli={opsctl("cn boot list", [], { "--state": state })}
       buttons={
         <>

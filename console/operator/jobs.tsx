@@ -6,7 +6,6 @@ import { useMemo } from "preact/hooks";
 import { get } from "../core/client.ts";
 import { opsctl } from "../core/command.ts";
 import { query as urlQuery } from "../core/router.ts";
-import { words } from "../core/text.ts";
 import { AsCommand, Copyable, Facts, Heading, Link, Problem, Section, State, When } from "../parts/basics.tsx";
 import { createdColumn } from "../parts/columns.tsx";
 import type { Column } from "../parts/list.tsx";
@@ -76,12 +75,7 @@ export function Jobs() {
       idOf={({ id }) => id}
       open={({ id }) => `/jobs/${id}`}
       states={JOB_STATUSES}
-      empty={
-        <p>
-          {state === "" ? "No node has run a job." : `No job is ${words(state)}.`}{" "}
-          A job appears when an instance is created.
-        </p>
-      }
+      empty={<p>No node has run a job. A job appears when an instance is created.</p>}
       cli={opsctl("job list", [], { "--status": state })}
     />
   );

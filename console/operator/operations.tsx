@@ -84,12 +84,7 @@ export function Operations() {
       idOf={({ id }) => id}
       open={({ id }) => `/operations/${id}`}
       states={OPERATION_STATES}
-      empty={
-        <p>
-          {state === "" ? "No operation has run." : `No operation is ${words(state)}.`}{" "}
-          An operation starts when a node joins or an instance is created.
-        </p>
-      }
+      empty={<p>No operation has run. An operation starts when a node joins or an instance is created.</p>}
       cli={command([program, "operation", "list"], isOperator() ? { "--state": state } : {})}
     />
   );

@@ -84,7 +84,7 @@ test("the list of jobs reads only the newest jobs of the chosen state", async ()
   const main = await show("/jobs?state=failed");
   const asked = new URL((await read).url()).searchParams;
   expect(Object.fromEntries(asked)).toEqual({ limit: "200", status: "failed" });
-  await main.getByText("No job is failed.").waitFor();
+  await main.getByText("No job matches.").waitFor();
 }, LIMIT_MS);
 
 test("operations name the objects that they are about", async () => {
