@@ -86,7 +86,9 @@ export default defineConfig({
     pool: "forks",
     maxWorkers: 2,
     isolate: false,
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // Most tests take a few seconds. On a machine that is busy with other work, a test of a page in Chromium took 40 s.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 20_000 } }, // Vitest's default of 1 s is too short for a busy machine.
   },
 });

@@ -16,5 +16,6 @@ export default defineConfig({
     isolate: false,
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    expect: { poll: { timeout: 15_000 } }, // Vitest's default of 1 s is too short for a busy machine.
   },
 });
