@@ -42,6 +42,8 @@ const instance = (n: number) => ({
 
 test("the list of a project's instances reads one page, and leads to the search", async () => {
   const own = await f.site().open({ key: tenant.key });
+  // The start page of a tenant with one project reads the instances, too.
+  await own.settled();
   const queries = await answerWith(own.page, "/v1/instances", instance);
   await own.show(`/t/${tenant.tenant_id}/p/${tenant.project_id}/instances?state=running&q=-db web5000 state:running`);
   await own.page.getByText("The list shows the oldest 1,000 instances. Only the oldest 1,000 are searched.").waitFor();
