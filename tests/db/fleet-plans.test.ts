@@ -1,0 +1,122 @@
+// Checks how often the plans of two queries of the whole fleet read a table completely: the search for a name or an
+// address, and the list of nodes that may run a NAT gateway. Each may read a table as a whole, but not once for each
+// row of another table, because the cost would then grow with the product of the rows.
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { listCandidates } from "../../src/db/nat-gateway-hosts.ts";
+import { type Db, type DbClient, openPool } from "../../src/db/pool.ts";
+import { createSearch } from "../../src/db/search.ts";
+import { type FreshDatabase, freshDatabase } from "../support/database.ts";
+
+/** The filled rows of each table. PostgreSQL reads a small table completely even where an index exists. */
+const ROWS = 3_000;
+const LIMIT_MS = 120_000;
+const SCAN = /^(?:Seq Scan|Bitmap Heap Scan|Index Scan|Index Only Scan)$/;
+
+type Node = {
+  readonly "Node Type": string;
+  readonly "Relation Name"?: string;
+  readonly "Actual Loops": number;
+  readonly Plans?: readonly Node[];
+};
+
+let database: FreshDatabase;
+let db: Db;
+beforeAll(async () => {
+  database = await freshDatabase();
+  db = openPool({ url: database.url, connectionsMax: 1, statementLimit_ms: LIMIT_MS });
+  // Disables foreign keys and triggers: the filled rows need no other rows.
+  await db.query(`set session_replication_role = replica; ${FILL.join("; ")}; analyze`);
+}, LIMIT_MS);
+afterAll(async () => {
+  await db?.close();
+  await database?.drop();
+});
+
+const COMMON = "gen_random_uuid(), 1";
+const FILL = [
+  `create temp table made as select n, gen_random_uuid() as id, gen_random_uuid() as project_id,
+     gen_random_uuid() as subnet_id, '10.0.0.0'::inet + n as address from generate_series(1, ${ROWS}) n`,
+  `insert into instance (id, incarnation, version, state, tenant_id, project_id, name, description, brand, cpu,
+     memory_bytes, image_id, primary_subnet_id, ssh_key_ids, created_at, updated_at)
+   select id, ${COMMON}, 'stopped', project_id, project_id, 'vm-' || n, '', 'kvm', 1, 1048576, id, subnet_id, '{}',
+     berth_now(), berth_now() from made`,
+  `insert into nic (id, tenant_id, project_id, instance_id, vpc_id, subnet_id, ordinal, name, mac, primary_ipv4,
+     created_at)
+   select id, project_id, project_id, id, id, subnet_id, 0, 'net0',
+     ('02:00:00:00:' || substr(lpad(to_hex(n), 4, '0'), 1, 2) || ':' || substr(lpad(to_hex(n), 4, '0'), 3, 2))::macaddr,
+     address, berth_now() from made`,
+  `insert into floating_ip (id, incarnation, version, state, tenant_id, project_id, name, description, address, family,
+     pool_id, created_at, updated_at)
+   select id, ${COMMON}, 'live', project_id, project_id, 'ip-' || n, '', address, 'v4', 'pool', berth_now(),
+     berth_now() from made`,
+  `insert into cn (server_uuid, incarnation, version, state, hostname, role, sysinfo, registered_at, bound_api_key_id)
+   select id, ${COMMON}, 'approved', 'node-' || n, 'edge', '{}', berth_now(), id from made`,
+  "insert into cn_signal (server_uuid, last_seen) select id, berth_now() from made",
+  "insert into cn_placement (server_uuid) select id from made",
+  `insert into cn_nic_tag (server_uuid, name, physical_nic, bridge)
+   select id, case when n <= 20 then 'external' else 'other' end, 'eth0', 'br0' from made`,
+  `insert into nat_gateway (id, incarnation, version, state, tenant_id, project_id, vpc_id, name, description, family,
+     public_address, desired_generation, created_at, updated_at, host_cn_uuid)
+   select id, ${COMMON}, 'live', project_id, project_id, id, 'gateway', '', 'v4', address, 1, berth_now(), berth_now(),
+     id from made`,
+];
+
+/** Returns a connection that runs each query with EXPLAIN, and the plans of the queries. */
+function explained(): { readonly db: Db; readonly plans: Node[] } {
+  const plans: Node[] = [];
+  const query: DbClient["query"] = async (sql, values) => {
+    const { rows } = await db.query(`explain (analyze, timing off, format json) ${sql}`, values);
+    plans.push((rows[0] as { "QUERY PLAN": [{ Plan: Node }] })["QUERY PLAN"][0].Plan);
+    return { rows: [], rowCount: 0 } as never;
+  };
+  return { db: { ...db, query }, plans };
+}
+
+const scansOf = (node: Node): readonly Node[] => [
+  ...SCAN.test(node["Node Type"]) && node["Relation Name"] !== undefined ? [node] : [],
+  ...(node.Plans ?? []).flatMap(scansOf),
+];
+
+/** Returns the tables that a plan reads, and the tables that it reads completely more than once. */
+function read(plans: readonly Node[]) {
+  const scans = plans.flatMap(scansOf);
+  const names = (some: readonly Node[]) => [...new Set(some.map((scan) => scan["Relation Name"]!))].sort();
+  return {
+    tables: names(scans),
+    again: names(scans.filter((scan) => scan["Node Type"] === "Seq Scan" && scan["Actual Loops"] > 1)),
+  };
+}
+
+test.each<[string, string, readonly string[]]>([
+  ["a part of a name", "vm-17", ["floating_ip", "instance"]],
+  ["an address", "10.0.1.7", ["floating_ip", "instance", "nic"]],
+  ["the beginning of an address", "10.0.1.", ["floating_ip", "instance", "nic"]],
+])(
+  "the search for %s reads no table once for each row of another",
+  async (_what, q, reads) => {
+    for (const tenant_id of [null, "11111111-1111-4111-8111-111111111111"]) {
+      const { db, plans } = explained();
+      await createSearch(db)({ q, limit: 20, tenant_id });
+      const { tables, again } = read(plans);
+      expect(tables).toEqual(expect.arrayContaining([...reads]));
+      expect(again).toEqual([]);
+    }
+  },
+  LIMIT_MS,
+);
+
+test("a read of a whole table for each row is found", async () => {
+  const { db: explaining, plans } = explained();
+  await explaining.query(
+    `select (select count(*) from nat_gateway g where g.name || n = 'x') from generate_series(1, 3) n`,
+  );
+  expect(read(plans).again).toEqual(["nat_gateway"]);
+}, LIMIT_MS);
+
+test("the list of nodes for NAT gateways counts each node's gateways by an index", async () => {
+  const { db, plans } = explained();
+  await listCandidates(db, 3_600, ["external"]);
+  const gateways = plans.flatMap(scansOf).filter((scan) => scan["Relation Name"] === "nat_gateway");
+  expect(gateways.map((scan) => [scan["Node Type"], scan["Actual Loops"]])).toEqual([["Index Only Scan", 20]]);
+  expect(read(plans).again).toEqual([]);
+}, LIMIT_MS);
