@@ -1,5 +1,6 @@
 // Parses the search text of the audit log: `action:cn_approve actor:UUID object:TEXT request:UUID decision:deny
-// since:TIME`. The server does the search. A word without a field finds the events whose object contains the word.
+// since:TIME until:TIME`. The server does the search. A word without a field finds the events whose object contains the
+// word.
 
 /** The server's filters, by their names on the wire. */
 export type AuditSearch = Readonly<Record<string, string>>;

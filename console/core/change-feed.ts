@@ -9,7 +9,7 @@ export type Changes = {
   readonly reset?: boolean;
 };
 
-/** How the page learns about changes. "polling" means that the server has no feed. */
+/** How the page learns about changes. "polling": the server has no feed, or the key may not read it. */
 export type Link = "live" | "polling" | "lost" | "paused";
 
 /** Seconds for which the server holds a poll. The next poll checks the caller's rights again. */
@@ -30,7 +30,7 @@ type Ports = {
   readonly show: (link: Link) => void;
 };
 
-/** Follows the feed until the signal aborts, the session ends, or the server answers that it has no feed. */
+/** Follows the feed until the signal aborts, the session ends, or the server answers that the caller has no feed. */
 export async function follow({ read, changed, pause, show }: Ports, ended: AbortSignal): Promise<void> {
   let after: string | undefined;
   let failures = 0;

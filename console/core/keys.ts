@@ -1,12 +1,13 @@
-// Handles keyboard shortcuts. A single key acts only where the user is not typing and no dialog is open. A shortcut can
-// have two keys in a row ("g n"). Single keys can be switched off (WCAG 2.1.4).
+// Handles keyboard shortcuts. A single key is a key without Ctrl, Alt or Meta. Single keys act only where the user is
+// not typing and no dialog is open, and the user can switch them off (WCAG 2.1.4). A shortcut can also have two single
+// keys in a row ("g n").
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 
 export type Keys = Readonly<Record<string, (event: KeyboardEvent) => void>>;
 
 const SWITCH = "single-keys";
-/** Whether shortcuts of a single key are switched on. */
+/** Whether single keys are switched on, alone and in a row. */
 export const singleKeys = signal(localStorage.getItem(SWITCH) !== "off");
 
 export function setSingleKeys(on: boolean): void {

@@ -1,4 +1,4 @@
-// Shows the boot records, the boot policy and the platform images.
+// Shows the boot records, the main settings of the boot policy, and the stamps of the staged platform images.
 import type { BootPolicy, BootRecord } from "../../src/contract/boot.ts";
 import { BOOT_RECORD_STATES } from "../../src/contract/enums.ts";
 import { get, getFirst, PAGE_ROWS } from "../core/client.ts";

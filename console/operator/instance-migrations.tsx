@@ -56,7 +56,7 @@ function Move({ migration }: { readonly migration: Migration }) {
       {ended_at === null && (
         <div>
           <p role="status">
-            {progress === null ? "The source has not begun." : words(progress.step)}
+            {progress === null ? "The source node has not started to send." : words(progress.step)}
             {percent !== null && ` ${Math.round(percent)} %`}
           </p>
           {percent !== null && (
@@ -96,7 +96,9 @@ function migrateAction({ id, name, lifecycle: { state } }: Instance): Action {
       : "The instance moves with its disks and addresses.",
     fields: [{ name: "target", label: "Node", isOptional: true, hint: "Hostname or UUID; empty for the best node" }],
     refused: rootOnly() ??
-      (["running", "stopped"].includes(state) ? null : `The instance is ${words(state)}; it must run or be stopped`),
+      (["running", "stopped"].includes(state)
+        ? null
+        : `The instance is ${words(state)}; migrate it while it is running or stopped`),
     cli: ({ target }) => opsctl("instance migrate", [name], { "--target": target }),
     send: async ({ target = "" }, key) => {
       const body: MigrateBody = target === "" ? {} : { target_server_uuid: await nodeOf(target) };

@@ -1,4 +1,4 @@
-// Contains the parts that the plans of a drain and of an upgrade by label share.
+// Shows the parts that the plan of a drain by label and the plan of an upgrade by label have in common.
 import type { DrainPreview } from "../../src/contract/placement.ts";
 import type { CnState } from "../../src/contract/enums.ts";
 import type { ComponentChildren } from "preact";
@@ -8,7 +8,10 @@ import { Moving, Staying } from "./node-drain.tsx";
 
 type Node = { readonly server_uuid: string; readonly hostname: string };
 
-/** The targets of a node's instances. `more` is shown beside the name of the node. */
+/**
+ * Shows which instances of a node would move, with their targets, and which would stay, with the reasons. `more` is
+ * shown beside the hostname.
+ */
 export function Planned(
   { node: { server_uuid, hostname, preview }, more }: {
     readonly node: Node & { readonly preview: DrainPreview };

@@ -1,4 +1,4 @@
-// Shows the networks that operators provide: external subnets, pools of them, and NIC tags.
+// Shows the external subnets, and the network pools if there are any. Creates external subnets and NIC tags.
 import type { ExternalSubnet, NetworkPool, NicTag } from "../../src/contract/external-network.ts";
 import { getAll, send } from "../core/client.ts";
 import { opsctl } from "../core/command.ts";
@@ -108,7 +108,7 @@ export function Networks() {
         {
           title: "Create a NIC tag",
           button: "Create",
-          notice: "The name of a physical network to which nodes have ports.",
+          notice: "A NIC tag names a physical network to which ports of nodes are connected.",
           fields: [...NAMED_FIELDS, { name: "mtu", label: "MTU", type: "number", initial: "1500" }],
           refused,
           cli: ({ name = "", mtu }) => opsctl("nic-tag create", [name || "NAME"], { "--mtu": mtu }),

@@ -1,4 +1,4 @@
-// Shows what happened to a node: its operations and its jobs on one time line, the newest first.
+// Shows what happened to a node: its newest operations and jobs in one list, the newest first.
 import type { CnView } from "../../src/contract/cn.ts";
 import type { JSX } from "preact";
 import { Link, Refused, State, When } from "../parts/basics.tsx";

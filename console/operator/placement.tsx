@@ -1,4 +1,5 @@
-// Shows why an instance can or cannot be placed: the answer of each filter for each node, the rejecting filters first.
+// Shows on which node an instance would be placed, and why: the verdict of each filter for each node, the rejecting
+// filters first, and the scores.
 import type { NodeReport, PlacementExplanation } from "../../src/contract/placement.ts";
 import { useSignal } from "@preact/signals";
 import { run } from "../core/action.ts";
@@ -21,7 +22,7 @@ export function Placement() {
     const body = asked.peek();
     answer.value = await send<PlacementExplanation>("POST", "/v1/system/placement/explain", { body });
   };
-  // The form that creates an instance links here with its values when no node can take the instance.
+  // For operators, the form that creates an instance links here with its CPU, memory and tenant.
   const { cpu = "1", memory = "1 GiB", disk = "", tenant = "" }: Partial<Record<string, string>> = Object.fromEntries(
     urlQuery.value,
   );
@@ -80,9 +81,9 @@ function Explanation({ of, again }: Again & { readonly of: PlacementExplanation 
     <>
       <p class={chosen === undefined ? "sentence bad" : "sentence ok"}>
         {chosen === undefined
-          ? `None of ${counted(of.per_cn.length, "node")} can take ${counted(of.request.cpu_units / 100, "vCPU")} and ${
+          ? `No node can take ${counted(of.request.cpu_units / 100, "vCPU")} and ${
             bytes(of.request.ram_mb * 2 ** 20)
-          }.`
+          }. Nodes checked: ${of.per_cn.length}.`
           : (
             <>
               It would be placed on <Link to={`/nodes/${chosen.server_uuid}`}>{chosen.hostname}</Link>.

@@ -1,4 +1,4 @@
-// Shows the tenants of all silos.
+// Shows the tenants of the first silos. A search also finds the tenants of other silos.
 import type { Silo, Tenant } from "../../src/contract/tenancy.ts";
 import type { Field } from "../core/action.ts";
 import type { SearchHit } from "../../src/contract/search.ts";

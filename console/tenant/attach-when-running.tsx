@@ -1,6 +1,6 @@
-// Attaches the floating IP that the user chose in the form of a new instance when the instance runs, because the server
-// refuses an earlier attach. The choice is in memory and not in the address, because a link or the Back button must not
-// move a floating IP.
+// When a new instance runs, attaches the floating IP that the user chose in the form. The server refuses an earlier
+// attach. The choice is in memory and not in the address, because a link or the Back button must not move a floating
+// IP.
 import { signal, useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { Instance, Nic } from "../../src/contract/instance.ts";

@@ -151,7 +151,10 @@ export function NewInstance({ place }: { readonly place: Place }) {
   );
 }
 
-/** Links to the page with the reasons if no node can take the instance. Only operators can open that page. */
+/**
+ * Links operators to the page that shows which nodes can take the instance. Other users cannot open that page, so they
+ * get a hint instead.
+ */
 function WhyNot({ place, values: { cpu = "1", memory = "1 GiB" } }: {
   readonly place: Place;
   readonly values: Values;

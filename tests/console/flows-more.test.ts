@@ -380,7 +380,7 @@ test("migrate an instance: the page shows the running migration", async () => {
   await page().getByText("opsctl instance migrate app1 --target r1-u2").waitFor();
   await keyboard.press("Control+Enter");
   // The migration waits, because the agent of the target claims no jobs.
-  await page().getByText("The source has not begun.").waitFor();
+  await page().getByText("The source node has not started to send.").waitFor();
   const [{ state, target_server_uuid }] = okOf(await f.site().call("GET", `/v1/instances/${app1.id}/migrations`));
   expect([state, target_server_uuid]).toEqual(["running", idle.server_uuid]);
 }, LIMIT_MS);

@@ -92,7 +92,7 @@ test(
     await keyboard.press("Enter");
     await keyboard.type("new memory");
     await keyboard.press("Enter");
-    await f.ui().page.getByText("None of 1 node can take").waitFor();
+    await f.ui().page.getByText("No node can take").waitFor();
     await f.ui().page.getByText("cn-not-cordoned").first().waitFor();
   },
   LIMIT_MS,
