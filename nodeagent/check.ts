@@ -1,4 +1,5 @@
-// Implements `nodeagent check`, which lists the parts that this machine needs to run VMs and does not have.
+// Implements `nodeagent check`, which prints for each requirement of VMs whether this machine meets it, and otherwise
+// how to fix it.
 import { type AnyCommand, command } from "../cli/framework.ts";
 import { EXIT } from "../cli/internal/exit-code.ts";
 import { Failure } from "../cli/internal/failure.ts";
@@ -23,6 +24,8 @@ export function check(): AnyCommand {
         }
       }
       const lacking = findings.filter(({ severity }) => severity === "missing").length;
-      if (lacking > 0) throw new Failure(`this machine cannot run VMs: ${lacking} parts are missing`, EXIT.failure);
+      if (lacking > 0) {
+        throw new Failure(`this machine cannot run VMs; fix what is marked missing (${lacking})`, EXIT.failure);
+      }
     }) as AnyCommand;
 }

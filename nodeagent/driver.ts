@@ -17,7 +17,7 @@ export type Hardware = {
   readonly underlay_mtu?: number;
 };
 
-/** The memory reservoir. `percent` is a fraction of physical memory, already limited to 0 to 1. */
+/** The memory reservoir. `percent` is a fraction of physical memory, from 0 to 1. */
 export type Reservoir = { readonly enabled: boolean; readonly percent: number };
 
 /** The description of a VM to create. */

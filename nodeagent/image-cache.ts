@@ -40,7 +40,7 @@ export type Use = {
   readonly onProgress: (percent: number) => void;
 };
 
-/** The error text for every failed fetch. Details could help tenants to probe the nodes' network. */
+/** The error text for most failed fetches (see isTold). Details could help tenants to probe the nodes' network. */
 export const NOT_FETCHED =
   "the image could not be fetched: its source_url must be public and serve size_bytes bytes that have its sha256";
 
@@ -223,7 +223,7 @@ const SHA256_CHARS = 64;
 const IMAGE_NAME = /^([0-9a-f]{64}(?:\.[0-9a-f-]{36})?)$/;
 const PART_NAME = /^\.([0-9a-f]{64}(?:\.[0-9a-f-]{36})?)\.[0-9]+\.part$/;
 
-/** Returns a file of the cache, or null if it is not an image or no longer exists. */
+/** Returns a file of the cache; null if it is neither an image nor an interrupted download, or no longer exists. */
 async function look(path: string, name: string): Promise<Kept | null> {
   const of = (IMAGE_NAME.exec(name) ?? PART_NAME.exec(name))?.[1];
   const found = await stat(path).catch(() => null);

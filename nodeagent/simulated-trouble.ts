@@ -24,11 +24,11 @@ export const TROUBLE_HELP = `
 Faults of a simulated machine: the file ${FILE} in the state directory, read before every step of a job.
   {"slow_ms": 2000, "fail_at": ["provision:boot"], "vanish_at": ["stop:halt"]}
   slow_ms    delay of each step, in milliseconds
-  fail_at    these steps fail; the node undoes its part and reports the reason
+  fail_at    these steps fail; the node undoes what can be undone and reports the reason
   vanish_at  the agent ends at these steps as on a power loss, and continues when it is restarted
 Steps:
 ${STEP_NAMES.map((step) => `  ${step}`).join("\n")}
-KIND:undo is the undo of a job of that kind, which has no delay.`;
+KIND:undo stands for the undo of a job of that kind. slow_ms does not delay the undo.`;
 
 export function simulatedTrouble(state_dir: string, environment: Environment): Driver["beforeStep"] {
   const path = join(state_dir, FILE);

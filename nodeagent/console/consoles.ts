@@ -19,14 +19,14 @@ export type Consoles = {
   known(): string[];
 };
 
-/** How often the node checks that a VM with open consoles still exists. */
+/** How often the node checks whether the console of a VM with open connections was replaced or is gone. */
 const LOOK_MS = 1_000;
 /**
  * The longest pause between two dials. Behind a proxy, a dial may not reach the process that waits for it. With three
  * processes, all of the 20 dials in CONSOLE_DIAL_S miss that process in 0.03 % of all cases.
  */
 const REDIAL_MAX_MS = 500;
-const GONE = "the instance has no serial console: its machine does not exist on the node";
+const GONE = "the instance has no serial console: its machine has not run since its node's agent started";
 
 /** Creates the consoles of an agent. They end when the agent's signal aborts. */
 export function createConsoles(agent: Pick<Agent, "driver" | "environment" | "link">, api_key: string): Consoles {
@@ -47,7 +47,7 @@ export function createConsoles(agent: Pick<Agent, "driver" | "environment" | "li
         }
       }
     } catch {
-      for (const hub of [...hubs.values()]) hub.end("the node's agent stops. Open the console again");
+      for (const hub of [...hubs.values()]) hub.end("the node's agent has stopped; open the console again");
     } finally {
       looking = false;
     }

@@ -24,7 +24,7 @@ export type GatewayLease = {
    * cannot read or store the document. A null document means that the VPC is gone.
    */
   sent(vpc_id: string, document: unknown): void;
-  /** Records an answered poll. Returns whether it renews nothing, a lease in force, or a lease that had ended. */
+  /** Records an answered poll. Returns what the kernel needs: nothing, a renewal, or a renewal after the end. */
   answered(sent_ms: number): "nothing" | "lease" | "ended lease";
   /** Returns the public addresses of the document's gateways that the node may run, and for how many seconds. */
   of(document: NetworkDocument): { readonly addresses: readonly string[]; readonly left_s: number };

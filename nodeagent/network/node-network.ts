@@ -30,7 +30,7 @@ export type NodeNetwork = NetworkWaits & {
   have(): Readonly<Record<string, number>>;
   documents(): readonly NetworkDocument[];
   inspect: NetworkDriver["inspect"];
-  /** Applies the stored documents after a start of the agent. Logs failures; `repair` tries again. */
+  /** Applies the stored documents after a start of the agent. Logs failures. `retryFailed` retries failed documents. */
   restore(): Promise<void>;
   /** Stores and applies a document. Returns null if a newer one is stored, or if it names no VPC or generation. */
   take(document: unknown): Promise<Realization | null>;

@@ -102,10 +102,10 @@ function hostFindings({ accelerator, uefi, supervisor }: Host): Finding[] {
     ),
     uefi !== null
       ? ok("UEFI", "installed")
-      : limited("UEFI", "only images that boot by BIOS run; apt-get install ovmf"),
+      : limited("UEFI", "UEFI images cannot boot, only BIOS images; apt-get install ovmf"),
     supervisor.name === "systemd"
       ? ok("systemd", "each VM is a service with limits")
-      : limited("systemd", "VMs have no limits of memory and processor time, because systemd does not run"),
+      : limited("systemd", "systemd does not run, so the memory and processor time of VMs are not limited"),
   ];
 }
 

@@ -6,7 +6,7 @@ import type { GuestAgent } from "./guest-agent.ts";
 export type GuestAddresses = {
   /** Asks the guests in the background. A guest that did not answer is asked less often. */
   refresh(running: readonly string[]): void;
-  /** Returns the last answer; null if the guest has no guest agent, or does not run. */
+  /** Returns the last answer; null if the last attempt got no answer, or the guest does not run. */
   of(id: string): readonly GuestInterface[] | null;
 };
 

@@ -1,5 +1,6 @@
-// Sends a VM to another node. The guest runs until disks and memory are on the target. Then the guest is paused until
-// the control plane removes the VM from this node or cancels the migration.
+// Sends a VM to another node. With KVM, the guest runs until its disks and almost all of its memory are on the target.
+// An emulated guest is paused before its memory is sent. The guest stays paused until the control plane removes the VM
+// from this node or cancels the migration. Of a stopped VM, only files are sent.
 import { setTimeout as sleep } from "node:timers/promises";
 import { EXIT } from "../../cli/internal/exit-code.ts";
 import { Failure } from "../../cli/internal/failure.ts";

@@ -142,7 +142,7 @@ export async function linkBase(places: VmPlaces, image_path: string): Promise<vo
 }
 
 /**
- * Grows a disk of a VM that does not run. The program runs as the VM's user: a QEMU that a guest took over may have
+ * Grows the file of a disk that no QEMU uses. The program runs as the VM's user: a QEMU that a guest took over may have
  * written the name of another file into the disk's header.
  */
 export async function growDisk(path: string, size_bytes: number, uid: number): Promise<void> {

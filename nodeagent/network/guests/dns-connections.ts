@@ -74,7 +74,7 @@ function send(socket: TcpSocket, bytes: Uint8Array): void {
   socket.data.unsent = Buffer.concat([unsent, bytes]);
 }
 
-/** Writes what the kernel takes, and keeps the rest until the guest has read some of it. */
+/** Writes the bytes that the kernel takes. Keeps the other bytes until the kernel takes bytes again. */
 function write(socket: TcpSocket, bytes: Uint8Array): void {
   // The result is negative if the connection has ended.
   const taken = Math.max(0, socket.write(bytes));
