@@ -1,4 +1,4 @@
-// Sends requests to the control plane whose body or answer is not JSON: the parts of images.
+// Sends the requests that transfer images to or from the control plane. Their bodies and answers are bytes or JSON.
 import { EXIT } from "../cli/internal/exit-code.ts";
 import { Failure } from "../cli/internal/failure.ts";
 import { type Agent, REQUEST_LIMIT_MS, rest } from "./agent.ts";

@@ -99,7 +99,7 @@ function traceCommand(): AnyCommand {
 /** Throws a Failure if the directory does not exist, because opening the store would create it. */
 async function documentsOf(state_dir: string): Promise<readonly NetworkDocument[]> {
   if (!existsSync(state_dir)) {
-    throw new Failure(`there is no directory ${state_dir}; name the agent's with --state-dir`, EXIT.failure);
+    throw new Failure(`there is no directory ${state_dir}; set --state-dir to the agent's directory`, EXIT.failure);
   }
   const lines: string[] = [];
   const store = await openDocumentStore(documentsFolder(state_dir), (line) => void lines.push(line));
@@ -120,7 +120,9 @@ function chooseVpc(
       : vpc_id === vpc
   );
   const [document, ...more] = fitting;
-  if (document === undefined) throw new Failure("no NIC of this node has one of these addresses", EXIT.not_found);
+  if (document === undefined) {
+    throw new Failure("no VPC of this node fits; check the addresses and --vpc", EXIT.not_found);
+  }
   if (more.length === 0) return document;
   throw usageFailure(
     `several VPCs have these addresses; choose one with --vpc: ${fitting.map((each) => each.vpc_id).join(", ")}`,

@@ -209,7 +209,7 @@ function serverUuid(text: string): string {
   return text.toLowerCase();
 }
 
-/** Enrols and reports forever. Throws when the agent stops, is not approved, or its key is rejected. */
+/** Enrols and reports forever. Throws when the agent stops, is not approved, or may not replace a rejected key. */
 async function serve(agent: Agent, re_register: boolean): Promise<never> {
   if (isExposed(agent.link.endpoint)) log(agent, `warning: ${agent.link.endpoint} is not encrypted`);
   const { server_uuid } = await agent.driver.hardware();

@@ -28,7 +28,7 @@ Faults of a simulated machine: the file ${FILE} in the state directory, read bef
   vanish_at  the agent ends at these steps as on a power loss, and continues when it is restarted
 Steps:
 ${STEP_NAMES.map((step) => `  ${step}`).join("\n")}
-KIND:undo stands for the undo of a job of that kind. slow_ms does not delay the undo.`;
+KIND:undo means the undo of a job of that kind. slow_ms does not delay the undo.`;
 
 export function simulatedTrouble(state_dir: string, environment: Environment): Driver["beforeStep"] {
   const path = join(state_dir, FILE);

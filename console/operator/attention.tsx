@@ -45,7 +45,7 @@ export function Attention({ summary }: { readonly summary: FleetSummary | undefi
   const failed = useQuery(FAILED);
   const waiting = (pending.data ?? []).flatMap((node) => node.claims.map((claim) => ({ node, claim })));
   const setups = setup.data ?? [];
-  // Each node is listed once. A node that waits has its problem in the row that says so.
+  // A node that waits for approval or setup has no second row for its problem: its first row also shows the problem.
   const isWaiting = new Set([...waiting.map(({ node }) => node), ...setups].map(({ server_uuid }) => server_uuid));
   const withProblem = (troubled.data ?? []).filter(({ problem }) => problem !== null);
   const problems = withProblem.filter(({ server_uuid }) => !isWaiting.has(server_uuid));

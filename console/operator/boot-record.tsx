@@ -83,7 +83,7 @@ function LastRequest({ of: client }: { readonly of: NonNullable<BootRecordShown[
 /** Returns all arguments as text, with the number of arguments that come from labels of the node. */
 function argumentsText(all: readonly string[], own: readonly string[]): string | null {
   if (all.length === 0) return null;
-  return all.length === own.length ? all.join(" ") : `${all.join(" ")} (${all.length - own.length} by labels)`;
+  return all.length === own.length ? all.join(" ") : `${all.join(" ")} (${all.length - own.length} from labels)`;
 }
 
 /**

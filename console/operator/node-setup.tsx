@@ -1,4 +1,4 @@
-// Shows the setup of a node: the proposed disk layout before the setup, the steps of the setup, and the accepted layout
+// Shows the setup of a node: the proposed disk layout before the setup, then the progress, and the accepted layout
 // after the setup. A second page asks for confirmation of a factory reset, and shows what is lost.
 import type { CnView } from "../../src/contract/cn.ts";
 import { COMPRESSIONS, DISK_LAYOUTS } from "../../src/contract/enums.ts";

@@ -1,4 +1,5 @@
-// Shows the list of nodes, and the two ways to admit a node: by its claim code, or by an auto-approve window.
+// Shows the list of nodes. Its actions approve a node by its claim code, open and close an auto-approve window, and
+// lead to drains and upgrades by label.
 import type { AutoApproveWindow, CnView } from "../../src/contract/cn.ts";
 import { CN_STATES } from "../../src/contract/enums.ts";
 import type { NodeRow } from "../../src/contract/node-window.ts";

@@ -2,7 +2,7 @@
 import { type Action, type Opening, pageActions, rowActions, run } from "../core/action.ts";
 import { openPalette } from "../core/palette-state.ts";
 
-/** The number of actions that are visible as buttons; the other actions are in the menu. */
+/** The number of actions that are visible as buttons. */
 const VISIBLE = 3;
 
 export function Actions({ visible = VISIBLE }: { readonly visible?: number }) {

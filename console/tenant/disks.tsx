@@ -1,4 +1,4 @@
-// Shows the disks of an instance: their sizes, and the actions on the data disks.
+// Shows the disks of an instance, and their actions.
 import type { Disk, Instance } from "../../src/contract/instance.ts";
 import type { Action } from "../core/action.ts";
 import { send } from "../core/client.ts";

@@ -1,4 +1,5 @@
-// Shows the snapshots of the disks of an instance, and the actions that create, restore and delete them.
+// Shows the snapshots of the disks of an instance, and the actions on them, for example to restore one or to make an
+// image of it.
 import type { Disk, Instance } from "../../src/contract/instance.ts";
 import type { SnapshotImageBody } from "../../src/contract/image-upload.ts";
 import type { OperationSummary } from "../../src/contract/operation.ts";

@@ -26,7 +26,7 @@ const LOOK_MS = 1_000;
  * processes, all of the 20 dials in CONSOLE_DIAL_S miss that process in 0.03 % of all cases.
  */
 const REDIAL_MAX_MS = 500;
-const GONE = "the instance has no serial console: its machine has not run since its node's agent started";
+const GONE = "the instance has no serial console: its machine is gone, or has not run since its node's agent started";
 
 /** Creates the consoles of an agent. They end when the agent's signal aborts. */
 export function createConsoles(agent: Pick<Agent, "driver" | "environment" | "link">, api_key: string): Consoles {

@@ -38,7 +38,10 @@ export type SendOptions = {
   readonly bandwidth_bytes_per_s: number;
   readonly signal: AbortSignal;
   readonly onProgress: (step: string, percent: number | null) => void;
-  /** Throws unless the control plane still wants the migration. The source asks before it pauses the guest. */
+  /**
+   * Throws unless the control plane still wants the migration. The source asks before it completes the migration, and
+   * for a running guest also before it sends the memory.
+   */
   readonly isWanted: () => Promise<void>;
 };
 

@@ -1,5 +1,5 @@
-// Receives a VM from another node. The VM's QEMU on this node receives the guest's memory. The guest stays paused until
-// the control plane gives the VM to this node.
+// Receives a VM from another node. If the guest runs, a QEMU on this node receives the guest's memory, and the guest
+// stays paused until the control plane gives the VM to this node.
 import { EXIT } from "../../cli/internal/exit-code.ts";
 import { Failure } from "../../cli/internal/failure.ts";
 import type { Vms } from "../driver.ts";
@@ -23,7 +23,7 @@ export type Moves = { readonly host: Host; readonly store: VmStore; readonly pow
 type Arrivals = Pick<Migrations, "receive" | "ticketOf" | "awaits" | "serve" | "activate" | "discard">;
 
 const CAPABILITIES = ["events", "pause-before-switchover"] as const;
-const OTHER_IMAGE = "the boot disk is of another image than its instance; rebuild the instance first";
+const OTHER_IMAGE = "the boot disk is of another image than the control plane has recorded; rebuild the instance first";
 const MEMORY_LOST = "its memory was lost while it moved to this node; start it again";
 
 export function qemuArrivals({ host, store, power, vms }: Moves): Arrivals {
@@ -97,7 +97,10 @@ export function qemuArrivals({ host, store, power, vms }: Moves): Arrivals {
     const path = fileOf(expected(moving), name, moving.live);
     const known = files.get(moving.migration_id);
     if (known === undefined || !Number.isSafeInteger(bytes)) {
-      throw new Failure("the source did not announce its files", EXIT.failure);
+      throw new Failure(
+        "the source sent a file before its request to prepare, or without the size of the file",
+        EXIT.failure,
+      );
     }
     return {
       stream: async (open) => {

@@ -24,7 +24,7 @@ test("a mistyped --state-dir is refused, and the directory is not created", asyn
     expect(ran).toEqual({
       code: 1,
       out: "",
-      err: `error: there is no directory ${missing}; name the agent's with --state-dir\n`,
+      err: `error: there is no directory ${missing}; set --state-dir to the agent's directory\n`,
     });
   }
   expect(existsSync(missing)).toBe(false);
