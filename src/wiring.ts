@@ -65,6 +65,7 @@ import { createWholeReads } from "./wiring/whole-reads.ts";
 import { ensureRootUser } from "./wiring/root-user.ts";
 import { sealPlainUserData } from "./wiring/sealing.ts";
 import { countVpcs } from "./wiring/vpc-generations.ts";
+import { deleteExpiredKeys } from "./wiring/expired-keys.ts";
 import { createWebhooksOfServer, pruneDeliveries } from "./wiring/webhooks.ts";
 import { createIdempotencyClaims } from "./wiring/idempotency-claims.ts";
 import { createNatGatewayHosts } from "./workers/nat-gateway-hosts.ts";
@@ -133,7 +134,7 @@ export async function openControlPlane(options: WiringOptions): Promise<ControlP
 
   const imageStore = config.imageStore === null ? null : await openImageStore(config.imageStore);
   const prune: ((db: Db) => Promise<unknown>)[] = [pruneLimits, pruneIdempotency, closeDenials, ...NETWORK_MAINTENANCE];
-  prune.push((db) => pruneDeliveries(db, settings), time.measure);
+  prune.push((db) => pruneDeliveries(db, settings), (db) => deleteExpiredKeys(db, settings, engine), time.measure);
   if (imageStore !== null) prune.push((db) => pruneImages(db, imageStore, Date.now()));
   const hints = createHints({ db, report });
   const store = createStore(db, behaviors);

@@ -18,4 +18,9 @@ export type ApiKeyMessage =
    * Deletes the key of a node. The node's record sends this message when the node is removed or reset, or when it gets
    * a new key.
    */
-  | { readonly type: "revoke" };
+  | { readonly type: "revoke" }
+  /**
+   * Deletes a key that expired at least `kept_s` seconds ago. Maintenance sends this message. The key of a node is
+   * kept, because the node's record refers to it.
+   */
+  | { readonly type: "expire"; readonly kept_s: number };

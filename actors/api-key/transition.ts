@@ -19,6 +19,7 @@ export const apiKeyTable: Table<ApiKeyState, ApiKeyMessage> = {
   delete: { absent: "missing", live: deleteOwn },
   delete_of_tenant: { absent: "missing", live: deleteOfTenant },
   revoke: { absent: "ignore", live: revokeKey },
+  expire: { absent: "ignore", live: expire },
 };
 
 function create(_s: null, m: Msg<"create">, now: Date): Out<ApiKeyState> {
@@ -52,6 +53,13 @@ function deleteOfTenant(s: Live, m: Msg<"delete_of_tenant">): Out<ApiKeyState> {
 function revokeKey(s: Live): Out<ApiKeyState> {
   return revoke(s);
 }
+
+function expire(s: Live, { kept_s }: Msg<"expire">, now: Date): Out<ApiKeyState> {
+  const kept_to_ms = s.expires_at === null ? Infinity : s.expires_at.getTime() + kept_s * MS_PER_S;
+  return s.bound_to_cn !== null || now.getTime() < kept_to_ms ? { out: "ignore" } : revoke(s);
+}
+
+const MS_PER_S = 1_000;
 
 function revoke(s: Live, ...parts: readonly Part<ApiKeyState>[]): Out<ApiKeyState> {
   return go<ApiKeyState>(

@@ -20,6 +20,12 @@ export const GivenTimestamp = Timestamp.refine((text) => {
  */
 export const Uuid = z.guid().toLowerCase();
 
+/** The first characters of a UUID, changed to lower case. */
+export const UuidPrefix = z.string().toLowerCase().regex(
+  /^[0-9a-f]{1,8}$|^[0-9a-f]{8}(?:-[0-9a-f]{4}){0,2}-[0-9a-f]{0,4}$|^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{0,12}$/,
+  "must be the first characters of a UUID",
+).optional().describe("Only the keys whose id begins with these characters");
+
 /** The body of every 4xx and 5xx answer. */
 export const ErrorBody = z.object({
   message: z.string().describe("The failure, described for a person"),

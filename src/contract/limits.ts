@@ -112,6 +112,12 @@ export const LOG_RETENTION_S_MIN = 2_592_000;
 /** Seconds after which audit events move to the archive: 90 days by default, and never less than a day. */
 export const AUDIT_ARCHIVE_AFTER_S_DEFAULT = 7_776_000;
 export const AUDIT_ARCHIVE_AFTER_S_MIN = 86_400;
+/** Seconds for which an expired API key is kept before it is deleted: 30 days by default, and never less than a day. */
+export const API_KEY_RETENTION_S_DEFAULT = 2_592_000;
+export const API_KEY_RETENTION_S_MIN = 86_400;
+/** Expired API keys that one pass of maintenance deletes, and deletes of them at the same time, which share commits. */
+export const EXPIRED_KEYS_PER_PASS = 1_000;
+export const EXPIRED_KEYS_AT_ONCE = 50;
 /** Events of a segment of the audit archive: about a megabyte, so one segment is read in a few milliseconds. */
 export const AUDIT_SEGMENT_EVENTS = 1_000;
 /** Segments that one pass of maintenance archives, in each process: 20,000 events in a minute. */

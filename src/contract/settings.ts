@@ -3,6 +3,8 @@ import { z } from "zod";
 import { NicLimitClasses } from "./nic-limits.ts";
 import { PLACEMENT_PROFILES_DEFAULT, PlacementProfiles } from "./placement-profiles.ts";
 import {
+  API_KEY_RETENTION_S_DEFAULT,
+  API_KEY_RETENTION_S_MIN,
   AUDIT_ARCHIVE_AFTER_S_DEFAULT,
   AUDIT_ARCHIVE_AFTER_S_MIN,
   CALLER_REQUESTS_PER_MINUTE,
@@ -149,6 +151,14 @@ export const SETTINGS = {
     default: AUDIT_ARCHIVE_AFTER_S_DEFAULT,
     restart_required: false,
     description: "Seconds after which audit events move to the archive, where they stay readable and verifiable",
+  },
+  "api_key.retention_secs": {
+    schema: seconds(API_KEY_RETENTION_S_MIN, Number.MAX_SAFE_INTEGER),
+    default: API_KEY_RETENTION_S_DEFAULT,
+    restart_required: false,
+    description:
+      "Seconds that an expired API key is kept and listed before it is deleted; the key of a node is never " +
+      "deleted for its age",
   },
   "webhook.retention_secs": {
     schema: seconds(WEBHOOK_RETENTION_S_MIN, Number.MAX_SAFE_INTEGER),

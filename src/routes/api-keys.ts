@@ -3,7 +3,7 @@ import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { listApiKeys } from "../../actors/api-key/reads.ts";
 import { ApiKeyBody, ApiKeyCreated, ApiKeyView, Whoami } from "../contract/api-key.ts";
-import { Uuid } from "../contract/common.ts";
+import { Uuid, UuidPrefix } from "../contract/common.ts";
 import { callerOf } from "../auth/authorize.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { answers, answersCreated, answersNothing, jsonBody, rights, wholeList } from "./answer.ts";
@@ -60,6 +60,7 @@ export function apiKeyRoutes(app: App, deps: Deps): void {
             "`true` lists only the keys of nodes, which belong to the operator who approved the node. " +
               "`false` lists only the other keys",
           ),
+        id_prefix: UuidPrefix,
       }),
     },
     responses: answers(z.array(ApiKeyView), "The keys, without secrets"),
@@ -68,8 +69,8 @@ export function apiKeyRoutes(app: App, deps: Deps): void {
     const { user_id, key_tenant_id } = callerOf(c);
     // A key that is bound to a tenant cannot see the other keys of its owner.
     const owner = key_tenant_id === null ? { user_id } : { user_id, tenant_id: key_tenant_id };
-    const { of_nodes } = c.req.valid("query");
-    const filter = of_nodes === undefined ? owner : { ...owner, of_nodes: of_nodes === "true" };
+    const { of_nodes, id_prefix } = c.req.valid("query");
+    const filter = { ...owner, ...(of_nodes !== undefined && { of_nodes: of_nodes === "true" }), id_prefix };
     const keys = await wholeList(
       "leave out the keys of nodes with of_nodes=false, or delete unused keys",
       (rows) => listApiKeys(deps.kysely, filter, rows),

@@ -6,7 +6,7 @@ import { listApiKeys } from "../../actors/api-key/reads.ts";
 import { callerOf } from "../auth/authorize.ts";
 import { atTenant } from "../auth/resource-scope.ts";
 import { ApiKeyCreated, ApiKeyView } from "../contract/api-key.ts";
-import { Uuid } from "../contract/common.ts";
+import { Uuid, UuidPrefix } from "../contract/common.ts";
 import { TenantKeyBody } from "../contract/identity.ts";
 import { faultResponse } from "../http/fault-status.ts";
 import { answers, answersCreated, answersNothing, jsonBody, rights, wholeList } from "./answer.ts";
@@ -27,14 +27,14 @@ export function tenantKeyRoutes(app: App, deps: Deps): void {
     tags,
     summary: "List the API keys that are bound to a tenant, oldest first",
     ...rights(deps, "TenantKeyList", atTenant),
-    request: { params },
+    request: { params, query: z.object({ id_prefix: UuidPrefix }) },
     responses: answers(z.array(ApiKeyView), "The keys, without secrets"),
   });
   app.openapi(listRoute, async (c) => {
     const { tenant_id } = c.req.valid("param");
     const keys = await wholeList(
       "delete unused keys",
-      (rows) => listApiKeys(deps.kysely, { tenant_id }, rows),
+      (rows) => listApiKeys(deps.kysely, { tenant_id, id_prefix: c.req.valid("query").id_prefix }, rows),
     );
     return isFault(keys) ? faultResponse(c, keys) : c.json(keys, 200);
   });

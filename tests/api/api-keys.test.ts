@@ -31,6 +31,18 @@ test("of_nodes=true lists only the keys of nodes, and of_nodes=false only the ot
   expect(await t.call("GET", `${PATH}?of_nodes=yes`)).toMatchObject({ status: 400 });
 });
 
+test("id_prefix lists only the keys whose id begins with it", async () => {
+  const { id } = (await make({ description: "found" })).body;
+  await make({ description: "another" });
+  const list = (prefix: string) => t.call("GET", `${PATH}?id_prefix=${prefix}`);
+  const ids = async (prefix: string) => (await list(prefix)).body.map((key: { id: string }) => key.id);
+  expect(await ids(id)).toEqual([id]);
+  expect(await ids(id.slice(0, 24).toUpperCase())).toEqual([id]);
+  const all: string[] = (await t.call("GET", PATH)).body.map((key: { id: string }) => key.id);
+  expect(await ids(id.slice(0, 3))).toEqual(all.filter((each) => each.startsWith(id.slice(0, 3))));
+  for (const wrong of ["", "x", `${id}0`, id.replaceAll("-", "")]) expect((await list(wrong)).status).toBe(400);
+});
+
 test.each([...KEY_SCOPES])("a new key of scope %s is accepted, and its secret is shown only once", async (scope) => {
   const { status, body } = await make({ description: "d", scope });
   expect(status).toBe(201);
@@ -221,4 +233,27 @@ describe("Idempotency-Key", () => {
 
 test("BERTH_ROOT_KEY belongs to the root operator, has the scope full and does not expire", async () => {
   expect((await whoami(ROOT_KEY)).body).toMatchObject({ is_root: true, scope: "full", expires_at: null });
+});
+
+test("maintenance deletes a key 30 days after its expiry, with an audit event, and keeps a key that expired later", async () => {
+  const own = await openTestControlPlane();
+  const call = async (path: string) => (await own.call("GET", path)).body;
+  const key = async (expires_in_s: number): Promise<{ id: string }> => {
+    const now_ms = (await own.db.query<{ at: Date }>("select berth_now() as at")).rows[0]!.at.getTime();
+    return await own.mintKey("full", { expires_at: new Date(now_ms + expires_in_s * 1_000).toISOString() });
+  };
+  const [old, recent, forever] = [await key(3_600), await key(3 * 86_400), await own.mintKey("full")];
+  await own.advance(30 * 86_400 + 7_200);
+  // The first pass of a new process runs maintenance.
+  const other = await openTestControlPlane({ databaseUrl: own.databaseUrl });
+  try {
+    const listed = async () => (await call(PATH)).map(({ id }: { id: string }) => id);
+    await expect.poll(listed, { timeout: 60_000 }).not.toContain(old.id);
+    expect(await listed()).toEqual(expect.arrayContaining([recent.id, forever.id]));
+    const { events } = await call(`/v1/audit/events?order=desc&action=delete_api_key&resource=${old.id}`);
+    expect(events).toMatchObject([{ actor: { kind: "system" }, payload: { key_id: old.id } }]);
+  } finally {
+    await other.close();
+    await own.close();
+  }
 });

@@ -82,6 +82,7 @@ export const AUDITED: Readonly<Record<string, string>> = {
   "site close_window": "auto_approve_clear",
   "api-key create": "create_api_key",
   "api-key revoke": "delete_api_key",
+  "api-key expire": "delete_api_key",
   "saga abandon": "operations_abandon",
   "lamp make": "lamp_make",
   "errand-lamp make": "lamp_make",
