@@ -61,16 +61,26 @@ export async function readProjectUsage(db: Db, project_id: string, { from, to }:
   return { project_id, from, to, days, total };
 }
 
-/** Sums up the days of each project that has usage, in the order of the names of silos, tenants and projects. */
-export async function listProjectTotals(db: Db, { from, to }: Range, rows: number): Promise<ProjectTotal[]> {
+/**
+ * Sums up the days of each project that has usage, in the order of the names of silos, tenants and projects.
+ * @param after if it is given, also null, the projects are in the order of their ids, and begin after this id
+ */
+export async function listProjectTotals(
+  db: Db,
+  { from, to }: Range,
+  { rows, after }: { readonly rows: number; readonly after?: string | null },
+): Promise<ProjectTotal[]> {
+  const order = after === undefined
+    ? sql`s.name nulls last, t.name nulls last, u.tenant_id, p.name nulls last, u.project_id`
+    : sql`u.project_id, u.tenant_id`;
   const found = await sql<ProjectTotal>`
     select s.name as silo, u.tenant_id, t.name as tenant, u.project_id, p.name as project, ${AMOUNTS}
       from usage_between(${from}, ${to}) u left join tenant t on t.id = u.tenant_id
                                            left join silo s on s.id = t.silo_id
                                            left join project p on p.id = u.project_id
+     where ${after ?? null}::uuid is null or u.project_id > ${after ?? null}::uuid
      group by s.name, u.tenant_id, t.name, u.project_id, p.name
-     order by s.name nulls last, t.name nulls last, u.tenant_id, p.name nulls last, u.project_id
-     limit ${rows}`.execute(db);
+     order by ${order} limit ${rows}`.execute(db);
   return found.rows;
 }
 

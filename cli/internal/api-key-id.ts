@@ -1,6 +1,6 @@
 import type { ApiKeyView } from "../../src/contract/api-key.ts";
 import type { Io } from "./io.ts";
-import { isUuid, pickRecord } from "./record-name.ts";
+import { isIdPrefix, isUuid, pickRecord } from "./record-name.ts";
 
 type Keys = {
   /** Path of the keys among which the id is looked up. */
@@ -12,7 +12,9 @@ type Keys = {
 /** Finds an API key by its id or a unique prefix of the id, and returns the id. A complete id needs no request. */
 export async function resolveKeyId(io: Io, text: string, { path, list }: Keys): Promise<string> {
   if (isUuid(text)) return text.toLowerCase();
-  return pickRecord(await io.get<ApiKeyView[]>(path), text, {
+  // A user or tenant can have more keys than the server lists. An older server ignores the prefix and lists all keys.
+  const query = isIdPrefix(text) ? { id_prefix: text.toLowerCase() } : undefined;
+  return pickRecord(await io.get<ApiKeyView[]>(path, query), text, {
     one: "API key",
     many: "API keys",
     list,

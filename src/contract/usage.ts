@@ -54,6 +54,7 @@ export const SiteUsage = z.object({
   to: Day,
   closed: z.boolean().describe("True if no amount will change"),
   projects: z.array(ProjectTotal),
+  next_page: z.string().optional().describe("The `page_token` of the next page, if the request has a `limit`"),
 });
 export type SiteUsage = z.infer<typeof SiteUsage>;
 

@@ -3,12 +3,14 @@ import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { isClosed, listProjectTotals, readProjectUsage, usageRange } from "../../actors/project/reads.ts";
 import { atProject } from "../auth/resource-scope.ts";
-import { Uuid } from "../contract/common.ts";
+import { PageQuery, Uuid } from "../contract/common.ts";
 import { isFault } from "../contract/fault.ts";
 import { USAGE_KEPT_DAYS, USAGE_RANGE_DAYS_MAX } from "../contract/limits.ts";
 import { ProjectUsage, SiteUsage, UsageQuery } from "../contract/usage.ts";
 import { faultResponse } from "../http/fault-status.ts";
-import { answers, rights, wholeList } from "./answer.ts";
+import { pageById } from "../http/page.ts";
+import type { IdPage } from "../lib/ids/page-token.ts";
+import { answers, rights } from "./answer.ts";
 import type { App, Reads } from "./deps.ts";
 
 const tags = ["Tenancy"];
@@ -40,19 +42,29 @@ export function usageRoutes(app: App, deps: Reads): void {
     path: "/v1/system/usage",
     tags,
     summary: "Show the usage of each project of all tenants",
-    description: `The answer has the sum of the days for each project, including deleted projects. ${ABOUT}`,
+    description:
+      "The answer has the sum of the days for each project, including deleted projects. Without `limit`, the projects " +
+      `are in the order of their names; with \`limit\`, in the order of their ids. ${ABOUT}`,
     ...rights(deps, "SystemRead"),
-    request: { query: UsageQuery },
+    request: { query: UsageQuery.extend(PageQuery) },
     responses: answers(SiteUsage, "The projects with usage"),
   });
   app.openapi(siteRoute, async (c) => {
-    const range = await usageRange(deps.kysely, c.req.valid("query"));
+    const { limit, page_token, ...asked } = c.req.valid("query");
+    const range = await usageRange(deps.kysely, asked);
     if (isFault(range)) return faultResponse(c, range);
     const closed = await isClosed(deps.kysely, range.to);
-    const projects = await wholeList(
-      "read one project with GET /v1/tenants/{tenant_id}/projects/{project_id}/usage/days",
-      (rows) => listProjectTotals(deps.kysely, range, rows),
+    const read = async (at: IdPage) => {
+      const after = limit === undefined ? undefined : at.after ?? null;
+      const found = await listProjectTotals(deps.kysely, range, { rows: at.rows, after });
+      return found.map((total) => ({ id: total.project_id, total }));
+    };
+    const result = await pageById({ limit, page_token }, read);
+    if (!result.ok) return faultResponse(c, result.fault);
+    const { items, next_page } = result.page;
+    return c.json(
+      { ...range, closed, projects: items.map(({ total }) => total), ...(next_page && { next_page }) },
+      200,
     );
-    return isFault(projects) ? faultResponse(c, projects) : c.json({ ...range, closed, projects }, 200);
   });
 }

@@ -338,6 +338,32 @@ test.each(["0001-01-01", "9999-12-31"])("the usage of %s can be read", async (da
   expect(okOf(await a.call("GET", `${path}?from=${day}&to=${day}`))).toMatchObject({ from: day, to: day, days: [] });
 });
 
+test("the usage of all projects is read in pages with limit", async () => {
+  await a.t.db.query(
+    `insert into usage_span (tenant_id, project_id, resource, resource_id, vcpus, memory_bytes, disk_bytes,
+                             floating_ips, began_at, ended_at)
+       select gen_random_uuid(), gen_random_uuid(), 'disk', gen_random_uuid(), 1, 1, 1, 1, berth_now() - interval '1 hour',
+              berth_now() from generate_series(1, 5)`,
+  );
+  const day = await today();
+  const read = async (query: string): Promise<SiteUsage> =>
+    okOf(await a.t.call("GET", `/v1/system/usage?from=${dayAfter(day, -1)}&to=${day}${query}`));
+  const { projects, ...whole } = await read("");
+  expect(projects.length).toBeGreaterThanOrEqual(5);
+  expect(whole).not.toHaveProperty("next_page");
+  const paged: SiteUsage["projects"] = [];
+  for (let token = "";;) {
+    const page = await read(`&limit=2${token}`);
+    expect(page.projects.length).toBeLessThanOrEqual(2);
+    paged.push(...page.projects);
+    if (page.next_page === undefined) break;
+    token = `&page_token=${encodeURIComponent(page.next_page)}`;
+  }
+  const byId = (one: { project_id: string }, other: { project_id: string }) =>
+    one.project_id < other.project_id ? -1 : 1;
+  expect(paged).toEqual([...projects].sort(byId));
+});
+
 test("another tenant's usage is hidden, and a tenant does not see all tenants", async () => {
   const other = await openTenant(a.t, "other");
   const path = `/v1/tenants/${a.tenant.tenant_id}/projects/${a.tenant.project_id}/usage/days`;
