@@ -133,11 +133,11 @@ export const SWEEPS_PER_PASS = 20;
 export const JSON_DEPTH_MAX = 64;
 export const JSON_ELEMENTS_MAX = 10_000;
 /**
- * Elements and bytes of the JSON body of a node's report, for 1,000 VMs: each VM takes 40 to 60 elements and 1.2 to 1.6
+ * Elements and bytes of the JSON body of a node's report, for 2,000 VMs: each VM takes 40 to 60 elements and 1.2 to 1.6
  * KB. A poll with a report can also have RULE_COUNTS_MAX counters, with 4 elements and 100 bytes each.
  */
-export const REPORT_ELEMENTS_MAX = 80_000;
-export const REPORT_BYTES_MAX = 2_097_152;
+export const REPORT_ELEMENTS_MAX = 160_000;
+export const REPORT_BYTES_MAX = 4_194_304;
 /**
  * Elements and bytes of the JSON body with the boot policy, the roster or the hardware of a node. In the roster, a
  * machine with four ports in an aggregate has 20 elements and 300 bytes.

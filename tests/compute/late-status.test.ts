@@ -197,8 +197,8 @@ function reportOf(ids: readonly string[]) {
   };
 }
 
-test("a report of a node with 1,000 VMs is stored", async () => {
-  const { vms, ...others } = reportOf(Array.from({ length: 999 }, () => randomUUID()));
+test("a report of a node with 2,000 VMs is stored", async () => {
+  const { vms, ...others } = reportOf(Array.from({ length: 1_999 }, () => randomUUID()));
   okOf(await tell({ payload: { ...others, vms: { ...vms, [instance]: { state: "running" } } } }));
   expect(await state()).toBe("running");
 });
