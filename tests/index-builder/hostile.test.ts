@@ -63,14 +63,14 @@ test("the documents of a well-behaved server result in the expected build", () =
 
 for (const document of DOCUMENTS) {
   test.each(Object.keys(BEHAVIOURS))(
-    `a ${document} that %s: no wrong digest is published and the last good files stay`,
+    `if the server %s for the document ${document}, no wrong digest is published, and only 404 removes good files`,
     async (name) => {
       server.misbehave(document, BEHAVIOURS[name]!);
       const [fresh, later] = await Promise.all([build(null), build(first)]);
       // Without a previous tree, the published hash is right or missing, never wrong.
       for (const line of digestsIn(fresh)) expect([...GOOD, "x86_64 none"]).toContain(line);
-      // With a previous tree, the vendor fails and its files stay, or the result is the same. Only images whose
-      // optional document answers 404 are removed.
+      // With a previous tree, the vendor fails and its files stay, or the result is the same. If the
+      // server sends 404 for an optional document, the images of this document are removed.
       const is_gone = document === "arm" && name === "sends 404";
       if (later.ok) expect(digestsIn(later)).toEqual(is_gone ? WITHOUT_ARM : GOOD);
       if (later.ok && !is_gone) expect(later.tree.current).toEqual(first.tree.current);
@@ -95,7 +95,7 @@ test.each(NO_ANSWER)(
   },
 );
 
-test("a release with a required document that answers 404 is left out", async () => {
+test("if the server sends 404 for a required document, the release is left out", async () => {
   server.misbehave("listing", BEHAVIOURS["sends 404"]!);
   const outcome = await build(first);
   expect(outcome).toMatchObject({ ok: false, attempts: 1, error: expect.stringContaining("no release") });
@@ -116,7 +116,7 @@ test.each(NO_ANSWER)(
   },
 );
 
-test("images whose optional document answers 404 are removed", async () => {
+test("if the server sends 404 for an optional document, the document's images are removed", async () => {
   server.misbehave("arm", BEHAVIOURS["sends 404"]!);
   const later = await build(first);
   expect(later).toMatchObject({ ok: true, attempts: 1, notes: [] });
@@ -139,7 +139,7 @@ test.each([
 const VAULT_FAULTS = ["sends 403", "sends an HTML page with status 200", "sends bytes that are not text"];
 for (const document of ["vault", "vault_sums"] as const) {
   test.each([...NO_ANSWER, ...VAULT_FAULTS])(
-    `a ${document} that %s leaves out only builds that are not archived yet; the next run archives them`,
+    `if the server %s for the document ${document}, only builds that are not archived yet are left out; the next run archives them`,
     async (name) => {
       server.misbehave(document, BEHAVIOURS[name]!);
       const fresh = await build(null);

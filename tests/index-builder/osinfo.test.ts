@@ -19,7 +19,7 @@ test.each([
   expect(releaseEntry(distro, version)).toEqual({ id, short_id, source });
 });
 
-test("betas, major versions of FreeBSD and systems outside the database have no entry", () => {
+test("betas, FreeBSD's major versions, and systems that are not in the database have no entry", () => {
   expect(releaseEntry("fedora", "45 Beta")).toBeNull();
   expect(releaseEntry("freebsd", "15")).toBeNull();
   for (const distro of ["omnios", "smartos", "talos"]) expect(releaseEntry(distro, "1.14")).toBeNull();

@@ -77,7 +77,7 @@ test("a release is left out if the document that resolves it answers 404", async
   ]);
 });
 
-test.each([429, 500, 503])("a request that answers %i is tried three times, then the vendor fails", async (status) => {
+test.each([429, 500, 503])("a vendor whose image answers %i is tried three times, then fails", async (status) => {
   const outcome = await run(rocky, [{ match: IMAGE_9, status }]);
   expect(outcome).toMatchObject({ ok: false, attempts: 3, error: expect.stringMatching(/^transient: /) });
 });
@@ -151,7 +151,7 @@ test("images of an architecture stay in their builds while its list of files can
   expect(later.notes.map(({ text }) => text).join("\n")).toContain("Rocky Linux 9 ppc64le: skipped");
 });
 
-test("an image other than the default stays as it was when its server does not answer", async () => {
+test("an image other than the default stays as it was if it answers 500", async () => {
   const { outcome: first } = await builtFrom(rocky, ["wide/rocky", "t0"]);
   const exchange = await withStatus([{ match: /Base-9.*aarch64\.qcow2$/, status: 500 }], WIDE_ROCKY);
   const later = await run(rocky, [], { exchange, previous: first.tree });
@@ -173,7 +173,7 @@ test.each([
   expect(archived.get("9")![0]!.artifacts.map(({ integrity }) => integrity!.digests.length)).toEqual([1, 1, 1]);
 });
 
-test("a point release of FreeBSD whose server does not answer is not removed", async () => {
+test("a point release of FreeBSD that answers 503 fails the vendor, so that the point release is not removed", async () => {
   const match = /14\.\d-RELEASE\/amd64\/Latest\/CHECKSUM/;
   expect(await run(freebsd, [{ match, status: 503 }])).toMatchObject({ ok: false, attempts: 3 });
 });
