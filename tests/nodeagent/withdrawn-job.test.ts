@@ -41,7 +41,7 @@ async function slowGuests(claim: WorkerOptions["claim"], jobs: readonly Job[] = 
   return { ...worker, journal, halted, open: () => gate.resolve() };
 }
 
-test("while a withdrawn job waits for its guest, the node works for other instances", async () => {
+test("while the undo of a withdrawn job waits for its guest, the node works for other instances", async () => {
   const withdrawn = jobOf("start");
   const instance_id = String(withdrawn.kind["instance_id"]);
   const [next, other] = [jobOf("delete", instance_id), jobOf("delete")];
@@ -58,17 +58,18 @@ test("while a withdrawn job waits for its guest, the node works for other instan
   expect([halted, asked.includes(bury)]).toEqual([[instance_id], false]);
   const before = claims;
   await new Promise((later) => setTimeout(later, 200));
-  // The server of this test answers at once, as a server does while a tombstone is not confirmed.
-  expect(claims - before, "claims of 200 ms with a period of 20 ms").toBeLessThan(15);
+  // While a tombstone is not confirmed, a server answers claims at once, like this test's server. So the agent itself
+  // must wait between claims.
+  expect(claims - before, "the claims in 200 ms, if the agent waits 20 ms between claims").toBeLessThan(15);
   open();
   await expect.poll(() => asked).toContain(`${next.id} complete`);
   expect(asked.indexOf(bury)).toBeLessThan(asked.indexOf(`${next.id} complete`));
-  expect(halted, "it was undone once").toEqual([instance_id]);
+  expect(halted, "the job was undone once").toEqual([instance_id]);
   stop();
   await ended;
 });
 
-test("a withdrawn job in the journal is undone and does not run", async () => {
+test("if a job in the journal was withdrawn, the agent undoes the job and does not run it", async () => {
   const withdrawn = jobOf("start");
   const { asked, active, halted, journal, ended, open, stop } = await slowGuests(
     (asked) => ({ job: null, tombstones: asked.includes(`${withdrawn.id} bury`) ? [] : [withdrawn] }),
@@ -82,7 +83,7 @@ test("a withdrawn job in the journal is undone and does not run", async () => {
   await ended;
 });
 
-test("a tombstone is not undone again if its confirmation overtakes the answer to a claim", async () => {
+test("a withdrawn job is undone only once, even if a claim's answer repeats its tombstone after the confirmation", async () => {
   const withdrawn = jobOf("start");
   let claims = 0;
   const claim = async (asked: readonly string[]) => {
