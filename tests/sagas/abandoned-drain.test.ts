@@ -87,7 +87,7 @@ test.each([
   },
 );
 
-test("a pass of a drain does not read the ended migrations of all nodes, because these are kept forever", async () => {
+test("a pass of a drain does not read every ended migration, because ended migrations are kept forever", async () => {
   const operation_id = randomUUID();
   const preview = { ...planOf(randomUUID()), placeable: [] };
   expect(await p.send({ kind: "cn", id: p.node }, { type: "drain", operation_id, preview })).toMatchObject({

@@ -1,6 +1,6 @@
-// Tests the operation that drains the nodes with a label, at three commits: the start of the operation, the start of a
-// node's drain, and the end of the operation. At each of these commits the process dies, or its connection is cut
-// (docs/reliability.md).
+// Tests the operation that drains the nodes with a label. The process dies at each of these commits: the start of the
+// operation, the start of its wait, the start of a node's drain, and the end of the operation. At the start of the
+// operation, the connection is also cut (docs/reliability.md).
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { CN_DRAIN } from "../../actors/cn/drain.ts";

@@ -1,4 +1,4 @@
-// Tests that the limit of the migrations that a drain runs at once applies to all server processes together.
+// Tests that all server processes together respect the limit on a drain's simultaneous migrations.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { DRAIN_MIGRATIONS_MAX } from "../../src/contract/limits.ts";
@@ -11,7 +11,7 @@ import {
   openInstanceSagas,
 } from "./instance-sagas.ts";
 
-/** More instances than a drain moves at once. */
+/** More instances than a drain may move at the same time. */
 const INSTANCES = DRAIN_MIGRATIONS_MAX + 3;
 
 let fixture: InstanceFixture;
