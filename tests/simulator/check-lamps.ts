@@ -1,6 +1,7 @@
-// INV-1, INV-3b and INV-7: checks the answers to the messages of a burst. Each message gets its own answer: a guarded
-// message succeeds only if its own guard allows it, and its answer contains its own note. No answer shows a placeholder
-// instead of the value that the commit allocated. The rest of the budget agrees with the stored answers.
+// INV-1 and INV-3b: checks the answers to the messages of a burst. Each message gets its own answer: a guarded message
+// succeeds only if its own guard allows it, and its answer contains its own note. No answer shows a placeholder instead
+// of the value that the commit allocated. The budget's remaining amount equals its initial amount minus the draws and
+// plus the refunds in the stored answers.
 import { NO_CURRENT } from "../engine/probe.ts";
 import { type Fault, type Message, refKey } from "../../actors/engine/types.ts";
 import type { Counters } from "./counters.ts";
@@ -24,7 +25,7 @@ export function checkLamps(evidence: Evidence, counters: Counters): readonly Vio
   const left = CURRENT + lamps.reduce((sum, operation) => sum + givenBy(evidence, operation), 0);
   const remaining = evidence.tables.budgets.get("current")?.remaining ?? null;
   if (remaining === left && left >= 0) return found;
-  const text = `the budget has ${remaining}, but by the stored answers ${left} is left`;
+  const text = `the budget's remaining amount is ${remaining}, but by the stored answers it must be ${left}`;
   return [...found, { invariant: "1 acknowledged means durable", about: "budget current", text }];
 }
 
@@ -75,7 +76,8 @@ function mayRefuse({ type, ...given }: Message, fault: Fault | null, states: Rea
 }
 
 /**
- * Returns the states of a lamp during an operation. Reads the log, because a unit writes one row for all its messages.
+ * Returns the states that a lamp had during an operation. Reads the transitions and not the row versions, because a
+ * unit applies several messages but writes the actor's row once.
  */
 function statesDuring(evidence: Evidence, operation: Operation): ReadonlySet<string> {
   const end = operation.answered?.stamp ?? Infinity;

@@ -15,7 +15,10 @@ export function fateIn(environment: Environment): Fate {
   };
 }
 
-/** Returns the delay of a message to or from the database, which is sometimes much longer. */
+/**
+ * Returns the delay of a message to or from the database: usually at most the plan's `latency_ms`, but in 3 of 100
+ * cases almost 500 ms.
+ */
 export function latencyMs(environment: Environment, purpose: string): number {
   const drawn = draw(environment, `latency ${purpose}`);
   return drawn > 0.97 ? 500 * drawn : drawn * environment.plan.latency_ms;

@@ -28,7 +28,7 @@ export type Action =
   | { readonly do: "trespass"; readonly node: number }
   /** An operator abandons operations that wait for the node. */
   | { readonly do: "abandon"; readonly node: number }
-  /** Many messages to one lamp at once, most of them with conditions, some of which fail. */
+  /** Several messages to one lamp at once. About half of them have conditions, some of which fail. */
   | { readonly do: "burst"; readonly lamp: number; readonly messages: number }
   | { readonly do: "worker"; readonly process: number }
   | {
@@ -86,11 +86,11 @@ const EVERYTHING: Mix = {
 
 const MIXES: readonly Mix[] = [
   EVERYTHING,
-  // Many new nodes, and many windows, most of which have room for few nodes.
+  // Many registrations, and many windows, most of which have room for at most three nodes.
   { ...EVERYTHING, register: 16, remove: 5, disable: 5, open_window: 3, approve: 2, worker: 3 },
-  // Nodes are added and removed repeatedly.
+  // One or two nodes, which are added and removed repeatedly.
   { ...EVERYTHING, register: 10, approve: 2, remove: 12, disable: 4, place: 0.3, unplace: 1, set_role: 2, crash: 1 },
-  // One busy node.
+  // One or two busy nodes.
   { ...EVERYTHING, register: 4, approve: 4, set_role: 20, disable: 2, remove: 1 },
   // Many operations wait for nodes.
   {
@@ -104,7 +104,7 @@ const MIXES: readonly Mix[] = [
     set_role: 1,
     open_window: 0.5,
   },
-  // Few busy lamps, whose messages have conditions.
+  // Many bursts of messages to the two lamps.
   { ...EVERYTHING, burst: 24, worker: 4, crash: 3 },
 ];
 

@@ -1,4 +1,4 @@
-// Runs the actions of operators and nodes for each command of a plan.
+// Performs the commands of a plan: sends the messages of operators and nodes, and causes crashes.
 import { CLAIM_CODE_TAKEN, CLAIM_ENDED } from "../../actors/enrolment-claim/transition.ts";
 import { SITE } from "../../actors/site/transition.ts";
 import type { LoadedActor } from "../../actors/engine/store.ts";
@@ -69,8 +69,8 @@ export async function perform(environment: Environment, cluster: Cluster, comman
 type Send = (to: ActorRef, message: Message, part?: number) => Promise<Operation>;
 
 /**
- * Registers a node like the route and the agent together: the route replaces a claim code that is in use, and the agent
- * may register again if it gets no answer.
+ * Registers a node as the route and the agent do together. The route tries another claim code if the code is in use.
+ * The agent registers again if its claim has ended, and sometimes if it gets no answer.
  */
 async function register(environment: Environment, command: As<"register">, send: Send): Promise<void> {
   for (let round = 0; round < REGISTRATIONS_MAX; round += 1) {
