@@ -1,6 +1,7 @@
-// Kills servers during commits: three servers on one database under load. SIGKILL hits the commit of each command at
-// each of its places. The clients repeat their requests at another server with the same Idempotency-Key and get the
-// same answer (docs/reliability.md, R-01). deno run -A tests/stress/commit-kills.ts [--kills N]
+// Kills servers during commits: three servers on one database under load. For each command, SIGKILL hits a server at
+// each place of the command's commit (commit-kills-watch.ts). The clients repeat their requests at another server with
+// the same Idempotency-Key and get the same answer (docs/reliability.md, R-01). deno run -A
+// tests/stress/commit-kills.ts [--kills N]
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { START_LIMIT_MS } from "../support/server-process.ts";

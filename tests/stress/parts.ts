@@ -29,7 +29,7 @@ export const SIZES = {
   reports: 100_000,
   /** Rounds with a failing network between servers and database. */
   network: 1,
-  /** 1 runs the test that kills the program which publishes the image index. */
+  /** 1 tests the index builder, which is killed while it publishes an image index. */
   index: 1,
   /** Seconds of load with jumping clocks. */
   clocks: 30,
@@ -37,7 +37,7 @@ export const SIZES = {
   creates: 1_000,
   /** 1 tests that a check catches each mutant of the sources. */
   mutants: 1,
-  /** 1 runs the guides about restore and failover. */
+  /** 1 tests the guides about restore and failover. */
   guides: 1,
   /** 1 starts a rack (docs/guides/rack.md) and kills each of its processes in turn. This part needs root. */
   rack: 1,

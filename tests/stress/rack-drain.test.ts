@@ -14,8 +14,8 @@ import { type TemporaryFolder, temporaryFolder } from "../support/temporary-fold
 const NODES = Number(process.env.BERTH_RACK_NODES ?? 6);
 const INSTANCES = Number(process.env.BERTH_RACK_INSTANCES ?? 24);
 /**
- * The number of nodes outside the rack, which take all its instances. A fifth of the rack's number suffices, because a
- * simulated machine has memory for 100 small instances.
+ * The number of nodes outside the rack. All instances of the rack move to these nodes. One such node for five nodes of
+ * the rack suffices, because a simulated machine has memory for 100 small instances.
  */
 const OUTSIDE = Math.max(2, Math.ceil(NODES / 5));
 /** The maximum number of nodes that are drained at once. */
@@ -23,7 +23,10 @@ const AT_ONCE = Math.max(2, Math.ceil(NODES / 10));
 /** The maximum number of creates that run at once. */
 const CREATES_AT_ONCE = 16;
 const LIMIT_MS = 60 * 60_000;
-/** The production periods of an agent, except that it sends a changed status within a second. */
+/**
+ * Heartbeats have their production period. The status is checked half as often as in production, and a failed request
+ * is repeated after a tenth of the production pause.
+ */
 const PACE = ["--heartbeat-ms", "5000", "--status-check-ms", "1000", "--error-retry-ms", "500"];
 
 let t: TestControlPlane;

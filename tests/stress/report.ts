@@ -20,7 +20,11 @@ export type Report = {
   readonly silent: string[];
 };
 
-/** The start of a recovery: a server was killed, or the database restarted. The next acknowledged operation ends it. */
+/**
+ * The start of a recovery. `server_killed`: each operation that the kill interrupted recovers when another server
+ * acknowledges it. `database_ready`: after a restart of the database, the next acknowledged operation ends the
+ * recovery.
+ */
 export type Recovery = "server_killed" | "database_ready";
 
 const VIOLATIONS_SHOWN = 20;

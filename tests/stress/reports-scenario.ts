@@ -50,7 +50,7 @@ export function stagesOf(site: ReportsSite): readonly Stage[] {
   };
   const onAll = (trouble: object | null) => Promise.all(Object.values(machines).map((each) => each.trouble(trouble)));
 
-  /** Creates an instance and runs every operation on it. */
+  /** Creates an instance, then stops, resizes, starts, restarts and deletes it. */
   async function runAllOperations(): Promise<void> {
     const instance = await site.running();
     await site.act(instance, "stop");
