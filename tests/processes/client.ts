@@ -1,5 +1,5 @@
-// Opens a client with an operator's key. The client records its requests and replies, so that the history can be
-// checked afterwards.
+// Sends requests, with the root key unless a call names another key. Records each operation with its attempts and
+// replies, so that the history can be checked afterwards.
 import { ROOT_KEY } from "../support/server-process.ts";
 
 /**
@@ -28,7 +28,7 @@ export type Operation = Omit<Intent, "method"> & {
   /** Null for registrations, because each attempt is a separate registration. */
   readonly idempotency_key: string | null;
   readonly attempts: Attempt[];
-  /** The outcome of the operation that the client knows. */
+  /** The outcome as far as the client knows. */
   outcome: "acknowledged" | "refused" | "unknown";
   answer: unknown;
 };

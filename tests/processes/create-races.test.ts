@@ -1,5 +1,6 @@
 // One server creates an instance while another server removes the only node with room: by a factory reset, or by a
-// disable and a remove. One side wins, and the other has no effect. See docs/nodes.md, "Leaving".
+// disable and a remove. One side wins. The other has no effect, except that a node that was disabled stays disabled
+// (docs/nodes.md, "Leaving").
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { acceptedBodies, capacity } from "../api/bodies.ts";
@@ -147,7 +148,7 @@ const ENDS: readonly End[] = [
 ];
 
 test.each(ENDS)(
-  "if a create and $name run at the same time, one of the two succeeds and the other has no effect, and each of the two succeeds in some rounds",
+  "if a create and $name run at the same time, exactly one of the two succeeds, and each of the two succeeds in some rounds",
   async ({
     end,
     done,

@@ -1,5 +1,6 @@
-// Runs clients that register, approve, disable and label nodes. Each client sends its next request as soon as it gets a
-// reply, and records the history. Optionally the clients also create and remove tenants, projects and VPCs.
+// Runs clients that register, approve and disable nodes and set their roles. Each client sends its next request shortly
+// after it gets a reply, and records the history. Optionally the clients also create silos, create and update tenants,
+// and create and delete projects and VPCs.
 import { carryOut, type Intent, type Operation } from "./client.ts";
 
 export type Load = {
@@ -15,7 +16,7 @@ export type LoadOptions = {
   /** Returns the URLs of the servers that are running. */
   readonly urls: () => readonly string[];
   readonly clients?: number;
-  /** true: half of the requests are about tenants, projects and VPCs; "only": all requests. */
+  /** true: half of the requests are about silos, tenants, projects and VPCs; "only": all requests. */
   readonly tenancy?: boolean | "only";
 };
 

@@ -1,4 +1,5 @@
-// Tests races at two servers for a resource that only one caller may get.
+// Tests races at two servers: for a claim code, which only one caller may approve, and for the limited number of
+// approvals of an auto-approve window.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { RegistrationView } from "../../src/contract/agent.ts";
 import type { CnView } from "../../src/contract/cn.ts";
