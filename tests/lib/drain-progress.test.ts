@@ -1,4 +1,4 @@
-// Tests the next part of a drain: the instances that begin to move, or the end of the drain.
+// Tests the next action of a drain: to move some instances, or to end the drain.
 import { expect, test } from "vitest";
 import { DRAIN_TRIES_MAX } from "../../src/contract/limits.ts";
 import { type Move, nextOfDrain } from "../../src/lib/placement/drain-progress.ts";

@@ -1,4 +1,4 @@
-// Tests the next part of a drain by label: the nodes whose drains begin, or the end of the drain by label.
+// Tests the next action of a drain by label: to begin the drains of some nodes, or to end the drain by label.
 import { expect, test } from "vitest";
 import type { DrainResult } from "../../src/contract/drain.ts";
 import { type DrainedNode, nextOfLabelDrain } from "../../src/lib/placement/label-drain-progress.ts";
@@ -73,13 +73,16 @@ test("after a drain that left instances on its node, no other drain begins, and 
   });
 });
 
-test.each(["unwound", "failed", "stuck"] as const)("a node whose drain is %s stops the operation", (state) => {
-  const abandoned = node("a", { state, result: null, error: "abandoned by an operator" });
-  expect(nextOfLabelDrain([abandoned, node("b")], 1, NONE)).toMatchObject({
-    next: "end",
-    result: { drained: [], not_emptied: [{ reason: expect.stringContaining("abandoned by an operator") }] },
-  });
-});
+test.each(["unwound", "failed", "stuck"] as const)(
+  "if the drain of a node is %s, no other drain begins, and the operation ends",
+  (state) => {
+    const abandoned = node("a", { state, result: null, error: "abandoned by an operator" });
+    expect(nextOfLabelDrain([abandoned, node("b")], 1, NONE)).toMatchObject({
+      next: "end",
+      result: { drained: [], not_emptied: [{ reason: expect.stringContaining("abandoned by an operator") }] },
+    });
+  },
+);
 
 test("a refused drain stops the operation, unless the drain began in another process", () => {
   const refusals = new Map([["a", "operation X already drains or evacuates the node"]]);
