@@ -1,5 +1,5 @@
-// 64 clients send requests to one server, or to two servers on one database, at the same time. If the requests exclude
-// each other, exactly one of them succeeds. Otherwise all of them succeed.
+// 64 clients send requests to one server, or to two servers on one database, at the same time. Of the requests that
+// exclude each other, exactly one succeeds. Requests that do not exclude each other all succeed.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Page } from "../../src/contract/common.ts";
 import type { Route, RouteTable, Subnet, Vpc } from "../../src/contract/network.ts";

@@ -1,6 +1,6 @@
-// Tests that a deleted credential is invalid in every process as soon as the delete is answered, even for long polls
-// that run. The tests have a thousand requests in flight at three servers that share a database. docs/reliability.md
-// S-11.
+// Tests that a credential that was deleted, logged out or expired is invalid in every process at once, even for long
+// polls that are waiting. The tests have a thousand requests in flight at three servers that share a database.
+// docs/reliability.md S-11.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ComputeFixture, openComputeFixture } from "../compute/compute-fixture.ts";
 import { type Answer, okOf, openTestControlPlane, ROOT_KEY, type TestControlPlane } from "../support/control-plane.ts";
@@ -61,7 +61,7 @@ type Credential = {
   /** A request whose answer needs the credential. */
   readonly ask: Ask;
   readonly held: Ask;
-  /** Ends the credential, through one of the servers. */
+  /** Ends the credential, through one of the servers or in the database. */
   readonly end: () => Promise<Response>;
   /** Causes the event that the long polls wait for. */
   readonly wake: () => Promise<unknown>;

@@ -159,7 +159,7 @@ async function crawl(): Promise<void> {
   for (const { server_uuid } of (await ask("GET", "/v1/system/cns")).items) await ask("GET", `/v1/cns/${server_uuid}`);
 }
 
-/** Returns the files that any user may read, regardless of the permissions of their folders. */
+/** Returns the files that any user may read, write or execute, regardless of the permissions of their folders. */
 async function readableByAll(path: string): Promise<string[]> {
   const names = await readdir(path, { recursive: true });
   const found = await Promise.all(names.map(async (name) => {

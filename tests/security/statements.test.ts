@@ -34,7 +34,7 @@ afterAll(() => p.close());
 
 /**
  * Returns whether the server executes a statement in the background, possibly during a later request: the record of a
- * key's use, a notification, or the settings that a background worker reads.
+ * key's use, a notification, or a read of the settings.
  */
 const isDeferred = (statement: string) => /last_used_at|pg_notify|from "setting"/.test(statement);
 /** Returns the statements of a request. */
