@@ -194,7 +194,7 @@ describe.each(
       expect(outcomes.every((outcome) => outcome !== undefined)).toBe(true);
     });
 
-    test("either both of two actors change in one commit, or neither changes", async () => {
+    test("a message that changes two actors changes both in one commit, or neither of them", async () => {
       const [lit, dark] = [await newLamp(), await newLamp()];
       await send(lit, { type: "switch_on" });
       expect((await send(lit, { type: "swap", other: dark })).ok).toBe(true);

@@ -86,7 +86,7 @@ test("the time limit also closes connections that send header lines slowly or no
   expect([statusOf(dripped.text), statusOf(silence.text)]).toEqual([408, 408]);
 });
 
-test("S-36: a slow body is refused, and its handler never runs", async () => {
+test("S-36: a request with a slow body is refused, and the handler never runs", async () => {
   let ran = false;
   const { port } = await serve(() => {
     ran = true;

@@ -142,7 +142,7 @@ describe("a NAT gateway without a node", () => {
     );
   });
 
-  test("is not the reason if the packet is of the other family, because no gateway can translate it", async () => {
+  test("is not named as the reason for a packet of the other family, because the gateway cannot translate this packet", async () => {
     const { items } = okOf(await f.call("GET", `/v1/nat-gateways?vpc=${f.vpc.id}`));
     const target = { kind: "nat_gateway", nat_gateway_id: items[0].id };
     await f.n.route(f.vpc.main_route_table_id, { destination: "::/0", target });

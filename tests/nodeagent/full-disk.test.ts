@@ -1,5 +1,5 @@
 // Tests the agent's own files on a full disk: the agent starts, and jobs that make room still run. The full disk is a
-// small file system in memory, so these tests need root; the other tests run everywhere.
+// small file system in memory, so the tests that use it need root; the other tests run everywhere.
 import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
@@ -103,7 +103,7 @@ test("a journal on a full disk continues in memory, and is written when the disk
   await journal.drop(second.id);
 });
 
-/** Runs a worker that claims these jobs, and returns the requests that its jobs sent. */
+/** Starts a worker that claims these jobs. `asked` lists the requests that its jobs sent. */
 async function worker(journal: Journal, jobs: readonly Job[]) {
   const left = [...jobs];
   const state_dir = join(folder.path, randomUUID());

@@ -139,10 +139,10 @@ describe("S-32: the database's certificate", { timeout: 120_000 }, () => {
   });
 });
 
-describe("S-32: the warning about a weak connection", () => {
+describe("S-32: weak connections:", () => {
   const HOST = "postgres://berth:canary@db.example/berth";
 
-  test("contains the host and not the password", () => {
+  test("the warning contains the host and not the password", () => {
     const clear = [HOST, `${HOST}?sslmode=disable`, `${HOST}?ssl=0`, `${HOST}?application_name=x`];
     for (const url of clear) {
       expect(tlsWarning(url)).toMatch(/database at db\.example is not encrypted.*sslmode=verify-full/);
@@ -154,7 +154,7 @@ describe("S-32: the warning about a weak connection", () => {
     for (const url of [...clear, ...blind]) expect(tlsWarning(url)).not.toContain("canary");
   });
 
-  test("does not appear if TLS is verified or the database is on this machine", () => {
+  test("no warning appears if TLS is verified or the database is on this machine", () => {
     const verified = [...MODES.map((mode) => `sslmode=${mode}`), "ssl=true", "ssl=1"].map((query) =>
       `${HOST}?${query}`
     );

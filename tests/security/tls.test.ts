@@ -157,7 +157,7 @@ describe("S-32: a start with certificate files", () => {
     expect(await readTls(await files(good))).toEqual(good);
   });
 
-  test("fails for a key that is world-readable, belongs to another certificate, or is invalid", async () => {
+  test("fails if the key is world-readable, if a file is missing or invalid, or if the key is of another certificate", async () => {
     await expect(readTls(await files(good, 0o644))).rejects.toThrow(/may be read by everybody: chmod 640/);
     await expect(readTls(await files({ ...good, key: selfSigned("localhost").key }))).rejects.toThrow(/is not the key/);
     await expect(readTls(await files({ ...good, key: "canary" }))).rejects.toThrow(

@@ -16,7 +16,8 @@ import { until } from "./waiting.ts";
 
 const DAY_S = 86_400;
 /**
- * The offsets of each agent's clock in seconds: at its start, then from the middle of each of its first three jobs on.
+ * The offsets of each agent's clock in seconds. The first applies from the agent's start, and each of the others from
+ * the middle of one of its three jobs.
  */
 const CLOCKS: Readonly<Record<string, readonly [number, number, number, number]>> = {
   "whose clock is right": [0, 0, 0, 0],

@@ -22,7 +22,7 @@ export type CommitKiller = {
   rest(): void;
 };
 
-/** The maximum time between passing on the answer, half or whole, and the kill. */
+/** The maximum delay of the kill after the answer, or half of it, was passed on. */
 const NEXT_MS_MAX = 5;
 /**
  * Describes the parameters of one wave of a commit call (src/db/commit-call.ts): the positions, from 0, of the

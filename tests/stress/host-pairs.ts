@@ -1,5 +1,5 @@
-// Tests operations on instances, disks, floating IPs, nodes and subnets: every pair of operations that have an object in
-// common. Reports of jobs count as operations. The statements of a pair run in each order of SCHEDULES. After every
+// Tests operations on instances, disks, floating IPs, nodes and subnets: every pair of operations that share an
+// object. Reports of jobs count as operations. The statements of a pair run in each order of SCHEDULES. After every
 // order, the nodes can finish their jobs, and then run the machines that the database lists (docs/reliability.md, R-23
 // and R-24).
 import { NO_QUOTA_DEFAULTS } from "../../src/contract/tenancy.ts";

@@ -301,7 +301,7 @@ describe("an address counts as released only when a document without it has been
     await released();
   });
 
-  test("not after a restart of the agent, until the network without the NIC is applied", async () => {
+  test("not after a restart of the agent, until a document without the NIC is applied", async () => {
     await (await open()).take(documentOf(has, "n1", 7));
     const trouble: { why: string | null } = { why: "nft is not installed" };
     const network = await open(driverWith(trouble), 200);

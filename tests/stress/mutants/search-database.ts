@@ -1,5 +1,5 @@
 // Runs one check of database-checks.ts on a new database and prints a line for each violation. A check that throws
-// ends with an error: a mutant that breaks the set-up is not a mutant that the check catches.
+// ends with an error: a mutant that breaks the set-up does not count as caught.
 // deno run -A tests/stress/mutants/search-database.ts CHECK SERVER_URL DATABASE
 import process from "node:process";
 import { openTwoEngines } from "../two-engines.ts";
