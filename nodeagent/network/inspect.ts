@@ -31,7 +31,7 @@ export async function differences(
   return [...bridge, ...ip[4], ...ip[6], ...(present === wanted ? [] : ["the firewall differs from the document"])];
 }
 
-/** Returns what each firewall rule of a VPC has counted since the VPC's router was created. */
+/** Returns what each firewall rule and NAT gateway of a VPC has counted since the VPC's router was created. */
 export async function ruleCounts(vni: number, run: Run): Promise<readonly RuleCount[]> {
   return ruleCountsOf(
     await run(["ip", "netns", "exec", `${ROUTER_PREFIX}${vni}`, "nft", "list", "table", "inet", "berth"]),

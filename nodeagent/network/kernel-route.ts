@@ -1,6 +1,6 @@
 // Describes one route of a router's namespace.
 
-/** The target of a route: packets are dropped, or leave through a device. */
+/** The target of a route: packets are dropped, are rejected with an error, or leave through a device. */
 export type Hop =
   | { readonly kind: "blackhole" | "unreachable" }
   | { readonly kind: "device"; readonly device: string }

@@ -45,7 +45,7 @@ export type NetworkDriver = {
   removeTap(vni: number, mac: string): Promise<void>;
   /** Returns the bytes of the taps in the router of a VPC, by MAC. Empty without a router. */
   tapBytes(vni: number): Promise<ReadonlyMap<string, TapBytes>>;
-  /** Returns what each firewall rule of a VPC has counted since its router was created. Empty without a router. */
+  /** Returns the counters of a VPC's rules and NAT gateways since its router was created. Empty without a router. */
   ruleCounts(vni: number): Promise<readonly RuleCount[]>;
   /** Inspects the router of a VPC and changes nothing. Returns null if there is no router. */
   inspect(document: NetworkDocument): Promise<RouterState | null>;
