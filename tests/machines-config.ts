@@ -18,5 +18,6 @@ export default defineConfig({
     // Without KVM a guest takes 10 s to boot on an idle machine, and far longer on a busy machine.
     testTimeout: 300_000,
     hookTimeout: 300_000,
+    expect: { poll: { timeout: 20_000 } }, // Vitest's default of 1 s is too short for a busy machine.
   },
 });
