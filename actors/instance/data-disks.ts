@@ -94,7 +94,7 @@ const NOTHING = { cpu: 0, memory_bytes: 0, disk_bytes: 0, instances: 0 };
 
 function full({ disks, name }: InstanceState): Fault | null {
   const count = disks.filter(({ kind }) => kind === "data").length;
-  return count < DATA_DISKS_MAX ? null : conflict(`${name} has ${count} data disks already, the most that it can have`);
+  return count < DATA_DISKS_MAX ? null : conflict(`${name} has ${count} data disks, the maximum; delete one first`);
 }
 
 export function changeDisk(s: InstanceState, m: Change, now: Date): Out<InstanceState> {

@@ -141,7 +141,7 @@ export function deleteNic(s: On<"stopped">, m: Msg<"delete_nic">, now: Date): Ou
 
 function full({ name, nics }: InstanceState): Fault | null {
   if (nics.length <= EXTRA_NICS_MAX) return null;
-  return conflict(`${name} has ${nics.length} NICs already, the most that it can have`);
+  return conflict(`${name} has ${nics.length} NICs, the maximum; remove one first`);
 }
 
 function viewOf(row: NicRow) {

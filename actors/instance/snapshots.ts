@@ -1,5 +1,5 @@
-// Snapshots of the disks of an instance. A snapshot is a whole copy on the instance's node. It takes as much of the
-// quota and of the node as its disk (docs/instances.md, "Snapshots").
+// Snapshots of the disks of an instance. A snapshot is a full copy of a disk, on the instance's node. It uses as much
+// of the quota and of the node's storage as the disk (docs/instances.md, "Snapshots").
 import { conflict, NOT_FOUND } from "../../src/contract/fault.ts";
 import { SNAPSHOTS_MAX } from "../../src/contract/limits.ts";
 import { labelsFault } from "../../src/lib/text/labels.ts";
@@ -24,7 +24,7 @@ export function createSnapshot(
   if (typeof host_cn_uuid !== "string") return refuse(host_cn_uuid);
   const count = s.disks.filter(({ kind }) => kind === "snapshot").length;
   if (count >= SNAPSHOTS_MAX) {
-    return refuse(conflict(`${s.name} has ${count} snapshots already, the most that it can have`));
+    return refuse(conflict(`${s.name} has ${count} snapshots, the maximum; delete one first`));
   }
   // After a failed growth, the node's disk may have any size from applied_bytes to size_bytes. A node can make a copy
   // that is larger than the disk, but not a smaller copy.

@@ -203,8 +203,8 @@ async function ownArchive(ticket: Ticket, asked: HttpAsked, options: RouteOption
 }
 
 /**
- * Returns the name of the program in a path. A shim puts backslashes and a further slash before the name of its second
- * program.
+ * Returns the name of the program in a path. When a shim requests the program that it starts next, it puts a slash or
+ * backslashes before the name.
  */
 function programName(path: string): string {
   return path.slice("/firmware/".length).replace(/^(?:[/\\]|%5c)+/i, "");

@@ -52,7 +52,7 @@ export async function storeScript(
     return null;
   } catch (error) {
     if (!isRefusal(error)) throw error;
-    // A control plane of an earlier release does not know the request. Its runs are not handed over.
+    // A control plane of an earlier release answers 404: it cannot store scripts, so no other booter takes over a run.
     return error.status === 404 ? null : error.message;
   }
 }

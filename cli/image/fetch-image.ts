@@ -44,7 +44,7 @@ export async function fetchImage(io: Io, job: Fetch): Promise<Fetched> {
   const has_digest = knownDigests(artifact).length > 0;
   if (check !== null && !has_digest) {
     throw new Failure(
-      "the vendor publishes no hash of this file, so it cannot be verified; pass --no-verify to download it unverified",
+      "the index lists no hash of this file, so it cannot be verified; image download and mirror accept --no-verify",
       EXIT.failure,
     );
   }
@@ -115,7 +115,7 @@ async function bringFrom(io: Io, job: Fetch, { part, origin }: { part: Part; ori
     // piece.
     if (!was_pieced) {
       throw new Failure(
-        `the bytes from ${nameOf(origin)} do not match the hash that the vendor lists; nothing was saved`,
+        `the bytes from ${nameOf(origin)} do not match the hash in the index; nothing was saved`,
         EXIT.failure,
       );
     }

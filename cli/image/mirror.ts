@@ -50,7 +50,7 @@ export function mirror(host: Host): AnyCommand {
       const images = filterImages(await source.images(), options);
       if (images.length === 0) {
         throw new Failure(
-          "no image in the index matches the options; run image search with the same options",
+          "no image in the index matches the options; run image search without filters to see which images exist",
           EXIT.not_found,
         );
       }

@@ -45,7 +45,7 @@ export const Whoami = z.object({
   ),
   silo_name: z.string().nullable().describe("The name of the silo `home_silo_id`"),
   key_id: z.string().nullable(),
-  session_id: z.string().nullable().describe("The login session; null for keys and tokens of other issuers"),
+  session_id: z.string().nullable().describe("The login session; null for API keys and tokens of an external issuer"),
   scope: z.enum(KEY_SCOPES).nullable().describe("Null for a login session with the scope full"),
   bound_to_cn: z.string().nullable(),
   expires_at: Timestamp.nullable(),

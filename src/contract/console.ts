@@ -1,4 +1,5 @@
-// Defines the schemas of instances' serial consoles (docs/instances.md, "Serial console").
+// Defines the schemas of instances' serial consoles, and of the calls that open consoles and screenshots
+// (docs/instances.md, "Serial console").
 import { z } from "zod";
 import { Timestamp, withDefault } from "./common.ts";
 import { CONSOLE_MODES } from "./enums.ts";

@@ -36,7 +36,7 @@ export const EvacuateStarted = DrainPreview.extend({
 });
 export type EvacuateStarted = z.infer<typeof EvacuateStarted>;
 
-/** An instance that is on the node when its drain ends. */
+/** An instance that is still on the node when the node's drain ends. */
 export const RemainingInstance = z.object({
   instance_id: z.string(),
   instance_name: z.string(),

@@ -9,7 +9,7 @@ export const ERROR_CODES = {
   BadRequest: { status: 400, when: "a value in the body breaks a rule" },
   MissingScope: { status: 400, when: "a required selector is missing" },
   ScopeNotAccepted: { status: 400, when: "this request does not accept this selector" },
-  ScopeNotImplemented: { status: 400, when: "images or SSH keys were requested for a scope other than public" },
+  ScopeNotImplemented: { status: 400, when: "the list of public images or SSH keys was requested with another scope" },
   InvalidRequest: { status: 400, when: "only one of two filters that belong together was sent" },
   ScanLimitExceeded: { status: 400, when: "the list has too many rows for one answer" },
   SubnetNotExternal: { status: 400, when: "a public address was requested from a network that is not external" },

@@ -115,10 +115,10 @@ export const ManagedIdentity = z.object({
 export type ManagedIdentity = z.infer<typeof ManagedIdentity>;
 
 /**
- * The data that a node needs for a job. All fields are set for the kinds provision and migrate_receive. For other
- * kinds, only the ids and `instance` are set, with these exceptions: create_disk and rebuild set the image of the disk,
- * start and rebuild set the NICs with their subnets, and migrate_send sets the ticket. The other fields are empty or
- * null.
+ * The data that a node needs for a job. For the kinds provision and migrate_receive, all fields are set; only provision
+ * has no ticket. For other kinds, only the ids and `instance` are set, with these exceptions: create_disk and rebuild
+ * set the image of the disk, start and rebuild set the NICs with their subnets, and migrate_send sets the ticket. The
+ * remaining fields are empty or null.
  */
 export const Blueprint = z.object({
   job_id: z.string(),

@@ -1,5 +1,5 @@
-// Defines the schemas of a drain by label, which drains the nodes with a label one after another (docs/nodes.md, "Drain
-// by label").
+// Defines the schemas of a drain by label, which drains the nodes with a label, at most `max_unavailable` at once
+// (docs/nodes.md, "Drain by label").
 import { z } from "zod";
 import { withDefault } from "./common.ts";
 import { RemainingInstance } from "./drain.ts";
@@ -26,7 +26,7 @@ const Node = z.object({ server_uuid: z.string(), hostname: z.string() });
 export const PlannedNode = Node.extend({
   preview: DrainPreview,
   operation_id: z.string().nullable().describe(
-    "The operation cn-drain of this node. It exists from the start of the node's drain; null for a dry run",
+    "The id of the node's operation cn-drain, which is created when the drain begins; null for a dry run",
   ),
 });
 export type PlannedNode = z.infer<typeof PlannedNode>;
@@ -55,7 +55,9 @@ export type NotEmptied = z.infer<typeof NotEmptied>;
 /** The output of the last step of a drain by label. */
 export const LabelDrainResult = z.object({
   drained: z.array(Node.extend({ operation_id: z.string(), moved: z.number().int() })),
-  not_emptied: z.array(NotEmptied).describe("The nodes whose drains failed, so that the operation stopped"),
-  not_begun: z.array(Node).describe("The nodes whose drains did not begin, because the operation stopped"),
+  not_emptied: z.array(NotEmptied).describe(
+    "The nodes whose drains were refused, failed or left instances. After the first of them, no further drain began",
+  ),
+  not_begun: z.array(Node).describe("The nodes whose drains did not begin, because an earlier node was not emptied"),
 });
 export type LabelDrainResult = z.infer<typeof LabelDrainResult>;

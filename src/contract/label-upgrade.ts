@@ -1,5 +1,5 @@
-// Defines the schemas of an upgrade by label, which upgrades the nodes with a label to a platform image, one after
-// another (docs/nodes.md, "Upgrade by label").
+// Defines the schemas of an upgrade by label, which upgrades the nodes with a label to a platform image, at most
+// `max_unavailable` at once (docs/nodes.md, "Upgrade by label").
 import { z } from "zod";
 import { Stamp } from "./boot.ts";
 import { withDefault } from "./common.ts";
@@ -32,7 +32,7 @@ export const UpgradedNode = Node.extend({
   platform_image: z.string().nullable().describe("The platform image that the node reports now"),
   preview: DrainPreview.describe("The preview of the node's drain, computed from the current state"),
   operation_id: z.string().nullable().describe(
-    "The operation cn-upgrade of this node. It exists from the start of the node's upgrade; null for a dry run",
+    "The id of the node's operation cn-upgrade, which is created when the upgrade begins; null for a dry run",
   ),
 });
 export type UpgradedNode = z.infer<typeof UpgradedNode>;
@@ -53,7 +53,7 @@ export const LabelUpgradeStarted = z.object({
 });
 export type LabelUpgradeStarted = z.infer<typeof LabelUpgradeStarted>;
 
-/** A node whose upgrade failed, so that the operation stopped. */
+/** A node whose upgrade was refused or failed. */
 export const NotUpgraded = Node.extend({
   operation_id: z.string(),
   step: z.string().nullable().describe(
@@ -67,7 +67,9 @@ export type NotUpgraded = z.infer<typeof NotUpgraded>;
 /** The output of the last step of an upgrade by label. */
 export const LabelUpgradeResult = z.object({
   upgraded: z.array(Node.extend({ operation_id: z.string(), moved: z.number().int() })),
-  not_upgraded: z.array(NotUpgraded).describe("The nodes whose upgrades failed, so that the operation stopped"),
-  not_begun: z.array(Node).describe("The nodes whose upgrades did not begin, because the operation stopped"),
+  not_upgraded: z.array(NotUpgraded).describe(
+    "The nodes whose upgrades were refused or failed. After the first of them, no further upgrade began",
+  ),
+  not_begun: z.array(Node).describe("The nodes whose upgrades did not begin, because an earlier upgrade failed"),
 });
 export type LabelUpgradeResult = z.infer<typeof LabelUpgradeResult>;

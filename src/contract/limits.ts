@@ -87,7 +87,7 @@ export const CN_LIVE_S = 60;
 export const AGENT_POLL_S_MIN = 5;
 export const AGENT_POLL_S_MAX = 20;
 export const AGENT_POLLS_PER_S = 200;
-/** The advised interval is at most this part of a job's lease, so that the job survives two lost polls. */
+/** A job's lease is at least this many advised intervals long, so that the job survives two lost polls. */
 export const AGENT_POLLS_PER_LEASE = 3;
 /** Cluster defaults of the memory reservoir. The percent is a fraction of physical memory. */
 export const RESERVOIR_ENABLED_DEFAULT = true;
@@ -213,7 +213,7 @@ export const USAGE_KEPT_DAYS = 1_096;
 export const AGENT_CONFIG_MS = 60_000;
 /** The longest `wait=` of GET /v1/operations/{id}, below the idle timeout of common proxies. */
 export const OPERATION_WAIT_S_MAX = 20;
-/** UTF-8 bytes of the reason in a node's report that its setup failed. */
+/** UTF-8 bytes of the reason in the report that a setup failed. */
 export const FAILURE_REPORT_BYTES_MAX = 512;
 /** Characters of a service_tag in the allowlist. */
 export const SERVICE_TAG_CHARS_MAX = 64;
@@ -434,7 +434,7 @@ export const AGENT_JOB_POLL_MS = 5_000;
 export const CLAIM_WAIT_S_MAX = 30;
 /** Bytes of unused images that a node keeps. */
 export const IMAGE_CACHE_BYTES_DEFAULT = 64 * 2 ** 30;
-/** Jobs that one agent can run at once, and tombstones (cancelled jobs) in one answer to an agent. */
+/** Jobs that one agent can run at once, and tombstones (cancelled or expired jobs) in one answer to an agent. */
 export const RUNNING_JOBS_MAX = 1_000;
 export const TOMBSTONES_PER_CLAIM = 100;
 /** Characters of the name of a job's current step. */

@@ -13,7 +13,7 @@ const level = z.enum(PLACEMENT_GROUP_LEVELS).describe(
   "The level at which the instances are kept apart or together: a node, or a fault domain such as a rack",
 );
 const strictness = z.enum(PLACEMENT_GROUP_STRICTNESSES).describe(
-  "If no node satisfies the rule: required refuses the instance, preferred places it on another node",
+  "If no node satisfies the rule: required refuses the instance, preferred places it on a node that breaks the rule",
 );
 
 /** Instances of a project that placement keeps apart or together. */

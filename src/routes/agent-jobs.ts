@@ -99,8 +99,8 @@ export function agentJobRoutes(app: App, deps: Deps): void {
     path: "/v1/agent/jobs/{job_id}/complete",
     tags,
     summary: "Report the outcome of a job",
-    description: "A node undoes its part before it reports a failure. 409 when the job has already ended: the agent " +
-      "ignores this answer, since a tombstone lists what is left to undo.",
+    description: "Before a node reports a failure, it undoes what it did for the job. 409 when the job has already " +
+      "ended: the agent ignores this answer, since it gets a job that it must undo as a tombstone.",
     ...rights(deps, "AgentComplete"),
     request: { params: JobParam, body: jsonBody(JobEndBody) },
     responses: answers(Job, "The job"),

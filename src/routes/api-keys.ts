@@ -57,8 +57,8 @@ export function apiKeyRoutes(app: App, deps: Deps): void {
       query: z.object({
         of_nodes: z.enum(["true", "false"]).optional()
           .describe(
-            "`true` lists only the keys of nodes, which belong to the operator who approved the node. " +
-              "`false` lists only the other keys",
+            "`true` lists only the keys of nodes. Such a key belongs to the operator who approved the node, or to " +
+              "the root operator. `false` lists only the other keys",
           ),
         id_prefix: UuidPrefix,
       }),

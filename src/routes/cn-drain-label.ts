@@ -17,7 +17,7 @@ export function cnDrainLabelRoutes(app: App, deps: Deps): void {
     method: "post",
     path: "/v1/cn-drains",
     tags: ["Placement"],
-    summary: "Drain the nodes with a label, one after another",
+    summary: "Drain the nodes with a label, in the order of their hostnames",
     description:
       "Answers at once with the plan of each approved node with the label. The operation cn-drain-label then drains " +
       "these nodes in the order of their hostnames, at most `max_unavailable` at the same time. A node counts " +

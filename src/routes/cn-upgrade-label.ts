@@ -19,7 +19,7 @@ export function cnUpgradeLabelRoutes(app: App, deps: Deps): void {
     method: "post",
     path: "/v1/cn-upgrades",
     tags: ["Placement"],
-    summary: "Upgrade the nodes with a label to a platform image, one after another",
+    summary: "Upgrade the nodes with a label to a platform image, in the order of their hostnames",
     description:
       "Answers at once with the plan of each approved node with the label. The operation cn-upgrade-label then " +
       "upgrades the nodes in `nodes` in the order of their hostnames, at most `max_unavailable` at once. The upgrade " +

@@ -17,8 +17,8 @@ export function doctorRoutes(
     tags: ["System"],
     summary: "Check the system's invariants and conditions",
     description:
-      "Changes nothing. All checks use one snapshot. A request that arrives during a run gets the report of that " +
-      "run. The scope `all` checks the whole transition log, and takes longer the older the system is.",
+      "Changes nothing. All checks use one snapshot. A request that arrives during a run of the same scope gets the " +
+      "report of that run. The scope `all` checks the whole transition log, and takes longer the older the system is.",
     ...rights(deps, "SystemRead"),
     request: { query: z.object({ scope: z.enum(DOCTOR_SCOPES).optional().describe("Default recent") }) },
     responses: answers(DoctorReport, "The results of the checks"),

@@ -155,8 +155,9 @@ export function imageUploadRoutes(app: App, deps: Deps): void {
     tags: ["Node agent"],
     summary: "Read a part of an uploaded image",
     description:
-      `\`part\` counts from 0. Each part has ${IMAGE_PART_BYTES} bytes; the last part may have fewer. A node can ` +
-      "read the image of an instance for which it has a job in progress; for other images it gets 404.",
+      `\`part\` counts from 0. Each part has ${IMAGE_PART_BYTES} bytes; the last part may have fewer. While a job ` +
+      "of a node is in progress, the node can read the job's image, or else the image of the job's instance. For other " +
+      "images it gets 404.",
     ...rights(deps, "AgentImage"),
     request: { params, query: z.object({ part: wholeNumber(0, PART_MAX) }) },
     responses: {

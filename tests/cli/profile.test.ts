@@ -82,9 +82,9 @@ test.each([
   [["cn", "--", "api", "GET", "/"], "cn is a command"],
   [["Nodes", "--", "cn", "list"], "an alias is 1 to 64 lowercase letters"],
   [["nodes", "--", "other"], "an alias begins with a command such as cn, not with other"],
-  [["nodes", "--", "cn", "list", "--api-key", "opsk_secret"], "an alias contains no API key"],
-  [["nodes", "--", "cn", "list", "--api-key=opsk_secret"], "an alias contains no API key"],
-  [["nodes", "cn list --api-key opsk_secret"], "an alias contains no API key"],
+  [["nodes", "--", "cn", "list", "--api-key", "opsk_secret"], "an alias must not contain an API key"],
+  [["nodes", "--", "cn", "list", "--api-key=opsk_secret"], "an alias must not contain an API key"],
+  [["nodes", "cn list --api-key opsk_secret"], "an alias must not contain an API key"],
   [["nodes", "cn list --filter 'state=approved'"], "write a command line that contains quotes word by word"],
 ])("the alias %j is refused and not saved", async (words, message) => {
   const home_dir = await home();

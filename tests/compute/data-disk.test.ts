@@ -163,7 +163,7 @@ test("invalid sizes and names, operations on the boot disk, and the 17th data di
        from instance, generate_series(1, $2::int) n where id = $1`,
     [id, DATA_DISKS_MAX],
   );
-  conflictWith(await create(id), `${name} has 16 data disks already, the most that it can have`);
+  conflictWith(await create(id), `${name} has 16 data disks, the maximum; delete one first`);
   await a.t.db.query("delete from disk where instance_id = $1 and kind = 'data'", [id]);
   await a.destroy(id);
 });

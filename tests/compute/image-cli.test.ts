@@ -154,7 +154,7 @@ describe("opsctl image import", () => {
     const refused = await opsctl("image import alpine/latest --download");
     expect([refused.code, refused.err()]).toEqual([
       1,
-      expect.stringContaining("do not match the hash that the vendor lists"),
+      expect.stringContaining("do not match the hash in the index"),
     ]);
     expect(await publicImages()).toEqual([]);
   });

@@ -168,7 +168,7 @@ test("the NICs of an instance, and the addresses and blocks of a NIC, are limite
   for (let n = 0; n < EXTRA_NICS_MAX; n++) nics.push(okOf(await add(id, { name: `nic-${n}` })));
   conflictWith(
     await add(id, { name: "one-more" }),
-    `${name} has ${EXTRA_NICS_MAX + 1} NICs already, the most that it can have`,
+    `${name} has ${EXTRA_NICS_MAX + 1} NICs, the maximum; remove one first`,
   );
   const nic = nics[0].id;
   const addresses = (count: number) => Array.from({ length: count }, (_, n) => `10.0.2.${200 + n}`);

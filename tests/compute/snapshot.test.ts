@@ -176,7 +176,7 @@ test("contradictory bodies, snapshots of other instances, and the 33rd snapshot 
   );
   conflictWith(
     await snap(boot.id, { name: "last" }),
-    `${one.name} has ${SNAPSHOTS_MAX} snapshots already, the most that it can have`,
+    `${one.name} has ${SNAPSHOTS_MAX} snapshots, the maximum; delete one first`,
   );
   await a.t.db.query("delete from disk where instance_id = $1 and kind = 'snapshot' and size_bytes = 1", [one.id]);
   await remove("snapshot", snapshot.id);

@@ -14,14 +14,17 @@ import { selected, shownColumns } from "./selection.ts";
 import { yamlText } from "./yaml-text.ts";
 
 export type Output = {
-  /** True if a program reads the output. Progress and hints are then not printed. */
+  /** True in every format except table and wide: a program reads the output, so progress and hints are not printed. */
   readonly json: boolean;
   readonly format: Format["kind"];
-  /** True if the output has no columns, because it has complete records, or only ids or names. */
+  /** True if the output has no columns: with -q, and in json, yaml, name and jsonpath. */
   readonly is_data: boolean;
-  /** Throws a usage Failure if the output would be only ids or names: a secret that is shown once would be lost. */
+  /** Throws a usage Failure with -q and -o name, which would not print a secret that is shown only once. */
   needSecretShown(): void;
-  /** Prints the answer in a data format, or `text` in the other formats. `text` must be safe to print. */
+  /**
+   * Prints the answer in the format. Prints `text` in table and wide, and also in name and csv if the answer has no
+   * records. With -q, prints the ids of the answer if it has any. `text` must be safe to print.
+   */
   print(answer: unknown, text: string): void;
   /** Prints a list. `rows` show the records of the answer in the same order. */
   table<T>(answer: unknown, rows: readonly T[], columns: readonly Column<T>[], empty: string): void;
@@ -31,7 +34,7 @@ export type Output = {
   say(line: string): void;
 };
 
-/** Throws a usage Failure if `-o` names no format. `fallback` is the format without a flag. */
+/** Throws a usage Failure if the value of `-o` is not a format. Without `-o` and `--json`, the format is `fallback`. */
 export function openOutput(environment: Environment, flags: OutputFlags, fallback: "table" | "json"): Output {
   const format = wantedFormat(flags, fallback);
   const { stdout, stderr } = environment;

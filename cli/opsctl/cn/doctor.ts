@@ -12,7 +12,7 @@ import { recordPath } from "./boot/record.ts";
 
 export function doctor(): AnyCommand {
   return command("doctor", "Show why a node is not usable, and what to do; exit code 1 if it is not usable", "cn-17")
-    .argument("<node>", "UUID, unique UUID prefix or hostname; or the MAC of a machine that has not announced itself")
+    .argument("<node>", "UUID, unique UUID prefix or hostname; or a MAC of the machine")
     .action(withIo(async (io, name) => {
       const diagnosis = await diagnose(io, name);
       const { usable, findings } = diagnosis;

@@ -52,7 +52,7 @@ function set(): AnyCommand {
         throw usageFailure(`an alias begins with a command such as cn, not with ${words[0]}`);
       }
       if (words.some((word) => SECRET_OPTION.test(word))) {
-        throw usageFailure("an alias contains no API key; save the key with: opsctl login");
+        throw usageFailure("an alias must not contain an API key; save the key with: opsctl login");
       }
       profiles.aliases.set(profile, new Map([...aliases, [name, words]]));
       await writeProfiles(io.environment, profiles);

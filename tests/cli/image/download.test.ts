@@ -187,7 +187,7 @@ describe("bytes that differ from the vendor's listing", () => {
     vendor.files.set(IMAGE_PATH, pattern(CONTENT.length, 66));
     const ran = await download();
     expect(ran.code).toBe(1);
-    expect(ran.err()).toContain("do not match the hash that the vendor lists");
+    expect(ran.err()).toContain("do not match the hash in the index");
     expect(filesIn(to)).toEqual([]);
   });
 
