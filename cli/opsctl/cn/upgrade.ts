@@ -22,7 +22,7 @@ import { instancesText } from "./remaining-text.ts";
 export function upgrade(): AnyCommand {
   return command(
     "upgrade",
-    "Upgrade the nodes with a label to a platform image: drain, restart and uncordon each node",
+    "Upgrade the nodes with a label: drain, restart and uncordon each node",
     "--label rack=a3 --platform 20261121T000000Z",
   )
     .option("--label <label>", "upgrade the nodes with this label, KEY=VALUE or KEY; may be repeated", each)
