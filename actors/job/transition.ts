@@ -113,7 +113,7 @@ function complete(s: On<"in_progress">, m: Msg<"complete">, now: Date): Out<JobS
   );
 }
 
-/** Ends the job as failed. A node undoes its part before it reports a failure. */
+/** Ends the job as failed. Before a node reports a failure, it undoes what it did for the job. */
 function fail(s: On<"in_progress">, m: Msg<"fail">, now: Date): Out<JobState> {
   if (m.by !== s.claimed_by) return refuse(NOT_YOURS);
   return go(

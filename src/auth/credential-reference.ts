@@ -12,7 +12,7 @@ export type CredentialReference = {
   readonly user_id: string;
   /** The API key that the caller sent, or that opened its session of the web console; null for other credentials. */
   readonly key_id: string | null;
-  /** The login session; null for keys and tokens of other issuers. */
+  /** The login session; null for API keys and tokens of an external issuer. */
   readonly login_id: string | null;
   readonly credential_expires_at: Date | null;
   /** Whether a token of another issuer has the rights of a root operator. */
