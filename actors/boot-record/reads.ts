@@ -9,12 +9,19 @@ import { toRfc3339 } from "../../src/lib/text/instant.ts";
 type Db = Kysely<Database>;
 type BootClientRow = Database["boot_client"];
 
-export type BootRecordQuery = { readonly state?: BootRecordState; readonly after?: string; readonly rows: number };
+export type BootRecordQuery = {
+  readonly state?: BootRecordState;
+  /** Only the records with these MACs. */
+  readonly macs?: readonly string[];
+  readonly after?: string;
+  readonly rows: number;
+};
 
 /** Lists boot records in the order of their MACs. */
-export async function listBootRecords(db: Db, { state, after, rows }: BootRecordQuery): Promise<BootRecordRow[]> {
+export async function listBootRecords(db: Db, { state, macs, after, rows }: BootRecordQuery): Promise<BootRecordRow[]> {
   return await db.selectFrom("boot_record").selectAll()
     .$if(state !== undefined, (q) => q.where("state", "=", state!))
+    .$if(macs !== undefined, (q) => q.where(sql<boolean>`mac = any(${macs})`))
     .$if(after !== undefined, (q) => q.where("mac", ">", after!))
     .orderBy("mac").limit(rows).execute();
 }

@@ -2,6 +2,7 @@
 import type { Kysely } from "kysely";
 import type { Roster, RosterEntry } from "../../src/contract/boot.ts";
 import type { Database } from "../../src/db/tables.ts";
+import { rosterTag } from "../../src/lib/crypto/roster-tag.ts";
 import { keptRow } from "../record/reads.ts";
 import { BOOT_ROSTER } from "./transition.ts";
 
@@ -10,6 +11,8 @@ export type Declarations = {
   /** 0 until an operator sets a roster. */
   readonly version: number;
   readonly roster: Roster;
+  /** Identifies this roster, as the ETag of its route. */
+  readonly tag: string;
   /** The entries by their boot MACs. */
   readonly byBootMac: ReadonlyMap<string, RosterEntry>;
   /**
@@ -19,7 +22,7 @@ export type Declarations = {
   readonly bootMacs: ReadonlyMap<string, string>;
 };
 
-const NONE: Declarations = { version: 0, roster: [], byBootMac: new Map(), bootMacs: new Map() };
+const NONE: Declarations = { version: 0, roster: [], tag: rosterTag([]), byBootMac: new Map(), bootMacs: new Map() };
 
 const select = (db: Kysely<Database>) => db.selectFrom("boot_roster").where("id", "=", BOOT_ROSTER.id);
 const findRow = keptRow(
@@ -42,7 +45,7 @@ function declarations(roster: Roster, version: number): Declarations {
     byBootMac.set(boot_mac, entry);
     for (const mac of entry.aggregate?.macs ?? []) bootMacs.set(mac, boot_mac);
   }
-  return { version, roster, byBootMac, bootMacs };
+  return { version, roster, tag: rosterTag(roster), byBootMac, bootMacs };
 }
 
 /** Returns the boot MAC of an entry: the first member of the declared aggregate, or else the first MAC of the entry. */

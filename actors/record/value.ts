@@ -3,7 +3,7 @@
 // total, as in record.ts.
 import type { AuditAction } from "../../src/contract/audit-actions.ts";
 import type { Fault } from "../../src/contract/fault.ts";
-import { audit, go } from "../engine/effects.ts";
+import { audit, go, refuse } from "../engine/effects.ts";
 import { type Of, runTable, type Table } from "../engine/table.ts";
 import type { Behavior, Json, Message, Out, Part } from "../engine/types.ts";
 
@@ -28,6 +28,8 @@ export type ValueDescription<S extends ValueState<unknown>, M extends Message> =
     readonly set: Change<S> & {
       /** Returns the columns of the row. `before` is the replaced row. */
       readonly row: (message: Of<M, "set">, now: Date, before: S | null) => Omit<S, "state">;
+      /** Returns why the row is not written. `before` is the row that the message would replace. */
+      readonly refusal?: (message: Of<M, "set">, before: S | null) => Fault | null;
       readonly parts?: (row: S) => readonly Part<S>[];
     };
     readonly view: (row: S) => Json;
@@ -68,6 +70,8 @@ function tableOf<S extends ValueState<unknown>, M extends Message>(d: ValueDescr
   const removal = d.unset as (Change<S> & { readonly absent: string }) | undefined;
 
   function set(s: S | null, m: Of<M, "set">, now: Date): Out<S> {
+    const refused = d.set.refusal?.(m, s) ?? null;
+    if (refused !== null) return refuse(refused);
     const next = { ...d.set.row(m, now, s), state: "set" } as S;
     return go(next, ...(d.set.parts?.(next) ?? []), entry(d.set, next));
   }

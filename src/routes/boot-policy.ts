@@ -13,6 +13,7 @@ import { page } from "../contract/common.ts";
 import { badRequest, type Fault, fault, isFault } from "../contract/fault.ts";
 import type { BootRecordRow } from "../db/tables.ts";
 import { faultResponse } from "../http/fault-status.ts";
+import { rosterTag } from "../lib/crypto/roster-tag.ts";
 import { canonicalJson } from "../lib/text/canonical-json.ts";
 import { canonicalMac, isMulticastMac } from "../lib/net/mac.ts";
 import { answers, jsonBody, refuses, REPEATABLE, rights } from "./answer.ts";
@@ -26,6 +27,10 @@ type Deps = Writes;
 const tags = ["Boot policy"];
 const IF_MATCH = z.object({
   "If-Match": z.string().optional().describe("The ETag of the policy that the request replaces, or * for any policy"),
+});
+
+const ROSTER_IF_MATCH = z.object({
+  "If-Match": z.string().optional().describe("The ETag of the roster that the request replaces, or * for any roster"),
 });
 
 /**
@@ -87,28 +92,38 @@ export function bootPolicyRoutes(app: App, deps: Deps): void {
     path: "/v2/cn-boot-roster",
     tags,
     summary: "Show the declared roster",
+    description: "The ETag identifies this roster. Send it as If-Match with the PUT that replaces the roster.",
     ...rights(deps, "CnBootRosterGet"),
     responses: answers(Roster, "The roster"),
   });
-  app.openapi(rosterRoute, async (c) => c.json((await findDeclarations(deps.kysely)).roster, 200));
+  app.openapi(rosterRoute, async (c) => {
+    const { roster, tag } = await findDeclarations(deps.kysely);
+    c.header("etag", rosterEtag(tag));
+    return c.json(roster, 200);
+  });
 
   const putRosterRoute = createRoute({
     method: "put",
     path: "/v2/cn-boot-roster",
     tags,
     summary: "Replace the declared roster",
+    ...refuses(412),
     description:
       "The roster applies to records that enroll from now on. POST /v2/cn-boot-roster/converge applies it to older " +
-      "records.",
+      "records. With If-Match, 412 if the roster has changed since. Without If-Match, the last writer wins.",
     ...rights(deps, "CnBootRosterSet"),
-    request: { body: jsonBody(Roster) },
+    request: { headers: ROSTER_IF_MATCH, body: jsonBody(Roster) },
     responses: answers(Roster, "The roster in force"),
   });
   app.openapi(putRosterRoute, async (c) => {
     const canonical = canonicalRoster(c.req.valid("json"));
     if ("error" in canonical) return faultResponse(c, badRequest(canonical.error));
-    const outcome = await deps.sendOnce(c, BOOT_ROSTER, { type: "set", entries: canonical.roster });
-    return outcome.ok ? c.json(outcome.reply, 200) : faultResponse(c, outcome.fault);
+    const expected = expectedRoster(c.req.header("if-match"));
+    if (expected !== null && typeof expected === "object") return faultResponse(c, expected);
+    const outcome = await deps.sendOnce(c, BOOT_ROSTER, { type: "set", entries: canonical.roster, expected });
+    if (!outcome.ok) return faultResponse(c, outcome.fault);
+    c.header("etag", rosterEtag(rosterTag(outcome.reply)));
+    return c.json(outcome.reply, 200);
   });
 
   const convergeRoute = createRoute({
@@ -187,6 +202,18 @@ function expectedVersion(header: string | undefined): number | null | Fault {
 }
 
 const NO_SUCH_VERSION = fault("precondition_failed", "If-Match: is not an ETag of the boot policy");
+
+function rosterEtag(tag: string): string {
+  return `"boot-roster-${tag}"`;
+}
+
+/** Returns the tag that If-Match requires; null if it accepts any roster; a Fault if its text is not valid. */
+function expectedRoster(header: string | undefined): string | null | Fault {
+  if (header === undefined || header.trim() === "*") return null;
+  return /^"boot-roster-([0-9a-f]{32})"$/.exec(header.trim())?.[1] ?? NO_SUCH_ROSTER;
+}
+
+const NO_SUCH_ROSTER = fault("precondition_failed", "If-Match: is not an ETag of the roster");
 
 /** Returns the roster with canonical MACs, or an error text if a MAC is not valid or in two entries. */
 function canonicalRoster(entries: Roster): { readonly roster: Roster } | { readonly error: string } {

@@ -2,6 +2,7 @@
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findBootClients, findBootRecord, listBootRecords } from "../../actors/boot-record/reads.ts";
+import { findDeclarations } from "../../actors/boot-roster/reads.ts";
 import type { BootRecordMessage } from "../../actors/boot-record/messages.ts";
 import type { BootRecordState } from "../../actors/boot-record/state.ts";
 import { bootRecordView } from "../../actors/boot-record/view.ts";
@@ -49,14 +50,22 @@ export function cnBootRoutes(app: App, deps: Deps): void {
     tags,
     summary: "List boot records, ordered by MAC",
     ...rights(deps, "CnBootList"),
-    request: { query: z.object({ state: z.enum(BOOT_RECORD_STATES).optional(), ...PageQuery }) },
+    request: {
+      query: z.object({
+        state: z.enum(BOOT_RECORD_STATES).optional(),
+        declared: z.literal("true").optional().describe("Only the records of machines in the roster, by boot MAC"),
+        ...PageQuery,
+      }),
+    },
     responses: answers(page(BootRecordShown), "The records"),
   });
   app.openapi(listRoute, async (c) => {
-    const { state, limit, page_token } = c.req.valid("query");
+    const { state, declared, limit, page_token } = c.req.valid("query");
     const cursor = page_token === undefined ? undefined : MacParam.safeParse(decodePageToken(page_token));
     if (cursor?.success === false) return faultResponse(c, FOREIGN_PAGE_TOKEN);
-    const rows = await listBootRecords(deps.kysely, { state, after: cursor?.data.mac, rows: rowsToFetch(limit) });
+    const macs = declared && [...(await findDeclarations(deps.kysely)).byBootMac.keys()];
+    const at = { after: cursor?.data.mac, rows: rowsToFetch(limit) };
+    const rows = await listBootRecords(deps.kysely, { state, macs, ...at });
     const [clients, argumentsOf] = await Promise.all([
       findBootClients(deps.kysely, rows.map(({ mac }) => mac)),
       findBootArguments(deps.kysely, rows),

@@ -46,6 +46,44 @@ test("a PUT replaces the whole roster and stores MAC addresses in canonical form
   expect(await show()).toEqual([]);
 });
 
+test("a PUT with If-Match replaces only the roster that the caller has read", async () => {
+  const etag = async () => (await t.call("GET", "/v2/cn-boot-roster")).headers.get("etag")!;
+  const replace = (hostname: string, headers: Record<string, string>) =>
+    t.call("PUT", "/v2/cn-boot-roster", { body: [{ hostname, macs: ["02:aa:00:00:00:01"] }], headers });
+  okOf(await put([]));
+  const empty = await etag();
+  const first = await replace("mine", { "if-match": empty });
+  expect([first.status, first.headers.get("etag")]).toEqual([200, await etag()]);
+  const late = await replace("theirs", { "if-match": empty });
+  expect([late.status, late.body.message]).toEqual([412, "the roster was changed since you read it; read it again"]);
+  expect(await show()).toMatchObject([{ hostname: "mine" }]);
+  expect((await replace("theirs", { "if-match": '"boot-policy-1"' })).status).toBe(412);
+  expect((await replace("theirs", { "if-match": await etag() })).status).toBe(200);
+  expect((await replace("any", { "if-match": "*" })).status).toBe(200);
+});
+
+test("declared=true lists only the boot records of declared machines, in pages too", async () => {
+  const [mac, member, other] = [newMac(), newMac(), newMac()];
+  for (const each of [mac, member, other]) okOf(await seen(t, each));
+  okOf(
+    await put([
+      { hostname: "a", macs: [mac] },
+      { hostname: "b", macs: [member], aggregate: { name: "aggr0", macs: [member] } },
+    ]),
+  );
+  const listed = async (query: string) => {
+    const { items, next_page } = okOf(await t.call("GET", `/v2/cn-boot?declared=true${query}`));
+    return { macs: items.map((each: { mac: string }) => each.mac), next_page };
+  };
+  expect((await listed("")).macs).toEqual(sorted([mac, member]));
+  const first = await listed("&limit=1");
+  const second = await listed(`&limit=1&page_token=${encodeURIComponent(first.next_page)}`);
+  expect([...first.macs, ...second.macs]).toEqual(sorted([mac, member]));
+  expect((await t.call("GET", "/v2/cn-boot?declared=no")).status).toBe(400);
+  okOf(await put([]));
+  expect((await listed("")).macs).toEqual([]);
+});
+
 const entry = (changes: object) => [{ hostname: "h", macs: ["02:aa:00:00:00:01"], ...changes }];
 
 describe("a roster is refused as a whole because of:", () => {

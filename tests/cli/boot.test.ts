@@ -147,6 +147,7 @@ test("`boot declared` finds each record by its boot MAC (an aggregate's first me
     ["02:00:00:00:00:03", "n3", "-", "-", "(not seen)", "-", "-", "-"],
   ]);
   expect(ran.err()).toContain("opsctl cn boot converge");
+  expect(ran.asked.find(({ path }) => path === "/v2/cn-boot")?.query).toMatchObject({ declared: "true" });
 });
 
 test("`boot converge` lists the rewritten and the missing records", async () => {
@@ -176,6 +177,23 @@ test("`boot roster apply` sends the file unchanged", async () => {
     body: JSON.parse(JSON.stringify(ROSTER)),
   });
   expect(ran.out()).toBe("Declared machines: 3\n");
+});
+
+test("`boot roster apply --if-match` replaces only the version that `boot roster show` printed", async () => {
+  const etag = `"boot-roster-${"a".repeat(32)}"`;
+  const server: Server = ({ method, headers }) =>
+    method === "GET"
+      ? { body: [], headers: { etag } }
+      : headers["if-match"] === etag
+      ? { body: [] }
+      : { status: 412, body: { message: "the roster was changed since you read it" } };
+  const shown = await opsctl(["cn", "boot", "roster", "show"], { server });
+  expect(shown.out()).toBe("[]\n");
+  const version = /Version (boot-roster-[0-9a-f]{32});/.exec(shown.err())?.[1];
+  const argv = ["cn", "boot", "roster", "apply", "-f", file("r.json", "[]"), "--if-match"];
+  expect((await opsctl([...argv, version!], { server })).code).toBe(0);
+  const late = await opsctl([...argv, "boot-roster-0"], { server });
+  expect([late.code, late.err()]).toEqual([5, expect.stringContaining("the roster was changed since you read it")]);
 });
 
 /** Returns a server whose policy other operators change. It applies one change of `rivals` before each PUT. */

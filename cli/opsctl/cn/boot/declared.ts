@@ -32,7 +32,8 @@ export function declared(): AnyCommand {
     .action(withIo(async (io) => {
       const [roster, records] = await Promise.all([
         io.get<Roster>(ROSTER_PATH),
-        io.all<BootRecord>(RECORDS_PATH),
+        // An older server ignores the filter and lists all records.
+        io.all<BootRecord>(RECORDS_PATH, { declared: "true" }),
       ]);
       const rows = joined(roster, records);
       io.table({ items: rows }, rows, COLUMNS, "(no declared machines)");
