@@ -29,11 +29,19 @@ export async function offerDocuments(
   );
 }
 
-/** Forgets each VPC in which the node has no part. The node must no longer store the documents of these VPCs. */
+/**
+ * Forgets each VPC in which the node has no part, with the node's counters of the VPC's firewall rules. The node must no
+ * longer store the documents of these VPCs.
+ */
 export async function forgetDocuments(db: Db, server_uuid: string, vpc_ids: readonly string[]): Promise<void> {
   await db.query(
-    `delete from vpc_realization r where r.server_uuid = $1 and r.vpc_id = any($2::uuid[])
-        and not exists (select from vpc_node n where n.vpc_id = r.vpc_id and n.server_uuid = r.server_uuid)`,
+    `with forgotten as (
+       delete from vpc_realization r where r.server_uuid = $1 and r.vpc_id = any($2::uuid[])
+          and not exists (select from vpc_node n where n.vpc_id = r.vpc_id and n.server_uuid = r.server_uuid)
+       returning r.vpc_id
+     )
+     delete from firewall_rule_count c using firewall_rule f, forgotten g
+      where f.vpc_id = g.vpc_id and c.rule_id = f.id and c.server_uuid = $1`,
     [server_uuid, vpc_ids],
   );
 }

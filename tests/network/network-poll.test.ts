@@ -91,6 +91,28 @@ test("routes and rules are in the document, and the rules are in the order of th
   expect(document?.subnets[0]?.routes).toEqual([{ destination: route.destination, target: { kind: "blackhole" } }]);
 });
 
+test("the counters of a node are deleted when the node has left the VPC and no longer stores its document", async () => {
+  const rule = await f.n.rule(f.vpc.id, { priority: 4 });
+  const placed = await f.placed(f.idle, "leaves");
+  const have = await f.apply(f.idle);
+  const poll = (have: object) =>
+    f.idle.call("POST", "/v1/agent/network/poll", {
+      wait: 0,
+      have,
+      counts: [{ rule_id: rule.id, packets: 5, bytes: 9 }],
+    });
+  okOf(await poll(have));
+  const nodes = async () =>
+    (await f.t.db.query("select server_uuid from firewall_rule_count where rule_id = $1", [rule.id])).rows;
+  expect(await nodes()).toEqual([{ server_uuid: f.idle.server_uuid }]);
+  await f.removed(placed);
+  okOf(await poll(have));
+  expect(await nodes()).toHaveLength(1);
+  okOf(await poll({}));
+  expect(await nodes()).toEqual([]);
+  okOf(await f.call("DELETE", `/v1/firewall-rules/${rule.id}`));
+});
+
 test("a rule shows the sums of the counters that the nodes of its VPC report", async () => {
   const rule = await f.n.rule(f.vpc.id, { priority: 3 });
   const shown = async () => okOf(await f.call("GET", `/v1/firewall-rules/${rule.id}`)).counts;
