@@ -8,7 +8,7 @@ import { LABEL_DRAIN_NODES_MAX } from "../contract/limits.ts";
 import { previewDrains } from "../lib/placement/drain.ts";
 import type { RouteDeps } from "../routes/deps.ts";
 import { pause, previewOf } from "./drains.ts";
-import { findCapacity, hostedInstances, placementSnapshot } from "./placement-snapshot.ts";
+import { bridgesIn, findCapacity, hostedInstances, placementSnapshot } from "./placement-snapshot.ts";
 
 type Deps = Pick<RouteDeps, "kysely" | "byKey" | "settings">;
 
@@ -31,10 +31,11 @@ export async function labelDrainPlan(deps: Deps, label: LabelFilter): Promise<La
   if (found.length > LABEL_DRAIN_NODES_MAX) return TOO_MANY;
   const sorted = found.sort((a, b) => `${a.hostname} ${a.server_uuid}` < `${b.hostname} ${b.server_uuid}` ? -1 : 1);
   const approved = sorted.filter(({ state }) => state === "approved");
+  const bridgesOf = bridgesIn(kysely);
   const drained = await Promise.all(approved.map(async ({ server_uuid }) => ({
     server_uuid,
     capacity: (await findCapacity(deps.byKey, server_uuid))?.capacity ?? null,
-    instances: await hostedInstances(kysely, server_uuid),
+    instances: await hostedInstances(kysely, server_uuid, bridgesOf),
   })));
   const { profile, load_stale_s } = await deps.settings.placement();
   const previews = await previewDrains(

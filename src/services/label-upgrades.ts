@@ -14,7 +14,7 @@ import { DRAIN } from "../lib/placement/node-filters.ts";
 import type { Booted } from "../lib/placement/upgrade-progress.ts";
 import type { RouteDeps } from "../routes/deps.ts";
 import { pause, previewOf } from "./drains.ts";
-import { findCapacity, hostedInstances, placementSnapshot } from "./placement-snapshot.ts";
+import { bridgesIn, findCapacity, hostedInstances, placementSnapshot } from "./placement-snapshot.ts";
 
 type Db = Kysely<Database>;
 type Deps = Pick<RouteDeps, "kysely" | "byKey" | "settings">;
@@ -125,9 +125,10 @@ async function previewsOf(deps: Deps, nodes: readonly string[]): Promise<DrainPr
   if (nodes.length === 0) return [];
   const { profile, load_stale_s } = await deps.settings.placement();
   const snapshot = await placementSnapshot(deps.kysely, { load_stale_s });
+  const bridgesOf = bridgesIn(deps.kysely);
   return await Promise.all(nodes.map(async (server_uuid) => {
     const capacity = (await findCapacity(deps.byKey, server_uuid))?.capacity ?? null;
-    const instances = await hostedInstances(deps.kysely, server_uuid);
+    const instances = await hostedInstances(deps.kysely, server_uuid, bridgesOf);
     return await previewDrain({ server_uuid, capacity, instances }, snapshot, profile, pause);
   }));
 }

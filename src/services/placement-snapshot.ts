@@ -114,28 +114,56 @@ function loadOf(summary: Readonly<Record<string, unknown>>, stale: boolean): Loa
   };
 }
 
+/** Reads the nodes with a bridge for a NIC tag. A plan shares one function, so it reads the nodes of a tag only once. */
+export type BridgesOf = (nic_tag: string) => Promise<readonly string[]>;
+
+export function bridgesIn(db: Db): BridgesOf {
+  const read = new Map<string, Promise<readonly string[]>>();
+  return (nic_tag) => {
+    const present = read.get(nic_tag);
+    if (present !== undefined) return present;
+    const nodes = sql<{ server_uuid: string }>`
+      select server_uuid from cn_nic_tag where name = ${nic_tag} and bridge is not null`.execute(db)
+      .then(({ rows }) => rows.map(({ server_uuid }) => server_uuid));
+    read.set(nic_tag, nodes);
+    return nodes;
+  };
+}
+
 /** Lists all instances on a node, whatever their state, with their resources. */
-export async function hostedInstances(db: Db, server_uuid: string): Promise<HostedInstance[]> {
-  const { rows } = await sql<HostedInstance>`${HOSTED} where i.host_cn_uuid = ${server_uuid}::uuid order by i.id`
+export async function hostedInstances(
+  db: Db,
+  server_uuid: string,
+  bridgesOf: BridgesOf = bridgesIn(db),
+): Promise<HostedInstance[]> {
+  const { rows } = await sql<HostedRow>`${HOSTED} where i.host_cn_uuid = ${server_uuid}::uuid order by i.id`
     .execute(db);
-  return rows;
+  return await Promise.all(rows.map((row) => withBridges(row, bridgesOf)));
 }
 
 /** Finds an instance, with its resources. */
 export async function findInstanceToPlace(db: Db, id: string): Promise<HostedInstance | undefined> {
-  return (await sql<HostedInstance>`${HOSTED} where i.id = ${id}::uuid`.execute(db)).rows[0];
+  const { rows: [row] } = await sql<HostedRow>`${HOSTED} where i.id = ${id}::uuid`.execute(db);
+  return row && await withBridges(row, bridgesIn(db));
+}
+
+/** `bridged_tags`: the NIC tags of the instance's floating IPs for which its node has a bridge. */
+type HostedRow = Omit<HostedInstance, "bridged_nodes"> & { readonly bridged_tags: readonly string[] };
+
+async function withBridges({ bridged_tags, ...instance }: HostedRow, bridgesOf: BridgesOf): Promise<HostedInstance> {
+  const nodes = await Promise.all(bridged_tags.map(async (tag) => [tag, await bridgesOf(tag)] as const));
+  return { ...instance, bridged_nodes: Object.fromEntries(nodes) };
 }
 
 const HOSTED = sql`
   select i.id, i.name, i.tenant_id, t.silo_id, i.project_id, i.state, i.host_cn_uuid, i.brand, i.cpu, i.memory_bytes,
          (select coalesce(sum(size_bytes), 0)::bigint from disk where instance_id = i.id) as disk_bytes,
          m.compatibility->>'min_platform' as min_platform, ${groupOf("i.placement_group_id")} as "group",
-         (select coalesce(jsonb_object_agg(e.nic_tag, array(select b.server_uuid from cn_nic_tag b
-                                                             where b.name = e.nic_tag and b.bridge is not null)), '{}')
-            from floating_ip f join external_subnet e on e.ipv4_block >>= f.address or e.ipv6_block >>= f.address
-           where f.attached_instance_id = i.id and exists (
-                   select from cn_nic_tag h where h.server_uuid = i.host_cn_uuid and h.name = e.nic_tag
-                                              and h.bridge is not null)) as bridged_nodes
+         array(select distinct e.nic_tag
+                 from floating_ip f join external_subnet e on e.ipv4_block >>= f.address or e.ipv6_block >>= f.address
+                where f.attached_instance_id = i.id and exists (
+                        select from cn_nic_tag h where h.server_uuid = i.host_cn_uuid and h.name = e.nic_tag
+                                                   and h.bridge is not null)) as bridged_tags
     from instance i join tenant t on t.id = i.tenant_id join image m on m.id = i.image_id`;
 
 /** The placement group with its instances and their nodes, as JSON. Null without a group. */

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Node } from "../compute/compute-fixture.ts";
 import { okOf } from "../support/control-plane.ts";
 import type { NodeReport } from "../../src/contract/placement.ts";
+import { bridgesIn, hostedInstances } from "../../src/services/placement-snapshot.ts";
 import { type Bindings, openBindings } from "./bindings.ts";
 import { conflictWith, makeNetwork } from "./public-addresses.ts";
 
@@ -60,6 +61,24 @@ test("an instance with a floating IP moves only to a node that has a bridge for 
   await expectStays(`it has no bridge for NIC tag ${nic_tag}, which a floating IP needs`);
   await reports(b.away.node, "br-ext");
   expect(await operate("drain/preview")).toMatchObject({ placeable: [{}, {}], not_placeable: [] });
+});
+
+test("a plan of several nodes reads the nodes with a bridge once for each NIC tag", async () => {
+  let reads = 0;
+  const db = b.t.db.kysely.withPlugin({
+    transformQuery: ({ node }) => {
+      if (JSON.stringify(node).includes("from cn_nic_tag where name")) reads += 1;
+      return node;
+    },
+    transformResult: ({ result }) => Promise.resolve(result),
+  });
+  const bridgesOf = bridgesIn(db);
+  const plan = [b.node, b.away.node, b.node].map(({ server_uuid }) => hostedInstances(db, server_uuid, bridgesOf));
+  const bridged = (await Promise.all(plan)).flat().filter(({ id }) => id === b.web.instance.id);
+  expect(bridged.map(({ bridged_nodes }) => [...bridged_nodes[nic_tag] ?? []].sort())).toEqual(
+    Array(2).fill([b.node.server_uuid, b.away.node.server_uuid].sort()),
+  );
+  expect(reads).toBe(1);
 });
 
 test("if the instance's own node has no bridge either, the instance may move to a node without a bridge", async () => {
