@@ -531,7 +531,7 @@ test("set the kernel arguments and the console of a machine, and see its last ne
   await keyboard.fill({ "Kernel arguments": "" });
   await keyboard.press("Backspace");
   await keyboard.focus("Console");
-  await keyboard.type("as the label");
+  await keyboard.type("the console that");
   await page().getByText(`opsctl cn boot arguments ${mac} --clear`).waitFor();
   await keyboard.press("Control+Enter");
   await page().getByText("ttyb:57600", { exact: true }).waitFor({ state: "detached" });

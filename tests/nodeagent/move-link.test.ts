@@ -84,6 +84,8 @@ test("a source sends nothing to a target with another certificate", async () => 
     })
   );
   const link = linkTo({ address: "127.0.0.1", port, certificate }, MOVING, TICKET);
-  await expect(link.ask({ request: "prepare" })).rejects.toThrow("it has another certificate");
+  await expect(link.ask({ request: "prepare" })).rejects.toThrow(
+    "its certificate is not the one that the control plane named",
+  );
   expect(await received).toBe("");
 });
