@@ -30,8 +30,8 @@ export async function offerDocuments(
 }
 
 /**
- * Forgets each VPC in which the node has no part, with the node's counters of the VPC's firewall rules. The node must no
- * longer store the documents of these VPCs.
+ * Forgets each VPC in which the node has no part, with the node's counters of the VPC's firewall rules. The node must
+ * no longer store the documents of these VPCs.
  */
 export async function forgetDocuments(db: Db, server_uuid: string, vpc_ids: readonly string[]): Promise<void> {
   await db.query(

@@ -114,7 +114,7 @@ function loadOf(summary: Readonly<Record<string, unknown>>, stale: boolean): Loa
   };
 }
 
-/** Reads the nodes with a bridge for a NIC tag. A plan shares one function, so it reads the nodes of a tag only once. */
+/** Lists the nodes with a bridge for a NIC tag. A plan shares one function, which reads the nodes of a tag once. */
 export type BridgesOf = (nic_tag: string) => Promise<readonly string[]>;
 
 export function bridgesIn(db: Db): BridgesOf {
