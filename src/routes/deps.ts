@@ -125,8 +125,8 @@ export type RouteDeps = {
   /** Long polls of nodes that wait for network documents, by UUID. */
   readonly networkPolls: Polls<{ readonly changed: true }>;
   /**
-   * Long polls that wait until all nodes of a VPC have applied a generation. `findApplied` in actors/vpc/reads.ts
-   * defines the form of the keys.
+   * Long polls that wait until all nodes of a VPC have applied a generation. `findApplied` in
+   * actors/realization/reads.ts defines the form of the keys.
    */
   readonly realizations: Polls<{ readonly applied: true }>;
   /** Long polls that wait for a node's answer to a trace, by the id of the trace. */

@@ -2,7 +2,8 @@
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findFirewallRule, listFirewallRules } from "../../actors/firewall-rule/reads.ts";
-import { addRealized, findVpc, withRealized } from "../../actors/vpc/reads.ts";
+import { addRealized, withRealized } from "../../actors/realization/reads.ts";
+import { findVpc } from "../../actors/vpc/reads.ts";
 import { atRow, inVpc } from "../auth/resource-scope.ts";
 import { page, PageQuery, Uuid } from "../contract/common.ts";
 import { isFault } from "../contract/fault.ts";

@@ -3,7 +3,7 @@
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findFloatingIp, listFloatingIps } from "../../actors/floating-ip/reads.ts";
-import { addRealizedOfNics, withRealizedOfNics } from "../../actors/vpc/reads.ts";
+import { addRealizedOfNics, withRealizedOfNics } from "../../actors/realization/reads.ts";
 import { scopeOf } from "../auth/authorize.ts";
 import { atRow, inProject } from "../auth/resource-scope.ts";
 import { page, PageQuery, Uuid } from "../contract/common.ts";

@@ -2,7 +2,7 @@
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findNatGateway, listNatGateways } from "../../actors/nat-gateway/reads.ts";
-import { addRealized, withRealized } from "../../actors/vpc/reads.ts";
+import { addRealized, withRealized } from "../../actors/realization/reads.ts";
 import { scopeOf } from "../auth/authorize.ts";
 import { atRow, inVpc } from "../auth/resource-scope.ts";
 import { page, PageQuery, Uuid } from "../contract/common.ts";

@@ -2,7 +2,7 @@
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findNic, listNics } from "../../actors/instance/reads.ts";
-import { addRealized, findRealized } from "../../actors/vpc/reads.ts";
+import { addRealized, findRealized } from "../../actors/realization/reads.ts";
 import { callerOf } from "../auth/authorize.ts";
 import { observes } from "../auth/authorization.ts";
 import { atRow, ofNics } from "../auth/resource-scope.ts";

@@ -2,7 +2,8 @@
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { findFirewallSet } from "../../actors/firewall-rule/reads.ts";
-import { addRealized, findVpc } from "../../actors/vpc/reads.ts";
+import { addRealized } from "../../actors/realization/reads.ts";
+import { findVpc } from "../../actors/vpc/reads.ts";
 import { atRow } from "../auth/resource-scope.ts";
 import { Uuid } from "../contract/common.ts";
 import { type Fault, fault, FIREWALL_RULES_CHANGED, isFault, NOT_FOUND } from "../contract/fault.ts";

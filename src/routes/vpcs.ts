@@ -1,7 +1,8 @@
 // Defines the routes for VPCs of a project (docs/networking.md).
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
-import { addRealized, findVpc, listVpcs, withRealized } from "../../actors/vpc/reads.ts";
+import { addRealized, withRealized } from "../../actors/realization/reads.ts";
+import { findVpc, listVpcs } from "../../actors/vpc/reads.ts";
 import { scopeOf } from "../auth/authorize.ts";
 import { atRow, inProject } from "../auth/resource-scope.ts";
 import { page, PageQuery, Uuid } from "../contract/common.ts";

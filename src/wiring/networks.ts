@@ -1,6 +1,6 @@
 // Builds the network documents in this process. Answers the polls of nodes, stores their reports, and returns how far
 // the nodes have applied the documents.
-import { findApplied, findRealized } from "../../actors/vpc/reads.ts";
+import { findApplied, findRealized } from "../../actors/realization/reads.ts";
 import { CN_LIVE_S, UNDERLAY_MTU_DEFAULT } from "../contract/limits.ts";
 import type { NetworkPollView } from "../contract/network-document.ts";
 import type { NetworkPorts } from "../routes/deps.ts";
