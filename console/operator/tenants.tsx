@@ -3,7 +3,7 @@ import type { Silo, Tenant } from "../../src/contract/tenancy.ts";
 import type { Field } from "../core/action.ts";
 import type { SearchHit } from "../../src/contract/search.ts";
 import { SEARCH_HITS_MAX } from "../../src/contract/limits.ts";
-import { get, getArray, Refusal, refusalOf, send } from "../core/client.ts";
+import { get, getArray, Refusal, send } from "../core/client.ts";
 import { opsctl } from "../core/command.ts";
 import { serverWord } from "../core/filter.ts";
 import { query as urlQuery } from "../core/router.ts";
@@ -75,7 +75,7 @@ async function siloIdOf(tenant: string, signal: AbortSignal): Promise<string | u
   return silo?.id;
 }
 
-/** One tenant with the name of its silo; null if it does not exist. */
+/** One tenant with the name of its silo; null if the server finds no such tenant. */
 export function tenantQuery(id: string): Query<TenantRow | null> {
   return {
     key: `tenant ${id}`,
@@ -83,16 +83,11 @@ export function tenantQuery(id: string): Query<TenantRow | null> {
     read: async (signal) => {
       const silo_id = await siloIdOf(id, signal);
       if (silo_id === undefined) return null;
-      try {
-        const [silo, tenant] = await Promise.all([
-          get<Silo>(`/v1/silos/${silo_id}`, undefined, signal),
-          get<Tenant>(`/v1/silos/${silo_id}/tenants/${id}`, undefined, signal),
-        ]);
-        return { ...tenant, silo_name: silo.name };
-      } catch (error) {
-        if (refusalOf(error).status === 404) return null;
-        throw error;
-      }
+      const [silo, tenant] = await Promise.all([
+        get<Silo>(`/v1/silos/${silo_id}`, undefined, signal),
+        get<Tenant>(`/v1/silos/${silo_id}/tenants/${id}`, undefined, signal),
+      ]);
+      return { ...tenant, silo_name: silo.name };
     },
   };
 }
