@@ -67,8 +67,9 @@ export function announceKnown(s: CnState, m: Msg<"announce">, now: Date): Out<Cn
 /**
  * Ends a setup run whose machine has started again from another booter. The restart stopped the setup script, and the
  * booter that sent the script may never return. So no other report would end the run before its deadline. The run's
- * epoch becomes invalid too, so later reports of the first booter are refused. The login to the broker proves that the
- * machine has the port. Without this proof, anybody who knows a UUID could end a run.
+ * epoch becomes invalid too, so later reports of the first booter are refused. The machine has logged in
+ * to the broker with the MAC of one of its known network ports. Without this proof, anybody who knows a UUID could end
+ * a run.
  */
 export function announceDuringSetup(s: On<"setting_up">, m: Msg<"announce">, now: Date): Out<CnState> {
   if (isStranger(s, m)) return conflicting(s, m, now);
@@ -121,7 +122,7 @@ function conflicting(s: CnState, m: Msg<"announce">, now: Date): Out<CnState> {
   );
 }
 
-/** 409 for an announce without any of the known network ports. */
+/** 409 for an announce that names none of the known network ports, or whose login used the MAC of another port. */
 const IDENTITY_CONFLICT =
   "this server_uuid is known with other network ports: two machines use one identity, or all ports were replaced";
 

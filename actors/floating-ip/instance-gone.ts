@@ -20,8 +20,8 @@ export function loseInstance(s: Attached, m: Gone, now: Date): Out<FloatingIpSta
 }
 
 /**
- * The operation continues without the lost binding. But an attach whose new binding is lost, or a detach whose binding
- * is lost, is abandoned.
+ * Abandons an attach that loses its new binding, and a detach that loses its binding. Otherwise the operation continues
+ * without the lost binding.
  */
 export function loseInstanceInOperation(s: Busy, m: Gone, now: Date): Out<FloatingIpState> {
   const isLost = (each: Binding | null) => each?.instance_id === m.instance_id;

@@ -1,8 +1,8 @@
-// The evacuation of an instance from a dead node: another node creates its machine again, from its image. One commit
-// reserves capacity on the new node, records this node as the instance's node and starts the operation. Until the
-// operation ends, both nodes reserve capacity for the instance, and the old copy stays on the dead node. If the new
-// node fails, the record gets the dead node and the earlier state back. The commit that ends the operation orders the
-// dead node to delete the old copy (docs/reliability.md, "Evacuation of instances").
+// The evacuation of an instance from a dead node: another node creates the instance's machine again from the instance's
+// image. One commit reserves capacity on the new node, records this node as the instance's node and starts the
+// operation. Until the operation ends, both nodes reserve capacity for the instance, and the old copy stays on the dead
+// node. If the new node fails, the record gets the dead node and the earlier state back. The commit that ends the
+// operation orders the dead node to delete the old copy (docs/reliability.md, "Evacuation of instances").
 import { CN_LIVE_S } from "../../src/contract/limits.ts";
 import { conflict, NO_ELIGIBLE_NODE } from "../../src/contract/fault.ts";
 import { go, guard, insert, otherwise, refuse, upsert, withActor } from "../engine/effects.ts";

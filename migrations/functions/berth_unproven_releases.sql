@@ -1,12 +1,12 @@
--- Lists the nodes that could not release a floating IP and may still answer for it. Such a node has not applied a
--- document of the VPC that is at least as new as the end of its job, and has not confirmed that it removed the VPC. If
+-- Lists the nodes that could not release a floating IP and may still answer for it. Such a node's release job failed.
+-- Since then, the node has neither applied a newer document of the NIC's VPC nor confirmed that it removed the VPC. If
 -- the NIC was deleted, each VPC of the project counts, because the job does not name the VPC. A deleted VPC counts also
 -- if its project is not known.
 create or replace function berth_unproven_releases(of_floating_ip uuid) returns setof uuid language sql stable as $$
   select j.target_cn from job j
    where j.payload ? 'floating_ip_id' and j.payload->>'floating_ip_id' = of_floating_ip::text
      and j.kind = 'fip_release' and j.state = 'failed'
-     -- A later release by this node, of the binding to the same NIC, has succeeded.
+     -- Leaves out a job if a later release by this node, for the same NIC, succeeded.
      and not exists (
        select from job k
         where k.payload ? 'floating_ip_id' and k.payload->>'floating_ip_id' = of_floating_ip::text

@@ -1,6 +1,7 @@
--- Stores the load of all nodes in the oldest hours that have no row in cn_load_fleet, at most this number of hours.
--- Returns the number of stored hours. An hour is due 10 minutes after its end, because a report counts as a sample until
--- it is 5 minutes old. Each sample counts as the middle of its range of the processor's use.
+-- Stores the load of all nodes in the oldest hours that have no row in cn_load_fleet, at most `hours` hours. Returns
+-- the number of stored hours. An hour is due 10 minutes after its end, because a report counts as a sample until it is
+-- 5 minutes old. Samples are stored as counts in 20 ranges of the processor's use. The mean takes the middle of each
+-- range.
 create or replace function load_fleet(hours int) returns int language plpgsql volatile as $$
 declare
   pass_at constant timestamptz := berth_now();

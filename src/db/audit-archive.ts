@@ -1,5 +1,5 @@
 // Archives the audit chain: moves the oldest events into signed segments, and reads the segments. The SQL function
-// audit_archive checks everything again before it removes an event from the table audit_event.
+// audit_archive checks the order and the hashes again before it removes an event from the table audit_event.
 import { AUDIT_SEGMENT_EVENTS, AUDIT_SEGMENTS_PER_PASS } from "../contract/limits.ts";
 import { digestOf, sealFlaw, type SignedSegment, statementText, textsIn } from "../lib/crypto/audit-segment.ts";
 import { GENESIS_HASH, sha256 } from "./audit-chain.ts";

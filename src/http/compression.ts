@@ -11,10 +11,10 @@ const gzipBytes = promisify(gzip);
 /** Smaller answers are not compressed, because compression would save only a few bytes. */
 const ZIP_BYTES_MIN = 1_024;
 /**
- * The paths of answers that contain both secrets and texts of strangers:
- * - keys, user data and passwords for nodes, and names of tenants
- * - root password hashes for booters, and inventories of machines
- * - claim codes, and hostnames that anybody can register
+ * The paths of answers that contain both secrets and texts that others can choose:
+ * - /v1/agent: keys, user data and passwords, with the names that tenants choose
+ * - /v2: root password hashes, with the inventories that machines send
+ * - /v1/search and /v1/system/cns: claim codes, with hostnames that anybody can register
  */
 const WITH_SECRETS = /^\/(?:v1\/agent\/|v2\/|v1\/search$|v1\/system\/cns(?:\/|$))/;
 

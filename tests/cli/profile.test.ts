@@ -85,7 +85,7 @@ test.each([
   [["nodes", "--", "cn", "list", "--api-key", "opsk_secret"], "an alias must not contain an API key"],
   [["nodes", "--", "cn", "list", "--api-key=opsk_secret"], "an alias must not contain an API key"],
   [["nodes", "cn list --api-key opsk_secret"], "an alias must not contain an API key"],
-  [["nodes", "cn list --filter 'state=approved'"], "write a command line that contains quotes word by word"],
+  [["nodes", "cn list --filter 'state=approved'"], "the command line contains quotes; give each word as an argument"],
 ])("the alias %j is refused and not saved", async (words, message) => {
   const home_dir = await home();
   const run = (...more: string[]) => opsctl(["profile", "alias", ...more], { home_dir, env: {} });

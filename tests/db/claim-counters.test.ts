@@ -1,4 +1,4 @@
-// Tests that concurrent transactions do not make the counters of claims and unproven nodes wrong. A counter that counts
+// Tests that concurrent transactions do not make the counter of unproven nodes wrong. A counter that counts
 // nothing has no row. So one transaction may create the row while other transactions create and delete it.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { UNPROVEN_NODES_MAX } from "../../src/contract/limits.ts";

@@ -45,7 +45,7 @@ describe.each(Object.keys(STORES))("a %s", (name) => {
     await store.remove(id);
   });
 
-  test("if several programs write the same part at once, one program stores its bytes, and the writes of the other programs return false", async () => {
+  test("if several writers store the same part at once, one of them stores its bytes, and the writes of the others return false", async () => {
     const store = await STORES[name]!();
     const id = randomUUID();
     const parts = Array.from({ length: 8 }, () => new Uint8Array(randomBytes(IMAGE_PART_BYTES)));

@@ -61,7 +61,7 @@ export async function openBindings() {
   const attach = (ip: FloatingIp, { nic }: Pick<Placed, "nic">, options: CallOptions = {}) =>
     a.call("POST", path(ip.id, "attach"), { body: { nic_id: nic.id }, ...options });
   const detach = (ip: FloatingIp, options: CallOptions = {}) => a.call("POST", path(ip.id, "detach"), options);
-  /** Attaches the floating IP and completes the job of the node. */
+  /** Creates a floating IP, attaches it and completes the job of the node. */
   async function attached(to: Placed): Promise<FloatingIp> {
     const ip = await make();
     return await to.node.done(attach(ip, to), "fip_claim");

@@ -133,7 +133,7 @@ test(
   120_000,
 );
 
-test("if a killed agent's job is cancelled before its restart, the agent undoes the job", async () => {
+test("if an agent is killed and its job is cancelled, the restarted agent undoes the job", async () => {
   await trouble(SLOW);
   await working();
   const made = makeInstance(g);
@@ -153,7 +153,7 @@ test("if a killed agent's job is cancelled before its restart, the agent undoes 
   expect(await vms()).toEqual(before);
 }, 120_000);
 
-test("if the server is killed during a job, the agent reports the end of the job to the restarted server", async () => {
+test("if the server is killed during a job, an agent reports the end of the job to the restarted server", async () => {
   await trouble(SLOW);
   const running = await working();
   const made = makeInstance(g).catch(() => null);

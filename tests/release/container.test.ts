@@ -72,7 +72,7 @@ test(
   LIMIT_MS,
 );
 
-test("Compose runs berth read-only without capabilities; the objects of the manifests share labels and mount each volume", async () => {
+test("Compose runs berth read-only without capabilities; the Kubernetes objects share labels, and the container mounts each volume", async () => {
   const template = (name: string) => readFile(join(ROOT, "cli/release/container", name), "utf8");
   const { services } = parse(await template("compose.yaml"));
   expect(Object.keys(services)).toEqual(["postgres", "berth"]);

@@ -1,4 +1,4 @@
-// Describes a failing run: its seed, the first violation, and the history of the actor concerned.
+// Describes a failing run: its seed, its violations, and the history of the actor concerned.
 import { refKey } from "../../actors/engine/types.ts";
 import { actorKey } from "./evidence.ts";
 import type { Plan } from "./plan.ts";

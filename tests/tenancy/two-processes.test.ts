@@ -41,7 +41,7 @@ const isAccepted = async (on: 0 | 1, key: string) => (await call(on, "GET", "/v1
 const eachOf = <T>(times: number, work: (on: 0 | 1) => Promise<T>) =>
   Promise.all(Array.from({ length: times }, (_, n) => work(n % 2 === 0 ? 0 : 1)));
 
-test("S-11: neither server accepts a request after a key was deleted or a session ended", async () => {
+test("S-11: both servers refuse a key after its deletion, and a session after its end", async () => {
   for (let round = 0; round < 3; round += 1) {
     const key = (await call(0, "POST", "/v1/auth/api-keys", { body: { description: "d" } })).body;
     const session = await login();
@@ -54,7 +54,7 @@ test("S-11: neither server accepts a request after a key was deleted or a sessio
   }
 });
 
-test("one refresh token at both servers creates one new generation, and both servers return this generation", async () => {
+test("if a refresh token is sent to both servers at the same time, both return the same new tokens", async () => {
   for (let round = 0; round < 5; round += 1) {
     const { refresh_token } = await login();
     const answers = await eachOf(10, (on) => refresh(on, refresh_token));

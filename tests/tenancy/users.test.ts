@@ -54,7 +54,7 @@ test("a user is created, shown and listed, without its password or hash", async 
   expect((await t.call("GET", PATH)).body.items).toContainEqual(body);
 });
 
-test("the list is searched for a part of the name, in any case, or of the UUID", async () => {
+test("a search finds users by a part of the name, in upper or lower case, or by a part of the UUID", async () => {
   const { id } = okOf(await make({ username: "Search_me1" }));
   const found = async (q: string) =>
     okOf(await t.call("GET", `${PATH}?q=${encodeURIComponent(q)}`)).items.map((user: { id: string }) => user.id);

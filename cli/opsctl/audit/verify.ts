@@ -6,7 +6,7 @@ import type { Io } from "../../internal/io.ts";
 import { plainText } from "../../internal/plain-text.ts";
 import { withIo } from "../../internal/run.ts";
 
-/** Events that one request verifies: some seconds of the server's work, so a long chain exceeds no time limit. */
+/** Events of one request. The server verifies them in some seconds, so a long chain exceeds no time limit. */
 const PART_EVENTS = 100_000;
 const PART_LIMIT_MS = 300_000;
 
@@ -39,8 +39,8 @@ type Range = { readonly from: number; readonly to: number | undefined };
 
 /**
  * Verifies the events in parts, oldest first. Returns the answer about the first part that is broken, or else about the
- * last part. The parts end at the head that the first answer names. Without `to`, the last part ends at the newest
- * event.
+ * last part. The head in the first answer determines the number of parts. Without `to`, the last part has no end, so
+ * it includes events that were added meanwhile.
  */
 async function verifyParts(io: Io, { from, to }: Range): Promise<AuditVerification> {
   let last: number | null = null;

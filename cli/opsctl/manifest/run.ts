@@ -1,5 +1,5 @@
-// Runs a plan for a site kind by kind, several steps of one kind at the same time. Every step can be repeated: after an
-// interruption the next run reads the site again and continues.
+// Runs the plan of a site: one kind after the other, and several steps of one kind at the same time. Every step can be
+// repeated: after an interruption the next run reads the site again and continues.
 import type { BootPolicy } from "../../../src/contract/boot.ts";
 import type { Silo } from "../../../src/contract/tenancy.ts";
 import { inParallel } from "../../internal/in-parallel.ts";
@@ -60,7 +60,7 @@ async function create(run: Run, entry: Entry): Promise<void> {
   }
 }
 
-/** Changes a record to the values of the manifest. Fields that the manifest does not have stay. */
+/** Changes a record to the values of the manifest. Fields that the manifest omits do not change. */
 async function change(run: Run, entry: Entry, before: Entry): Promise<void> {
   const { io } = run;
   const path = pathOf(run, entry);
@@ -126,10 +126,13 @@ function pathOf(run: Run, entry: Entry): string {
   }
 }
 
-/** Fields whose value names the parent record. */
+/** The fields that are not in a request body: the names of the parent records, and the key of a setting. */
 const PARENTS: ReadonlySet<string> = new Set(["silo", "tenant", "project", "key"]);
 
-/** Returns the body of the request that creates a record. Unset fields are omitted, and names of records become ids. */
+/**
+ * Returns the body of the request that creates or changes a record. Unset fields are omitted, and names of records
+ * become ids.
+ */
 function bodyOf({ ids }: Run, { values }: Entry): Record<string, unknown> {
   const { networks, owner_silos, ...rest } = values;
   const given = Object.fromEntries(

@@ -66,7 +66,7 @@ function wordsOf(given: readonly string[]): readonly string[] {
   if (second !== undefined || !/\s/.test(line)) return given;
   if (/["'\\]/.test(line)) {
     throw usageFailure(
-      "write a command line that contains quotes word by word: opsctl profile alias set NAME -- WORDS",
+      "the command line contains quotes; give each word as an argument: opsctl profile alias set NAME -- WORDS",
     );
   }
   return line.trim().split(/\s+/);

@@ -23,7 +23,6 @@ export function remove(): AnyCommand {
         return { warning, names: [name, id] };
       });
       const result = await operate<null>(io, { method: "DELETE", path }, wait);
-      // Every `delete` command prints this line in every output format.
       if (result.ended) io.say(`Disk ${id} deleted.`);
       else io.print(result.operation, operationText(result.operation));
     }));

@@ -31,7 +31,6 @@ export function remove(): AnyCommand {
       });
       const start = { method: "DELETE", path, query: { force: String(force === true) } } as const;
       const result = await operate<null>(io, start, wait);
-      // Every `delete` command prints this line in every output format.
       if (result.ended) io.say(`Instance ${id} deleted.`);
       else io.print(result.operation, operationText(result.operation));
     }));

@@ -11,7 +11,6 @@ export function remove(): AnyCommand {
     .action(withIo(async (io, name, { instance }) => {
       const id = await resolveRecord(io, NIC, { name, instance });
       await io.send<null>({ method: "DELETE", path: `${NIC.path}/${id}` });
-      // Every `delete` command prints this line in every output format.
       io.say(`NIC ${id} deleted.`);
     }));
 }

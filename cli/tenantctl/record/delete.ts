@@ -13,7 +13,6 @@ export function remove<T extends Named>(kind: Kind<T>): AnyCommand {
     .action(withIo(async (io, ...given) => {
       const { argument, options } = lineOf(given);
       const id = await resolveRecord(io, kind, { ...options, name: argument });
-      // Every `delete` command prints this line in every output format.
       const print = () => io.say(`${kind.title} ${id} deleted.`);
       await change(io, { method: "DELETE", path: `${kind.path}/${id}` }, { wait: options.wait, print });
     }));

@@ -9,7 +9,6 @@ export function remove(): AnyCommand {
     .action(withIo(async (io, name) => {
       const id = await resolveKey(io, name);
       await io.send({ method: "DELETE", path: `${KEYS_PATH}/${id}` });
-      // Every `delete` command prints this line in every output format.
       io.say(`SSH key ${id} deleted.`);
     }));
 }
