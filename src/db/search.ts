@@ -13,11 +13,13 @@ export type SearchQuery = {
 };
 
 /**
- * The rank of a hit: 0 if the text is its whole name, address or serial number, 1 if its name begins with the text,
- * otherwise 2.
+ * The rank of a hit: 0 if the text is its id, 1 if the text is its whole name, address or serial number, 2 if its name
+ * begins with the text, otherwise 3. Tenants choose names, so a name that is an id must not hide the object with this
+ * id.
  */
-const rankOf = (name: string, or_exact = "") =>
-  `case when lower(${name}) = $8 ${or_exact} then 0 when lower(${name}) like $2 then 1 else 2 end as rank`;
+const rankOf = (name: string, or_exact = "", id = "id") =>
+  `case when ${id} = $5 and ${id} = $6 then 0 when lower(${name}) = $8 ${or_exact} then 1
+        when lower(${name}) like $2 then 2 else 3 end as rank`;
 /** Each kind keeps its best hits, so that many other hits cannot hide them. */
 const best = (name: string) => `order by rank, length(${name}), ${name} limit $4`;
 
@@ -40,12 +42,12 @@ const named = (kind: string, is_visible: string, hint = "null") => `
 const SEARCH = `
   select kind, id, name, hint from (
     (select 'cn' as kind, server_uuid::text as id, hostname as name, coalesce(host(admin_ip), serial, state) as hint,
-            ${rankOf("hostname", "or lower(serial) = $8 or admin_ip = $9::inet")}
+            ${rankOf("hostname", "or lower(serial) = $8 or admin_ip = $9::inet", "server_uuid")}
        from cn where $3::uuid is null and (lower(hostname) like $1 or server_uuid between $5 and $6 or lower(serial) like $1
         or $7 and (host(admin_ip) like $1 or array_to_string(macs, ' ') like $1)) ${best("hostname")})
     union all
     (select 'cn', c.server_uuid::text, c.hostname, 'claim code ' || left(k.claim_code, 3) || '-' || right(k.claim_code, 3),
-            1
+            2
        from enrolment_claim k join cn c using (server_uuid)
       where $3::uuid is null and lower(k.claim_code) like replace($2, '-', '') and k.expires_at > (select berth_now()) limit $4)
     union all
@@ -69,10 +71,10 @@ const SEARCH = `
     union all ${named("tenant", "$3::uuid is null", SILO_NAME)}
     union all ${named("silo", "$3::uuid is null")}
     union all
-    (select 'operation', id::text, saga, state, 1 from saga where id between $5 and $6
+    (select 'operation', id::text, saga, state, 2 from saga where id between $5 and $6
       and ($3::uuid is null or refs @> jsonb_build_array(jsonb_build_object('scope', 'tenant', 'id', $3::text))) limit $4)
     union all
-    (select 'job', id::text, kind, state, 1 from job where $3::uuid is null and id between $5 and $6 limit $4)
+    (select 'job', id::text, kind, state, 2 from job where $3::uuid is null and id between $5 and $6 limit $4)
   ) found
   order by rank, length(name), name, kind limit $4`;
 

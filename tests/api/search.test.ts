@@ -48,6 +48,13 @@ test("an operator finds silos, tenants and projects; names that begin with the t
   expect((await kinds("orange")).at(-1)).toBe("silo an-orange");
 });
 
+test("the object with the id is first, even if other objects have this id as their name", async () => {
+  for (const name of [ours.tenant_id, `${ours.tenant_id}-net`]) {
+    okOf(await t.call("POST", `/v1/vpcs${ours.selectors}`, { body: { name, ipv4_block: "10.0.0.0/16" } }));
+  }
+  expect((await search(ours.tenant_id, ROOT_KEY, "&limit=1")).map(({ kind }) => kind)).toEqual(["tenant"]);
+});
+
 test("an exact hit is first, then names that begin with the text, even if the limit would exclude them in alphabetical order", async () => {
   for (const name of ["a-depth", "b-depth", "c-depth", "depth-1", "depth"]) {
     okOf(await t.call("POST", `/v1/vpcs${ours.selectors}`, { body: { name, ipv4_block: "10.0.0.0/16" } }));
