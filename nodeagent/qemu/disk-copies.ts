@@ -20,6 +20,11 @@ const PROBE_LIMIT_MS = 3_000;
  */
 const THAW_TRIES_MAX = 6;
 const THAW_PAUSE_MS = 1_000;
+/**
+ * The longest time for the end of one interrupted copy. If the draft's storage does not answer, QEMU cannot end the
+ * copy, and the VM's next job, such as a stop, must not wait for it.
+ */
+const END_LIMIT_MS = 30_000;
 const DRAFT = /disk-([0-9a-f-]{36})\.qcow2\.copy/;
 
 /** A VM's QEMU, the VM's files, and the signal that ends the agent. */
@@ -52,12 +57,14 @@ export async function endCopy({ qmp, places, signal }: CopyPorts, snapshot_id: s
 
 /**
  * Ends all copies that an earlier agent left in QEMU, and thaws the guest. Does nothing once the connection has closed:
- * the next connection to the same QEMU ends the copies. The caller runs no copy of the VM at the same time.
+ * the next connection to the same QEMU ends the copies. It also ends a copy that did not end within `limit_ms`. The
+ * caller runs no copy of the VM at the same time.
  */
 export async function endInterruptedCopies(
   qmp: Qmp,
   places: VmPlaces,
   { signal, log }: Pick<Host, "signal" | "log">,
+  limit_ms: number = END_LIMIT_MS,
 ): Promise<void> {
   try {
     // A copy has block nodes before it freezes the guest. The file of an open node may already be removed.
@@ -66,8 +73,13 @@ export async function endInterruptedCopies(
     const files = (await readdir(places.folder)).flatMap(draftsIn);
     if (open.length > 0) await thawLater(places, signal);
     for (const id of new Set([...open, ...files])) {
-      await endCopy({ qmp, places, signal }, id);
-      log(`ended the interrupted copy of a disk to snapshot ${id}`);
+      try {
+        await endCopy({ qmp, places, signal: AbortSignal.any([signal, AbortSignal.timeout(limit_ms)]) }, id);
+        log(`ended the interrupted copy of a disk to snapshot ${id}`);
+      } catch (error) {
+        if (signal.aborted || (error instanceof QmpError && error.kind === "Closed")) throw error;
+        log(`cannot end the interrupted copy of a disk to snapshot ${id}: ${(error as Error).message}`);
+      }
     }
   } catch (error) {
     if (!signal.aborted && !(error instanceof QmpError && error.kind === "Closed")) throw error;

@@ -5,7 +5,9 @@ import { readdir, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
 import { beforeEach, expect, test } from "vitest";
 import { dataNames } from "../../nodeagent/qemu/block-nodes.ts";
+import { endInterruptedCopies } from "../../nodeagent/qemu/disk-copies.ts";
 import { placesOf, type VmPlaces } from "../../nodeagent/qemu/folders.ts";
+import type { Qmp } from "../../nodeagent/qemu/qmp.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary-folder.ts";
 import type { Command } from "./qmp-monitor.ts";
 import { openStandInVms, type StandInVms } from "./stand-in-vms.ts";
@@ -113,4 +115,18 @@ test("a draft that QEMU does not have open is removed, and the guest is not thaw
   expect((await readdir(places.folder)).filter((name) => name.startsWith("disk-"))).toEqual([]);
   expect(commands.map(({ execute }) => execute)).not.toContain("blockdev-del");
   expect(received).toEqual([]);
+});
+
+test("a copy that QEMU cannot end delays the VM's next job only until the limit, and the other copies are ended", async () => {
+  const [hung, other] = [randomUUID(), randomUUID()].sort() as [string, string];
+  for (const snapshot of [hung, other]) await writeFile(`${places.disk(snapshot)}.copy`, "");
+  const execute = (command: string) =>
+    Promise.resolve(command === "query-jobs" ? [{ id: `copy-${hung}`, status: "aborting" }] : []);
+  const log: string[] = [];
+  const host = { signal: new AbortController().signal, log: (line: string) => void log.push(line) };
+  await endInterruptedCopies({ execute } as unknown as Qmp, places, host, 50);
+  const ended = `ended the interrupted copy of a disk to snapshot ${other}`;
+  expect(log).toHaveLength(2);
+  expect(log).toContain(ended);
+  expect(log.find((line) => line !== ended)).toMatch(`cannot end the interrupted copy of a disk to snapshot ${hung}: `);
 });
