@@ -55,7 +55,7 @@ export function usageRoutes(app: App, deps: Reads): void {
     if (isFault(range)) return faultResponse(c, range);
     const closed = await isClosed(deps.kysely, range.to);
     const read = async (at: IdPage) => {
-      const after = limit === undefined ? undefined : at.after ?? null;
+      const after = limit === undefined && page_token === undefined ? undefined : at.after ?? null;
       const found = await listProjectTotals(deps.kysely, range, { rows: at.rows, after });
       return found.map((total) => ({ id: total.project_id, total }));
     };

@@ -362,6 +362,9 @@ test("the usage of all projects is read in pages with limit", async () => {
   const byId = (one: { project_id: string }, other: { project_id: string }) =>
     one.project_id < other.project_id ? -1 : 1;
   expect(paged).toEqual([...projects].sort(byId));
+  const first = await read("&limit=2");
+  const rest = await read(`&page_token=${encodeURIComponent(first.next_page ?? "")}`);
+  expect(rest.projects).toEqual(paged.slice(2));
 });
 
 test("another tenant's usage is hidden, and a tenant does not see all tenants", async () => {
