@@ -108,14 +108,21 @@ test("while the policy switches between two networks, each of 64 new records fit
   const changes = (async () => {
     for (let n = 0; n < 8; n += 1) await use(block(n % 2 === 0 ? 10 : 9));
   })();
-  const answers = await Promise.all(Array.from({ length: 64 }, (_, n) => seen(n % 2 === 0 ? t : other, newMac())));
+  // 409 means that the policy changed five times during one request. On a busy machine this is frequent. A booter sends
+  // the request again.
+  const seenAtLast = async (n: number) => {
+    const mac = newMac();
+    for (;;) {
+      const answer = await seen(n % 2 === 0 ? t : other, mac);
+      if (answer.status !== 409) return okOf(answer);
+      expect(answer.body.error_code).toBe("PolicyChanged");
+    }
+  };
+  const records = await Promise.all(Array.from({ length: 64 }, (_, n) => seenAtLast(n)));
   await changes;
-  for (const answer of answers) {
-    // 409 means that the policy changed five times during one request. A booter would retry.
-    if (answer.status === 409) expect(answer.body.error_code).toBe("PolicyChanged");
-    else expect(answer.body.networking.gateway).toBe(`10.30.${answer.body.address.split(".")[2]}.1`);
+  for (const { networking, address } of records) {
+    expect(networking.gateway).toBe(`10.30.${address.split(".")[2]}.1`);
   }
-  expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(32);
 });
 
 test("if the network changes before a decision is committed, the server decides again, and the result does not mix the networks", async () => {
