@@ -1472,7 +1472,7 @@ AS $function$
   select j.target_cn from job j
    where j.payload ? 'floating_ip_id' and j.payload->>'floating_ip_id' = of_floating_ip::text
      and j.kind = 'fip_release' and j.state = 'failed'
-     -- A later release by this node, of the binding to the same NIC, has succeeded.
+     -- Leaves out a job if a later release by this node, for the same NIC, succeeded.
      and not exists (
        select from job k
         where k.payload ? 'floating_ip_id' and k.payload->>'floating_ip_id' = of_floating_ip::text
