@@ -16,7 +16,7 @@ export type VmConsole = Console & {
  * Pause before output is read. QEMU sends a flood of output as single bytes. During the pause these bytes gather in the
  * kernel. The guest waits when the kernel's buffer is full.
  */
-const GATHER_MS = 20;
+export const GATHER_MS = 20;
 /** Bytes after which the runtime stops reading until the agent reads. */
 const BUFFER_BYTES = 1;
 
