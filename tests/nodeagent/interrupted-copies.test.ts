@@ -124,6 +124,7 @@ test("a copy that QEMU cannot end delays the VM's next job only until the limit,
     Promise.resolve(command === "query-jobs" ? [{ id: `copy-${hung}`, status: "aborting" }] : []);
   const log: string[] = [];
   const host = { signal: new AbortController().signal, log: (line: string) => void log.push(line) };
+  // The function calls only `execute` of the connection.
   await endInterruptedCopies({ execute } as unknown as Qmp, places, host, 50);
   const ended = `ended the interrupted copy of a disk to snapshot ${other}`;
   expect(log).toHaveLength(2);
