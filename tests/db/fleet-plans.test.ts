@@ -3,21 +3,14 @@
 // row of another table, because the cost would then grow with the product of the rows.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { listCandidates } from "../../src/db/nat-gateway-hosts.ts";
-import { type Db, type DbClient, openPool } from "../../src/db/pool.ts";
+import { type Db, openPool } from "../../src/db/pool.ts";
 import { createSearch } from "../../src/db/search.ts";
 import { type FreshDatabase, freshDatabase } from "../support/database.ts";
+import { explained, scansOf, tablesRead } from "../support/plans.ts";
 
 /** The filled rows of each table. PostgreSQL reads a small table completely even where an index exists. */
 const ROWS = 3_000;
 const LIMIT_MS = 120_000;
-const SCAN = /^(?:Seq Scan|Bitmap Heap Scan|Index Scan|Index Only Scan)$/;
-
-type Node = {
-  readonly "Node Type": string;
-  readonly "Relation Name"?: string;
-  readonly "Actual Loops": number;
-  readonly Plans?: readonly Node[];
-};
 
 let database: FreshDatabase;
 let db: Db;
@@ -61,32 +54,6 @@ const FILL = [
      id from made`,
 ];
 
-/** Returns a connection that runs each query with EXPLAIN, and the plans of the queries. */
-function explained(): { readonly db: Db; readonly plans: Node[] } {
-  const plans: Node[] = [];
-  const query: DbClient["query"] = async (sql, values) => {
-    const { rows } = await db.query(`explain (analyze, timing off, format json) ${sql}`, values);
-    plans.push((rows[0] as { "QUERY PLAN": [{ Plan: Node }] })["QUERY PLAN"][0].Plan);
-    return { rows: [], rowCount: 0 } as never;
-  };
-  return { db: { ...db, query }, plans };
-}
-
-const scansOf = (node: Node): readonly Node[] => [
-  ...SCAN.test(node["Node Type"]) && node["Relation Name"] !== undefined ? [node] : [],
-  ...(node.Plans ?? []).flatMap(scansOf),
-];
-
-/** Returns the tables that a plan reads, and the tables that it reads completely more than once. */
-function read(plans: readonly Node[]) {
-  const scans = plans.flatMap(scansOf);
-  const names = (some: readonly Node[]) => [...new Set(some.map((scan) => scan["Relation Name"]!))].sort();
-  return {
-    tables: names(scans),
-    again: names(scans.filter((scan) => scan["Node Type"] === "Seq Scan" && scan["Actual Loops"] > 1)),
-  };
-}
-
 test.each<[string, string, readonly string[]]>([
   ["a part of a name", "vm-17", ["floating_ip", "instance"]],
   ["an address", "10.0.1.7", ["floating_ip", "instance", "nic"]],
@@ -95,9 +62,9 @@ test.each<[string, string, readonly string[]]>([
   "the search for %s reads no table once for each row of another",
   async (_what, q, reads) => {
     for (const tenant_id of [null, "11111111-1111-4111-8111-111111111111"]) {
-      const { db, plans } = explained();
-      await createSearch(db)({ q, limit: 20, tenant_id });
-      const { tables, again } = read(plans);
+      const { db: explaining, plans } = explained(db);
+      await createSearch(explaining)({ q, limit: 20, tenant_id });
+      const { tables, again } = tablesRead(plans);
       expect(tables).toEqual(expect.arrayContaining([...reads]));
       expect(again).toEqual([]);
     }
@@ -106,17 +73,17 @@ test.each<[string, string, readonly string[]]>([
 );
 
 test("a read of a whole table for each row is found", async () => {
-  const { db: explaining, plans } = explained();
+  const { db: explaining, plans } = explained(db);
   await explaining.query(
     `select (select count(*) from nat_gateway g where g.name || n = 'x') from generate_series(1, 3) n`,
   );
-  expect(read(plans).again).toEqual(["nat_gateway"]);
+  expect(tablesRead(plans).again).toEqual(["nat_gateway"]);
 }, LIMIT_MS);
 
 test("the list of nodes for NAT gateways counts each node's gateways by an index", async () => {
-  const { db, plans } = explained();
-  await listCandidates(db, 3_600, ["external"]);
+  const { db: explaining, plans } = explained(db);
+  await listCandidates(explaining, 3_600, ["external"]);
   const gateways = plans.flatMap(scansOf).filter((scan) => scan["Relation Name"] === "nat_gateway");
   expect(gateways.map((scan) => [scan["Node Type"], scan["Actual Loops"]])).toEqual([["Index Only Scan", 20]]);
-  expect(read(plans).again).toEqual([]);
+  expect(tablesRead(plans).again).toEqual([]);
 }, LIMIT_MS);

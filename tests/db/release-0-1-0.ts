@@ -11,15 +11,18 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 const LAST_MIGRATION = 35;
 
 /** Creates a database with the migrations of release 0.1.0. */
-export async function databaseOfRelease010(): Promise<FreshDatabase> {
+export const databaseOfRelease010 = (): Promise<FreshDatabase> => databaseOfMigration(LAST_MIGRATION);
+
+/** Creates a database with the migrations up to this number, and without functions. */
+export async function databaseOfMigration(last: number): Promise<FreshDatabase> {
   const database = await emptyDatabase();
-  const folder = await temporaryFolder("release-0-1-0");
+  const folder = await temporaryFolder("migrations");
   try {
     const path = join(folder.path, "migrations");
     await mkdir(path);
     for (const { name, number } of await readMigrations()) {
       const from = new URL(`../../migrations/${name}`, import.meta.url);
-      if (number <= LAST_MIGRATION) await copyFile(from, join(path, name));
+      if (number <= last) await copyFile(from, join(path, name));
     }
     await migrate(database.url, { folder: pathToFileURL(`${path}/`) });
     return database;
