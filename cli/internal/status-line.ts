@@ -1,5 +1,5 @@
 // Shows the progress of a long call on stderr: on a terminal in one line that is rewritten in place, otherwise in a new
-// line for each change. Shows nothing if a program reads the output (Output.json).
+// line for each change. Shows nothing if a program reads the output, or with -q.
 import type { Io } from "./io.ts";
 import { plainText } from "./plain-text.ts";
 import { fitted } from "./table.ts";
@@ -13,8 +13,9 @@ export type StatusLine = {
 
 const ERASE = "\r\u001b[K";
 
-export function statusLine({ environment: { stderr }, json }: Pick<Io, "environment" | "json">): StatusLine {
-  if (json) return { show: () => {}, clear: () => {} };
+export function statusLine({ environment, json, is_data }: Pick<Io, "environment" | "json" | "is_data">): StatusLine {
+  if (json || is_data) return { show: () => {}, clear: () => {} };
+  const { stderr } = environment;
   let last = "";
   return {
     show: (text, before = "") => {

@@ -249,7 +249,7 @@ export const SETTINGS = {
     ).max(100),
     default: [],
     restart_required: false,
-    description: "OpenSSH public keys that may log in as root on every node with QEMU",
+    description: "OpenSSH public keys that may log in as root on nodes. Only nodes with QEMU follow later changes",
   },
   "network.resolvers": {
     schema: z.array(z.union([z.ipv4(), z.ipv6()], { error: "must be an IP address" })).max(RESOLVERS_MAX),

@@ -78,8 +78,7 @@ export async function operateSilently(io: TenantIo, start: Start, signal: AbortS
 async function longRequest<T>(io: TenantIo, request: Request): Promise<T> {
   const line = statusLine(io);
   const started_ms = Date.now();
-  const is_shown = io.environment.stderr.isTTY && !io.is_data;
-  const clock = is_shown
+  const clock = io.environment.stderr.isTTY
     ? setInterval(
       () => line.show("waiting for the server", `[${Math.floor((Date.now() - started_ms) / 1_000)} s] `),
       PERIOD_MS,

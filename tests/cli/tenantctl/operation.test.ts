@@ -105,6 +105,12 @@ test("--wait repeats the request with the same Idempotency-Key and shows the pro
   expect([quiet.err(), JSON.parse(quiet.out())]).toEqual(["", INSTANCE]);
 });
 
+test("--wait with -q shows no progress", async () => {
+  const { server } = serverWith([ACCEPTED, RUNS, DONE]);
+  const ran = await tenantctl([...START, "--wait", "-q"], { env: SCOPED, server });
+  expect([ran.code, ran.err()]).toEqual([0, ""]);
+});
+
 test.each([
   [GONE, "instance deleted"],
   [{ status: 503, body: { message: "no database" } }, `the state of instance ${INSTANCE.id} is not known now`],
