@@ -55,9 +55,10 @@ export function run(): AnyCommand {
     .requiredOption("--endpoint <url>", "address of the control plane")
     .requiredOption("--state-dir <folder>", "directory for the agent's key and state; must persist across restarts")
     .addOption(
-      oneOf("--driver <name>", "driver of the machine; auto: qemu where it works", DRIVERS).default(
-        "simulated" as const,
-      ),
+      oneOf("--driver <name>", "how to run VMs; auto: qemu if this machine can run it, else simulated", DRIVERS)
+        .default(
+          "simulated" as const,
+        ),
     )
     .option(
       "--server-uuid <uuid>",

@@ -106,7 +106,7 @@ export function Operation({ id }: { readonly id: string }) {
   useActions(
     operation === undefined || !isOperator() ? [] : [{
       title: "Abandon",
-      notice: "Rolls the operation back. A running step is not interrupted.",
+      notice: "Cancels the current step and undoes the earlier steps.",
       isDangerous: true,
       refused: rootOnly() ?? (canEnd ? null : `The operation has ended: ${words(operation.state)}`),
       cli: () => opsctl("operation abandon", [id]),

@@ -66,8 +66,8 @@ export type ClaimBody = z.input<typeof ClaimBody>;
 export const ClaimView = z.object({
   job: Job.nullable(),
   tombstones: z.array(Job).describe(
-    `Cancelled and expired jobs. Before any other work, the node undoes its work for each of them and confirms the ` +
-      `undo. At most the oldest ${TOMBSTONES_PER_CLAIM}; while there are more, \`job\` is null`,
+    `Cancelled and expired jobs. The node undoes its work for each of them and confirms the undo before it starts ` +
+      `another job for the same object. At most the oldest ${TOMBSTONES_PER_CLAIM}; while there are more, \`job\` is null`,
   ),
   consoles: z.array(ConsoleCall).optional().describe(
     "Console calls. For each call, the node at once opens a WebSocket to GET /v1/agent/consoles/{session_id}",

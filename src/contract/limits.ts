@@ -440,8 +440,8 @@ export const TOMBSTONES_PER_CLAIM = 100;
 /** Characters of the name of a job's current step. */
 export const JOB_STEP_CHARS_MAX = 255;
 /**
- * How long an operation waits for its node if no request waits for the operation. After this time the operation is
- * stuck.
+ * How long an operation waits for its node if no request waits for the operation. After this time its step fails, and
+ * its earlier steps are undone. If an undo fails in this way, the operation is stuck.
  */
 export const NODE_WAIT_MS = 24 * 60 * 60 * 1_000;
 /**

@@ -37,7 +37,7 @@ export function agentJobRoutes(app: App, deps: Deps): void {
     ...rights(deps, "AgentClaim"),
     ...ASKS,
     request: { body: jsonBody(ClaimBody) },
-    responses: answers(ClaimView, "A job or null, and the tombstones. Apply the tombstones first"),
+    responses: answers(ClaimView, "A job or null, and the tombstones"),
   });
   app.openapi(claimRoute, async (c) => {
     const { claimed_by, wait, running_jobs, known_consoles } = c.req.valid("json");
@@ -100,7 +100,7 @@ export function agentJobRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Report the outcome of a job",
     description: "Before a node reports a failure, it undoes what it did for the job. 409 when the job has already " +
-      "ended: the agent ignores this answer, since it gets a job that it must undo as a tombstone.",
+      "ended. The agent ignores a 409: if it must undo the job, it also gets the job as a tombstone.",
     ...rights(deps, "AgentComplete"),
     request: { params: JobParam, body: jsonBody(JobEndBody) },
     responses: answers(Job, "The job"),

@@ -42,7 +42,8 @@ export function idpRoutes(app: App, deps: Deps): void {
       "From now on the server accepts tokens of the issuer that are signed with RS256, ES256 or EdDSA and are for " +
       "the audience or the client. The users named in the tokens are members of the tenant. The first token makes " +
       "the server read the OpenID discovery of the issuer, without redirects, from a public address or from a " +
-      "network in the setting `fetch.allowed_private`. 400 if the host of `issuer_url` is a private address.",
+      "network in the setting `fetch.allowed_private`. 400 if the host of `issuer_url` is a private " +
+      "address outside these networks.",
     ...rights(deps, "TenantIdpSet", atTenant),
     request: { params, body: jsonBody(IdpBody) },
     responses: answersCreated(Idp, "The identity provider, without its secret"),

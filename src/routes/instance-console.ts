@@ -145,8 +145,8 @@ export function instanceConsoleRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Read the log of the serial console",
     description:
-      "The last 1 MiB that the machine wrote to its serial console, unchanged. The node keeps this output in memory, " +
-      "until the machine is deleted or the node's agent restarts. 502 if the node does not answer.",
+      "The last 1 MiB that the machine wrote to its serial console, unchanged. The node keeps this output in memory " +
+      "until the next start of the instance or of the node's agent. 502 if the node does not answer.",
     ...rights(deps, "InstanceConsoleLog", atInstance),
     ...refuses(409, 502),
     request: { params },

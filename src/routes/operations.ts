@@ -89,7 +89,8 @@ export function operationRoutes(app: App, deps: Deps): void {
     path: "/v1/operations/{id}/abandon",
     tags,
     summary: "Roll back an operation",
-    description: "A running operation is rolled back from its current step. A stuck operation retries its undo.",
+    description: "Cancels the job of the current step, and undoes the earlier steps. A stuck operation repeats its " +
+      "undo. An abandoned drain or evacuation begins no more moves, and moves no instance back.",
     ...rights(deps, "OperationsAbandon"),
     request: { params: z.object({ id: Uuid }) },
     responses: answers(OperationView, "The operation"),

@@ -89,7 +89,7 @@ function rename(): AnyCommand {
 function remove(): AnyCommand {
   return deleteCommand(
     "delete",
-    "Delete a profile and its credential from this machine; the API key stays valid",
+    "Delete a profile and its credential from this machine; its API key or session stays valid",
     "lab",
   )
     .argument(...PROFILE_ARGUMENT)
