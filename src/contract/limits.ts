@@ -112,6 +112,11 @@ export const LOG_RETENTION_S_MIN = 2_592_000;
 /** Seconds after which audit events move to the archive: 90 days by default, and never less than a day. */
 export const AUDIT_ARCHIVE_AFTER_S_DEFAULT = 7_776_000;
 export const AUDIT_ARCHIVE_AFTER_S_MIN = 86_400;
+/**
+ * The most seconds for which a setting keeps records: 100 years, which is more than any rule about records asks for. A
+ * time that is some thousand years ago is not a timestamp of PostgreSQL, so a query for older records would fail.
+ */
+export const RETENTION_S_MAX = 3_155_760_000;
 /** Seconds for which an expired API key is kept before it is deleted: 30 days by default, and never less than a day. */
 export const API_KEY_RETENTION_S_DEFAULT = 2_592_000;
 export const API_KEY_RETENTION_S_MIN = 86_400;

@@ -20,6 +20,7 @@ import {
   RESERVOIR_ENABLED_DEFAULT,
   RESERVOIR_PERCENT_DEFAULT,
   RESOLVERS_MAX,
+  RETENTION_S_MAX,
   SAGA_RETENTION_S_DEFAULT,
   SESSION_LIFETIME_S_DEFAULT,
   WEB_SESSION_IDLE_S_DEFAULT,
@@ -133,35 +134,34 @@ export const SETTINGS = {
     description: "Reservoir of nodes without an override, as a fraction of physical memory; the node clamps it",
   },
   "saga.retention_secs": {
-    schema: seconds(3_600, Number.MAX_SAFE_INTEGER),
+    schema: seconds(3_600, RETENTION_S_MAX),
     default: SAGA_RETENTION_S_DEFAULT,
     restart_required: true,
     description: "Seconds that finished operations are kept, at least 2 days, so that a repeated request gets its " +
       "first answer; stuck operations are kept forever",
   },
   "log.retention_secs": {
-    schema: seconds(LOG_RETENTION_S_MIN, Number.MAX_SAFE_INTEGER),
+    schema: seconds(LOG_RETENTION_S_MIN, RETENTION_S_MAX),
     default: LOG_RETENTION_S_DEFAULT,
     restart_required: false,
     description: "Seconds that the transitions of records are kept. The last transition of each record is kept " +
       "forever. A transition with an audit entry is kept at least until the entry is archived",
   },
   "audit.archive_after_secs": {
-    schema: seconds(AUDIT_ARCHIVE_AFTER_S_MIN, Number.MAX_SAFE_INTEGER),
+    schema: seconds(AUDIT_ARCHIVE_AFTER_S_MIN, RETENTION_S_MAX),
     default: AUDIT_ARCHIVE_AFTER_S_DEFAULT,
     restart_required: false,
     description: "Seconds after which audit events move to the archive, where they stay readable and verifiable",
   },
   "api_key.retention_secs": {
-    schema: seconds(API_KEY_RETENTION_S_MIN, Number.MAX_SAFE_INTEGER),
+    schema: seconds(API_KEY_RETENTION_S_MIN, RETENTION_S_MAX),
     default: API_KEY_RETENTION_S_DEFAULT,
     restart_required: false,
-    description:
-      "Seconds that an expired API key is kept and listed before it is deleted; the key of a node is never " +
-      "deleted for its age",
+    description: "Seconds that an expired API key is kept and listed before it is deleted; the key of a node is " +
+      "never deleted for its age",
   },
   "webhook.retention_secs": {
-    schema: seconds(WEBHOOK_RETENTION_S_MIN, Number.MAX_SAFE_INTEGER),
+    schema: seconds(WEBHOOK_RETENTION_S_MIN, RETENTION_S_MAX),
     default: WEBHOOK_RETENTION_S_DEFAULT,
     restart_required: false,
     description: "Seconds that delivered and dead deliveries of webhooks are kept",

@@ -1,4 +1,5 @@
 // Reads the effective settings. The environment overrides the stored value, which overrides the default.
+import { z } from "zod";
 import type { StoredSettings } from "../../actors/setting/reads.ts";
 import { type SettingKey, SETTINGS, settingVariable } from "../contract/settings.ts";
 import type { PlacementProfiles } from "../contract/placement-profiles.ts";
@@ -27,7 +28,7 @@ export function createSettings(readStored: () => Promise<StoredSettings>, env: E
 
   function viewOf(key: SettingKey, stored: StoredSettings): SettingView {
     const { default: standard, restart_required, description } = SETTINGS[key];
-    const own = stored.has(key) ? stored.get(key) : standard;
+    const own = stored.has(key) ? withinMaximum(key, stored.get(key)) : standard;
     return {
       key,
       value: shadowing.has(key) ? shadowing.get(key) : own,
@@ -179,6 +180,13 @@ export function createSettings(readStored: () => Promise<StoredSettings>, env: E
     placement,
     shadowed: [...shadowing.keys()],
   };
+}
+
+/** Returns a stored value, but at most the maximum of its setting: an earlier release may have accepted more. */
+function withinMaximum(key: SettingKey, value: unknown): unknown {
+  const schema: z.ZodType = SETTINGS[key].schema;
+  if (typeof value !== "number" || !(schema instanceof z.ZodNumber)) return value;
+  return Math.min(value, schema.maxValue ?? Infinity);
 }
 
 function fromVariable(key: SettingKey, text: string): unknown {

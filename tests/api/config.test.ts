@@ -23,6 +23,7 @@ const PROFILES = {
   profiles: [{ name: "mine", description: "d", builtin: false, weights: { "score-ram-headroom": 10 } }],
 };
 
+const CENTURY_S = 3_155_760_000;
 const NIC_LIMITS = { cpu_max: 2, connections_max: 16, packets_per_second_max: 100, bytes_per_second_max: 16_384 };
 const NIC_LIMITS_MAX = {
   cpu_max: 2,
@@ -47,7 +48,11 @@ const KEYS: readonly [string, unknown, boolean, readonly unknown[], readonly unk
   ["imds.hop_limit_default", 1, true, [1, 64], [0, 65, 1.5]],
   ["reservoir.enabled_default", true, false, [false], [1]],
   ["reservoir.percent_default", 0.8, false, [0, 1, 1.7, -1], ["0.8", null]],
-  ["saga.retention_secs", 2_592_000, true, [3_600], [0, 3_599]],
+  ["saga.retention_secs", 2_592_000, true, [3_600, CENTURY_S], [0, 3_599, CENTURY_S + 1]],
+  ["log.retention_secs", 31_536_000, false, [2_592_000, CENTURY_S], [0, 2_591_999, CENTURY_S + 1]],
+  ["audit.archive_after_secs", 7_776_000, false, [86_400, CENTURY_S], [0, 86_399, CENTURY_S + 1]],
+  ["api_key.retention_secs", 2_592_000, false, [86_400, CENTURY_S], [0, 86_399, CENTURY_S + 1]],
+  ["webhook.retention_secs", 604_800, false, [3_600, CENTURY_S], [0, 3_599, CENTURY_S + 1]],
   ["placement.profiles", expect.objectContaining({ active: "spread" }), false, [PROFILES], [
     { ...PROFILES, active: "absent" },
     { active: "x", profiles: [] },
@@ -143,6 +148,13 @@ test("a body without value, or with unknown fields, gets 400", async () => {
   expect((await t.call("PUT", at("imds.enabled_default"), { body: {} })).status).toBe(400);
   const answer = await t.call("PUT", at("imds.enabled_default"), { body: { value: false, default: false } });
   expect(answer).toMatchObject({ status: 400, body: { message: expect.stringContaining("default") } });
+});
+
+test("the error about a retention that is too long names the field and the maximum", async () => {
+  expect(await set("api_key.retention_secs", Number.MAX_SAFE_INTEGER)).toMatchObject({
+    status: 400,
+    body: { message: `value: must be <= ${CENTURY_S}` },
+  });
 });
 
 test("setting and resetting a value are audited; a refused request is not", async () => {
