@@ -55,8 +55,8 @@ export function announceAgain(s: On<"awaiting_setup">, m: Msg<"announce">, now: 
 }
 
 /**
- * Updates the last heartbeat, and admits boot records. Ignores the description: once a node no longer awaits setup, its
- * description comes from other messages.
+ * Updates the last heartbeat, and admits boot records. Ignores the description in the message, because only a node that
+ * awaits setup takes its description from announces.
  */
 export function announceKnown(s: CnState, m: Msg<"announce">, now: Date): Out<CnState> {
   if (isStranger(s, m)) return conflicting(s, m, now);

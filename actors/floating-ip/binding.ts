@@ -120,8 +120,9 @@ const NOT_LIVE = conflict("the node is not live");
 
 /**
  * Without this guard, two nodes could answer for the address. A node that is not live does not count, so an address can
- * be moved away from a dead node. A release from the same NIC by the node itself also counts until it has ended: with
- * the new binding, the node's documents again give the NIC the address, so the release would fail.
+ * be moved away from a dead node. The guard also refuses while the same node still releases the address from the same
+ * NIC. That release waits for a document without the address, and the new binding would put the address into every
+ * later document.
  */
 function released({ id: floating_ip_id }: AtRest, { nic_id, host_cn_uuid: server_uuid }: Binding): Condition {
   const text = `${stillHeld({ id: floating_ip_id })}; try again in a minute`;

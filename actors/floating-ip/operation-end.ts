@@ -97,8 +97,9 @@ export function restore(s: Busy, { operation_id, reason }: Msg<"restore">, now: 
 }
 
 /**
- * The node of a failed attach may have applied a document with the address: see servedNic. The job ends when the node
- * has applied a newer document. No operation waits for the job.
+ * After a failed attach, enqueues a job with which the new node releases the address. The node may have applied a
+ * document with the address (see servedNic), and the job ends when it has applied a document without the address. No
+ * operation waits for the job.
  */
 function releasedByNew(s: Busy): With[] {
   if (s.state !== "attaching" || s.from !== null || s.to === null) return [];

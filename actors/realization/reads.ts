@@ -1,10 +1,10 @@
 // Finds how much of each VPC its nodes have applied (docs/networking.md, "Realizations"). The nodes of a VPC are the
 // hosts of its NICs, and a VPC can have 100,000 NICs. So the process remembers, for each VPC and generation, how many
 // nodes the VPC has and which of these nodes were pending. While the generation is the same, the VPC has the same nodes
-// (db/network-content.ts), and the reports alone show what the nodes have applied: a node whose report is `applied` at
-// the newest generation has the document of this generation, so it is a node of the VPC. If the remembered nodes and
-// the reports do not add up, or a node became pending again, the NICs are read. Reports are never remembered, so no
-// answer shows something as applied that is not.
+// (db/network-content.ts). The reports alone then show what the nodes have applied, because only a node of the VPC can
+// report `applied` at the newest generation. If the applied and the pending nodes together are not as many as the
+// remembered nodes, or if a node became pending again, the NICs are read. The reports themselves are read for each
+// answer, so every answer is current.
 import { type Kysely, sql } from "kysely";
 import type { RealizationStatus } from "../../src/contract/enums.ts";
 import { REALIZATIONS_IN_LIST_MAX, REALIZATIONS_MAX } from "../../src/contract/limits.ts";
@@ -54,8 +54,8 @@ const PENDING_KNOWN_MAX = 200;
 /** The most VPCs that a process remembers. The oldest is forgotten first. */
 const VPCS_KNOWN_MAX = 1_000;
 /**
- * After this time the NICs are read again: a standby that takes over may lack the last changes, so it can count a
- * generation that the process knows for a second time.
+ * After this time in seconds, the NICs are read again. The reason is a failover: the new primary may lack the last
+ * changes, and then uses the number of a remembered generation for other changes.
  */
 const KNOWN_S = 30;
 
@@ -103,7 +103,7 @@ const NODE = sql.raw(`jsonb_build_object(
   'server_uuid', server_uuid, 'generation', generation, 'status', status, 'message', message,
   'reported_at', reported_at)`);
 
-/** Reads the reports of VPCs whose nodes are known. Leaves out a VPC if the reports need other nodes. */
+/** Reads the reports of VPCs whose nodes are known. Leaves out a VPC whose nodes must be read again. */
 async function findKnown(
   db: Db,
   known: readonly (Known & { readonly id: string })[],

@@ -155,7 +155,7 @@ type Asked = {
 
 /**
  * Returns the client of the packet. If the packet is a REQUEST that does not identify its client, returns the client of
- * the machine's last DISCOVER.
+ * the machine's last DISCOVER, provided that both packets have the same xid.
  */
 function remembered(packet: DhcpPacket, identity: DhcpClient, transactions: Transactions): DhcpClient {
   if (packet.type !== REQUEST || identity.kind !== "plain") return identity;

@@ -37,7 +37,7 @@ export function routerMac(underlay_address: string): string {
 /** Returns the link-local address of a node's routers on the overlay. */
 export function routerAddress(underlay_address: string): string {
   const [a, b, c, d] = octets(underlay_address);
-  // In the form in which the kernel prints it.
+  // formatIp returns the same text as the kernel prints, so that the two can be compared.
   return formatIp(parseIp(`fe80::be:${a}${b}:${c}${d}`)!);
 }
 

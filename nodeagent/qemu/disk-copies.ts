@@ -56,9 +56,9 @@ export async function endCopy({ qmp, places, signal }: CopyPorts, snapshot_id: s
 }
 
 /**
- * Ends all copies that an earlier agent left in QEMU, and thaws the guest. Does nothing once the connection has closed:
- * the next connection to the same QEMU ends the copies. It also ends a copy that did not end within `limit_ms`. The
- * caller runs no copy of the VM at the same time.
+ * Ends all copies that an earlier agent left in QEMU, and thaws the guest. Stops without an error when the connection
+ * closes, and skips a copy that does not end within `limit_ms`. The next connection to the same QEMU ends the copies
+ * that are left. The caller must run no copy of the VM at the same time.
  */
 export async function endInterruptedCopies(
   qmp: Qmp,
@@ -86,7 +86,7 @@ export async function endInterruptedCopies(
   }
 }
 
-/** Thaws a guest that an interrupted copy may have frozen. Returns whether the guest has an agent. */
+/** Thaws a guest that an interrupted copy may have frozen. Returns whether the guest agent confirmed this in time. */
 export async function mayThaw(places: VmPlaces): Promise<boolean> {
   const limits = { call_ms: PROBE_LIMIT_MS, freeze_ms: PROBE_LIMIT_MS };
   return await guestAgentAt(places.socket("qga"), limits).thaw().then(() => true, () => false);

@@ -234,7 +234,7 @@ export const ROSTER_ENTRIES_MAX = 10_000;
  */
 export const RACK_NETWORKS_MAX = 1_000;
 export const RACK_RELAYS_MAX = 16;
-/** Kernel arguments of the boot policy: a boot script has 3,500 bytes for all of its text. */
+/** Kernel arguments of enrolment, of one label or of one machine: a whole boot script has at most 3,500 bytes. */
 export const KERNEL_ARGS_MAX = 32;
 /** Parts of one kind, such as drives, in the hardware of a node, and characters of each text. */
 export const HARDWARE_PARTS_MAX = 512;
