@@ -22,8 +22,8 @@ const JOIN_MS = 250;
  */
 const LATE_MS = 2_000;
 /**
- * If the server does not support polls: the pause before the next poll. If the server refused a poll with a report: the
- * time in which polls carry no reports.
+ * The pause before the next poll after the server did not support a poll, and the time in which polls carry no reports
+ * after the server refused a poll with a report.
  */
 const UNSUPPORTED_RETRY_MS = 60_000;
 const NOT_FOUND = 404;

@@ -57,7 +57,7 @@ export function statusLoop(
   let on_its_way = Promise.withResolvers<void>();
   on_its_way.resolve();
 
-  /** Makes a report. Returns null if neither status nor metrics are new, and the last report is younger than `age_ms`. */
+  /** Makes a report. Returns null if status and metrics are not new, and the last report is younger than `age_ms`. */
   async function report(age_ms: number) {
     const status = await driver.status();
     const metrics = await sampler.unsent();

@@ -148,7 +148,7 @@ function viewOf(row: NicRow) {
   return nicView({ ...row, mac: row.mac ?? "", floating_ips: [], created_at: new Date(row.created_at) });
 }
 
-/** An address that the commit allocates. The commit replaces the token by the address. */
+/** An address that the commit allocates. The commit replaces the token with the address. */
 type Taken = { readonly token: string; readonly condition: Condition };
 
 /**

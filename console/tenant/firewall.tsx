@@ -172,7 +172,7 @@ function Changes({ vpc, draft: { base, rows }, now, set }: {
 }
 
 function WouldPass({ ask, answer }: {
-  /** Gets the packet, a sentence that describes a mistake, or null after a change of the form. */
+  /** Called with the packet, or with a sentence that describes a mistake. Called with null when the form changes. */
   readonly ask: (packet: Packet | string | null) => void;
   readonly answer: string | null;
 }) {

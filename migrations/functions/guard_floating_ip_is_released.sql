@@ -1,8 +1,9 @@
--- Returns a node that was seen in the last {live_s} seconds and makes it impossible to attach the floating IP
--- {floating_ip_id} to the NIC {nic_id} of node {server_uuid}; 'true' if there is no such node. Another node may still
--- answer for the address if its release of the address has not ended or has failed, or if it has not undone a claim that
--- was cancelled or expired. The node {server_uuid} itself may still release the address from this NIC. A pending release
--- and a claim to undo count only if the node is approved, because other nodes get no jobs.
+-- Returns a live node that prevents the floating IP {floating_ip_id} from being attached to the NIC {nic_id} of node
+-- {server_uuid}; 'true' if there is no such node. A node is live if it was seen in the last {live_s} seconds. Another
+-- node prevents the attach while it may answer for the address: its release of the address has not ended or has failed,
+-- or it has not undone a claim that was cancelled or expired. The node {server_uuid} itself prevents the attach while
+-- it releases the address from this NIC. A pending release and a claim to undo count only if the node is approved,
+-- because other nodes get no jobs.
 create or replace function guard_floating_ip_is_released(args jsonb) returns text language sql volatile as $$
   select coalesce(
     (select held::text from (

@@ -2,9 +2,9 @@
 -- same transaction. So each event gets exactly one delivery for each webhook that wants it. Returns the number of
 -- events that it read. Only one call at a time does the work. Only permitted changes of objects of a project count as
 -- events. The requests webhook_test and webhook_redeliver do not count, because they only cause deliveries. A webhook
--- gets no event from before its creation, and no event from while it was disabled. The audit events show when
--- a webhook was disabled and enabled, and webhook_queue.enabled is the state at the cursor. If `pending_max` deliveries
--- of a webhook wait already, further deliveries get the state dead at once.
+-- gets no event that happened before its creation, or while it was disabled. The audit events show when a webhook was
+-- disabled and enabled, and webhook_queue.enabled is the state at the cursor. If `pending_max` deliveries of a webhook
+-- wait already, further deliveries get the state dead at once.
 create or replace function webhook_follow(events_max int, pending_max int) returns int language plpgsql volatile as $$
 declare
   from_seq bigint;

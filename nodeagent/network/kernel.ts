@@ -153,8 +153,8 @@ export function kernelNetwork(place: NodePlace, run: Run = runProgram): KernelNe
   async function holdGateways(vni: number, addresses: readonly string[], left_s: number): Promise<void> {
     const namespace = namespaceOf(vni);
     const present = addressesOf(await ip("-n", namespace, "-j", "addr", "show", "dev", EXTERNAL_DEVICE));
-    // The commands of both families run at the same time. The lease may end while they run, and the server waits for
-    // only one command's time limit before it gives the gateways to another node.
+    // The commands of both families run at the same time. The lease may end while they run, and the server then waits
+    // only for the time limit of one command before it gives the gateways to another node.
     await Promise.all(FAMILIES.map((family) => {
       const lines = addresses.filter((each) => familyOf(each) === family).map((each) => leaseLine(each, left_s));
       return batch(["ip", "-n", namespace, `-${family}`], lines);

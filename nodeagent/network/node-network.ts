@@ -34,7 +34,7 @@ export type NodeNetwork = NetworkWaits & {
   restore(): Promise<void>;
   /** Stores and applies a document. Returns null if a newer one is stored, or if it names no VPC or generation. */
   take(document: unknown): Promise<Realization | null>;
-  /** Removes the router of a VPC and its document. The next poll does not list the VPC, which reports the removal. */
+  /** Removes the router and the document of a VPC. The next poll reports the removal, because it omits the VPC. */
   remove(vpc_id: string): Promise<void>;
   acceptNodes(underlay_addresses: readonly string[]): Promise<void>;
   /**

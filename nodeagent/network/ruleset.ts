@@ -202,12 +202,12 @@ const OUTPUT = base("output", "filter hook output priority filter; policy accept
   // With a TTL of 1, metadata does not reach machines behind the guest.
   `ip saddr ${METADATA_IPV4} tcp sport 80 ip ttl set 1`,
   `ip6 saddr ${METADATA_IPV6} tcp sport 80 ip6 hoplimit set 1`,
-  // An ICMP error for a guest of another node. The routers of all nodes have the same IPv4 addresses, so the other
-  // router would drop the error as a packet from itself. The error's source becomes the destination of the packet that
-  // the error is about.
+  // An ICMP error may go to a guest of another node. The routers of all nodes have the same IPv4 addresses, so the
+  // other router would drop an error that this router sends from its own address. Therefore the rule sets the error's
+  // source to the destination of the packet that the error is about.
   `oifname "${OVERLAY_DEVICE}" icmp type { destination-unreachable, time-exceeded } ip saddr set ${ERROR_DESTINATION}`,
-  // The outside gets only the error about a packet that is too large. Other errors would tell it about guests that no
-  // rule allows it to reach.
+  // Hosts outside of the VPC get only the error about a packet that is too large. Other errors would reveal guests that
+  // no rule allows these hosts to reach.
   `oifname "${EXTERNAL_DEVICE}" icmp type time-exceeded counter drop`,
   `oifname "${EXTERNAL_DEVICE}" icmp type destination-unreachable icmp code != ${TOO_LARGE} counter drop`,
   `oifname "${EXTERNAL_DEVICE}" icmpv6 type { destination-unreachable, time-exceeded } counter drop`,

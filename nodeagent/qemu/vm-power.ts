@@ -99,8 +99,8 @@ export function createVmPower({ host, store, network, admit }: PowerOptions): Vm
     await network.attach(confinementName(vm.id), vm.nics);
     // A frozen guest may answer late, so only the VM's next job waits, and not the caller.
     void serialized(vm.id, () => endInterruptedCopies(monitor.qmp, places(vm.id), host)).catch(report(vm.id));
-    // `ended` resolves only once, so a full disk must not lose the end of the run. Between the attempts, other work may
-    // make room.
+    // `ended` resolves only once. So if the disk is full, the agent tries again to record the end of the run. Between
+    // the attempts, other work on the VM can run and free space.
     const record = (end: RunEnd) => serialized(vm.id, () => conclude(vm.id, end, monitor));
     void monitor.ended.then((end) => untilRoom(() => record(end), { signal: host.signal, onFull: report(vm.id) }))
       .catch(report(vm.id));
