@@ -69,13 +69,13 @@ export function run(): AnyCommand {
     .option("--run-dir <folder>", "directory of the VMs' sockets", RUN_DIR)
     .option(
       "--disk-reserve-percent <percent>",
-      "part of the file system to keep free: the disks of VMs take space only when they are written",
+      "percentage of the file system that is not offered to instances",
       wholeNumber(0),
       DISK_RESERVE_PERCENT,
     )
     .option(
       "--nic-tags <tags>",
-      "networks that the machine is connected to, with commas between them; NAME:BRIDGE carries public addresses",
+      "networks of the machine, separated by commas; NAME:BRIDGE for a network with public addresses",
       "admin,external",
     )
     .option("--hostname <name>", "hostname of the machine")

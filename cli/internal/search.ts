@@ -1,4 +1,4 @@
-// Defines the verb `search`, which finds objects of all kinds by name, address or id.
+// Defines the verb `search`, which finds objects of several kinds by name, address or id.
 import { SEARCH_HITS_MAX } from "../../src/contract/limits.ts";
 import type { SearchHit } from "../../src/contract/search.ts";
 import { type AnyCommand, listCommand } from "../framework.ts";

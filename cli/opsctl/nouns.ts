@@ -37,7 +37,7 @@ const SUMMARIES = {
   apply: "Create and change the records of a site as a manifest describes them",
   diff: "Show what apply would change; exit code 1 if it would change something",
   export: "Print the records of the site as a manifest",
-  search: "Find objects of all kinds by name, address or id",
+  search: "Find nodes, instances, VPCs and other objects by name, address or id",
   api: "Send one request to any route, with the saved endpoint and credential",
   session: "Your sessions, of programs and of the web console",
   profile: "Profiles of this machine: endpoints and credentials",

@@ -155,7 +155,7 @@ export const NOUNS: readonly Noun[] = [
   },
   {
     name: "search",
-    summary: "Find objects of the tenant by name, address or id",
+    summary: "Find instances, VPCs and other objects of the tenant by name, address or id",
     load: async (summary) => {
       const [{ search }, { withIo }] = await Promise.all([import("../internal/search.ts"), import("./open-io.ts")]);
       return search(summary, withIo);

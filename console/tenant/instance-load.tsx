@@ -30,7 +30,7 @@ export function InstanceLoadCharts({ id, name, by }: Shown) {
   return (
     <>
       {refusal !== undefined && <Problem refusal={refusal} />}
-      {data?.simulated === true && <p class="dim">The node is simulated, so these values are invented.</p>}
+      {data?.simulated === true && <p class="dim">The node is simulated and generated these values.</p>}
       {data?.samples.length === 0 && <p class="dim">No load yet: the first {by} has not ended.</p>}
       {data !== undefined && data.samples.length > 0 && <Charts samples={data.samples} />}
       <AsCommand line={tenantctl("instance load", [name], { "--by": by })} />

@@ -22,7 +22,7 @@ export const MachineMetrics = z.object({
   disk_written_bytes: bytes,
   network_received_bytes: bytes.describe("The sum over all NICs, since the machine started"),
   network_sent_bytes: bytes,
-  simulated: z.literal(true).optional().describe("True if the node invented the values"),
+  simulated: z.literal(true).optional().describe("True if the node is simulated and generated the values"),
 });
 export type MachineMetrics = z.infer<typeof MachineMetrics>;
 
@@ -75,7 +75,7 @@ export type LoadSample = z.infer<typeof LoadSample>;
 export const InstanceLoad = z.object({
   instance_id: z.string(),
   by: z.enum(LOAD_STEPS),
-  simulated: z.boolean().describe("Whether the node invented some of the values"),
+  simulated: z.boolean().describe("Whether a simulated node generated some of the values"),
   samples: z.array(LoadSample),
 });
 export type InstanceLoad = z.infer<typeof InstanceLoad>;

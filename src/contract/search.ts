@@ -1,4 +1,4 @@
-// Defines the schemas of the search for objects of all kinds.
+// Defines the schemas of the search for objects of several kinds.
 import { z } from "zod";
 import { SEARCH_KINDS } from "./enums.ts";
 

@@ -35,7 +35,7 @@ export function instanceMetricsRoutes(app: App, deps: Reads): void {
     summary: "Read the load of an instance by the minute or by the hour",
     description:
       "Averages of the processor, memory, disks and network. The load of a minute appears within two minutes after " +
-      "the minute's end. Nodes with the simulated driver report made-up values.",
+      "the minute's end. Simulated nodes report generated values.",
     ...rights(deps, "InstanceLoad", atRow("instance", "instance_id")),
     request: { params: z.object({ instance_id: Uuid }), query: LoadQuery },
     responses: answers(InstanceLoad, "The load, oldest first"),

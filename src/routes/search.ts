@@ -1,5 +1,5 @@
-// Defines the routes for the search for objects of all kinds. Operators search the fleet and all tenants; other callers
-// search their own tenant.
+// Defines the routes for the search for objects of several kinds. Operators search the fleet and all tenants; other
+// callers search their own tenant.
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
 import { callerOf } from "../auth/authorize.ts";
