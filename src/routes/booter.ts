@@ -94,8 +94,9 @@ export function booterRoutes(app: App, deps: Deps): void {
       "inventory. For other nodes only last_seen changes. If no announced network port is a known port of the node, " +
       "the server refuses the announcement and shows it as a conflict on the node. The server does the same if " +
       "`mac`, with which the machine logs in to the AMQP broker, is not a known port of the node. Discovered boot " +
-      "records of the announced ports enroll if a service_tag entry matches the serial number. With `started`, a " +
-      "setup run whose bundle was already fetched ends as failed: the machine restarted before the run ended.",
+      "records of the announced ports enroll if auto_enroll is on and a service_tag entry matches the serial " +
+      "number. With `started`, a setup run whose bundle was already fetched ends as failed: the machine restarted " +
+      "before the run ended.",
     ...rights(deps, "CnAnnounce"),
     ...REPEATABLE,
     request: { body: jsonBody(AnnounceBody.extend({ mac: Mac.nullish() })) },
