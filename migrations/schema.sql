@@ -1484,9 +1484,9 @@ AS $function$
          left join ended_vpc e on e.vpc_id = r.vpc_id
          left join nic n on n.id = (j.payload->>'nic_id')::uuid
         where r.server_uuid = j.target_cn
-          and case when n.id is not null then r.vpc_id = n.vpc_id
-                   else coalesce(coalesce(v.project_id, e.project_id) =
-                                 (select project_id from floating_ip where id = of_floating_ip), true) end
+          and coalesce(r.vpc_id = coalesce((j.payload->>'vpc_id')::uuid, n.vpc_id),
+                       coalesce(v.project_id, e.project_id) =
+                       (select project_id from floating_ip where id = of_floating_ip), true)
           and (r.applied_until >= j.completed_at) is not true
           -- Reports that release 0.1.0 stored have no applied_until, so generations are compared. The right side is the
           -- generation at the end of the job. It is too high if maintenance has folded changes since.
@@ -6274,9 +6274,13 @@ create view floating_ip_loaded as
     f.prior_cn,
     f.reclaimed_as,
     f.labels,
-    s.vlan_id
-   FROM (floating_ip f
-     LEFT JOIN external_subnet s ON ((s.id = f.network_id)));
+    s.vlan_id,
+    n.vpc_id AS attached_vpc_id,
+    p.vpc_id AS prior_vpc_id
+   FROM (((floating_ip f
+     LEFT JOIN external_subnet s ON ((s.id = f.network_id)))
+     LEFT JOIN nic n ON ((n.id = f.attached_to)))
+     LEFT JOIN nic p ON ((p.id = f.prior_nic_id)));
 
 create view instance_loaded as
  SELECT i.id,

@@ -28,6 +28,7 @@ import {
   type Detaching,
   fieldsOf,
   type FloatingIpState,
+  named,
   operationKind,
 } from "./state.ts";
 import { floatingIpView } from "./view.ts";
@@ -36,11 +37,11 @@ type Msg<T extends FloatingIpMessage["type"]> = Of<FloatingIpMessage, T>;
 type Parts = readonly Part<FloatingIpState>[];
 
 export function attach(s: AtRest, m: Msg<"attach">, now: Date): Out<FloatingIpState> {
-  const { nic_id, instance_id, host_cn_uuid, operation_id, limit_ms } = m;
+  const { nic_id, instance_id, vpc_id, host_cn_uuid, operation_id, limit_ms } = m;
   if (host_cn_uuid === null) {
     return refuse(conflict(`instance ${instance_id} is not placed on a CN yet; wait for its creation to end`));
   }
-  const to = { nic_id, instance_id, host_cn_uuid };
+  const to = { nic_id, instance_id, host_cn_uuid, vpc_id };
   const from = bindingOf(s);
   const stays = from?.nic_id === nic_id;
   const generation = s.generation + (stays ? 0 : 1);
@@ -72,7 +73,7 @@ export function attach(s: AtRest, m: Msg<"attach">, now: Date): Out<FloatingIpSt
         done: { [FLOATING_IP_ATTACH.bound]: to },
         about: [to, from],
       }),
-      noted(s, "floating_ip_attach", { ...to, from_nic_id: from?.nic_id ?? null, operation_id }),
+      noted(s, "floating_ip_attach", { ...named(to), from_nic_id: from?.nic_id ?? null, operation_id }),
     ];
   };
   return stays ? go<FloatingIpState>(next, ...partsFor(null)) : releasing(s, next, partsFor);
@@ -94,7 +95,7 @@ export function detach(s: AtRest, m: Msg<"detach">, now: Date): Out<FloatingIpSt
         done: { [FLOATING_IP_DETACH.begun]: from },
         about: [from],
       }),
-      noted(s, "floating_ip_detach", { ...from, operation_id }),
+      noted(s, "floating_ip_detach", { ...named(from), operation_id }),
     ];
   });
 }

@@ -45,6 +45,8 @@ export type FloatingIpMessage =
     readonly type: "attach";
     readonly nic_id: string;
     readonly instance_id: string;
+    /** The VPC of the NIC. */
+    readonly vpc_id: string;
     /** The node of the instance. */
     readonly host_cn_uuid: string | null;
     readonly operation_id: string;

@@ -14,6 +14,7 @@ import {
   type Detaching,
   fieldsOf,
   type FloatingIpState,
+  named,
   operationKind,
 } from "./state.ts";
 
@@ -26,7 +27,7 @@ export function attached(s: Attaching, { operation_id }: Msg<"attached">, now: D
   return go<FloatingIpState>(
     { ...atRest(s, s.to), updated_at: now },
     ...unbound(s, s.from?.instance_id, s.to.instance_id),
-    noted(s, "floating_ip_attached", { ...s.to, operation_id }),
+    noted(s, "floating_ip_attached", { ...named(s.to), operation_id }),
   );
 }
 
@@ -35,7 +36,7 @@ export function detached(s: Detaching, { operation_id }: Msg<"detached">, now: D
   return go<FloatingIpState>(
     { ...atRest(s, null), updated_at: now },
     ...unbound(s, s.from?.instance_id, undefined),
-    noted(s, "floating_ip_detached", { ...s.from, operation_id }),
+    noted(s, "floating_ip_detached", { ...named(s.from), operation_id }),
   );
 }
 

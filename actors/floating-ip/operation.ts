@@ -49,14 +49,15 @@ export function claimOrder(bound: Bound, to: Binding & { readonly generation: nu
 
 /**
  * Returns the job with which the node releases the address. The job does nothing if the node has since bound the
- * address to another NIC or with a later generation.
+ * address to another NIC or with a later generation. The NIC may be deleted before the node gets the job, so the job
+ * names the VPC, whose router may have the address.
  */
 export function releaseOrder(bound: Bound, from: Binding & { readonly generation: number }): Order {
-  const { host_cn_uuid: hosted_cn, nic_id, instance_id, generation } = from;
+  const { host_cn_uuid: hosted_cn, nic_id, instance_id, generation, vpc_id = null } = from;
   return {
     kind: "fip_release",
     target_cn: hosted_cn,
-    payload: { ...bound, hosted_cn, nic_id, instance_id, generation },
+    payload: { ...bound, hosted_cn, nic_id, instance_id, generation, vpc_id },
   };
 }
 

@@ -24,12 +24,15 @@ export type FloatingIpRow = FloatingIpFields & {
   readonly prior_cn: string | null;
   /** The job that an operation waits for while it rolls back. */
   readonly reclaimed_as: string | null;
+  /** The VPCs of the two NICs. */
+  readonly attached_vpc_id?: string | null;
+  readonly prior_vpc_id?: string | null;
 };
 
 export function stateOf(row: FloatingIpRow): FloatingIpState {
   const { operation_id, operation_kind, reclaimed_as } = row;
-  const bound = binding(row.attached_to, row.attached_instance_id, row.hosted_cn);
-  const prior = binding(row.prior_nic_id, row.prior_instance_id, row.prior_cn);
+  const bound = binding(row.attached_to, row.attached_instance_id, row.hosted_cn, row.attached_vpc_id);
+  const prior = binding(row.prior_nic_id, row.prior_instance_id, row.prior_cn, row.prior_vpc_id);
   if (operation_id === null || operation_kind === null) return atRest(row, bound);
   const [to, from] = operation_kind === "attach" ? [bound, prior] : [null, bound];
   if (reclaimed_as !== null && from !== null) {
@@ -57,6 +60,8 @@ export function rowOf(s: FloatingIpState): FloatingIpRow {
     prior_instance_id: prior?.instance_id ?? null,
     prior_cn: prior?.host_cn_uuid ?? null,
     reclaimed_as: s.state === "reclaiming" ? s.reclaimed_as : null,
+    attached_vpc_id: bound?.vpc_id ?? null,
+    prior_vpc_id: prior?.vpc_id ?? null,
   };
 }
 
@@ -70,8 +75,13 @@ export function servedNic(row: FloatingIpRow): string | null {
   return row.operation_kind === "attach" && row.reclaimed_as === null && begins ? row.attached_to : null;
 }
 
-function binding(nic_id: string | null, instance_id: string | null, host_cn_uuid: string | null): Binding | null {
+function binding(
+  nic_id: string | null,
+  instance_id: string | null,
+  host_cn_uuid: string | null,
+  vpc_id: string | null = null,
+): Binding | null {
   return nic_id === null || instance_id === null || host_cn_uuid === null
     ? null
-    : { nic_id, instance_id, host_cn_uuid };
+    : { nic_id, instance_id, host_cn_uuid, vpc_id };
 }

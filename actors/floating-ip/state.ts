@@ -9,7 +9,16 @@ import type { AddressFamily } from "../../src/contract/enums.ts";
 import type { Labels } from "../../src/contract/labels.ts";
 
 /** A NIC, its instance and the node of the instance. */
-export type Binding = { readonly nic_id: string; readonly instance_id: string; readonly host_cn_uuid: string };
+export type Binding = {
+  readonly nic_id: string;
+  readonly instance_id: string;
+  readonly host_cn_uuid: string;
+  /**
+   * The VPC of the NIC, which the view floating_ip_loaded joins. It is never written. Null if the NIC is deleted, or if
+   * a process of an earlier release began the operation.
+   */
+  readonly vpc_id?: string | null;
+};
 
 /** The columns that have the same meaning in every state. */
 export type FloatingIpFields = {
@@ -99,6 +108,13 @@ export function bindingOf(s: FloatingIpState): Binding | null {
     case "reclaiming":
       return s.operation_kind === "attach" ? s.to : s.from;
   }
+}
+
+/** Returns the binding in the form of audit entries, or null. */
+export function named(binding: Binding | null) {
+  if (binding === null) return null;
+  const { nic_id, instance_id, host_cn_uuid } = binding;
+  return { nic_id, instance_id, host_cn_uuid };
 }
 
 /** Returns the kind of the operation, as audit entries and refusals name it. */

@@ -1,7 +1,7 @@
 -- Lists the nodes that could not release a floating IP and may still answer for it. Such a node's release job failed.
--- Since then, the node has neither applied a newer document of the NIC's VPC nor confirmed that it removed the VPC. If
--- the NIC was deleted, each VPC of the project counts, because the job does not name the VPC. A deleted VPC counts also
--- if its project is not known.
+-- Since then, the node has neither applied a newer document of the NIC's VPC nor confirmed that it removed the VPC. A
+-- job that a process of an earlier release created does not name the VPC. If its NIC was deleted, each VPC of the
+-- project counts. A deleted VPC counts also if its project is not known.
 create or replace function berth_unproven_releases(of_floating_ip uuid) returns setof uuid language sql stable as $$
   select j.target_cn from job j
    where j.payload ? 'floating_ip_id' and j.payload->>'floating_ip_id' = of_floating_ip::text
@@ -18,9 +18,9 @@ create or replace function berth_unproven_releases(of_floating_ip uuid) returns 
          left join ended_vpc e on e.vpc_id = r.vpc_id
          left join nic n on n.id = (j.payload->>'nic_id')::uuid
         where r.server_uuid = j.target_cn
-          and case when n.id is not null then r.vpc_id = n.vpc_id
-                   else coalesce(coalesce(v.project_id, e.project_id) =
-                                 (select project_id from floating_ip where id = of_floating_ip), true) end
+          and coalesce(r.vpc_id = coalesce((j.payload->>'vpc_id')::uuid, n.vpc_id),
+                       coalesce(v.project_id, e.project_id) =
+                       (select project_id from floating_ip where id = of_floating_ip), true)
           and (r.applied_until >= j.completed_at) is not true
           -- Reports that release 0.1.0 stored have no applied_until, so generations are compared. The right side is the
           -- generation at the end of the job. It is too high if maintenance has folded changes since.

@@ -128,7 +128,8 @@ async function attaching(
   if (nic === undefined || nic.project_id !== project_id) return NOT_FOUND;
   const instance = await findInstance(kysely, nic.instance_id);
   if (instance === undefined) return NOT_FOUND;
-  return { type: "attach", nic_id, instance_id: instance.id, host_cn_uuid: instance.host_cn_uuid, ...begins };
+  const { id: instance_id, host_cn_uuid } = instance;
+  return { type: "attach", nic_id, instance_id, vpc_id: nic.vpc_id, host_cn_uuid, ...begins };
 }
 
 /**

@@ -53,7 +53,8 @@ describe("a floating IP", () => {
 
     const freeing = b.detach(ip);
     const release = await b.node.take();
-    expect(release.kind).toEqual({ ...job.kind, kind: "fip_release", hosted_cn: b.node.server_uuid });
+    const { vpc_id } = b.web.nic;
+    expect(release.kind).toEqual({ ...job.kind, kind: "fip_release", hosted_cn: b.node.server_uuid, vpc_id });
     expect(await b.show(ip.id)).toMatchObject(bound(b.web));
     await b.node.complete(release);
     expect(okOf(await freeing)).toMatchObject(UNBOUND);

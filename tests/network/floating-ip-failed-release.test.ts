@@ -178,12 +178,14 @@ describe("a floating IP that a node may still hold", () => {
     okOf(await f.t.call("DELETE", `/v1/instances/${f.web.instance.id}?force=true`));
     await failsRelease();
     await refused();
-    // The node still has a deleted VPC of another tenant, which does not count.
+    // The node has not applied another VPC of the project, and has a deleted VPC of another tenant. Neither counts.
+    const { id: other } = await f.n.vpc();
     const { vpc: { id: foreign } } = await f.otherTenant();
-    await offerDocuments(f.t.db, f.one.server_uuid, [foreign]);
+    await offerDocuments(f.t.db, f.one.server_uuid, [other, foreign]);
     okOf(await f.t.call("DELETE", `/v1/vpcs/${foreign}`));
-    const have = { [foreign]: 1 };
-    expect((await f.poll(f.one, { have: { ...have, [f.vpc.id]: 1 } })).gone.sort()).toEqual([foreign, f.vpc.id].sort());
+    const have = { [foreign]: 1, [other]: 1 };
+    const { gone } = await f.poll(f.one, { have: { ...have, [f.vpc.id]: 1 } });
+    expect(gone.sort()).toEqual([foreign, other, f.vpc.id].sort());
     await refused();
     await f.poll(f.one, { have });
     expect((await f.call("DELETE", path(ip.id))).status).toBe(204);

@@ -25,8 +25,8 @@ const FIELDS = {
   created_at: NOW,
   updated_at: NOW,
 } as const;
-const OLD = { nic_id: "old-nic", instance_id: "old", host_cn_uuid: "old-node" };
-const NEW = { nic_id: "new-nic", instance_id: "new", host_cn_uuid: "new-node" };
+const OLD = { nic_id: "old-nic", instance_id: "old", host_cn_uuid: "old-node", vpc_id: "old-vpc" };
+const NEW = { nic_id: "new-nic", instance_id: "new", host_cn_uuid: "new-node", vpc_id: "new-vpc" };
 const OPERATION = { operation_id: "operation", from: OLD };
 const RECLAIM = { ...OPERATION, state: "reclaiming", reclaimed_as: "job" } as const;
 

@@ -85,7 +85,12 @@ type JobRow = {
 };
 
 /** A NIC to which a floating IP can be attached. */
-export type Bindable = { readonly nic_id: string; readonly instance_id: string; readonly host_cn_uuid: string };
+export type Bindable = {
+  readonly nic_id: string;
+  readonly instance_id: string;
+  readonly vpc_id: string;
+  readonly host_cn_uuid: string;
+};
 
 export type InstanceSagas = Awaited<ReturnType<typeof openInstanceSagas>>;
 
@@ -397,8 +402,11 @@ export async function openInstanceSagas(fixture: InstanceFixture) {
   /** Returns the NICs of two instances that all floating IP cases share, because they do not change the instances. */
   const bindable = async () => shared ??= [await nicOf(await running()), await nicOf(await running())];
   async function nicOf(instance_id: string): Promise<Bindable> {
-    const { rows } = await db.query<{ id: string }>("select id from nic where instance_id = $1", [instance_id]);
-    return { nic_id: rows[0]!.id, instance_id, host_cn_uuid: node };
+    const { rows: [nic] } = await db.query<{ nic_id: string; vpc_id: string }>(
+      "select id as nic_id, vpc_id from nic where instance_id = $1",
+      [instance_id],
+    );
+    return { ...nic!, instance_id, host_cn_uuid: node };
   }
 
   /** Creates a floating IP that is attached to this NIC, or detached. */

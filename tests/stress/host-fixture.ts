@@ -28,6 +28,7 @@ export type Made = {
   readonly id: string;
   readonly node: string;
   readonly nic: string;
+  readonly vpc_id: string;
   readonly disk: string;
 };
 
@@ -79,8 +80,8 @@ export async function newHostFixture(two: TwoEngines, site: Site): Promise<HostF
   return { ...own, nodes, bound_ip, free_ip, restart, restart_job: job.id, instances: { runs, busy, rests } };
 }
 
-export function attachment({ id: instance_id, nic: nic_id, node: host_cn_uuid }: Made, operation_id: string) {
-  return { type: "attach", nic_id, instance_id, host_cn_uuid, operation_id, limit_ms: LIMIT_MS };
+export function attachment({ id: instance_id, nic: nic_id, vpc_id, node: host_cn_uuid }: Made, operation_id: string) {
+  return { type: "attach", nic_id, instance_id, vpc_id, host_cn_uuid, operation_id, limit_ms: LIMIT_MS };
 }
 
 type NewInstance = Omit<HostFixture, "nodes" | "instances" | "bound_ip" | "free_ip" | "restart" | "restart_job"> & {
@@ -92,8 +93,8 @@ async function addInstance(two: TwoEngines, given: NewInstance): Promise<Made> {
   const message = createdInstance(given, two.newId, given.name);
   const id = String(message["id"]);
   await two.make({ kind: "instance", id }, message);
-  const { rows: [made] } = await two.db.query<{ nic: string; disk: string }>(
-    "select n.id as nic, d.id as disk from nic n join disk d using (instance_id) where instance_id = $1",
+  const { rows: [made] } = await two.db.query<{ nic: string; vpc_id: string; disk: string }>(
+    "select n.id as nic, n.vpc_id, d.id as disk from nic n join disk d using (instance_id) where instance_id = $1",
     [id],
   );
   return { id, node: given.node, ...made! };
