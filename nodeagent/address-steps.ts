@@ -13,5 +13,5 @@ export async function bindAddress({ agent: { driver, environment }, job }: JobCo
 export async function releaseAddress({ agent: { driver, environment }, job }: JobContext): Promise<void> {
   const release = releaseOf(job);
   await driver.vms.releaseAddress(release);
-  await driver.network.floatingIpReleased(release.nic_id, text(job, "fip_addr"), environment.signal);
+  await driver.network.floatingIpReleased(release, text(job, "fip_addr"), environment.signal);
 }

@@ -3,6 +3,7 @@ import type { Job } from "../src/contract/job.ts";
 import { EXIT } from "../cli/internal/exit-code.ts";
 import { Failure } from "../cli/internal/failure.ts";
 import type { AddressBinding, AddressRelease } from "./driver.ts";
+import type { ReleasedFrom } from "./network/network-waits.ts";
 
 export function instanceOf(job: Job): string {
   return text(job, "instance_id");
@@ -24,12 +25,14 @@ export function bindingOf(job: Job): AddressBinding {
   };
 }
 
-export function releaseOf({ kind }: Job): AddressRelease {
-  const { floating_ip_id, nic_id, generation } = kind;
+/** Returns the release of an address. A server of an earlier release does not name the VPC of the NIC. */
+export function releaseOf({ kind }: Job): AddressRelease & ReleasedFrom {
+  const { floating_ip_id, nic_id, vpc_id, generation } = kind;
   if (typeof floating_ip_id !== "string") throw new Failure("the job has no floating_ip_id", EXIT.failure);
   return {
     floating_ip_id,
     nic_id: typeof nic_id === "string" ? nic_id : null,
+    vpc_id: typeof vpc_id === "string" ? vpc_id : null,
     generation: typeof generation === "number" ? generation : null,
   };
 }

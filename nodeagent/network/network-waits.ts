@@ -19,6 +19,9 @@ export type Outcome = {
   readonly floating_ips: readonly NicAddress[] | null;
 };
 
+/** The NIC that loses a floating IP. If `nic_id` is null, every NIC loses it. `vpc_id` is null if it is not known. */
+export type ReleasedFrom = { readonly nic_id: string | null; readonly vpc_id: string | null };
+
 export type NetworkWaits = {
   /** Waits until the applied documents contain these NICs. Throws after the limit, and at once if the agent stops. */
   untilApplied(wanted: readonly WantedNic[], signal: AbortSignal): Promise<void>;
@@ -30,7 +33,7 @@ export type NetworkWaits = {
    * Waits until the applied documents no longer give the NIC the floating IP. Throws after RELEASE_WAIT_MS, because the
    * node may then still answer for the address.
    */
-  floatingIpReleased(nic_id: string | null, floating_ip: string, signal: AbortSignal): Promise<void>;
+  floatingIpReleased(from: ReleasedFrom, floating_ip: string, signal: AbortSignal): Promise<void>;
 };
 
 export type NetworkWaitsOptions = {
@@ -94,13 +97,14 @@ export function createNetworkWaits(options: NetworkWaitsOptions): NetworkWaits {
             )
           ),
       ),
-    floatingIpReleased: async (nic_id, floating_ip, signal) => {
+    floatingIpReleased: async ({ nic_id, vpc_id: of_vpc }, floating_ip, signal) => {
       const isOfNic = (nic: Pick<LocalNic, "nic_id">) => nic_id === null || nic.nic_id === nic_id;
-      const hasNic = ({ local_nics }: NetworkDocument) => local_nics.some(isOfNic);
+      const isOwn = ({ vpc_id, local_nics }: NetworkDocument) => vpc_id === of_vpc || local_nics.some(isOfNic);
       const known = (vpc_id: string) => outcomes.get(vpc_id)?.floating_ips ?? null;
       /**
        * Returns a VPC whose router may have the address. After a start, the agent does not know the floating IPs of a
-       * router until it has applied a document. Such a VPC counts unless the NIC is in another VPC.
+       * router until it has applied a document. Such a VPC counts unless the NIC is in another VPC. Otherwise a tenant
+       * whose network cannot be applied would delay the releases of all tenants.
        */
       const vpcThatGives = () => {
         const gives = [...outcomes.keys()].find((vpc_id) =>
@@ -108,8 +112,8 @@ export function createNetworkWaits(options: NetworkWaitsOptions): NetworkWaits {
         );
         if (gives !== undefined) return gives;
         const documents = store.all();
-        const own = documents.some(hasNic) ? documents.filter(hasNic) : documents;
-        return own.find(({ vpc_id }) => known(vpc_id) === null)?.vpc_id;
+        const possible = of_vpc !== null || documents.some(isOwn) ? documents.filter(isOwn) : documents;
+        return possible.find(({ vpc_id }) => known(vpc_id) === null)?.vpc_id;
       };
       await waited(release_limit_ms, signal, () => vpcThatGives() === undefined);
       const vpc_id = isUsed() ? vpcThatGives() : undefined;

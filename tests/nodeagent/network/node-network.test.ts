@@ -19,6 +19,8 @@ const A: TestVpc = {
   routes: [],
 };
 const NIC = { id: "a1", mac: A.machines[0]!.mac, vpc_id: "vpc-4096" };
+/** A release of an address of the NIC. */
+const RELEASE = { nic_id: NIC.id, vpc_id: NIC.vpc_id };
 const SIGNAL = new AbortController().signal;
 
 let folder: TemporaryFolder;
@@ -241,7 +243,7 @@ test("a release of a floating IP waits until the router no longer has the addres
   const network = await open(driverWith(trouble), 200);
   const address = "203.0.113.7";
   const has = { ...A, machines: A.machines.map((each) => ({ ...each, floating_ips: [address] })) };
-  const released = () => network.floatingIpReleased(NIC.id, address, SIGNAL);
+  const released = () => network.floatingIpReleased(RELEASE, address, SIGNAL);
   await network.take(documentOf(has, "n1", 7));
   await expect(released()).rejects.toThrow(
     "this node has not released 203.0.113.7: the document without the address has not arrived",
@@ -279,17 +281,17 @@ describe("an address counts as released only when a document without it has been
     await network.take(documentOf(A, "n1", 7));
     const taken = network.take(documentOf(has, "n1", 8));
     await expect.poll(() => network.have()).toEqual({ [NIC.vpc_id]: 8 });
-    await expect(network.floatingIpReleased(NIC.id, address, SIGNAL)).rejects.toThrow(NOT_RELEASED);
+    await expect(network.floatingIpReleased(RELEASE, address, SIGNAL)).rejects.toThrow(NOT_RELEASED);
     gate.resolve();
     await taken;
     await network.take(documentOf(A, "n1", 9));
-    await network.floatingIpReleased(NIC.id, address, SIGNAL);
+    await network.floatingIpReleased(RELEASE, address, SIGNAL);
   });
 
   test("not after a document with the address failed halfway, even if a newer document fails, too", async () => {
     const trouble: { why: string | null } = { why: null };
     const network = await open(driverWith(trouble), 200);
-    const released = () => network.floatingIpReleased(NIC.id, address, SIGNAL);
+    const released = () => network.floatingIpReleased(RELEASE, address, SIGNAL);
     await network.take(documentOf(A, "n1", 7));
     trouble.why = "nft failed after the addresses were added";
     await network.take(documentOf(has, "n1", 8));
@@ -306,12 +308,30 @@ describe("an address counts as released only when a document without it has been
     const trouble: { why: string | null } = { why: "nft is not installed" };
     const network = await open(driverWith(trouble), 200);
     await network.take(documentOf(gone, "n1", 8));
-    const released = () => network.floatingIpReleased(NIC.id, address, SIGNAL);
+    const released = () => network.floatingIpReleased(RELEASE, address, SIGNAL);
     await expect(released()).rejects.toThrow(`${NOT_RELEASED}: nft is not installed`);
     trouble.why = null;
     await network.retryFailed();
     await released();
   });
+});
+
+test("a release waits for another tenant's network after a restart only if the job of an older server does not name the VPC", async () => {
+  const B: TestVpc = { ...A, vni: 4_097, machines: [machine("b1", "n1", { net: 1, host: 6, vpc: "b" })] };
+  const trouble: { why: string | null } = { why: null };
+  const before = await open(driverWith(trouble));
+  for (const vpc of [{ ...A, machines: [] }, B]) await before.take(documentOf(vpc, "n1", 7));
+  const driver = driverWith(trouble);
+  const failsForB: NetworkDriver["apply"] = (document, ...others) =>
+    document.vni === B.vni ? Promise.reject(new Error("nft is not installed")) : driver.apply(document, ...others);
+  const network = await open({ ...driver, apply: failsForB }, 100);
+  const released = (vpc_id: string | null) =>
+    network.floatingIpReleased({ nic_id: NIC.id, vpc_id }, "203.0.113.7", SIGNAL);
+  await expect(released(NIC.vpc_id), "no document is applied").rejects.toThrow("has not arrived");
+  await network.restore();
+  await released(NIC.vpc_id);
+  await released("a VPC that this node does not have");
+  await expect(released(null)).rejects.toThrow("this node has not released 203.0.113.7: nft is not installed");
 });
 
 test("a NIC does not wait if the server sends no network documents, or on a simulated machine", async () => {
