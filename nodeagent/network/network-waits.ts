@@ -5,6 +5,7 @@ import { EXIT } from "../../cli/internal/exit-code.ts";
 import { Failure } from "../../cli/internal/failure.ts";
 import type { LocalNic, NetworkDocument } from "../../src/contract/network-document.ts";
 import type { DocumentStore } from "./document-store.ts";
+import type { ReleasedAddresses } from "./released-addresses.ts";
 import type { NicAddress } from "./router-addresses.ts";
 import type { WantedNic } from "./vm-nic.ts";
 
@@ -30,8 +31,8 @@ export type NetworkWaits = {
   /** Waits at most FLOATING_IP_WAIT_MS until an applied document gives a NIC the floating IP. */
   floatingIpApplied(nic_id: string | null, floating_ip: string, signal: AbortSignal): Promise<void>;
   /**
-   * Waits until the applied documents no longer give the NIC the floating IP. Throws after RELEASE_WAIT_MS, because the
-   * node may then still answer for the address.
+   * Waits until the applied documents no longer give the NIC the floating IP. Afterwards no document from before the
+   * release is applied. Throws after RELEASE_WAIT_MS, because the node may then still answer for the address.
    */
   floatingIpReleased(from: ReleasedFrom, floating_ip: string, signal: AbortSignal): Promise<void>;
 };
@@ -39,6 +40,7 @@ export type NetworkWaits = {
 export type NetworkWaitsOptions = {
   readonly store: DocumentStore;
   readonly outcomes: ReadonlyMap<string, Outcome>;
+  readonly released: Pick<ReleasedAddresses, "ended" | "vpcBeingApplied">;
   /** Whether documents arrive and packets pass. */
   readonly isUsed: () => boolean;
   readonly wait_limit_ms?: number;
@@ -60,7 +62,7 @@ const ROUTER_WAIT_MS = 10_000;
 const CHECK_MS = 20;
 
 export function createNetworkWaits(options: NetworkWaitsOptions): NetworkWaits {
-  const { store, outcomes, isUsed, wait_limit_ms = WAIT_LIMIT_MS } = options;
+  const { store, outcomes, released, isUsed, wait_limit_ms = WAIT_LIMIT_MS } = options;
   const { release_limit_ms = RELEASE_WAIT_MS } = options;
 
   function isApplied({ id, vpc_id }: WantedNic): boolean {
@@ -99,6 +101,7 @@ export function createNetworkWaits(options: NetworkWaitsOptions): NetworkWaits {
       ),
     floatingIpReleased: async ({ nic_id, vpc_id: of_vpc }, floating_ip, signal) => {
       const isOfNic = (nic: Pick<LocalNic, "nic_id">) => nic_id === null || nic.nic_id === nic_id;
+      const isReleased = (each: NicAddress) => isOfNic(each) && each.address === floating_ip;
       const isOwn = ({ vpc_id, local_nics }: NetworkDocument) => vpc_id === of_vpc || local_nics.some(isOfNic);
       const known = (vpc_id: string) => outcomes.get(vpc_id)?.floating_ips ?? null;
       /**
@@ -107,17 +110,17 @@ export function createNetworkWaits(options: NetworkWaitsOptions): NetworkWaits {
        * whose network cannot be applied would delay the releases of all tenants.
        */
       const vpcThatGives = () => {
-        const gives = [...outcomes.keys()].find((vpc_id) =>
-          known(vpc_id)?.some((each) => isOfNic(each) && each.address === floating_ip)
-        );
+        const gives = released.vpcBeingApplied(isReleased) ??
+          [...outcomes.keys()].find((vpc_id) => known(vpc_id)?.some(isReleased));
         if (gives !== undefined) return gives;
         const documents = store.all();
         const possible = of_vpc !== null || documents.some(isOwn) ? documents.filter(isOwn) : documents;
         return possible.find(({ vpc_id }) => known(vpc_id) === null)?.vpc_id;
       };
       await waited(release_limit_ms, signal, () => vpcThatGives() === undefined);
-      const vpc_id = isUsed() ? vpcThatGives() : undefined;
-      if (vpc_id === undefined) return;
+      if (!isUsed()) return;
+      const vpc_id = vpcThatGives();
+      if (vpc_id === undefined) return released.ended(isReleased);
       const problem = outcomes.get(vpc_id)?.problem ?? "the document without the address has not arrived";
       throw new Failure(`this node has not released ${floating_ip}: ${problem}`, EXIT.failure);
     },

@@ -8,6 +8,7 @@ import type { DocumentStore } from "./document-store.ts";
 import { createGatewayLease } from "./gateway-lease.ts";
 import type { Applied, NetworkDriver, TapBytes } from "./network-driver.ts";
 import { createNetworkWaits, type NetworkWaits, type Outcome } from "./network-waits.ts";
+import { createReleasedAddresses } from "./released-addresses.ts";
 import { floatingIpsOf, withFloatingIps } from "./router-addresses.ts";
 import { createSenderFilter } from "./sender-filter.ts";
 import { type CountReports, createCountReports } from "./rule-counts.ts";
@@ -32,7 +33,7 @@ export type NodeNetwork = NetworkWaits & {
   inspect: NetworkDriver["inspect"];
   /** Applies the stored documents after a start of the agent. Logs failures. `retryFailed` retries failed documents. */
   restore(): Promise<void>;
-  /** Stores and applies a document. Returns null if a newer one is stored, or if it names no VPC or generation. */
+  /** Stores and applies a document. Returns null if the node ignores it: it is outdated, or names no VPC. */
   take(document: unknown): Promise<Realization | null>;
   /** Removes the router and the document of a VPC. The next poll reports the removal, because it omits the VPC. */
   remove(vpc_id: string): Promise<void>;
@@ -89,6 +90,7 @@ export function createNodeNetwork(options: NodeNetworkOptions): NodeNetwork {
   const serialized = createOneAtATime();
   const senders = createSenderFilter(driver, store);
   const lease = createGatewayLease(monotonicMs);
+  const released = createReleasedAddresses(monotonicMs);
   let is_supported = true;
   let repaired = 0;
 
@@ -164,9 +166,11 @@ export function createNodeNetwork(options: NodeNetworkOptions): NodeNetwork {
     return await serialized(document.vpc_id, async () => {
       const stored = store.get(document.vpc_id);
       if (stored !== undefined && stored.generation > document.generation) return null;
-      await store.put(document);
-      await converge(document);
-      return realizationOf(document.vpc_id);
+      return await released.unlessOutdated(document, async () => {
+        await store.put(document);
+        await converge(document);
+        return realizationOf(document.vpc_id);
+      });
     });
   }
 
@@ -222,13 +226,8 @@ export function createNodeNetwork(options: NodeNetworkOptions): NodeNetwork {
 
   const hasFailed = (vpc_id: string) => (outcomes.get(vpc_id)?.problem ?? null) !== null;
 
-  const waits = createNetworkWaits({
-    store,
-    outcomes,
-    isUsed: () => driver.carries_packets && is_supported,
-    ...options.wait_limit_ms !== undefined && { wait_limit_ms: options.wait_limit_ms },
-    ...options.release_limit_ms !== undefined && { release_limit_ms: options.release_limit_ms },
-  });
+  const isUsed = () => driver.carries_packets && is_supported;
+  const waits = createNetworkWaits({ ...options, outcomes, released, isUsed });
 
   return {
     have: () => Object.fromEntries(store.all().map(({ vpc_id, generation }) => [vpc_id, generation])),
@@ -251,6 +250,7 @@ export function createNodeNetwork(options: NodeNetworkOptions): NodeNetwork {
       await store.setNodes(underlay_addresses);
     },
     answered: async (sent_ms, { vpcs, gone }) => {
+      released.answered(sent_ms);
       for (const vpc_id of gone) lease.sent(vpc_id, null);
       for (const document of vpcs) lease.sent(document.vpc_id, document);
       const renewed = lease.answered(sent_ms);

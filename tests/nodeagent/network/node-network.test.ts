@@ -6,7 +6,11 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { documentProblem } from "../../../nodeagent/network/document-check.ts";
 import { openDocumentStore } from "../../../nodeagent/network/document-store.ts";
 import type { NetworkDriver } from "../../../nodeagent/network/network-driver.ts";
-import { createNodeNetwork, type NodeNetwork } from "../../../nodeagent/network/node-network.ts";
+import {
+  createNodeNetwork,
+  type NodeNetwork,
+  type NodeNetworkOptions,
+} from "../../../nodeagent/network/node-network.ts";
 import { simulatedNetwork } from "../../../nodeagent/network/simulated.ts";
 import { documentOf, machine, type TestVpc } from "../../networks/documents.ts";
 import { type TemporaryFolder, temporaryFolder } from "../../support/temporary-folder.ts";
@@ -47,10 +51,15 @@ function driverWith(trouble: { why: string | null }): NetworkDriver & { readonly
   };
 }
 
-async function open(driver: NetworkDriver = driverWith({ why: null }), limit_ms = 1_000): Promise<NodeNetwork> {
+async function open(
+  driver: NetworkDriver = driverWith({ why: null }),
+  limit_ms = 1_000,
+  options: Partial<NodeNetworkOptions> = {},
+): Promise<NodeNetwork> {
   const write = (line: string) => void log.push(line);
   const limits = { wait_limit_ms: limit_ms, release_limit_ms: limit_ms };
-  return createNodeNetwork({ driver, store: await openDocumentStore(folder.path, write), log: write, ...limits });
+  const store = await openDocumentStore(folder.path, write);
+  return createNodeNetwork({ driver, store, log: write, ...limits, ...options });
 }
 
 test("a counter is reported until a report arrives, and again when the counter has changed", async () => {
@@ -255,6 +264,7 @@ test("a release of a floating IP waits until the router no longer has the addres
   trouble.why = null;
   await network.retryFailed();
   await waits;
+  await network.answered(Infinity, { vpcs: [], gone: [] });
   await network.take(documentOf(has, "n1", 9));
   trouble.why = "conntrack is not installed";
   await network.take(documentOf({ ...A, machines: [] }, "n1", 10));
@@ -313,6 +323,49 @@ describe("an address counts as released only when a document without it has been
     trouble.why = null;
     await network.retryFailed();
     await released();
+  });
+});
+
+describe("after a release, the node does not get the address back from a document that was on its way", () => {
+  const address = "203.0.113.7";
+  const has = { ...A, machines: A.machines.map((each) => ({ ...each, floating_ips: [address] })) };
+  const bare = { ...A, machines: A.machines.map((each) => ({ ...each, floating_ips: ["203.0.113.8"] })) };
+
+  test("because documents of a poll from before the end of the release are ignored, unless they lack the address", async () => {
+    let now_ms = 10;
+    const driver = driverWith({ why: null });
+    const network = await open(driver, 1_000, { monotonicMs: () => now_ms });
+    const answered = (sent_ms: number) => network.answered(sent_ms, { vpcs: [], gone: [] });
+    await network.take(documentOf(A, "n1", 7));
+    await answered(10);
+    now_ms = 20;
+    await network.floatingIpReleased(RELEASE, address, SIGNAL);
+    expect(await network.take(documentOf(has, "n1", 8)), "the address was attached and detached").toBeNull();
+    await answered(15);
+    expect(await network.take(documentOf(has, "n1", 8)), "the poll was sent before the release ended").toBeNull();
+    expect(network.have()).toEqual({ [NIC.vpc_id]: 7 });
+    expect(await network.take(documentOf(bare, "n1", 8))).toMatchObject({ generation: 8, status: "applied" });
+    await answered(30);
+    expect(await network.take(documentOf(has, "n1", 9)), "attached again").toMatchObject({ generation: 9 });
+    expect(driver.applied).toEqual(["vpc-4096 7", "vpc-4096 8", "vpc-4096 9"]);
+  });
+
+  test("because the release waits for a document that is being stored", async () => {
+    const store = await openDocumentStore(folder.path, () => {});
+    const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const put: typeof store.put = async (document) => {
+      begun.resolve();
+      await gate.promise;
+      await store.put(document);
+    };
+    const network = await open(undefined, 100, { store: { ...store, put } });
+    const taken = network.take(documentOf(has, "n1", 8));
+    await begun.promise;
+    await expect(network.floatingIpReleased(RELEASE, address, SIGNAL)).rejects.toThrow("has not arrived");
+    gate.resolve();
+    await taken;
+    await network.take(documentOf(A, "n1", 9));
+    await network.floatingIpReleased(RELEASE, address, SIGNAL);
   });
 });
 
