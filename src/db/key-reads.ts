@@ -30,8 +30,13 @@ export type KeyReads = {
 const CONNECTIONS_MAX = 2;
 /** Number of running statements above which a connection is crowded. */
 const CROWD = 128;
-/** One plan for all values of a parameter, because every statement finds its rows by a unique index. */
-const ONE_PLAN = "set plan_cache_mode = force_generic_plan";
+/**
+ * One plan for all values of a parameter, because every statement finds its rows by a key. Without the other settings,
+ * PostgreSQL would scan a whole table that had few rows when it was last analyzed, and would use bitmaps for arrays of
+ * keys, which cost more than index scans for a few keys.
+ */
+const PLANS =
+  "set plan_cache_mode = force_generic_plan; set enable_seqscan = off; set enable_bitmapscan = off; set jit = off";
 /** A changed column type makes a prepared statement fail on its connection until it is prepared again. */
 const STALE_PLAN = "cached plan must not change result type";
 const FEATURE_NOT_SUPPORTED = "0A000";
@@ -57,7 +62,7 @@ export function createKeyReads({ connect, idle_ms, prepares }: KeyReadsOptions):
 
   function open(at: number): Line {
     const opened = connect().then(async (client) => {
-      if (prepares) await client.query(ONE_PLAN);
+      if (prepares) await client.query(PLANS);
       const ready = openPipeline(client, { prepares });
       lines[at] = { opened, ready };
       const sweep = closeWhenIdle(ready);

@@ -59,6 +59,22 @@ test("a statement is prepared once and planned once", () =>
     expect((await byKey.query(used, [NOTE])).rows).toEqual([{ generic_plans: 20, custom_plans: 0 }]);
   }));
 
+test.each([4, 10_000])(
+  "a read uses an index scan in a table that had %i rows when it was last analyzed",
+  (rows) =>
+    withReads(async ({ byKey }) => {
+      await owner.query("drop table if exists part");
+      await owner.query(
+        `create table part as select n::bigint as of from generate_series(1, ${rows}) n order by random()`,
+      );
+      await owner.query("create index on part (of)");
+      await owner.query("analyze part");
+      const explain = "explain (costs off) select *, ctid from part where of = any($1)";
+      const { rows: [plan] } = await byKey.query<{ "QUERY PLAN": string }>(explain, [[1, 2, 3, 4]]);
+      expect(plan!["QUERY PLAN"]).toBe("Index Scan using part_of_idx on part");
+    }),
+);
+
 test("Kysely's statements are prepared, too", () =>
   withReads(async ({ byKey }) => {
     const find = (number: number) =>
