@@ -5,7 +5,7 @@ import type { Image } from "../../src/contract/image.ts";
 import type { ScopeColumns } from "../../src/contract/scope.ts";
 import type { Database } from "../../src/db/tables.ts";
 import { scopeFilter } from "../../src/lib/ids/scope.ts";
-import { hasLabels, type LabeledPage, type LabeledRows, reader } from "../record/reads.ts";
+import { finder, hasLabels, type LabeledPage, type LabeledRows, reader } from "../record/reads.ts";
 import { image } from "./transition.ts";
 
 type Db = Kysely<Database>;
@@ -60,9 +60,9 @@ export async function isImageName(db: Db, { project_id, name }: { project_id: st
 }
 
 /** Returns the scope of an image, and the columns that an instance copies from it. */
-export async function findImageToUse(db: Db, id: string) {
-  const row = await db.selectFrom("image")
+export const findImageToUse = finder(async (db, ids) => {
+  const rows = await db.selectFrom("image")
     .select(["id", "scope_kind", "silo_id", "tenant_id", "project_id", "size_bytes", "content_bytes", "compatibility"])
-    .where("id", "=", id).executeTakeFirst();
-  return row && { ...row, user_id: null };
-}
+    .where(sql<boolean>`id = any(${ids})`).execute();
+  return new Map(rows.map((row) => [row.id, { ...row, user_id: null }]));
+});

@@ -17,7 +17,7 @@ import type { Snapshot } from "../../src/contract/snapshot.ts";
 import type { Database } from "../../src/db/tables.ts";
 import { isAddressPart } from "../../src/lib/net/address-part.ts";
 import { toRfc3339 } from "../../src/lib/text/instant.ts";
-import { hasLabels } from "../record/reads.ts";
+import { finder, hasLabels } from "../record/reads.ts";
 import { diskView, instanceView, lifecycleOf, nicView, snapshotView } from "./view.ts";
 
 type Db = Kysely<Database>;
@@ -113,12 +113,10 @@ function contains(text: string) {
       union all select attached_instance_id from floating_ip where attached_to is not null and host(address) like ${like}))`;
 }
 
-export async function findInstance(db: Db, id: string): Promise<Instance | undefined> {
-  const row = await withHost(db).where("i.id", "=", id).executeTakeFirst();
-  if (row === undefined) return undefined;
-  const { host_live, ...columns } = row;
-  return instanceView(columns, host_live);
-}
+export const findInstance = finder<Instance>(async (db, ids) => {
+  const rows = await withHost(db).where(sql<boolean>`i.id = any(${ids})`).execute();
+  return new Map(rows.map(({ host_live, ...columns }) => [columns.id, instanceView(columns, host_live)]));
+});
 
 /** Finds an instance with the addresses that its guest reports. */
 export async function findInstanceShown(db: Db, id: string): Promise<InstanceShown | undefined> {
@@ -140,19 +138,28 @@ function withHost(db: Db) {
     .selectAll("i").select(live.as("host_live"));
 }
 
-/** Finds the sealed user data for cloud-init, or null. */
-export async function findSealedUserData(db: Db, instance_id: string): Promise<string | null> {
-  const row = await db.selectFrom("sealed_user_data").select("sealed").where("instance_id", "=", instance_id)
-    .executeTakeFirst();
-  return row?.sealed ?? null;
-}
+/** Finds the sealed user data for cloud-init, by the id of the instance. */
+export const findSealedUserData = finder<string>(async (db, ids) => {
+  const rows = await db.selectFrom("sealed_user_data").select(["instance_id", "sealed"])
+    .where(sql<boolean>`instance_id = any(${ids})`).where("sealed", "is not", null).execute();
+  return new Map(rows.map(({ instance_id, sealed }) => [instance_id, sealed!]));
+});
 
 /** Lists the disks of an instance, the boot disk first. */
 export async function listDisks(db: Db, instance_id: string, labels?: LabelFilter): Promise<Disk[]> {
-  const rows = await db.selectFrom("disk").selectAll().where("instance_id", "=", instance_id)
-    .$if(labels !== undefined, (q) => q.where(hasLabels("labels", labels!)))
-    .where("kind", "<>", "snapshot").orderBy("kind").orderBy("id").execute();
+  const rows = await disksInOrder(db).where("instance_id", "=", instance_id)
+    .$if(labels !== undefined, (q) => q.where(hasLabels("labels", labels!))).execute();
   return rows.map(diskView);
+}
+
+/** Lists all disks of an instance in the same order. Undefined without disks. */
+export const findDisksOf = finder<Disk[]>(async (db, ids) => {
+  const rows = await disksInOrder(db).where(sql<boolean>`instance_id = any(${ids})`).execute();
+  return Map.groupBy(rows.map(diskView), ({ instance_id }) => instance_id);
+});
+
+function disksInOrder(db: Db) {
+  return db.selectFrom("disk").selectAll().where("kind", "<>", "snapshot").orderBy("kind").orderBy("id");
 }
 
 /** Lists the disks of a project, in the order of their ids. */
@@ -174,8 +181,7 @@ export async function listProjectDisks(
 }
 
 export async function findDisk(db: Db, id: string): Promise<Disk | undefined> {
-  const row = await db.selectFrom("disk").selectAll().where("id", "=", id).where("kind", "<>", "snapshot")
-    .executeTakeFirst();
+  const row = await disksInOrder(db).where("id", "=", id).executeTakeFirst();
   return row && diskView(row);
 }
 
@@ -206,12 +212,11 @@ function nics(db: Db) {
   return db.selectFrom("nic").selectAll().select(bound.as("floating_ips"));
 }
 
-/** Lists the NICs of an instance, the primary one first. */
-export async function listNicsOf(db: Db, instance_id: string): Promise<Nic[]> {
-  const rows = await nics(db).where("instance_id", "=", instance_id).orderBy("ordinal")
-    .execute();
-  return rows.map(nicView);
-}
+/** Lists the NICs of an instance, the primary one first. Undefined without NICs. */
+export const findNicsOf = finder<Nic[]>(async (db, ids) => {
+  const rows = await nics(db).where(sql<boolean>`instance_id = any(${ids})`).orderBy("ordinal").execute();
+  return Map.groupBy(rows.map(nicView), ({ instance_id }) => instance_id);
+});
 
 export type NicFilter = {
   readonly instance_id?: string;
@@ -225,15 +230,9 @@ export type NicFilter = {
 
 export async function listNics(db: Db, filter: NicFilter & Page): Promise<Nic[]> {
   const { instance_id, subnet_id, ip, tenant_id, project_id, labels, after, rows } = filter;
+  const hasIp = sql<boolean>`(primary_ipv4 = ${ip} or primary_ipv6 = ${ip} or additional_ips @> array[${ip}]::inet[])`;
   const found = await nics(db)
-    .$if(ip !== undefined, (q) =>
-      q.where((eb) =>
-        eb.or([
-          eb("primary_ipv4", "=", ip!),
-          eb("primary_ipv6", "=", ip!),
-          sql<boolean>`additional_ips @> array[${ip!}]::inet[]`,
-        ])
-      ))
+    .$if(ip !== undefined, (q) => q.where(hasIp))
     .$if(subnet_id !== undefined, (q) => q.where("subnet_id", "=", subnet_id!))
     .$if(instance_id !== undefined, (q) => q.where("instance_id", "=", instance_id!))
     .$if(tenant_id !== undefined, (q) => q.where("tenant_id", "=", tenant_id!))

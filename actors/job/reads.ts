@@ -4,6 +4,7 @@ import type { JobKind, JobStatus } from "../../src/contract/enums.ts";
 import type { Job } from "../../src/contract/job.ts";
 import type { Database, JobRow } from "../../src/db/tables.ts";
 import { toRfc3339 } from "../../src/lib/text/instant.ts";
+import { finder } from "../record/reads.ts";
 
 type Db = Kysely<Database>;
 
@@ -29,10 +30,10 @@ export async function listJobs(db: Db, query: JobQuery): Promise<Job[]> {
   return found.map(jobView);
 }
 
-export async function findJob(db: Db, id: string): Promise<Job | undefined> {
-  const row = await db.selectFrom("job_loaded").selectAll().where("id", "=", id).executeTakeFirst();
-  return row && jobView(row);
-}
+export const findJob = finder<Job>(async (db, ids) => {
+  const rows = await db.selectFrom("job_loaded").selectAll().where(sql<boolean>`id = any(${ids})`).execute();
+  return new Map(rows.map((row) => [row.id, jobView(row)]));
+});
 
 /** The work for a node. */
 export type Work = {

@@ -5,6 +5,7 @@ import type { OperationStep, OperationSummary, OperationView, Reference } from "
 import type { Database, SagaRow } from "../../src/db/tables.ts";
 import { toRfc3339 } from "../../src/lib/text/instant.ts";
 import type { SagaDefinition } from "../engine/saga.ts";
+import { finder } from "../record/reads.ts";
 
 type Db = Kysely<Database>;
 
@@ -90,10 +91,10 @@ export async function findDecided(db: Db, ids: readonly string[]): Promise<Map<s
  */
 export type OperationStatus = { readonly summary: OperationSummary; readonly output: unknown };
 
-export async function findOperationStatus(db: Db, id: string): Promise<OperationStatus | undefined> {
-  const row = await db.selectFrom("saga").selectAll().where("id", "=", id).executeTakeFirst();
-  return row && { summary: summary(row), output: row.outputs["finish"] ?? null };
-}
+export const findOperationStatus = finder<OperationStatus>(async (db, ids) => {
+  const rows = await db.selectFrom("saga").selectAll().where(sql<boolean>`id = any(${ids})`).execute();
+  return new Map(rows.map((row) => [row.id, { summary: summary(row), output: row.outputs["finish"] ?? null }]));
+});
 
 function summary(row: SagaRow): OperationSummary {
   return {

@@ -136,14 +136,14 @@ export function agentJobRoutes(app: App, deps: Deps): void {
 
   async function told(c: Ctx, job_id: string, refusal: Fault | null) {
     if (refusal !== null) return faultResponse(c, refusal);
-    const job = await findJob(deps.byKey, job_id);
-    return job === undefined ? faultResponse(c, NOT_FOUND) : c.json(job, 200);
+    const job = await deps.findOne(findJob, job_id);
+    return job === null ? faultResponse(c, NOT_FOUND) : c.json(job, 200);
   }
 
   /** Returns a job that the calling node has claimed, or a Fault. */
   async function ownJob(c: Ctx, job_id: string): Promise<Job | Fault> {
-    const job = await findJob(deps.byKey, job_id);
-    if (job === undefined) return NOT_FOUND;
+    const job = await deps.findOne(findJob, job_id);
+    if (job === null) return NOT_FOUND;
     if (job.target_cn_uuid !== nodeOf(c)) return OTHER_JOB;
     const { status } = job.status;
     if (status === "in_progress") return job;

@@ -181,5 +181,5 @@ export async function nowOrThen(
 ): Promise<Instance> {
   const { instance: then } = of.output as { instance: Instance };
   if (of.repeated) return { ...then, host_live: true };
-  return await findInstance(deps.byKey, of.id) ?? { ...then, host_live: true };
+  return await deps.findOne(findInstance, of.id) ?? { ...then, host_live: true };
 }

@@ -72,8 +72,8 @@ export async function operate<K extends keyof Messages>(c: Ctx, deps: Operates, 
     const hold_ms = (limit_ms ?? await deps.settings.instanceWaitS() * 1_000) + OPERATION_GRACE_MS;
     await hold(c, deps, { polls: deps.outcomes, key: operation_id, hold_ms });
   }
-  const after = await findOperationStatus(deps.byKey, operation_id);
-  if (after === undefined) throw new Error(`operation ${operation_id} was started but does not exist`);
+  const after = await deps.findOne(findOperationStatus, operation_id);
+  if (after === null) throw new Error(`operation ${operation_id} was started but does not exist`);
   return wantsNoWait(c) ? accepted(c, after) : outcomeOf(after, begun.failure);
 }
 

@@ -1,21 +1,21 @@
 // Builds the blueprint of a job: everything that the node of the job needs. The blueprint may contain secrets of the
 // instance, so only the node that claimed the job may read it.
 import { findImage } from "../../actors/image/reads.ts";
-import { findInstance, findSealedUserData, listDisks, listNicsOf } from "../../actors/instance/reads.ts";
+import { findDisksOf, findInstance, findNicsOf, findSealedUserData } from "../../actors/instance/reads.ts";
 import { findSshKey } from "../../actors/ssh-key/reads.ts";
 import { findSubnet } from "../../actors/subnet/reads.ts";
 import type { Instance, Nic } from "../contract/instance.ts";
 import type { Blueprint, Job } from "../contract/job.ts";
 import type { RouteDeps } from "../routes/deps.ts";
 
-type Deps = Pick<RouteDeps, "byKey" | "mint">;
+type Deps = Pick<RouteDeps, "findOne" | "mint">;
 type Part = Omit<Blueprint, "job_id" | "kind" | "instance">;
 
 export async function blueprintOf(deps: Deps, job: Job): Promise<Blueprint> {
   const { instance_id } = job.kind;
   if (typeof instance_id !== "string") return { job_id: job.id, kind: job.kind, instance: null, ...NOTHING };
-  const [instance = null, own] = await Promise.all([
-    findInstance(deps.byKey, instance_id),
+  const [instance, own] = await Promise.all([
+    deps.findOne(findInstance, instance_id),
     CREATES.has(job.kind.kind) ? ownParts(deps, instance_id) : null,
   ]);
   const part = instance !== null && own !== null
@@ -48,54 +48,54 @@ const NOTHING: Part = {
 };
 
 /** Returns the image from which a job makes a data disk or a new boot disk; null for other jobs. */
-async function copiedImage({ byKey }: Deps, { kind: { kind, image_id } }: Job) {
+async function copiedImage({ findOne }: Deps, { kind: { kind, image_id } }: Job) {
   if (kind !== "create_disk" && kind !== "rebuild" || typeof image_id !== "string") return null;
-  return await findImage(byKey, image_id) ?? null;
+  return await findOne(findImage, image_id);
 }
 
 /**
  * Returns the NICs and their subnets for a job that boots a machine. The machine may have got or lost NICs since it
  * stopped.
  */
-async function nicsPart({ byKey }: Deps, { kind: { kind } }: Job, instance: Instance | null) {
+async function nicsPart({ findOne }: Deps, { kind: { kind } }: Job, instance: Instance | null) {
   if (instance === null || !BOOTS.has(kind)) return {};
-  const nics = await listNicsOf(byKey, instance.id);
-  return { nics, subnets: await subnetsOf(byKey, nics) };
+  const nics = await findOne(findNicsOf, instance.id) ?? [];
+  return { nics, subnets: await subnetsOf(findOne, nics) };
 }
 
-async function subnetsOf(byKey: Deps["byKey"], nics: readonly Nic[]) {
+async function subnetsOf(findOne: Deps["findOne"], nics: readonly Nic[]) {
   const ids = [...new Set(nics.map(({ subnet_id }) => subnet_id))];
-  const subnets = await Promise.all(ids.map((id) => findSubnet(byKey, id)));
-  return subnets.filter((subnet) => subnet !== undefined);
+  const subnets = await Promise.all(ids.map((id) => findOne(findSubnet, id)));
+  return subnets.filter((subnet) => subnet !== null);
 }
 
 type OwnParts = Awaited<ReturnType<typeof ownParts>>;
 
 /** Reads the records that can be found by the instance's id. */
-async function ownParts({ byKey }: Deps, instance_id: string) {
+async function ownParts({ findOne }: Deps, instance_id: string) {
   const [nics, disks, sealed_user_data] = await Promise.all([
-    listNicsOf(byKey, instance_id),
-    listDisks(byKey, instance_id),
-    findSealedUserData(byKey, instance_id),
+    findOne(findNicsOf, instance_id),
+    findOne(findDisksOf, instance_id),
+    findOne(findSealedUserData, instance_id),
   ]);
-  return { nics, disks, sealed_user_data };
+  return { nics: nics ?? [], disks: disks ?? [], sealed_user_data };
 }
 
-async function wholePart({ byKey, mint }: Deps, instance: Instance, own: OwnParts): Promise<Part> {
+async function wholePart({ findOne, mint }: Deps, instance: Instance, own: OwnParts): Promise<Part> {
   const { nics, disks, sealed_user_data } = own;
   const [image, keys, subnets] = await Promise.all([
-    findImage(byKey, instance.image_id),
-    Promise.all(instance.ssh_key_ids.map((id) => findSshKey(byKey, id))),
-    subnetsOf(byKey, nics),
+    findOne(findImage, instance.image_id),
+    Promise.all(instance.ssh_key_ids.map((id) => findOne(findSshKey, id))),
+    subnetsOf(findOne, nics),
   ]);
   const identity = { instance_id: instance.id, tenant_id: instance.tenant_id, project_id: instance.project_id };
   return {
-    image: image ?? null,
+    image,
     nics,
     subnets,
     disks,
     // Leaves out keys that were deleted after the instance was created.
-    ssh_public_keys: keys.flatMap((key) => key === undefined ? [] : [key.public_key]),
+    ssh_public_keys: keys.flatMap((key) => key === null ? [] : [key.public_key]),
     user_data: sealed_user_data === null ? null : mint.openUserData(instance.id, sealed_user_data),
     managed_identity: { ...identity, identity_hmac: mint.identityHmac(identity) },
     imds_bindings: [],

@@ -51,7 +51,7 @@ export function createJobClaims(deps: Deps): JobClaims {
     for (const id of work.pending) {
       const message = { type: "claim", by: server_uuid, lease_s: Number(lease_s) } as const;
       const outcome = await deps.send(c, { kind: "job", id }, message);
-      if (outcome.ok) return { job: (await findJob(deps.byKey, id)) ?? null, tombstones };
+      if (outcome.ok) return { job: await deps.findOne(findJob, id), tombstones };
       // Another request has claimed the job, or the job's object does not accept the claim now. Tries the next job.
       if (outcome.fault.kind !== "conflict" && outcome.fault.kind !== "not_found") return outcome.fault;
     }

@@ -3,7 +3,7 @@
 import { findCn } from "../../actors/cn/reads.ts";
 import { findFirewallRule } from "../../actors/firewall-rule/reads.ts";
 import { findNicOfAddress } from "../../actors/floating-ip/reads.ts";
-import { findInstance, findNic, listNicsOf } from "../../actors/instance/reads.ts";
+import { findInstance, findNic, findNicsOf } from "../../actors/instance/reads.ts";
 import { findSubnet } from "../../actors/subnet/reads.ts";
 import { conflict, type Fault, isFault } from "../contract/fault.ts";
 import type { Instance, Nic } from "../contract/instance.ts";
@@ -148,7 +148,7 @@ function endOf(
  * address of the same family.
  */
 async function sendingNic({ kysely }: Deps, { id }: Instance, destination: string): Promise<Nic | null> {
-  const nics = (await listNicsOf(kysely, id)).filter((nic) => addressOf(nic, destination) !== null);
+  const nics = (await findNicsOf(kysely, id) ?? []).filter((nic) => addressOf(nic, destination) !== null);
   const ip = parseIp(destination);
   for (const nic of nics) {
     const subnet = await findSubnet(kysely, nic.subnet_id);

@@ -56,7 +56,7 @@ export function brokenSize(
   return is_small ? badRequest(`memory_bytes must be at least ${memory_bytes_min}, not ${memory_bytes}`) : null;
 }
 
-type Deps = Pick<RouteDeps, "byKey" | "kysely" | "mint" | "nodesToPlace" | "settings">;
+type Deps = Pick<RouteDeps, "byKey" | "findOne" | "kysely" | "mint" | "nodesToPlace" | "settings">;
 
 /**
  * Returns the message that creates the instance, or a Fault. The Fault is a 404 if an object that the body names is
@@ -137,11 +137,11 @@ export async function newInstance(deps: Deps, wanted: Wanted): Promise<Create | 
  * the tenant must still be allowed to use it.
  */
 export async function imageToUse(
-  deps: Pick<Deps, "byKey">,
+  deps: Pick<Deps, "findOne">,
   { image_id, place, principal }: Pick<Wanted, "place" | "principal"> & { readonly image_id: string },
 ) {
-  const image = await findImageToUse(deps.byKey, image_id);
-  if (image === undefined || !isVisible(principal, image)) return null;
+  const image = await deps.findOne(findImageToUse, image_id);
+  if (image === null || !isVisible(principal, image)) return null;
   const { scope_kind, silo_id, tenant_id } = image;
   if (scope_kind === "public") return image;
   return (scope_kind === "silo" ? silo_id === place.silo_id : tenant_id === place.tenant_id) ? image : null;
@@ -175,8 +175,8 @@ async function nicsOf(deps: Deps, { body, place, id }: Wanted): Promise<NicPlan[
     ...body.extra_nics.map((nic) => ({ ...nic, mac: null })),
   ];
   const plans = await Promise.all(asked.map(async ({ name, subnet_id, mac }, ordinal): Promise<NicPlan | null> => {
-    const subnet = await findSubnet(deps.byKey, subnet_id);
-    if (subnet === undefined || subnet.project_id !== place.project_id) return null;
+    const subnet = await deps.findOne(findSubnet, subnet_id);
+    if (subnet === null || subnet.project_id !== place.project_id) return null;
     const token = (family: string) => deps.mint.idFrom(id, `nic:${ordinal}:${family}`);
     return {
       id: deps.mint.idFrom(id, `nic:${ordinal}`),

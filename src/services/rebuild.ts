@@ -24,14 +24,14 @@ export type Asked = {
  * instance may always be rebuilt from its own image.
  */
 export async function rebuildOf(
-  deps: Pick<RouteDeps, "byKey" | "settings">,
+  deps: Pick<RouteDeps, "findOne" | "settings">,
   { instance_id, body, place, principal, operation_id }: Asked,
 ): Promise<Rebuild | Fault> {
-  const instance = await findInstance(deps.byKey, instance_id);
-  if (instance === undefined) return NOT_FOUND;
+  const instance = await deps.findOne(findInstance, instance_id);
+  if (instance === null) return NOT_FOUND;
   const image_id = body.image_id ?? instance.image_id;
   const image = image_id === instance.image_id
-    ? await findImageToUse(deps.byKey, instance.image_id)
+    ? await deps.findOne(findImageToUse, instance.image_id)
     : await imageToUse(deps, { image_id, place, principal });
   if (!image) return NOT_FOUND;
   const { id, content_bytes, size_bytes, compatibility } = image;
