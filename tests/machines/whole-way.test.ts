@@ -1,6 +1,6 @@
 // A tenant uses a real VM: the compiled tenantctl, a server as `task start` starts it, the compiled agent, and a guest
 // in QEMU. See docs/instances.md.
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { isPng } from "../../src/lib/console/png.ts";
@@ -10,6 +10,8 @@ import { openSite, type Site } from "./site.ts";
 /** The offsets of the picture's width and height in a PNG file, in bytes. */
 const PNG_WIDTH_AT = 16;
 const SECTOR_BYTES = 512;
+const MIB = 2 ** 20;
+const FILLED_MIB = 256;
 /** The number of packets that a guest sends, and the number of bytes in each packet. */
 const PINGS = 30;
 const PING_BYTES = 1_400;
@@ -149,6 +151,36 @@ test("a data disk appears in the running guest, keeps its data while it is detac
   const { items } = JSON.parse((await tenantctl(["disk", "list", "--instance", "web1", "-o", "json"])).out);
   expect(items).toHaveLength(1);
 });
+
+test("an agent that is killed during the copy of a disk takes the snapshot after its restart; the guest can still write", async () => {
+  const run = async (...argv: string[]) => {
+    const { code, out, err } = await tenantctl([...argv, "--instance", "web1", "-o", "json"]);
+    expect([argv, code, err]).toEqual([argv, 0, ""]);
+    return out;
+  };
+  const type = (command: string) => tenantctl(["instance", "console", "web1"], `${command}\n`);
+  await run("disk", "create", "--name", "filled", "--size", `${FILLED_MIB}MiB`);
+  // Data that cannot be compressed, so that a copy takes a while.
+  await type(`dd if=/dev/urandom of=/dev/sda bs=1M count=${FILLED_MIB} conv=fsync && echo filled $((6 * 7))`);
+  await site.logged("web1", /filled 42/);
+  const taken = run("snapshot", "create", "filled", "--name", "copied");
+  const ended = taken.then(() => "ended");
+  // Reads without a pause, because QEMU copies the disk in less than a second.
+  while ((await drafts()).length === 0) expect(await Promise.race([ended, "copying"])).toBe("copying");
+  await site.killAgent();
+  expect(await drafts()).toHaveLength(1);
+  site.startAgent();
+  expect(JSON.parse(await taken)).toMatchObject({ name: "copied", size_bytes: FILLED_MIB * MIB });
+  expect(await drafts()).toEqual([]);
+  await type("dd if=/dev/zero of=/dev/sda bs=1M count=1 conv=fsync && echo wrote $((6 * 7))");
+  await site.logged("web1", /wrote 42/);
+  await run("disk", "detach", "filled");
+  await run("disk", "delete", "filled");
+});
+
+/** Lists the copies of web1's disks that are not complete. */
+const drafts = async () =>
+  (await readdir(join(site.folderOf(0), "lib/vm", id))).filter((name) => name.endsWith(".copy"));
 
 test("a stopped instance gets a second processor and more memory, and its guest has both after the start", async () => {
   const run = async (...argv: string[]) => {
