@@ -1,6 +1,6 @@
 // Renders the shell of the console: the navigation, the page that the address names, the palette and the dialogs.
 import { signal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { pageActions, run } from "./core/action.ts";
 import { followChanges, link } from "./core/changes.ts";
 import { setSingleKeys, singleKeys, useKeys } from "./core/keys.ts";
@@ -116,6 +116,11 @@ function ActionKeys() {
 }
 
 function Navigation({ rows }: { readonly rows: readonly PageRow[] }) {
+  const rest = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const here = rest.current?.querySelector("[aria-current]");
+    here?.scrollIntoView({ block: "nearest", inline: "center" });
+  }, [path.value]);
   const groups = Map.groupBy(rows.filter(({ group }) => group !== undefined), ({ group }) => group ?? "");
   return (
     <nav class="side" aria-label="Main">
@@ -126,19 +131,23 @@ function Navigation({ rows }: { readonly rows: readonly PageRow[] }) {
       <button type="button" class="find" onClick={() => openPalette()}>
         Find or do <kbd>Ctrl K</kbd>
       </button>
-      <div class="groups">
-        {[...groups].map(([group, pages]) => (
-          <div key={group} class="group">
-            <h2>{group}</h2>
-            {pages.map((row) => <Link key={row.path} to={addressOf(row)}>{row.title}</Link>)}
-          </div>
-        ))}
+      <div class="rest" ref={rest}>
+        <div class="groups">
+          {[...groups].map(([group, pages]) => (
+            <div key={group} class="group">
+              <h2>{group}</h2>
+              {pages.map((row) => <Link key={row.path} to={addressOf(row)}>{row.title}</Link>)}
+            </div>
+          ))}
+        </div>
+        <footer>
+          <Link to="/me">{me.value?.username ?? ""}</Link>
+          <button type="button" class="quiet" onClick={switchTheme} aria-label="Switch between light and dark">
+            ◐
+          </button>
+          <button type="button" class="quiet" onClick={() => void signOut()}>Sign out</button>
+        </footer>
       </div>
-      <footer>
-        <Link to="/me">{me.value?.username ?? ""}</Link>
-        <button type="button" class="quiet" onClick={switchTheme} aria-label="Switch between light and dark">◐</button>
-        <button type="button" class="quiet" onClick={() => void signOut()}>Sign out</button>
-      </footer>
     </nav>
   );
 }

@@ -30,6 +30,7 @@ export const LONG = [
   "tests/console/instance.test.ts",
   "tests/console/other-user.test.ts",
   "tests/console/long-lists.test.ts",
+  "tests/console/narrow.test.ts",
   "tests/console/pages.test.ts",
   "tests/console/refusals.test.ts",
   "tests/console/rights.test.ts",

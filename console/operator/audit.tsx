@@ -35,11 +35,18 @@ const columnsWith = (usernames: Names): readonly Column<AuditEvent>[] => [
     title: "Number",
     width: "88px",
     isNumeric: true,
+    isWideOnly: true,
     sorts: true,
     text: ({ seq }) => seq,
-    cell: ({ seq }) => <Link to={`/audit/${seq}`} tabIndex={-1}>{String(seq)}</Link>,
+    cell: ({ seq }) => seq,
   },
-  { name: "action", title: "Action", sorts: true, text: ({ action }) => action, cell: ({ action }) => action },
+  {
+    name: "action",
+    title: "Action",
+    sorts: true,
+    text: ({ action }) => action,
+    cell: ({ action, seq }) => <Link to={`/audit/${seq}`} tabIndex={-1}>{action}</Link>,
+  },
   {
     name: "decision",
     title: "Decision",
@@ -74,7 +81,7 @@ const columnsWith = (usernames: Names): readonly Column<AuditEvent>[] => [
 /** The columns of a tenant's audit. Only the site's chain has a page for each event. */
 const tenantColumnsWith = (usernames: Names) =>
   columnsWith(usernames).map((column) =>
-    column.name === "seq" ? { ...column, cell: ({ seq }: AuditEvent) => seq } : column
+    column.name === "action" ? { ...column, cell: ({ action }: AuditEvent) => action } : column
   );
 
 /** Opens the verification of the site's chain. */
@@ -137,7 +144,7 @@ export function Audit({ tenant = null }: { readonly tenant?: string | null }) {
         <p class="count">{data === undefined ? "" : counted(data.events.length, "event")}</p>
         <Actions />
       </Heading>
-      <Filters label="Audit" name="find" hint="action:cn_approve object:UUID decision:deny" />
+      <Filters label="Audit" name="find" hint="action:instance_create decision:deny" />
       {typeof parsed === "string"
         ? <p class="hint" role="status">{parsed}. The list shows the newest events.</p>
         : (

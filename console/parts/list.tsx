@@ -1,7 +1,7 @@
 // Shows a list of any length. Only the rows in sight and a few beside them are in the document, and only their windows
 // are read. For assistive technology, the whole list is one grid: aria-rowcount gives its length, and the arrow keys
 // move in it.
-import { useSignal } from "@preact/signals";
+import { signal, useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { type Action, type Opening, rowActions, run } from "../core/action.ts";
@@ -45,6 +45,11 @@ export type ListProps<R> = {
   readonly selected?: ReadonlySet<string>;
   readonly onSelect?: (row: R) => void;
 };
+
+/** On a narrow screen, the style sheet shows two lines of a long text in a cell. */
+const narrowScreen = matchMedia("(max-width: 700px)");
+const isNarrow = signal(narrowScreen.matches);
+narrowScreen.addEventListener("change", ({ matches }) => (isNarrow.value = matches));
 
 const ROW_PX = 36;
 /** The number of rows that are rendered above and below the visible rows. */
@@ -177,7 +182,11 @@ export function List<R>(props: ListProps<R>) {
               >
                 {columns.map((column) => (
                   <td key={column.name} role="gridcell" class={classOf(column)}>
-                    {row === undefined ? <span class="ghost" /> : column.cell(row)}
+                    {row === undefined
+                      ? <span class="ghost" />
+                      : isNarrow.value
+                      ? <div>{column.cell(row)}</div>
+                      : column.cell(row)}
                   </td>
                 ))}
               </tr>

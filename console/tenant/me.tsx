@@ -79,6 +79,7 @@ export function Me() {
       </Section>
       <Section title="SSH keys" count={ssh.data?.length}>
         {ssh.refusal !== undefined && <Problem refusal={ssh.refusal} />}
+        {ssh.data?.length === 0 && <p class="dim">You have no SSH key. New instances get the keys that you choose.</p>}
         <ul class="plain">
           {(ssh.data ?? []).map((key) => (
             <li key={key.id}>
