@@ -87,10 +87,10 @@ function introduction(document: OpenApiDocument): Markup {
   const { title, description } = document.info;
   return markup`<h1>${title} API</h1><p>${description}.
 For programs: <a href="/openapi.json">/openapi.json</a>.</p>
-<p>Send an API key as <code>Authorization: Bearer opsk_...</code>. Bodies are JSON. Every error has the body
-<a href="#schema-ErrorBody">ErrorBody</a>: a message, a request id (also in <code>x-request-id</code>) and, if there
-is one, an error code. <code>409</code>, <code>429</code> and <code>503</code> may carry <code>Retry-After</code> in
-seconds.</p>`;
+<p>Send an API key as <code>Authorization: Bearer opsk_...</code>. Bodies are JSON, except parts of uploaded images.
+Every error has the body <a href="#schema-ErrorBody">ErrorBody</a>: a message, a request id (also in
+<code>x-request-id</code>) and, if there is one, an error code. <code>409</code>, <code>429</code> and <code>503</code>
+may have the header <code>Retry-After</code> in seconds.</p>`;
 }
 
 function searchForm(search: string): Markup {

@@ -28,7 +28,7 @@ const DESCRIPTIONS = {
   408: "The body did not arrive in time: 30 s with a valid credential, 10 s without",
   413: "The body is too large",
   414: "The URI is too long",
-  415: "The Content-Type is not application/json",
+  415: "The route does not take this Content-Type",
   422: "The Idempotency-Key was used for a request with another body",
   429: "Too many attempts or requests; Retry-After says how long to wait",
   500: "An internal error; the server's log has the request id",

@@ -114,8 +114,8 @@ export function natGatewayRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Delete a NAT gateway",
     description:
-      "409 while a route targets the gateway. The address is free again when no node can still run the gateway. The " +
-      "operation nat-gateway-delete records the deletion.",
+      "409 while a route targets the gateway or the gateway has a port forward. The address is free again when no " +
+      "node can still run the gateway. The operation nat-gateway-delete records the deletion.",
     ...rights(deps, "NatGatewayDelete", atGateway),
     request: { params, headers: PREFER_WAIT },
     responses: answersNothing("Deleted"),
