@@ -1,7 +1,6 @@
 // Builds the front page, which is the version or the top-level help, without the argument parser. A start must take at
-// most three times as long as the start of an empty executable, and loading the parser alone takes longer than the rest
-// of the start. The parser uses the same values (framework.ts, rootCommand), and a test compares both pages at many
-// widths.
+// most three times as long as the start of an empty executable. Loading the parser alone takes longer than the rest of
+// the start. The parser uses the same values (framework.ts, rootCommand). A test compares both pages at many widths.
 
 export type FrontOption = {
   readonly flags: string;

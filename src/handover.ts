@@ -1,6 +1,6 @@
-// Reads the secrets that start.ts passes to the server in the first line of the server's standard input, so that they
-// are in neither the arguments nor the environment of the server. start.ts keeps the input open: when the input ends,
-// start.ts has exited.
+// Reads the secrets that start.ts passes to the server in the first line of the server's standard input. So the secrets
+// are in neither the arguments nor the environment of the server. start.ts keeps the input open. Therefore the end of
+// the input means that start.ts has exited.
 import process from "node:process";
 import { createInterface } from "node:readline";
 import type { Environment } from "./config.ts";

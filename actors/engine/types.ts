@@ -72,9 +72,9 @@ export type Tell = {
   readonly to: ActorRef;
   readonly message: Message;
   /**
-   * True if the receiver's decision joins the commit. If the receiver refuses or throws an error, if its decision has
-   * conditions, or if an earlier attempt to commit failed or lost a race, the message is delivered after the commit.
-   * So a busy receiver delays the sender's commit by one attempt at most.
+   * True if the receiver's decision may join the commit. The decision joins if the receiver neither refuses nor throws
+   * an error, if the decision has no conditions, and if this is the first attempt to commit. Otherwise the message is
+   * delivered after the commit. So a busy receiver delays the sender's commit by one attempt at most.
    */
   readonly joins?: boolean;
 };

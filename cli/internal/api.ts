@@ -11,8 +11,8 @@ const TRIES_MAX = 3;
 const REQUEST_LIMIT_MS = 30_000;
 const FIRST_RETRY_MS = 400;
 /**
- * Longest Retry-After that a call waits for. If the server asks for more, the call fails at once with, for example,
- * "try again in 60 s", so that the user does not wait without a message.
+ * Longest Retry-After that a call waits for. If the server asks for more, the call fails at once, so that the user does
+ * not wait without a message. The server's error contains a text such as "try again in 60 s".
  */
 const RETRY_AFTER_S_MAX = 10;
 const UNAUTHENTICATED = 401;

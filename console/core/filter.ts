@@ -27,8 +27,8 @@ export function serverWords(text: string, fields: readonly string[]): string {
 
 /**
  * Splits a text for a server that searches for one word. `word` is the only word without a field and without a `-`.
- * `word` is empty if there is no such word, or if there are several, because one of them may be in a column that the
- * server does not search. The page must search its rows for `rest`.
+ * `word` is empty if there is no such word. It is also empty if there are several, because one of them may be in a
+ * column that the server does not search. The page must search its rows for `rest`.
  */
 export function serverWord(
   text: string,

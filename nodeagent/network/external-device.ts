@@ -50,8 +50,8 @@ export async function setExternal(
   }
   if (isUp(links, mtu) && present === vlan_id && !is_first) return;
   await inside(
-    // The kernel needs a source address for the ICMP errors that it sends to the outside, for example about a packet
-    // that is larger than the MTU of the VPC. With this setting, it is an address of the external device.
+    // With this setting, the ICMP errors that the kernel sends to the outside have an address of the external device as
+    // their source. An example is the error about a packet that is larger than the MTU of the VPC.
     ...["sysctl", "-qw", "net.ipv4.icmp_errors_use_inbound_ifaddr=1"],
     `net.ipv4.conf.${EXTERNAL_DEVICE}.arp_ignore=1`,
     `net.ipv4.conf.${EXTERNAL_DEVICE}.arp_announce=2`,

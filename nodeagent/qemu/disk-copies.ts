@@ -1,6 +1,6 @@
 // Copies of disks that QEMU makes for snapshots. A copy is a job in QEMU, two block nodes, and a draft file beside the
-// disks. The job and the nodes outlive the agent: if the agent ends during a copy, QEMU keeps the job, even after the
-// last block is copied, and refuses another copy of the same disk. The guest may also stay frozen.
+// disks. If the agent ends during a copy, QEMU keeps the job and the nodes, even after the last block is copied. While
+// it keeps them, QEMU refuses another copy of the same disk. The guest may also stay frozen.
 import { readdir } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { closeNodes, dataNames } from "./block-nodes.ts";

@@ -1,5 +1,5 @@
 // Decides whether a caller may see or change an image or an SSH key. In two scopes, more callers may see a record than
-// change it: everybody may see a public record, but only root may change it; all members and keys of a silo's tenants
+// change it. Everybody may see a public record, but only root may change it. All members and keys of a silo's tenants
 // may see a record of the silo, but only members with the capability silo-admin may change it. The callers of these
 // functions check for root.
 import type { ScopeKind } from "../contract/enums.ts";

@@ -37,9 +37,9 @@ export async function maintain(db: Db, { settings, signer, prune }: MaintenanceO
 }
 
 /**
- * Creates the partitions of stored replies for the next days, and removes old replies. A server also calls
- * this when it starts, before it stores a reply: after days without a server the partition of today may be missing, and
- * it cannot be created after the first reply of today.
+ * Creates the partitions of stored replies for the next days, and removes old replies. A server also calls this
+ * function when it starts, before it stores a reply. The reason is that the partition of today may be missing after
+ * days without a server, and cannot be created after the first reply of today.
  */
 export async function maintainReplies(db: Db): Promise<void> {
   await db.query("select seen_maintain($1)", [Math.ceil(SEEN_RETENTION_HOURS / HOURS_PER_DAY)]);

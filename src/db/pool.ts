@@ -63,8 +63,8 @@ export type Db = DbClient & {
 type Row = any;
 
 /**
- * Connections of a process, in addition to one LISTEN connection and the connections of key-reads.ts, and the time
- * limits of a statement and of a wait for a lock.
+ * The maximum number of connections of a pool by default, and the time limits of a statement and of a wait for a lock.
+ * A process also has one LISTEN connection and the connections of key-reads.ts.
  */
 const CONNECTIONS_MAX = 8;
 const STATEMENT_LIMIT_MS = 5_000;

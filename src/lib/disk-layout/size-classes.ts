@@ -1,6 +1,6 @@
 // Groups disks by their nominal capacity. A pool is built from one class, so the grouping decides which disks hold
-// data. It must equal the result of the layout tool on the node exactly, including its quirks: if class A is within 5 %
-// of B, and B within 5 % of C, the result depends on the order of the disks.
+// data. It must equal the result of the layout tool on the node exactly, even where the tool's result is surprising.
+// For example, if class A is within 5 % of B, and B within 5 % of C, the result depends on the order of the disks.
 
 /**
  * A disk in the layout tool's model. Disks on different buses start in separate classes, but classes of about equal

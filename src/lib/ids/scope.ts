@@ -40,8 +40,8 @@ export function scopeFilter<Columns extends Partial<ScopeColumns>>(columns: Colu
  */
 export function scopedId(columns: ScopeColumns, digest: string): string {
   const { scope_kind, silo_id, tenant_id, project_id, user_id } = columns;
-  // The id of a user's key also depends on the credential that created it: a credential of a tenant, a credential of
-  // another tenant, and the user's own credential give three different ids.
+  // The id of a user's key also depends on the tenant of the credential that created the key. So a user can create the
+  // same key once with a credential of each tenant, and once with a credential that is not bound to a tenant.
   const through = scope_kind === "user" && tenant_id !== null ? `@${tenant_id}` : "";
   const id = { public: "", silo: silo_id, tenant: tenant_id, project: project_id, user: user_id } satisfies Record<
     ScopeKind,

@@ -16,7 +16,7 @@ export function externalPool(network_id: string, family: AddressFamily, block: s
 
 /**
  * Returns the name of the lock that an allocation takes. A unit that allocates from several pools must name the locks
- * of all these pools: the commit takes named locks in sorted order, so two units with the same pools do not deadlock.
+ * of all these pools. The commit takes named locks in sorted order, so two units with the same pools do not deadlock.
  */
 export function poolLock(pool_id: string): string {
   return `pool:${pool_id}`;

@@ -74,9 +74,10 @@ export function whyHostless({ name, public_address, nic_tag, leaves, failed }: H
 }
 
 /**
- * Returns true only if no node can still run the gateway: the gateway never had a node, or its last node is fenced,
- * has no document of the VPC, or has applied the generation `without` or a later one. The documents of these
- * generations assign the gateway to no node. src/db/resting-addresses.ts has the same condition in SQL.
+ * Returns true only if no node can still run the gateway. This is so if the gateway never had a node. It is also so if
+ * the last node is fenced, has no document of the VPC, or has applied the generation `without` or a later one, because
+ * the documents of these generations assign the gateway to no node. src/db/resting-addresses.ts has the same condition
+ * in SQL.
  */
 export function isOff({ left_at, is_fenced, applied_generation }: Homeless, without: number): boolean {
   return left_at === null || is_fenced || applied_generation === null || applied_generation >= without;
