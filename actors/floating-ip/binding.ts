@@ -125,14 +125,15 @@ const NOT_LIVE = conflict("the node is not live");
  * NIC. That release waits for a document without the address, and the new binding would put the address into every
  * later document.
  */
-function released({ id: floating_ip_id }: AtRest, { nic_id, host_cn_uuid: server_uuid }: Binding): Condition {
-  const text = `${stillHeld({ id: floating_ip_id })}; try again in a minute`;
-  return guard("floating_ip_is_released", { floating_ip_id, server_uuid, nic_id, live_s: CN_LIVE_S }, conflict(text));
+function released(s: AtRest, { nic_id, host_cn_uuid: server_uuid }: Binding): Condition {
+  const args = { floating_ip_id: s.id, server_uuid, nic_id, live_s: CN_LIVE_S };
+  // The guard also says whether the node still releases the address or has failed to release it.
+  return guard("floating_ip_is_released", args, conflict(stillHeld(s)));
 }
 
 /** Returns the text of the 409 that names the node that still has the address. */
-export function stillHeld({ id }: { readonly id: string }): string {
-  return `floating ip ${id} is still held by node <WHAT>, which has not released it yet`;
+export function stillHeld({ id, address }: Pick<AtRest, "id" | "address">): string {
+  return `floating ip ${id} (${address}) is still held by node <WHAT>`;
 }
 
 function offersTag({ external_nic_tag: nic_tag }: AtRest, { host_cn_uuid: server_uuid }: Binding): Condition[] {

@@ -86,7 +86,7 @@ function giveBack(s: Detached, of: { readonly operation_id?: string }): Out<Floa
     guard(
       "floating_ip_is_off_nodes",
       { floating_ip_id: s.id },
-      stillHeld(s),
+      `${stillHeld(s)}, which has not released it yet`,
     ),
     release(s.pool_id, s.address),
     remove("public_address", { address: s.address }),

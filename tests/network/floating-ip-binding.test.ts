@@ -187,7 +187,8 @@ describe("a floating IP that moves", () => {
     await b.away.node.done(b.attach(ip, b.away), "fip_claim");
     expect(await b.show(ip.id)).toMatchObject(bound(b.away));
     await b.away.node.done(b.detach(ip), "fip_release");
-    const message = `floating ip ${ip.id} is still held by node ${b.node.server_uuid}, which has not released it yet`;
+    const message = `floating ip ${ip.id} (${ip.address}) is still held by node ${b.node.server_uuid}, which has not ` +
+      "released it yet";
     conflictWith(await b.call("DELETE", path(ip.id)), message);
     await b.node.alive();
     const late = await b.node.take();

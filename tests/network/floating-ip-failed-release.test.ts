@@ -17,8 +17,9 @@ describe("a floating IP that a node may still hold", () => {
   });
   afterAll(() => f?.t.close());
 
-  const held = () => `floating ip ${ip.id} is still held by node ${f.one.server_uuid}, which has not released it yet`;
-  const refused = async () => conflictWith(await f.call("DELETE", path(ip.id)), held());
+  const held = () => `floating ip ${ip.id} (${ip.address}) is still held by node ${f.one.server_uuid}`;
+  const refused = async () =>
+    conflictWith(await f.call("DELETE", path(ip.id)), `${held()}, which has not released it yet`);
 
   /** Attaches a floating IP to `web`, whose node then applies the network. */
   async function attached(): Promise<FloatingIp> {
@@ -39,7 +40,13 @@ describe("a floating IP that a node may still hold", () => {
 
   const attach = (nic_id: string) => f.call("POST", path(ip.id, "attach"), { body: { nic_id } });
   const attachRefused = async (nic_id = f.db.nic.id) =>
-    conflictWith(await attach(nic_id), `${held()}; try again in a minute`);
+    conflictWith(await attach(nic_id), `${held()}, which has not released it yet; try again in a minute`);
+  const attachRefusedAfterFailure = async () =>
+    conflictWith(
+      await attach(f.db.nic.id),
+      `${held()}, which failed to release it; ask an operator to repair the network of this node, or attach the ` +
+        "address to an instance on it",
+    );
 
   test("can be attached elsewhere only after the returned node has ended the release", async () => {
     ip = await attached();
@@ -144,12 +151,12 @@ describe("a floating IP that a node may still hold", () => {
     const [late] = (await f.poll(f.one)).vpcs;
     okOf(await f.tryReport(f.one, f.vpc.id, { generation: late!.generation, status: "failed", message: "conntrack" }));
     await refused();
-    await attachRefused();
+    await attachRefusedAfterFailure();
     await f.silence(f.one);
     await f.two.done(attach(f.db.nic.id), "fip_claim");
     await f.two.done(f.call("POST", path(ip.id, "detach")), "fip_release");
     await f.one.alive();
-    await attachRefused();
+    await attachRefusedAfterFailure();
     await f.n.rule(f.vpc.id);
     okOf(await f.tryReport(f.one, f.vpc.id, { generation: late!.generation }));
     expect((await f.call("DELETE", path(ip.id))).status).toBe(204);
