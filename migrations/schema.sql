@@ -3115,12 +3115,12 @@ begin
    where h.instance_id <> (args->>'instance_id')::uuid
      and (of_group.policy = 'anti_affinity' or h.server_uuid is distinct from (args->>'leaves')::uuid);
   if of_group.policy = 'anti_affinity' and beside > 0 then
-    return format('another instance of placement group %s is on the same %s', of_group.name,
-                  replace(of_group.level, '_', ' '));
+    return format('another instance of placement group %s is %s', of_group.name,
+                  case of_group.level when 'node' then 'on the same node' else 'in the same fault domain' end);
   end if;
   if of_group.policy = 'affinity' and others > 0 and beside = 0 then
-    return format('the instances of placement group %s are on another %s', of_group.name,
-                  replace(of_group.level, '_', ' '));
+    return format('the instances of placement group %s are %s', of_group.name,
+                  case of_group.level when 'node' then 'on another node' else 'in another fault domain' end);
   end if;
   return 'true';
 end $function$;

@@ -164,8 +164,7 @@ export function createNodeNetwork(options: NodeNetworkOptions): NodeNetwork {
     const document = given as NetworkDocument;
     refused.delete(document.vpc_id);
     return await serialized(document.vpc_id, async () => {
-      const stored = store.get(document.vpc_id);
-      if (stored !== undefined && stored.generation > document.generation) return null;
+      if ((store.get(document.vpc_id)?.generation ?? -Infinity) > document.generation) return null;
       return await released.unlessOutdated(document, async () => {
         await store.put(document);
         await converge(document);
@@ -209,7 +208,8 @@ export function createNodeNetwork(options: NodeNetworkOptions): NodeNetwork {
     if (before?.problem === null && applied !== null) {
       const differences = applied.changes + (applied.ruleset_replaced ? 1 : 0);
       repaired += differences;
-      if (differences > 0) log(`network: VPC ${vpc_id}: repaired ${differences} differences`);
+      const noun = differences === 1 ? "difference" : "differences";
+      if (differences > 0) log(`network: VPC ${vpc_id}: repaired ${differences} ${noun}`);
     }
     const after = outcomes.get(vpc_id);
     return after === undefined || after.problem === before?.problem ? null : realizationOf(vpc_id);

@@ -87,7 +87,9 @@ export function trace(query: TraceQuery): Trace {
     }
     if (isInBlocks(document, to)) return stop(`stops: no NIC of the VPC has ${to}`);
     const floating_ip = source?.floating_ips.find((address) => isOfFamily(address, to));
-    if (floating_ip !== undefined) return end("leaves by the floating IP", { kind: "outside", source: floating_ip });
+    if (floating_ip !== undefined) {
+      return end(`leaves by the floating IP ${floating_ip}`, { kind: "outside", source: floating_ip });
+    }
     // A packet of a NIC on another node comes here because this node runs the NAT gateway of its route.
     if (source === undefined && isRemote(document, from)) return leaveByGateway(routeOfRemote(document, from, to));
     return stop(`stops: no route leads to ${to}`);

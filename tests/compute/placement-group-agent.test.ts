@@ -138,6 +138,20 @@ describe("a required anti-affinity group", () => {
   });
 });
 
+test.each([
+  ["anti_affinity", "a3", "another instance of placement group NAME is in the same fault domain"],
+  ["affinity", "a4", "the instances of placement group NAME are in another fault domain"],
+])("the commit names the fault domain if a required %s group refuses a node", async (policy, of_others, text) => {
+  await place(nodes[0]!, { fault_domain: "a3" });
+  for (const node of nodes.slice(1)) await place(node, { fault_domain: of_others });
+  const group = await groupOf({ policy, level: "fault_domain" });
+  await place(nodes[0]!, { cordoned: true });
+  okOf(await member(group.id));
+  const args = { placement_group_id: group.id, instance_id: randomUUID(), server_uuid: nodes[0] };
+  const { rows } = await t.db.query("select guard_placement_group_allows($1) as verdict", [JSON.stringify(args)]);
+  expect(rows).toEqual([{ verdict: text.replace("NAME", group.name) }]);
+});
+
 test("a tenant creates a group and an instance in the group with tenantctl", async () => {
   await buildExecutables(["tenantctl"]);
   const server = await serveNode({ fetch: t.plane.fetch, hostname: "127.0.0.1", port: 0 });

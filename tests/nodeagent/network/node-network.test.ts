@@ -193,10 +193,12 @@ test("differences that a repair finds are counted", async () => {
   let changes = 0;
   const network = await open({ ...inner, apply: () => Promise.resolve({ changes, ruleset_replaced: false }) });
   await network.take(documentOf(A, "n1", 7));
-  changes = 3;
-  expect(await network.repair()).toEqual([]);
-  expect(network.status()).toEqual({ vpcs: 1, failed: 0, repaired: 3 });
-  expect(log).toEqual(["network: VPC vpc-4096: repaired 3 differences"]);
+  for (changes of [3, 1]) expect(await network.repair()).toEqual([]);
+  expect(network.status()).toEqual({ vpcs: 1, failed: 0, repaired: 4 });
+  expect(log).toEqual([
+    "network: VPC vpc-4096: repaired 3 differences",
+    "network: VPC vpc-4096: repaired 1 difference",
+  ]);
 });
 
 test("a VPC's packets are accepted only from the nodes in its document, and the driver is called only for changes", async () => {

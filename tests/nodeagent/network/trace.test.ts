@@ -43,7 +43,11 @@ test.each<[string, Given, string]>([
     { from: "10.0.2.6", to: "198.51.100.1" },
     "passes: leaves by the NAT gateway on the node 192.0.2.3",
   ],
-  ["the internet by a floating IP", { from: "10.0.1.5", to: "198.51.100.1" }, "passes: leaves by the floating IP"],
+  [
+    "the internet by a floating IP",
+    { from: "10.0.1.5", to: "198.51.100.1" },
+    "passes: leaves by the floating IP 203.0.113.7",
+  ],
   [
     "the metadata service",
     { from: "10.0.1.5", to: "169.254.169.254", rules: [deny] },
