@@ -105,8 +105,10 @@ describe("S-32: the database's certificate", { timeout: 120_000 }, () => {
     await present(authority.issue("localhost"));
     expect(await connected(at("localhost", "sslmode=require"))).toMatch(/^refused: /);
   });
+});
 
-  test("there is no fallback to clear text for a server without TLS", async () => {
+describe("S-32: the connection to the database", { timeout: 120_000 }, () => {
+  test("does not fall back to clear text for a server without TLS", async () => {
     const client = await openClient({ url: cluster.url });
     await client.query("alter system set ssl = off");
     await client.query("select pg_reload_conf()");
@@ -115,7 +117,7 @@ describe("S-32: the database's certificate", { timeout: 120_000 }, () => {
     await expect.poll(() => connected(url), { timeout: 60_000 }).toMatch(/^refused: .*not support SSL/);
   });
 
-  test("a complete control plane works over TLS", async () => {
+  test("of a complete control plane uses TLS", async () => {
     await present(authority.issue("localhost"));
     const databaseUrl = at("localhost", `sslmode=require&sslrootcert=${ca}`);
     const controlPlane = await openControlPlane({
