@@ -74,7 +74,7 @@ export type Vms = {
   createNics(plan: VmPlan): Promise<void>;
   create(plan: VmPlan): Promise<void>;
   boot(instance_id: string): Promise<void>;
-  /** Records the size of a VM that is off. The next boot of the VM uses the new size. */
+  /** Records the size of a VM that is off. The next boot of the VM uses the new size. A running VM keeps its size. */
   setSize(instance_id: string, size: { readonly cpu: number; readonly memory_bytes: number }): Promise<void>;
   /** Returns the NICs that `setNics` would add. */
   newNics(instance_id: string, plan: NicsPlan): readonly NewNic[];

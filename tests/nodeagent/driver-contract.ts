@@ -47,6 +47,11 @@ export function driverContract(
 
     const vms = () => machine!.driver().vms;
     const seen = async () => ((await machine!.driver().status()).vms as Readonly<Record<string, Seen>>)[id];
+    const size = async () => {
+      const { vms } = await machine!.driver().status();
+      const { cpu_cap, max_physical_memory } = (vms as Record<string, Readonly<Record<string, number>>>)[id]!;
+      return { cpu: cpu_cap! / 100, memory_mb: max_physical_memory };
+    };
     const contract = (title: string, body: () => Promise<void>) =>
       test(title, async (context) => {
         check(context);
@@ -259,11 +264,6 @@ export function driverContract(
 
     contract("a stopped VM takes a new size", async () => {
       const { cpu, memory_bytes } = plan.instance;
-      const size = async () => {
-        const { vms } = await machine!.driver().status();
-        const { cpu_cap, max_physical_memory } = (vms as Record<string, Readonly<Record<string, number>>>)[id]!;
-        return { cpu: cpu_cap! / 100, memory_mb: max_physical_memory };
-      };
       await vms().setSize(id, { cpu: cpu + 1, memory_bytes: memory_bytes + 2 ** 20 });
       expect(await size()).toEqual({ cpu: cpu + 1, memory_mb: memory_bytes / 2 ** 20 + 1 });
       await vms().setSize(id, { cpu, memory_bytes });
@@ -276,6 +276,12 @@ export function driverContract(
       expect((await seen())?.state).toBe("stopped");
       await vms().boot(id);
       expect((await seen())?.state).toBe("running");
+    });
+
+    contract("a running VM keeps its size", async () => {
+      const { cpu, memory_bytes } = plan.instance;
+      await vms().setSize(id, { cpu: cpu + 1, memory_bytes: memory_bytes * 2 });
+      expect(await size()).toEqual({ cpu, memory_mb: memory_bytes / 2 ** 20 });
     });
 
     contract("of two bindings of a floating IP, the one with the higher generation is current", async () => {
