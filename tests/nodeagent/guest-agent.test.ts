@@ -8,6 +8,8 @@ import { createGuestAddresses } from "../../nodeagent/qemu/guest-addresses.ts";
 import { guestAgentAt, interfacesOf } from "../../nodeagent/qemu/guest-agent.ts";
 
 const LIMITS = { call_ms: 300, freeze_ms: 300 };
+/** For calls that end in any case. On a slow machine, a long answer takes longer than LIMITS. */
+const NO_LIMITS = { call_ms: 3_600_000, freeze_ms: 3_600_000 };
 const INTERFACES = [
   { name: "lo", "hardware-address": "00:00:00:00:00:00", "ip-addresses": [{ "ip-address": "127.0.0.1" }] },
   {
@@ -104,13 +106,19 @@ test("calls at the same time run one after the other", async () => {
 });
 
 test.each([
-  ["does not answer", () => null, "does not answer"],
-  ["answers only with the wrong id", () => returns(-1), "does not answer"],
+  ["does not answer", () => null],
+  ["answers only with the wrong id", () => returns(-1)],
+])("a guest that %s fails the call in time", async (_title, answer) => {
+  await guest(answer);
+  await expect(guestAgentAt(path, LIMITS).interfaces()).rejects.toThrow("does not answer");
+});
+
+test.each([
   ["sends no JSON", () => "ready?\n", "sent no JSON"],
   ["sends an endless line", () => "x".repeat(2 ** 20 + 1), "too long"],
-])("a guest that %s fails the call in time", async (_title, answer, message) => {
+])("a guest that %s fails the call before its time limit", async (_title, answer, message) => {
   await guest(answer);
-  await expect(guestAgentAt(path, LIMITS).interfaces()).rejects.toThrow(message);
+  await expect(guestAgentAt(path, NO_LIMITS).interfaces()).rejects.toThrow(message);
 });
 
 test("a call fails if the guest agent refuses it or answers with a count that is not a number", async () => {

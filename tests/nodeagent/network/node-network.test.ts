@@ -25,6 +25,8 @@ const A: TestVpc = {
 const NIC = { id: "a1", mac: A.machines[0]!.mac, vpc_id: "vpc-4096" };
 /** A release of an address of the NIC. */
 const RELEASE = { nic_id: NIC.id, vpc_id: NIC.vpc_id };
+/** Time limits of a wait that succeeds and of a wait that fails. No wait depends on the speed of the machine. */
+const [NEVER_MS, SOON_MS] = [3_600_000, 20];
 const SIGNAL = new AbortController().signal;
 
 let folder: TemporaryFolder;
@@ -240,10 +242,11 @@ test("a tap moves into its router at once if the document is stored, or else whe
 });
 
 test("a NIC waits for its document, but not longer than the limit", async () => {
-  const network = await open(undefined, 200);
-  const waits = network.untilApplied([NIC], SIGNAL);
-  await network.take(documentOf(A, "n1", 7));
+  const patient = await open(undefined, NEVER_MS);
+  const waits = patient.untilApplied([NIC], SIGNAL);
+  await patient.take(documentOf(A, "n1", 7));
   await waits;
+  const network = await open(undefined, SOON_MS);
   await expect(network.untilApplied([{ id: "other", vpc_id: "vpc-4096" }], SIGNAL)).rejects.toThrow(
     "the network of NIC other is not ready on this node: its document has not arrived from the control plane",
   );
@@ -251,9 +254,14 @@ test("a NIC waits for its document, but not longer than the limit", async () => 
 
 test("a release of a floating IP waits until the router no longer has the address, but not longer than the limit", async () => {
   const trouble: { why: string | null } = { why: null };
-  const network = await open(driverWith(trouble), 200);
+  const network = await open(driverWith(trouble), SOON_MS);
   const address = "203.0.113.7";
   const has = { ...A, machines: A.machines.map((each) => ({ ...each, floating_ips: [address] })) };
+  const patient = await open(undefined, NEVER_MS);
+  await patient.take(documentOf(has, "n1", 6));
+  const waits = patient.floatingIpReleased(RELEASE, address, SIGNAL);
+  await patient.take(documentOf(A, "n1", 7));
+  await waits;
   const released = () => network.floatingIpReleased(RELEASE, address, SIGNAL);
   await network.take(documentOf(has, "n1", 7));
   await expect(released()).rejects.toThrow(
@@ -262,18 +270,16 @@ test("a release of a floating IP waits until the router no longer has the addres
   trouble.why = "nft is not installed";
   await network.take(documentOf(A, "n1", 8));
   await expect(released()).rejects.toThrow("this node has not released 203.0.113.7: nft is not installed");
-  const waits = released();
   trouble.why = null;
   await network.retryFailed();
-  await waits;
+  await released();
   await network.answered(Infinity, { vpcs: [], gone: [] });
   await network.take(documentOf(has, "n1", 9));
   trouble.why = "conntrack is not installed";
   await network.take(documentOf({ ...A, machines: [] }, "n1", 10));
   await expect(released(), "the stored document no longer has the NIC").rejects.toThrow("conntrack is not installed");
-  const removed = released();
   await network.remove(NIC.vpc_id);
-  await removed;
+  await released();
 });
 
 describe("an address counts as released only when a document without it has been applied", () => {
@@ -289,7 +295,7 @@ describe("an address counts as released only when a document without it has been
       if (document.generation === 8) await gate.promise;
       return await driver.apply(document, taps, options);
     };
-    const network = await open({ ...driver, apply }, 200);
+    const network = await open({ ...driver, apply }, SOON_MS);
     await network.take(documentOf(A, "n1", 7));
     const taken = network.take(documentOf(has, "n1", 8));
     await expect.poll(() => network.have()).toEqual({ [NIC.vpc_id]: 8 });
@@ -302,7 +308,7 @@ describe("an address counts as released only when a document without it has been
 
   test("not after a document with the address failed halfway, even if a newer document fails, too", async () => {
     const trouble: { why: string | null } = { why: null };
-    const network = await open(driverWith(trouble), 200);
+    const network = await open(driverWith(trouble), SOON_MS);
     const released = () => network.floatingIpReleased(RELEASE, address, SIGNAL);
     await network.take(documentOf(A, "n1", 7));
     trouble.why = "nft failed after the addresses were added";
@@ -318,7 +324,7 @@ describe("an address counts as released only when a document without it has been
   test("not after a restart of the agent, until a document without the NIC is applied", async () => {
     await (await open()).take(documentOf(has, "n1", 7));
     const trouble: { why: string | null } = { why: "nft is not installed" };
-    const network = await open(driverWith(trouble), 200);
+    const network = await open(driverWith(trouble), SOON_MS);
     await network.take(documentOf(gone, "n1", 8));
     const released = () => network.floatingIpReleased(RELEASE, address, SIGNAL);
     await expect(released()).rejects.toThrow(`${NOT_RELEASED}: nft is not installed`);
@@ -360,7 +366,7 @@ describe("after a release, the node does not get the address back from a documen
       await gate.promise;
       await store.put(document);
     };
-    const network = await open(undefined, 100, { store: { ...store, put } });
+    const network = await open(undefined, SOON_MS, { store: { ...store, put } });
     const taken = network.take(documentOf(has, "n1", 8));
     await begun.promise;
     await expect(network.floatingIpReleased(RELEASE, address, SIGNAL)).rejects.toThrow("has not arrived");
@@ -379,7 +385,7 @@ test("a release waits for another tenant's network after a restart only if the j
   const driver = driverWith(trouble);
   const failsForB: NetworkDriver["apply"] = (document, ...others) =>
     document.vni === B.vni ? Promise.reject(new Error("nft is not installed")) : driver.apply(document, ...others);
-  const network = await open({ ...driver, apply: failsForB }, 100);
+  const network = await open({ ...driver, apply: failsForB }, SOON_MS);
   const released = (vpc_id: string | null) =>
     network.floatingIpReleased({ nic_id: NIC.id, vpc_id }, "203.0.113.7", SIGNAL);
   await expect(released(NIC.vpc_id), "no document is applied").rejects.toThrow("has not arrived");
