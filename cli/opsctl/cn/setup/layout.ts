@@ -14,7 +14,7 @@ export function layoutCommand(name: string, summary: string, example: string) {
     .argument(...NODE_ARGUMENT)
     .addOption(oneOf("--layout <layout>", "kind of pool", DISK_LAYOUTS))
     .option("--width <disks>", "disks per stripe; by default the tool on the node chooses", wholeNumber(0))
-    .option("--spares <disks>", "hot spares, 0 for none; by default as many as fit", wholeNumber(0))
+    .option("--spares <disks>", "hot spares, 0 for none; by default the tool on the node chooses", wholeNumber(0))
     .option("--exclude <disk>", "disk to leave unchanged; may be repeated", each)
     .option("--no-cache", "do not use smaller disks as a cache")
     .addOption(oneOf("--compress <algorithm>", "compression of the pool", COMPRESSIONS));
