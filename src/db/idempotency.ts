@@ -28,45 +28,65 @@ export type KeyAnswer =
   | { readonly ok: false; readonly fault: Fault };
 
 /**
- * Inserts the key or replaces its expired row. If the row has not expired, the update changes nothing and only returns
- * the row.
+ * Inserts the keys or replaces their expired rows. If a row has not expired, the update changes nothing and only
+ * returns the row. Two rows of one statement must not have the same key.
  */
 const CLAIM = `
   insert into idempotency as i (principal, method, path, key, body_sha256, msg_id, created_at, place)
-  values ($1, $2, $3, $4, $5, $6, berth_now(), $8)
+  select u.principal, u.method, u.path, u.key, u.body_sha256, u.msg_id, clock.now, u.place
+    from (select berth_now() as now) clock,
+         unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::uuid[], $8::jsonb[])
+           u(principal, method, path, key, body_sha256, msg_id, place)
   on conflict (principal, method, path, key) do update set (body_sha256, msg_id, created_at, place) = (
     select case when old then excluded.body_sha256 else i.body_sha256 end,
            case when old then excluded.msg_id else i.msg_id end,
            case when old then excluded.created_at else i.created_at end,
            case when old then excluded.place else i.place end
       from (select i.created_at <= excluded.created_at - make_interval(hours => $7) as old) age)
-  returning msg_id, body_sha256, msg_id <> $6 as repeated`;
+  returning principal, method, path, key, msg_id, body_sha256`;
 
 const OTHER_BODY = fault("unprocessable", "this Idempotency-Key was used for a request with another body");
 
 /** Each connection parses and plans the statement once. */
-const CLAIM_NAME = "claim idempotency key";
+const CLAIM_NAME = "claim idempotency keys";
+
+type ClaimedRow = Pick<KeyClaim, "principal" | "method" | "path" | "key" | "body_sha256"> & { readonly msg_id: string };
 
 export async function claimKey(db: DbClient, claim: KeyClaim): Promise<KeyAnswer> {
-  const { principal, method, path, key, body_sha256, new_msg_id, place } = claim;
-  const params = [
-    principal,
-    method,
-    indexable(path),
-    key,
-    body_sha256,
-    new_msg_id,
+  return (await claimKeys(db, [claim]))[0]!;
+}
+
+/** Claims several keys in one statement. Returns the answers in the order of the claims, which have different keys. */
+export async function claimKeys(db: DbClient, claims: readonly KeyClaim[]): Promise<readonly KeyAnswer[]> {
+  // All processes lock the rows in the same order, so that two statements with the same keys cannot deadlock.
+  const sorted = new Map(claims.map((claim) => [placeOf(claim), claim] as const).toSorted(byPlace));
+  const column = <V>(of: (claim: KeyClaim) => V): V[] => [...sorted.values()].map(of);
+  const { rows } = await db.query<ClaimedRow>(CLAIM, [
+    column(({ principal }) => principal),
+    column(({ method }) => method),
+    column(({ path }) => indexable(path)),
+    column(({ key }) => key),
+    column(({ body_sha256 }) => body_sha256),
+    column(({ new_msg_id }) => new_msg_id),
     SEEN_RETENTION_HOURS,
-    place === undefined ? null : JSON.stringify(place),
-  ];
-  const { rows } = await db.query<{ msg_id: string; body_sha256: string; repeated: boolean }>(
-    CLAIM,
-    params,
-    CLAIM_NAME,
-  );
-  const row = rows[0]!;
+    column(({ place }) => place === undefined ? null : JSON.stringify(place)),
+  ], CLAIM_NAME);
+  const claimed = new Map(rows.map((row) => [placeOf(row), row]));
+  return claims.map((claim) => answerOf(claim, claimed.get(placeOf(claim))!));
+}
+
+function answerOf({ body_sha256, new_msg_id }: KeyClaim, row: ClaimedRow): KeyAnswer {
   if (row.body_sha256 !== body_sha256) return { ok: false, fault: OTHER_BODY };
-  return { ok: true, msg_id: row.msg_id, repeated: row.repeated };
+  return { ok: true, msg_id: row.msg_id, repeated: row.msg_id !== new_msg_id };
+}
+
+/** Returns a text that identifies the row of a claim. */
+export function placeOf({ principal, method, path, key }: Omit<KeyUse, "body_sha256">): string {
+  return JSON.stringify([principal, method, indexable(path), key]);
+}
+
+function byPlace([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
+  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 /**

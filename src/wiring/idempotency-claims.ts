@@ -9,12 +9,12 @@ import { auditActor } from "../auth/authorize.ts";
 import type { Mint } from "../auth/mint.ts";
 import type { RecordScope, ResourceScope } from "../auth/resource-scope.ts";
 import type { Principal } from "../auth/principal.ts";
-import type { Fault } from "../contract/fault.ts";
-import { claimKey, findSavedScope, forgetKey, type KeyUse } from "../db/idempotency.ts";
+import { type Fault, isFault } from "../contract/fault.ts";
+import { findSavedScope, forgetKey, type KeyUse } from "../db/idempotency.ts";
+import { createKeyClaims } from "../db/key-claims.ts";
 import type { Db } from "../db/pool.ts";
 import { parseIdempotencyKey } from "../http/idempotency-key.ts";
 import type { Ctx, IdempotencyClaim, MessageOf, ReplyOf, RouteDeps, To } from "../routes/deps.ts";
-import { isFault } from "../contract/fault.ts";
 
 type ClaimPorts = {
   readonly db: Db;
@@ -24,16 +24,15 @@ type ClaimPorts = {
 };
 
 type IdempotencyClaims = Pick<RouteDeps, "idempotency" | "send" | "sendOnce"> & {
-  /**
-   * If an earlier request with this caller's Idempotency-Key was answered, returns the scope that was saved with the
-   * answer; otherwise null.
-   */
+  /** Returns the scope that was saved with the answer to an earlier request with this caller's key, or null. */
   readonly savedScope: (c: Ctx, principal: Principal) => Promise<ResourceScope | RecordScope | null>;
   /** Called before the answer is sent. Releases the key of a request that had no effect. */
   readonly answered: (c: Ctx) => Promise<void>;
 };
 
 export function createIdempotencyClaims({ db, engine, mint, newId }: ClaimPorts): IdempotencyClaims {
+  const claimKey = createKeyClaims(db);
+
   async function useOf(c: Ctx, principal: Principal, key: string): Promise<KeyUse> {
     return {
       principal: claimantOf(principal),
@@ -61,7 +60,7 @@ export function createIdempotencyClaims({ db, engine, mint, newId }: ClaimPorts)
     const key = parseIdempotencyKey(header);
     if (!key.ok) return key.fault;
     const use = await useOf(c, c.get("principal"), key.value);
-    const claimed = await claimKey(db, { ...use, new_msg_id, place: c.get("recordScope") });
+    const claimed = await claimKey({ ...use, new_msg_id, place: c.get("recordScope") });
     if (!claimed.ok) return claimed.fault;
     c.set("keyed", { use, msg_id: claimed.msg_id, unavailable: false });
     return { id: claimed.msg_id, repeated: claimed.repeated };

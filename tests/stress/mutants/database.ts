@@ -42,7 +42,7 @@ export const DATABASE_MUTANTS: readonly Mutant<DatabaseCheck>[] = [
     caughtBy: "equal keys at once",
     edits: [{
       file: IDEMPOTENCY,
-      find: "return { ok: true, msg_id: row.msg_id, repeated: row.repeated };",
+      find: "return { ok: true, msg_id: row.msg_id, repeated: row.msg_id !== new_msg_id };",
       replace: "return { ok: true, msg_id: new_msg_id, repeated: false };",
     }],
   },

@@ -1,0 +1,135 @@
+// Tests claims of Idempotency-Keys that share a statement.
+import { createHash, randomUUID } from "node:crypto";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import type { KeyAnswer, KeyClaim } from "../../src/db/idempotency.ts";
+import { createKeyClaims } from "../../src/db/key-claims.ts";
+import { type Db, type DbClient, openPool } from "../../src/db/pool.ts";
+import { type FreshDatabase, freshDatabase } from "../support/database.ts";
+
+let database: FreshDatabase;
+let db: Db;
+
+beforeAll(async () => {
+  database = await freshDatabase();
+  db = openPool({ url: database.url, role: "berth_app" });
+});
+
+afterAll(async () => {
+  await db.close();
+  await database.drop();
+});
+
+function claim(of: Partial<KeyClaim> = {}): KeyClaim {
+  return {
+    principal: "user:1",
+    method: "POST",
+    path: "/v1/instances",
+    key: randomUUID(),
+    body_sha256: createHash("sha256").update("{}").digest("hex"),
+    new_msg_id: randomUUID(),
+    ...of,
+  };
+}
+
+/** Counts the statements, and sends them to the database. */
+function counted(client: DbClient) {
+  const counts = { statements: 0 };
+  const query: DbClient["query"] = (...args) => {
+    counts.statements += 1;
+    return client.query(...args);
+  };
+  return { counts, query };
+}
+
+const fresh = ({ new_msg_id }: KeyClaim): KeyAnswer => ({ ok: true, msg_id: new_msg_id, repeated: false });
+
+test("claims that arrive together share a statement, and each gets its own answer", async () => {
+  const client = counted(db);
+  const claimKey = createKeyClaims(client);
+  const claims = Array.from({ length: 50 }, (_, n) => claim({ place: { tenant_id: String(n) } }));
+  expect(await Promise.all(claims.map(claimKey))).toEqual(claims.map(fresh));
+  expect(client.counts.statements).toBe(1);
+  const other = "f".repeat(64);
+  const again = claims.map((each, n) => ({
+    ...each,
+    new_msg_id: randomUUID(),
+    ...(n === 7 && { body_sha256: other }),
+  }));
+  const answers = await Promise.all(again.map(claimKey));
+  expect(client.counts.statements).toBe(2);
+  expect(answers[7]).toMatchObject({ ok: false, fault: { kind: "unprocessable" } });
+  expect(answers.toSpliced(7, 1)).toEqual(
+    claims.toSpliced(7, 1).map(({ new_msg_id }) => ({ ok: true, msg_id: new_msg_id, repeated: true })),
+  );
+  const { rows } = await db.query("select place from idempotency where key = $1", [claims[7]!.key]);
+  expect(rows).toEqual([{ place: { tenant_id: "7" } }]);
+});
+
+test("claims of one key that arrive together get the id of the first claim", async () => {
+  const client = counted(db);
+  const claimKey = createKeyClaims(client);
+  const first = claim();
+  const others = Array.from({ length: 3 }, () => ({ ...first, new_msg_id: randomUUID() }));
+  const answers = await Promise.all([first, ...others].map(claimKey));
+  expect(answers).toEqual([
+    fresh(first),
+    ...others.map(() => ({ ok: true, msg_id: first.new_msg_id, repeated: true })),
+  ]);
+});
+
+test("claims that arrive while a statement runs share the next statement", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }); // The claims do not stop to wait on a busy machine.
+  try {
+    const gate = Promise.withResolvers<void>();
+    const client = counted({ query: (...args) => gate.promise.then(() => db.query(...args)) });
+    const claimKey = createKeyClaims(client);
+    const claims = [claim(), claim(), claim()];
+    const answers: Promise<KeyAnswer>[] = [];
+    for (const each of claims) {
+      answers.push(claimKey(each));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(client.counts.statements).toBe(1);
+    gate.resolve();
+    expect(await Promise.all(answers)).toEqual(claims.map(fresh));
+    expect(client.counts.statements).toBe(2);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test("a claim that the database refuses does not affect the claims that share its statement", async () => {
+  const claimKey = createKeyClaims(db);
+  const [good, bad, alsoGood] = [claim(), claim({ body_sha256: "not a digest" }), claim()];
+  const [first, refused, last] = await Promise.allSettled([good, bad, alsoGood].map(claimKey));
+  expect(refused!.status).toBe("rejected");
+  expect([first, last]).toEqual([good, alsoGood].map((each) => ({ status: "fulfilled", value: fresh(each) })));
+});
+
+test("after a lost answer, the claims are repeated and are still the first with their keys", async () => {
+  let lost = 0;
+  const claimKey = createKeyClaims({
+    query: async (...args) => {
+      const answer = await db.query(...args);
+      if (lost++ === 0) throw Object.assign(new Error("the connection ended"), { code: "ECONNRESET" });
+      // deno-lint-ignore no-explicit-any -- the rows of the statement
+      return answer as any;
+    },
+  });
+  const claims = [claim(), claim()];
+  expect(await Promise.all(claims.map(claimKey))).toEqual(claims.map(fresh));
+  expect(lost).toBe(3);
+});
+
+test("after a timeout, the claims fail and are not repeated", async () => {
+  let sent = 0;
+  const claimKey = createKeyClaims({
+    query: () => {
+      sent += 1;
+      return Promise.reject(new Error("Query read timeout"));
+    },
+  });
+  const results = await Promise.allSettled([claim(), claim()].map(claimKey));
+  expect(results.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+  expect(sent).toBe(1);
+});
