@@ -327,15 +327,20 @@ begin
       when 'allocate' then
         select r.low, r.high, p.base into spot
           from berth_free_ranges(each->>'pool', (each->>'low')::bigint, (each->>'high')::bigint) r
-          join pool p on p.id = r.pool_id order by r.low limit 1;
+          join pool p on p.id = r.pool_id order by r.high limit 1;
         if not found then
           -- An earlier allocation of this unit took the last value.
           raise exception using errcode = 'check_violation', constraint = 'pool_exhausted';
         end if;
         taken := greatest(spot.low, (each->>'low')::bigint);
-        delete from pool_range where pool_id = each->>'pool' and low = spot.low;
-        insert into pool_range select each->>'pool', s.low, s.high
-          from (values (spot.low, taken - 1), (taken + 1, spot.high)) s(low, high) where s.low <= s.high;
+        if taken < spot.high then
+          update pool_range set low = taken + 1 where pool_id = each->>'pool' and high = spot.high;
+        else
+          delete from pool_range where pool_id = each->>'pool' and high = spot.high;
+        end if;
+        if spot.low < taken then
+          insert into pool_range (pool_id, low, high) values (each->>'pool', spot.low, taken - 1);
+        end if;
         value := case when spot.base is null then taken::text else host(spot.base + taken) end;
         values := values || jsonb_build_object(each->>'token', value);
       when 'effect' then
@@ -1352,17 +1357,21 @@ declare
   base   inet;
   spot   bigint;
   low_of bigint;
-  high_of bigint;
+  next   record;
 begin
   perform pg_advisory_xact_lock(hashtextextended('pool:' || of_pool, 0));
   select p.base into strict base from pool p where p.id = of_pool;
   spot := case when base is null then value::bigint else value::inet - base end;
-  if exists (select from pool_range where pool_id = of_pool and spot between low and high) then
+  select low, high into next from pool_range where pool_id = of_pool and high >= spot order by high limit 1;
+  if next.low <= spot then
     raise exception using errcode = 'check_violation', constraint = 'pool_value_free_already';
   end if;
   delete from pool_range where pool_id = of_pool and high = spot - 1 returning low into low_of;
-  delete from pool_range where pool_id = of_pool and low = spot + 1 returning high into high_of;
-  insert into pool_range values (of_pool, coalesce(low_of, spot), coalesce(high_of, spot));
+  if next.low = spot + 1 then
+    update pool_range set low = coalesce(low_of, spot) where pool_id = of_pool and high = next.high;
+  else
+    insert into pool_range (pool_id, low, high) values (of_pool, coalesce(low_of, spot), spot);
+  end if;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.berth_remove(jsonb, integer[], text[], text, text[], text)
@@ -5258,7 +5267,7 @@ create table pool_range (
   low bigint not null,
   high bigint not null,
   constraint pool_range_check CHECK ((high >= low)),
-  constraint pool_range_pkey PRIMARY KEY (pool_id, low)
+  constraint pool_range_pkey PRIMARY KEY (pool_id, high)
 );
 
 create table port_forward (
@@ -5967,7 +5976,8 @@ CREATE OR REPLACE FUNCTION public.berth_free_ranges(of_pool text, low_bound bigi
  STABLE
 AS $function$
   select r.* from pool_range r
-   where r.pool_id = of_pool and r.high >= coalesce(low_bound, r.low) and r.low <= coalesce(high_bound, r.low) $function$;
+   where r.pool_id = of_pool and r.high >= coalesce(low_bound, -9223372036854775808)
+     and r.low <= coalesce(high_bound, r.low) $function$;
 
 alter table api_key add constraint api_key_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenant(id);
 alter table api_key add constraint api_key_user_id_fkey FOREIGN KEY (user_id) REFERENCES user_account(id);

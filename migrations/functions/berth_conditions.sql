@@ -44,15 +44,20 @@ begin
       when 'allocate' then
         select r.low, r.high, p.base into spot
           from berth_free_ranges(each->>'pool', (each->>'low')::bigint, (each->>'high')::bigint) r
-          join pool p on p.id = r.pool_id order by r.low limit 1;
+          join pool p on p.id = r.pool_id order by r.high limit 1;
         if not found then
           -- An earlier allocation of this unit took the last value.
           raise exception using errcode = 'check_violation', constraint = 'pool_exhausted';
         end if;
         taken := greatest(spot.low, (each->>'low')::bigint);
-        delete from pool_range where pool_id = each->>'pool' and low = spot.low;
-        insert into pool_range select each->>'pool', s.low, s.high
-          from (values (spot.low, taken - 1), (taken + 1, spot.high)) s(low, high) where s.low <= s.high;
+        if taken < spot.high then
+          update pool_range set low = taken + 1 where pool_id = each->>'pool' and high = spot.high;
+        else
+          delete from pool_range where pool_id = each->>'pool' and high = spot.high;
+        end if;
+        if spot.low < taken then
+          insert into pool_range (pool_id, low, high) values (each->>'pool', spot.low, taken - 1);
+        end if;
         value := case when spot.base is null then taken::text else host(spot.base + taken) end;
         values := values || jsonb_build_object(each->>'token', value);
       when 'effect' then

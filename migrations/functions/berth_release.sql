@@ -5,15 +5,19 @@ declare
   base   inet;
   spot   bigint;
   low_of bigint;
-  high_of bigint;
+  next   record;
 begin
   perform pg_advisory_xact_lock(hashtextextended('pool:' || of_pool, 0));
   select p.base into strict base from pool p where p.id = of_pool;
   spot := case when base is null then value::bigint else value::inet - base end;
-  if exists (select from pool_range where pool_id = of_pool and spot between low and high) then
+  select low, high into next from pool_range where pool_id = of_pool and high >= spot order by high limit 1;
+  if next.low <= spot then
     raise exception using errcode = 'check_violation', constraint = 'pool_value_free_already';
   end if;
   delete from pool_range where pool_id = of_pool and high = spot - 1 returning low into low_of;
-  delete from pool_range where pool_id = of_pool and low = spot + 1 returning high into high_of;
-  insert into pool_range values (of_pool, coalesce(low_of, spot), coalesce(high_of, spot));
+  if next.low = spot + 1 then
+    update pool_range set low = coalesce(low_of, spot) where pool_id = of_pool and high = next.high;
+  else
+    insert into pool_range (pool_id, low, high) values (of_pool, coalesce(low_of, spot), spot);
+  end if;
 end $$;

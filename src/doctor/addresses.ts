@@ -96,9 +96,9 @@ export const ADDRESS_CHECKS: readonly Check[] = [
                               from (${ADDITIONAL}) a) h
       join pool p on p.id = h.pool_id
       -- The limit makes PostgreSQL look up each address in the index of the ranges.
-      cross join lateral (select high from pool_range where pool_id = p.id and low <= h.address - p.base
-                           order by low desc limit 1) f
-     where h.address - p.base <= f.high
+      cross join lateral (select low from pool_range where pool_id = p.id and high >= h.address - p.base
+                           order by high limit 1) f
+     where h.address - p.base >= f.low
     union all ${freeOfNics(4)} union all ${freeOfNics(6)}`,
   ),
   invariant(
