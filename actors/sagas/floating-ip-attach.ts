@@ -23,9 +23,10 @@ export const floatingIpAttach = saga<FloatingIpAttachParams>(FLOATING_IP_ATTACH.
     kind: "job",
     do: ({ params: { bound, to, limit_ms } }) =>
       to === null ? write<unknown>(null) : job<unknown>({ ...claimOrder(bound, to), limit_ms }),
-    // The job cannot end while the documents of the new node still have the address, so the undo does not wait for it.
-    undo: ({ params: { bound, to }, saga_id: operation_id }) =>
-      to === null
+    // During a first attach, the documents of the new node have the address until the first step is undone. That step
+    // then commits the job. An earlier job could end before the node gets such a document.
+    undo: ({ params: { bound, to, held }, saga_id: operation_id }) =>
+      to === null || held === null
         ? write(null)
         : write(null, sent(releaseOrder(bound, to), { id: failedRelease(operation_id), operation_id })),
   })

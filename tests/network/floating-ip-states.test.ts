@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { FloatingIpMessage } from "../../actors/floating-ip/messages.ts";
 import { type FloatingIpRow, rowOf, stateOf } from "../../actors/floating-ip/row.ts";
 import type { FloatingIpState } from "../../actors/floating-ip/state.ts";
+import { floatingIpAttach } from "../../actors/sagas/floating-ip-attach.ts";
 import { floatingIp } from "../../actors/floating-ip/transition.ts";
 
 const NOW = new Date("2026-01-01T00:00:00Z");
@@ -76,6 +77,19 @@ describe("the deletion of an instance", () => {
     expect(next).toMatchObject({ state: "attaching", to: NEW, from: null });
     expect(parts).toContainEqual(toSaga({ type: "job_ended", job_id: "job", outcome: "completed" }));
   });
+});
+
+test("a first attach that is undone releases the address only when the documents of the new node lose it", () => {
+  const undo = floatingIpAttach.steps.find(({ name }) => name === "claim")!.undo!;
+  const bound = { floating_ip_id: "fip", fip_addr: FIELDS.address, external_nic_tag: null, vlan_id: null };
+  const undone = (held: unknown) =>
+    undo({ params: { bound, to: { ...NEW, generation: 4 }, held }, saga_id: "operation" });
+  const job = { kind: "fip_release", target_cn: "new-node", payload: { nic_id: "new-nic", vpc_id: "new-vpc" } };
+  expect(undone(null).parts).toEqual([]);
+  expect(undone({ ...OLD, generation: 3, live: true }).parts).toMatchObject([{ message: job }]);
+  const restore = { type: "restore", operation_id: "operation", reason: "timeout" } as const;
+  const first = decide(STATES["attaching without an old binding"]!, restore) as { readonly parts: readonly unknown[] };
+  expect(first.parts).toContainEqual(expect.objectContaining({ message: expect.objectContaining({ kind: job.kind }) }));
 });
 
 describe("a rollback", () => {
