@@ -49,7 +49,7 @@ function Sums({ of: { nodes, physical, placed, quotas, tenants } }: { readonly o
           reported no capacity, so the physical numbers are incomplete.
         </p>
       )}
-      <div class="scrolls" role="group" aria-label="Capacity, scrolls" tabIndex={0}>
+      <div class="scrolls" role="region" aria-label="Capacity" tabIndex={0}>
         <table>
           <thead>
             <tr>

@@ -118,7 +118,7 @@ function Parts({ title, columns, rows }: {
   if (rows.length === 0) return null;
   return (
     <Section title={title} count={rows.length}>
-      <div class="scrolls" role="group" aria-label={`${title}, scrolls`} tabIndex={0}>
+      <div class="scrolls" role="region" aria-label={title} tabIndex={0}>
         <table>
           <thead>
             <tr>{columns.map((column) => <th key={column} scope="col">{column}</th>)}</tr>

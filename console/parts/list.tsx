@@ -147,8 +147,8 @@ export function List<R>(props: ListProps<R>) {
     <div
       class="list"
       ref={box}
-      role="group"
-      aria-label={`${label}, scrolls`}
+      role="region"
+      aria-label={label}
       tabIndex={0}
       onScroll={(event) => (top.value = event.currentTarget.scrollTop)}
     >

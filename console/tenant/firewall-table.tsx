@@ -42,7 +42,7 @@ export function FirewallTable({ rows, deciding, edit, labelsOf }: Props) {
     edit(moved(rows, key, event.key === "ArrowUp" ? -1 : 1));
   };
   return (
-    <div class="scrolls" role="group" aria-label="Firewall rules, scrolls" tabIndex={0}>
+    <div class="scrolls" role="region" aria-label="Firewall rules" tabIndex={0}>
       <table class={edit === null ? undefined : "edited"}>
         <thead>
           <tr>
