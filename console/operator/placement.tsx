@@ -7,12 +7,15 @@ import { CN_ROLES, type PlacementFilter } from "../../src/contract/enums.ts";
 import { send } from "../core/client.ts";
 import { opsctl } from "../core/command.ts";
 import { query as urlQuery } from "../core/router.ts";
+import type { Query } from "../core/store.ts";
 import { bytes, counted, parseBytes, words } from "../core/text.ts";
 import { Heading, Link, Section, State } from "../parts/basics.tsx";
 import { Form } from "../parts/form.tsx";
 import { useQuery } from "../parts/use-query.ts";
 import { choicesOf, holdAction } from "./node-actions.ts";
-import { tenantField, tenantIdOf, tenantsQuery } from "./tenants.tsx";
+import { tenantField, tenantIdOf, tenantPath, tenantQuery, type TenantRow, tenantsQuery } from "./tenants.tsx";
+
+const NO_TENANT: Query<TenantRow | null> = { key: "no tenant", kinds: [], read: () => Promise.resolve(null) };
 
 export function Placement() {
   const { data: tenants = [] } = useQuery(tenantsQuery());
@@ -26,47 +29,52 @@ export function Placement() {
   const { cpu = "1", memory = "1 GiB", disk = "", tenant = "" }: Partial<Record<string, string>> = Object.fromEntries(
     urlQuery.value,
   );
+  const { data: linked, refusal } = useQuery(tenant === "" ? NO_TENANT : tenantQuery(tenant));
+  // The form shows the tenant's name, so it waits for the name. Without it, the form shows the tenant as in the link.
+  const isRead = linked !== undefined || refusal !== undefined;
   return (
     <>
       <Heading title="Placement" />
       <p class="dim">
         Shows where an instance of this size would be placed now, and why other nodes are rejected. Nothing is created.
       </p>
-      <Form
-        button="Explain"
-        onlyReads
-        fields={[
-          { name: "cpu", label: "vCPUs", type: "number", initial: cpu },
-          { name: "memory", label: "Memory", type: "bytes", initial: memory },
-          { name: "disk", label: "All disks", type: "bytes", isOptional: true, initial: disk },
-          tenantField(tenants, {
-            initial: tenant,
-            hint: "SILO/TENANT or UUID. Without a tenant, nodes with a pin are rejected",
-          }),
-          { name: "role", label: "Role", type: "choice", initial: "tenant", choices: choicesOf(CN_ROLES) },
-        ]}
-        cli={(values) =>
-          opsctl("placement explain", [], {
-            "--cpu": values["cpu"],
-            "--memory": values["memory"]?.replaceAll(" ", ""),
-            "--disk": values["disk"]?.replaceAll(" ", ""),
-            "--tenant": values["tenant"]?.trim(),
-            "--role": values["role"],
-          })}
-        send={async (values) => {
-          const text = values["tenant"]?.trim() ?? "";
-          const tenant_id = text === "" ? "" : await tenantIdOf(text);
-          asked.value = {
-            cpu: Number(values["cpu"]),
-            memory_bytes: parseBytes(values["memory"] ?? ""),
-            role: values["role"],
-            ...(values["disk"] !== "" && { disk_bytes: parseBytes(values["disk"] ?? "") }),
-            ...(tenant_id !== "" && { tenant_id }),
-          };
-          await explain();
-        }}
-        done={() => {}}
-      />
+      {isRead && (
+        <Form
+          button="Explain"
+          onlyReads
+          fields={[
+            { name: "cpu", label: "vCPUs", type: "number", initial: cpu },
+            { name: "memory", label: "Memory", type: "bytes", initial: memory },
+            { name: "disk", label: "All disks", type: "bytes", isOptional: true, initial: disk },
+            tenantField(tenants, {
+              initial: linked == null ? tenant : tenantPath(linked),
+              hint: "SILO/TENANT or UUID. Without a tenant, nodes with a pin are rejected",
+            }),
+            { name: "role", label: "Role", type: "choice", initial: "tenant", choices: choicesOf(CN_ROLES) },
+          ]}
+          cli={(values) =>
+            opsctl("placement explain", [], {
+              "--cpu": values["cpu"],
+              "--memory": values["memory"]?.replaceAll(" ", ""),
+              "--disk": values["disk"]?.replaceAll(" ", ""),
+              "--tenant": values["tenant"]?.trim(),
+              "--role": values["role"],
+            })}
+          send={async (values) => {
+            const text = values["tenant"]?.trim() ?? "";
+            const tenant_id = text === "" ? "" : await tenantIdOf(text);
+            asked.value = {
+              cpu: Number(values["cpu"]),
+              memory_bytes: parseBytes(values["memory"] ?? ""),
+              role: values["role"],
+              ...(values["disk"] !== "" && { disk_bytes: parseBytes(values["disk"] ?? "") }),
+              ...(tenant_id !== "" && { tenant_id }),
+            };
+            await explain();
+          }}
+          done={() => {}}
+        />
+      )}
       {answer.value !== null && <Explanation of={answer.value} again={explain} />}
     </>
   );
