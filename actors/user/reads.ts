@@ -20,16 +20,19 @@ const COLUMNS = [
 export type UserQuery = {
   /** A part of the name or the UUID. */
   readonly q: string | undefined;
+  /** The tenant whose users are listed. */
+  readonly tenant: string | undefined;
   /** The last user of the page before. */
   readonly after: { readonly created_at: string; readonly id: string } | undefined;
   readonly rows: number;
 };
 
 /** Lists users, oldest first. */
-export async function listUsers(db: Db, { q: text, after, rows }: UserQuery): Promise<User[]> {
+export async function listUsers(db: Db, { q: text, tenant, after, rows }: UserQuery): Promise<User[]> {
   const like = text === undefined ? undefined : `%${text.toLowerCase().replace(/[\\%_]/g, "\\$&")}%`;
   const found = await db.selectFrom("user_loaded").select(COLUMNS)
     .$if(like !== undefined, (q) => q.where(sql<boolean>`(lower(username) like ${like} or id::text like ${like})`))
+    .$if(tenant !== undefined, (q) => q.where("tenant_id", "=", tenant!))
     .$if(
       after !== undefined,
       (q) => q.where(sql<boolean>`(created_at, id) > (${after!.created_at}::timestamptz, ${after!.id}::uuid)`),

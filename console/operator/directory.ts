@@ -19,13 +19,16 @@ const WINDOW_ROWS = 500;
 /** The search begins this long after the last key press, in milliseconds. */
 const REST_MS = 200;
 
-/** The first users of the site, operators and users of all tenants, with this word in the name or the UUID. */
-export function usersQuery(word = ""): Query<User[]> {
+/**
+ * The first users with this word in the name or the UUID: the users of one tenant, or the operators and the users of
+ * all tenants.
+ */
+export function usersQuery(word = "", tenant = ""): Query<User[]> {
   return {
-    key: `users ${word}`,
+    key: `users ${tenant} ${word}`,
     kinds: ["user"],
     rest_ms: word === "" ? 0 : REST_MS,
-    read: (signal) => getFirst<User>("/v1/system/users", { q: word }, signal),
+    read: (signal) => getFirst<User>("/v1/system/users", { q: word, tenant }, signal),
   };
 }
 

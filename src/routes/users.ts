@@ -38,16 +38,17 @@ export function userRoutes(app: App, deps: Deps): void {
     request: {
       query: z.object({
         q: z.string().max(SEARCH_CHARS_MAX).optional().describe("A part of the name or the UUID"),
+        tenant: Uuid.optional().describe("The users of this tenant only"),
         ...PageQuery,
       }),
     },
     responses: answers(page(User), "The users"),
   });
   app.openapi(listRoute, async (c) => {
-    const { q, limit, page_token } = c.req.valid("query");
+    const { q, tenant, limit, page_token } = c.req.valid("query");
     const after = page_token === undefined ? undefined : Cursor.safeParse(decodePageToken(page_token));
     if (after?.success === false) return faultResponse(c, FOREIGN_PAGE_TOKEN);
-    const rows = await listUsers(deps.kysely, { q, after: after?.data, rows: rowsToFetch(limit) });
+    const rows = await listUsers(deps.kysely, { q, tenant, after: after?.data, rows: rowsToFetch(limit) });
     const cursorOf = ({ created_at, id }: User) => ({ created_at, id });
     const result = resultsPage({ rows, limit, view: (row) => row, cursorOf, narrow: "limit=" });
     return result.ok ? c.json(result.page, 200) : faultResponse(c, result.fault);

@@ -10,6 +10,8 @@ import { useConsoleSite } from "./site.ts";
 const LIMIT_MS = 120_000;
 const ROWS = 1_000;
 const SILOS = 60;
+/** More rows than a list renders at once. */
+const SHOWN_MAX = 60;
 
 let tenant: TestTenant;
 
@@ -91,6 +93,19 @@ test("the lists of users and of boot records read one page each", async () => {
   await own.show("/boot?state=enrolled&q=02:00:5e:00:53:77");
   await own.page.getByRole("link", { name: "Open the record of 02:00:5e:00:53:77" }).waitFor();
   expect(new Set(records)).toEqual(new Set(["?state=enrolled&limit=1000"]));
+  await own.page.context().close();
+}, LIMIT_MS);
+
+test("the server finds the members of a tenant, and searches more than 1,000 members", async () => {
+  const own = await f.site().open();
+  const users = await answerWith(own.page, "/v1/system/users", (n) => ({ username: `user${n}`, capabilities: [] }));
+  await own.show(`/tenants/${tenant.tenant_id}`);
+  await own.page.getByText("The list shows the first 1,000 members.").waitFor();
+  const all = `?tenant=${tenant.tenant_id}&limit=1000`;
+  expect(new Set(users)).toEqual(new Set([all]));
+  expect(await own.page.getByRole("grid", { name: "Members" }).locator("tbody tr").count()).toBeLessThan(SHOWN_MAX);
+  await own.page.getByRole("searchbox", { name: "Filter members" }).fill("user7");
+  await expect.poll(() => new Set(users)).toEqual(new Set([all, `?q=user7&tenant=${tenant.tenant_id}&limit=1000`]));
   await own.page.context().close();
 }, LIMIT_MS);
 

@@ -43,7 +43,7 @@ test("the whole firewall table fits a window of 1,280 pixels, and at 400 pixels 
     const main = await show(`/vpcs/${vpc.id}`, tenant);
     const box = await main.getByRole("button", { name: "Delete ssh", exact: true }).boundingBox();
     expect((box?.x ?? width) + (box?.width ?? 0)).toBeLessThanOrEqual(width);
-    const scrolls = main.getByRole("group", { name: "Firewall rules, scrolls" });
+    const scrolls = main.getByRole("region", { name: "Firewall rules" });
     const excess = await scrolls.evaluate((element) => element.scrollWidth - element.clientWidth);
     if (width === 1_280) expect(excess).toBe(0);
   }
@@ -56,7 +56,10 @@ test("only an operator gets the link to the reasons of a placement", async () =>
   await theirs.getByText("ask an operator").waitFor();
   expect(await theirs.locator("a[href*='/placement?']").count()).toBe(0);
   const ours = await show(path);
-  await ours.locator("a[href*='/placement?cpu=1&memory=1+GiB']").waitFor();
+  await ours.locator("a[href*='/placement?cpu=1&memory=1+GiB']").click();
+  const [{ name, hint }] = okOf(await f.site().call("GET", `/v1/search?q=${g.tenant_id}`)).items;
+  await ours.getByLabel(/^Tenant/).waitFor();
+  expect(await ours.getByLabel(/^Tenant/).inputValue()).toBe(`${hint}/${name}`);
 }, LIMIT_MS);
 
 test("the key on a primary button has the colour of the button's text", async () => {

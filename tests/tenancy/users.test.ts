@@ -62,6 +62,17 @@ test("a search finds users by a part of the name, in upper or lower case, or by 
   for (const q of ["search%me", "search-me"]) expect(await found(q), q).toEqual([]);
 });
 
+test("the list can be restricted to the users of one tenant, together with a search", async () => {
+  const [own, other] = [await openTenant(t), await openTenant(t)];
+  const ids = [];
+  for (const { tenant_id } of [own, own, other]) ids.push(okOf(await make({ tenant_id })).id);
+  const found = async (query: string) =>
+    okOf(await t.call("GET", `${PATH}?${query}`)).items.map((user: { id: string }) => user.id);
+  expect(await found(`tenant=${own.tenant_id}`)).toEqual(ids.slice(0, 2));
+  expect(await found(`tenant=${own.tenant_id}&q=${ids[1]}`)).toEqual([ids[1]]);
+  expect(await found(`tenant=${own.tenant_id}&q=${ids[2]}`)).toEqual([]);
+});
+
 test("the pages of the list contain each user once", async () => {
   for (let each = 0; each < 3; each += 1) okOf(await make());
   const whole = okOf(await t.call("GET", PATH)).items.map(({ id }: { id: string }) => id);
