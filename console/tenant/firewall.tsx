@@ -11,7 +11,7 @@ import {
 } from "../../src/contract/enums.ts";
 import type { Action, Values } from "../core/action.ts";
 import { ask, type Refusal, refusalOf, send } from "../core/client.ts";
-import { useEffect, useId } from "preact/hooks";
+import { useId, useLayoutEffect } from "preact/hooks";
 import { tenantctl } from "../core/command.ts";
 import { decidingRule, evaluationOrder, type Packet, packetOf } from "../core/firewall.ts";
 import { bodyOf, changesOf, draftOf, type DraftRow, hiddenChangesOf } from "../core/firewall-draft.ts";
@@ -60,6 +60,7 @@ export function Firewall({ vpc }: { readonly vpc: Vpc }) {
   const edit = (next: readonly DraftRow[]) => {
     if (data !== undefined) draft.value = { base: draft.value?.base ?? data, rows: next };
   };
+  const mayAdd = data !== undefined && writersOnly() === null;
   const add = () =>
     edit([...rows, {
       key: crypto.randomUUID(),
@@ -85,7 +86,7 @@ export function Firewall({ vpc }: { readonly vpc: Vpc }) {
       )}
       {rows.length === 0 && data !== undefined && <p class="dim">The VPC has no rule.</p>}
       <p>
-        <button type="button" aria-disabled={writersOnly() !== null} onClick={() => writersOnly() === null && add()}>
+        <button type="button" aria-disabled={!mayAdd} onClick={() => mayAdd && add()}>
           Add a rule
         </button>
       </p>
@@ -129,7 +130,8 @@ function Changes({ vpc, draft: { base, rows }, now, set }: {
   const theirs = base.etag === now.etag
     ? []
     : [...changesOf(base.rules, now.rules.map(draftOf)), ...hiddenChangesOf(base.rules, now.rules)];
-  useEffect(() => {
+  // A layout effect runs before the user can leave the page.
+  useLayoutEffect(() => {
     askBeforeLeaving(id, mine.length > 0 ? "The firewall is not applied. Leave the page?" : null);
     return () => askBeforeLeaving(id, null);
   }, [mine.length]);

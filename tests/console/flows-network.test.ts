@@ -149,12 +149,31 @@ test("set the labels of a firewall rule, which an edit of the firewall keeps", a
   expect(await rule()).toEqual([["ssh", 200, { owner: "ops" }]]);
 }, LIMIT_MS);
 
+test("a rule can be added to the firewall only after its rules are read", async () => {
+  const [vpc] = await list(`/v1/vpcs${g.selectors}`);
+  // The store of another document has no rules from an earlier read.
+  const own = await f.site().open();
+  const held = Promise.withResolvers<void>();
+  await own.page.route("**/firewall-rules", async (route) => {
+    await held.promise;
+    await route.continue();
+  });
+  await own.show(`/vpcs/${vpc.id}`);
+  const add = (disabled: boolean) => own.page.getByRole("button", { name: "Add a rule", disabled });
+  await add(true).waitFor();
+  held.resolve();
+  await add(false).press("Enter");
+  await own.page.getByLabel("Name of the new rule").waitFor();
+  await own.page.context().close();
+}, LIMIT_MS);
+
 test(
   "before a link, Back or a reload discards an edit of the firewall, the page asks for confirmation, even after another dialog",
   async () => {
     const [vpc] = await list(`/v1/vpcs${g.selectors}`);
     await keyboard.open("/nodes", "Nodes");
     await keyboard.open(`/vpcs/${vpc.id}`, vpc.name);
+    await page().getByRole("button", { name: "Add a rule", disabled: false }).waitFor();
     await keyboard.focusButton("Add a rule");
     await keyboard.press("Enter");
     await keyboard.fill({ "Name of the new rule": "web" });
