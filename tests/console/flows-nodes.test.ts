@@ -1,5 +1,5 @@
-// Tests the pages of nodes with the keyboard alone: evacuation, drain and upgrade by label, migration, boot arguments and
-// hardware. Where a flow needs a node's work, the test does the node's jobs in place of its agent.
+// Tests the pages of nodes with the keyboard alone: evacuation, drain and upgrade by label, migration, boot arguments
+// and hardware. Where a flow needs a node's work, the test does the node's jobs in place of its agent.
 import { expect, test } from "vitest";
 import { addNode, type Node } from "../compute/compute-fixture.ts";
 import { makeInstance } from "../compute/instance-fixture.ts";
