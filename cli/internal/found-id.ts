@@ -12,12 +12,13 @@ export type SearchedKind = Pick<RecordKind<SearchHit>, "one" | "many" | "list"> 
 export async function resolveId(io: Io, text: string, { kind, ...names }: SearchedKind): Promise<string> {
   if (isUuid(text)) return text.toLowerCase();
   const found = isIdPrefix(text)
-    ? (await io.get<{ items: SearchHit[] }>("/v1/search", { q: text, limit: SEARCH_HITS_MAX })).items
+    ? (await io.get<{ items: SearchHit[] }>("/v1/search", { q: text, kind, limit: SEARCH_HITS_MAX })).items
     : [];
   // The search limits the number of its hits, so an id could be missing.
   if (found.length === SEARCH_HITS_MAX) {
     throw usageFailure(`${text} is the beginning of many ids; write more of the id`);
   }
+  // A server of an earlier release does not know the parameter, and returns hits of all kinds.
   const hits = found.filter((hit) => hit.kind === kind);
   return pickRecord(hits, text, { ...names, id: ({ id }) => id, title: ({ name, hint }) => `${name} ${hint ?? ""}` })
     .id;

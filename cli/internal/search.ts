@@ -1,7 +1,8 @@
 // Defines the verb `search`, which finds objects of several kinds by name, address or id.
+import { SEARCH_KINDS } from "../../src/contract/enums.ts";
 import { SEARCH_HITS_MAX } from "../../src/contract/limits.ts";
 import type { SearchHit } from "../../src/contract/search.ts";
-import { type AnyCommand, listCommand } from "../framework.ts";
+import { type AnyCommand, listCommand, option } from "../framework.ts";
 import type { Io } from "./io.ts";
 import { type Column, ID_COLUMN } from "./table.ts";
 
@@ -18,8 +19,9 @@ type WithIo = <R extends unknown[]>(body: (io: Io, ...rest: R) => Promise<void>)
 export function search(summary: string, withIo: WithIo): AnyCommand {
   return listCommand("search", summary, "web")
     .argument("<text>", "part of a name, an address or an id")
-    .action(withIo(async (io: Io, text: string) => {
-      const answer = await io.get<{ items: SearchHit[] }>("/v1/search", { q: text, limit: SEARCH_HITS_MAX });
+    .addOption(option("--kind <kind>", "only objects of this kind").choices(SEARCH_KINDS))
+    .action(withIo(async (io: Io, text: string, { kind }: { kind?: string }) => {
+      const answer = await io.get<{ items: SearchHit[] }>("/v1/search", { q: text, kind, limit: SEARCH_HITS_MAX });
       io.table(answer, answer.items, COLUMNS, "(nothing found)");
       if (answer.items.length === SEARCH_HITS_MAX) io.note("More objects may match; search for a longer text");
     }));

@@ -55,9 +55,12 @@ async function silosWith(word: string, silos: readonly Silo[], signal: AbortSign
   return silos.filter(({ id, name }) => name.toLowerCase().includes(text) || id.startsWith(text) || names.has(name));
 }
 
-/** The tenants that the server finds. The hint of such a hit is the name of the tenant's silo. */
+/**
+ * The tenants that the server finds. The hint of such a hit is the name of the tenant's silo. During an upgrade, a
+ * server of an earlier release may answer. It does not know the parameter `kind`, and returns hits of all kinds.
+ */
 async function foundTenants(q: string, limit: number, signal?: AbortSignal): Promise<readonly SearchHit[]> {
-  const { items } = await get<{ items: SearchHit[] }>("/v1/search", { q, limit }, signal);
+  const { items } = await get<{ items: SearchHit[] }>("/v1/search", { q, kind: "tenant", limit }, signal);
   return items.filter(({ kind }) => kind === "tenant");
 }
 

@@ -15,3 +15,13 @@ export type SearchHit = z.infer<typeof SearchHit>;
 
 /** The hits of a search, the best first. */
 export const SearchHits = z.object({ items: z.array(SearchHit) });
+
+/** The text, the limit and the filters of a search. */
+export type SearchQuery = {
+  readonly q: string;
+  readonly limit: number;
+  /** Only objects of this tenant; null: objects of all tenants, and of the fleet. */
+  readonly tenant_id: string | null;
+  /** Only objects of this kind; null: all kinds. */
+  readonly kind: SearchHit["kind"] | null;
+};

@@ -24,7 +24,7 @@ import type { FindReferenced } from "../auth/credential-reference.ts";
 import type { Mint } from "../auth/mint.ts";
 import type { Passwords } from "../auth/password.ts";
 import type { SessionTokens } from "../auth/token.ts";
-import type { SearchHit } from "../contract/search.ts";
+import type { SearchHit, SearchQuery } from "../contract/search.ts";
 import type { Fault } from "../contract/fault.ts";
 import type { Hardware } from "../contract/hardware.ts";
 import type { ReportedMetrics } from "../contract/instance-metrics.ts";
@@ -140,13 +140,8 @@ export type RouteDeps = {
    * (strangers).
    */
   readonly holdShares: { readonly known: Shares; readonly strangers: Shares };
-  /**
-   * Finds objects by a text, such as a part of a name. Searches the objects of one tenant, or the whole fleet if
-   * `tenant_id` is null.
-   */
-  readonly search: (
-    query: { readonly q: string; readonly limit: number; readonly tenant_id: string | null },
-  ) => Promise<SearchHit[]>;
+  /** Finds objects by a text, such as a part of a name. */
+  readonly search: (query: SearchQuery) => Promise<SearchHit[]>;
   /** The objects that changed lately. */
   readonly changes: { wait(after: string | undefined, wait: ChangesWait): Promise<ChangesSince | "full"> };
   /**

@@ -5,6 +5,7 @@ import { z } from "zod";
 import { callerOf } from "../auth/authorize.ts";
 import { observes } from "../auth/authorization.ts";
 import { wholeNumber } from "../contract/common.ts";
+import { SEARCH_KINDS } from "../contract/enums.ts";
 import { SEARCH_CHARS_MAX, SEARCH_HITS_DEFAULT, SEARCH_HITS_MAX } from "../contract/limits.ts";
 import { SearchHits } from "../contract/search.ts";
 import { answers, rights } from "./answer.ts";
@@ -23,16 +24,17 @@ export function searchRoutes(app: App, deps: Pick<RouteDeps, "allow" | "search">
     request: {
       query: z.object({
         q: z.string().min(1).max(SEARCH_CHARS_MAX),
+        kind: z.enum(SEARCH_KINDS).optional().describe("Only objects of this kind"),
         limit: wholeNumber(1, SEARCH_HITS_MAX).optional().describe(`Default ${SEARCH_HITS_DEFAULT}`),
       }),
     },
     responses: answers(SearchHits, "The best hits first"),
   });
   app.openapi(searchRoute, async (c) => {
-    const { q, limit = SEARCH_HITS_DEFAULT } = c.req.valid("query");
+    const { q, kind = null, limit = SEARCH_HITS_DEFAULT } = c.req.valid("query");
     const caller = callerOf(c);
     const tenant_id = observes(caller) ? null : caller.tenant_id;
     if (tenant_id === null && !observes(caller)) return c.json({ items: [] }, 200);
-    return c.json({ items: await deps.search({ q, limit, tenant_id }) }, 200);
+    return c.json({ items: await deps.search({ q, limit, tenant_id, kind }) }, 200);
   });
 }

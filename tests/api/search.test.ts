@@ -48,6 +48,26 @@ test("an operator finds silos, tenants and projects; names that begin with the t
   expect((await kinds("orange")).at(-1)).toBe("silo an-orange");
 });
 
+test("with a kind, only objects of this kind are found, and hits of other kinds do not hide them", async () => {
+  for (let n = 0; n < 3; n++) {
+    okOf(
+      await t.call("POST", `/v1/vpcs${ours.selectors}`, { body: { name: `lemon-${n}`, ipv4_block: "10.0.0.0/16" } }),
+    );
+  }
+  const path = `/v1/silos/${ours.silo_id}/tenants`;
+  const { id } = okOf(await t.call("POST", path, { body: { name: "the-lemon-shop" } }));
+  const ids = async (more: string) => (await search("lemon", ROOT_KEY, more)).map((hit) => hit.id);
+  expect(await ids("&limit=3")).not.toContain(id);
+  expect(await ids("&limit=3&kind=tenant")).toEqual([id]);
+  expect(await ids("&kind=vpc")).toHaveLength(3);
+  expect(await ids("&kind=job")).toEqual([]);
+  const refused = await t.call("GET", "/v1/search?q=lemon&kind=shop");
+  expect(refused).toMatchObject({
+    status: 400,
+    body: { message: expect.stringMatching(/^query.kind: must be one of cn, /) },
+  });
+});
+
 test("the object with the id is first, even if other objects have this id as their name", async () => {
   for (const name of [ours.tenant_id, `${ours.tenant_id}-net`]) {
     okOf(await t.call("POST", `/v1/vpcs${ours.selectors}`, { body: { name, ipv4_block: "10.0.0.0/16" } }));

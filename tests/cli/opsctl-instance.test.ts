@@ -47,6 +47,8 @@ test("an instance is found by each of its addresses, but not by a part of an add
 
 test("`search` finds an instance by a part of its name", async () => {
   expect(await at.printed("search web- -o csv --no-headers --columns kind,name,id")).toBe(`instance,web-1,${id}\n`);
+  expect(await at.printed("search web- --kind instance -o csv --no-headers --columns id")).toBe(`${id}\n`);
+  expect(await at.printed("search web- --kind vpc")).toBe("(nothing found)\n");
   expect(await at.printed("search no-such-thing")).toBe("(nothing found)\n");
 });
 

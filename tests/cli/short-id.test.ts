@@ -20,6 +20,7 @@ test.each([
   const ran = await opsctl([...argv, "-o", "json"], { server: found(hit(kind, A), hit("instance", B)) });
   expect([ran.code, ran.err()]).toEqual([0, ""]);
   expect(asked(ran)).toEqual(["GET /v1/search", request]);
+  expect(ran.asked[0]!.query).toMatchObject({ kind });
 });
 
 test("a prefix that several operations have is refused, and the error lists them", async () => {

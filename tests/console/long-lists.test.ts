@@ -62,6 +62,8 @@ test(
   "for a text of several words, the page of all instances searches for one word at the server and for the rest itself",
   async () => {
     const own = await f.site().open();
+    // The overview reads the failed instances, too.
+    await own.settled();
     const queries = await answerWith(own.page, "/v1/system/instances", instance);
     await own.show("/all-instances?q=-web1 web state:running");
     await own.page.getByText("Only the oldest 1,000 are searched.").waitFor();
@@ -189,10 +191,13 @@ test(
       const name = silo_id === last ? "shop" : "default";
       return route.fulfill({ json: [{ id, silo_id, name, description: "", created_at }] });
     });
-    await own.page.route(
-      "**/v1/search?q=sho&*",
-      (route) => route.fulfill({ json: { items: [{ kind: "tenant", id: last, name: "shop", hint: "silo59" }] } }),
-    );
+    // Many VPCs match, too. They would hide the tenant among the hits of all kinds.
+    const vpcs = Array.from({ length: 50 }, (_, n) => ({ kind: "vpc", id: idOf(n), name: `sho${n}`, hint: null }));
+    await own.page.route("**/v1/search?q=sho&*", (route) => {
+      const isOfTenants = new URL(route.request().url()).searchParams.get("kind") === "tenant";
+      const shop = { kind: "tenant", id: last, name: "shop", hint: "silo59" };
+      return route.fulfill({ json: { items: isOfTenants ? [shop] : vpcs } });
+    });
     await own.page.goto(`${f.site().url}/console/tenants`);
     await own.page.getByText("The list shows the tenants of the first 50 of 60 silos.").waitFor();
     await own.settled();

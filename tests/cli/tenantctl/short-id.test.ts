@@ -108,7 +108,7 @@ test.each([[["subnet", "list"]], [["subnet", "create", "--name", "x", "--ipv4-bl
 
 test("an operation is found by a prefix of its id", async () => {
   const ran = await run("operation", "show", "99999999-00");
-  expect(requestsOf(ran)).toEqual(["GET /v1/search?q=99999999-00", `GET /v1/operations/${OPERATION}`]);
+  expect(requestsOf(ran)).toEqual(["GET /v1/search?q=99999999-00&kind=operation", `GET /v1/operations/${OPERATION}`]);
   const unknown = await run("operation", "show", "foo");
   expect(unknown.err()).toContain("error: no operation has the id foo; to list them, run: tenantctl operation list");
   expect([unknown.code, unknown.asked]).toEqual([3, []]);
