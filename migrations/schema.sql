@@ -6055,6 +6055,7 @@ alter table vpc add constraint vpc_project_fkey FOREIGN KEY (project_id, tenant_
 alter table webhook add constraint webhook_project_fkey FOREIGN KEY (project_id, tenant_id) REFERENCES project(id, tenant_id);
 alter table webhook_delivery add constraint webhook_delivery_queue_fkey FOREIGN KEY (webhook_id) REFERENCES webhook_queue(webhook_id) NOT VALID;
 
+CREATE INDEX api_key_expiring ON public.api_key USING btree (expires_at, id) WHERE ((expires_at IS NOT NULL) AND (bound_to_cn IS NULL));
 CREATE INDEX api_key_of_tenant ON public.api_key USING btree (tenant_id, created_at) WHERE (tenant_id IS NOT NULL);
 CREATE INDEX api_key_of_user ON public.api_key USING btree (user_id, created_at);
 CREATE INDEX api_key_secret ON public.api_key USING btree (secret_sha256);
