@@ -1,12 +1,17 @@
-// Checks that reads which every server repeats use an index: the search for expired API keys, once a minute.
+// Checks which indexes some reads use that every server repeats: the search for expired API keys once a minute, and the
+// reads of migrations by their source node once a second while a node is drained. Migrations are kept forever.
+import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { listExpiredKeys } from "../../actors/api-key/reads.ts";
+import { CN_DRAIN } from "../../actors/cn/drain.ts";
 import { type Db, openPool } from "../../src/db/pool.ts";
+import { createNodeDrains } from "../../src/wiring/drains.ts";
 import { type FreshDatabase, freshDatabase } from "../support/database.ts";
 
 /** The filled rows of each table. PostgreSQL reads a small table completely even where an index exists. */
 const ROWS = 5_000;
 const LIMIT_MS = 120_000;
+const NODE = randomUUID();
 
 let database: FreshDatabase;
 let db: Db;
@@ -14,8 +19,14 @@ beforeAll(async () => {
   database = await freshDatabase();
   // One connection, because a connection counts its scans itself until it reports them.
   db = openPool({ url: database.url, connectionsMax: 1, statementLimit_ms: LIMIT_MS });
+  const drain = { server_uuid: NODE, preview: { placeable: [], not_placeable: [] } };
   // Disables foreign keys and triggers: the filled rows need no other rows.
   await db.query(`set session_replication_role = replica; ${FILL.join("; ")}; analyze`);
+  await db.query(
+    `insert into saga (id, incarnation, version, wake_at, state, saga, params, refs, outputs, steps, early, created_at, step)
+     values ($1, $1, 1, berth_now(), 'running', $2, $3, '[]', '{}', '[]', '[]', berth_now(), $4)`,
+    [randomUUID(), CN_DRAIN.saga, JSON.stringify(drain), CN_DRAIN.move],
+  );
 }, LIMIT_MS);
 afterAll(async () => {
   await db?.close();
@@ -27,6 +38,14 @@ const FILL = [
      expires_at)
    select gen_random_uuid(), gen_random_uuid(), 1, 'live', 'key-' || n, repeat('a', 64), gen_random_uuid(), '', 'full',
      berth_now(), berth_now() + (n - 10) * interval '1 day' from generate_series(1, ${ROWS}) n`,
+  `insert into migration (id, state, source_cn, target_cn, instance_id, created_at)
+   select gen_random_uuid(), case when n % 1000 = 0 then 'sending' else 'completed' end,
+     case when n % 500 = 0 then '${NODE}' else gen_random_uuid() end, gen_random_uuid(), gen_random_uuid(),
+     berth_now() - n * interval '1 hour' from generate_series(1, ${ROWS}) n`,
+  `insert into instance (id, incarnation, version, state, tenant_id, project_id, name, description, brand, cpu,
+     memory_bytes, image_id, primary_subnet_id, ssh_key_ids, created_at, updated_at)
+   select instance_id, instance_id, 1, 'stopped', id, id, 'vm', '', 'kvm', 1, 1048576, id, id, '{}', berth_now(),
+     berth_now() from migration`,
 ];
 
 /** Returns how often a table is read completely meanwhile, and the indexes of the table that are used. */
@@ -53,8 +72,31 @@ test("the search for expired API keys uses an index", async () => {
   expect(scans).toEqual(["api_key_expiring"]);
 }, LIMIT_MS);
 
+test("a drain reads the migrations of its node by indexes", async () => {
+  const errors: unknown[] = [];
+  const drains = createNodeDrains(
+    { kysely: db.kysely } as Parameters<typeof createNodeDrains>[0],
+    { send: () => Promise.resolve({ ok: true, reply: null } as never) },
+    { report: (_what, error) => errors.push(error) },
+  );
+  const scans = await scansOf("migration", () => drains.pass());
+  expect(errors).toEqual([]);
+  expect(scans).toEqual(expect.arrayContaining(["migration_begun_from_cn", "migration_from_cn"]));
+  expect(scans).not.toContain("whole");
+}, LIMIT_MS);
+
+test("the limit of the migrations from a node counts them by an index", async () => {
+  const allowed: unknown[] = [];
+  const scans = await scansOf("migration", async () => {
+    const args = JSON.stringify({ server_uuid: NODE, migrations_max: 3 });
+    allowed.push(...(await db.query("select guard_cn_sends_fewer($1) as answer", [args])).rows);
+  });
+  expect(allowed).toEqual([{ answer: "5" }]);
+  expect(scans).toEqual(["migration_from_cn"]);
+}, LIMIT_MS);
+
 test("a read of the whole table is found", async () => {
-  expect(await scansOf("api_key", () => db.query("select count(*) from api_key where description = 'x'"))).toEqual([
+  expect(await scansOf("migration", () => db.query("select count(*) from migration where reason = 'x'"))).toEqual([
     "whole",
   ]);
 }, LIMIT_MS);
