@@ -61,26 +61,75 @@ export async function readProjectUsage(db: Db, project_id: string, { from, to }:
   return { project_id, from, to, days, total };
 }
 
-/**
- * Sums up the days of each project that has usage, in the order of the names of silos, tenants and projects.
- * @param after if it is given, also null, the projects are in the order of their ids, and begin after this id
- */
-export async function listProjectTotals(
-  db: Db,
-  { from, to }: Range,
-  { rows, after }: { readonly rows: number; readonly after?: string | null },
-): Promise<ProjectTotal[]> {
-  const order = after === undefined
-    ? sql`s.name nulls last, t.name nulls last, u.tenant_id, p.name nulls last, u.project_id`
-    : sql`u.project_id, u.tenant_id`;
+/** Sums up the days of each project that has usage, in the order of the names of silos, tenants and projects. */
+export async function listProjectTotals(db: Db, { from, to }: Range, rows: number): Promise<ProjectTotal[]> {
   const found = await sql<ProjectTotal>`
     select s.name as silo, u.tenant_id, t.name as tenant, u.project_id, p.name as project, ${AMOUNTS}
       from usage_between(${from}, ${to}) u left join tenant t on t.id = u.tenant_id
                                            left join silo s on s.id = t.silo_id
                                            left join project p on p.id = u.project_id
-     where ${after ?? null}::uuid is null or u.project_id > ${after ?? null}::uuid
      group by s.name, u.tenant_id, t.name, u.project_id, p.name
-     order by ${order} limit ${rows}`.execute(db);
+     order by s.name nulls last, t.name nulls last, u.tenant_id, p.name nulls last, u.project_id
+     limit ${rows}`.execute(db);
+  return found.rows;
+}
+
+const FIRST_ID = "00000000-0000-0000-0000-000000000000";
+
+/**
+ * Sums up the days of the next projects with usage after this id, in the order of their ids. Finds one project after
+ * the other by the indexes, and sums up only the rows of these projects, until the page is full. So the cost of a page
+ * does not grow with the number of projects. As in usage_between, closed days have stored sums, and later days have
+ * spans and traffic.
+ */
+export async function pageProjectTotals(
+  db: Db,
+  { from, to }: Range,
+  { rows, after }: { readonly rows: number; readonly after: string | null },
+): Promise<ProjectTotal[]> {
+  const next = (id: string) =>
+    sql.raw(
+      `(select least(${
+        ["usage_day", "usage_span", "usage_traffic"].map((table) =>
+          `(select project_id from ${table} where project_id > ${id} order by project_id limit 1)`
+        ).join(", ")
+      }))`,
+    );
+  const found = await sql<ProjectTotal>`
+    with recursive range as materialized (
+      select day as closed_day, ${from}::date as first_day, ${to}::date as last_day, berth_now() as now,
+             greatest(${from}::date, day + 1)::timestamp at time zone 'UTC' as low,
+             (least(${to}::date, (berth_now() at time zone 'UTC')::date) + 1)::timestamp at time zone 'UTC' as high
+        from usage_closed),
+    start (id) as (select ${after ?? FIRST_ID}::uuid),
+    ids (id) as (select ${next("start.id")} from start union all select ${
+    next("ids.id")
+  } from ids where ids.id is not null),
+    totals as (
+      select ids.id as project_id, sums.* from ids, lateral (
+        select u.tenant_id, ${AMOUNTS} from (
+          select d.tenant_id, d.vcpu_seconds, d.memory_byte_seconds, d.disk_byte_seconds, d.floating_ip_seconds,
+                 d.network_in_bytes, d.network_out_bytes
+            from range r, usage_day d
+           where d.project_id = ids.id and d.day between r.first_day and least(r.last_day, r.closed_day)
+          union all
+          select s.tenant_id, s.vcpus * l.seconds, s.memory_bytes * l.seconds, s.disk_bytes * l.seconds,
+                 s.floating_ips * l.seconds, 0, 0
+            from range r, usage_span s, lateral (
+              select extract(epoch from least(coalesce(s.ended_at, r.now), r.high) - greatest(s.began_at, r.low)) as seconds) l
+           where s.project_id = ids.id and r.low < r.high and s.began_at < r.high and coalesce(s.ended_at, r.now) > r.low
+          union all
+          select t.tenant_id, 0, 0, 0, 0, t.network_in_bytes, t.network_out_bytes
+            from range r, usage_traffic t
+           where t.project_id = ids.id and t.day between greatest(r.first_day, r.closed_day + 1) and r.last_day) u
+         group by u.tenant_id) sums
+       limit ${rows})
+    select s.name as silo, u.tenant_id, t.name as tenant, u.project_id, p.name as project, u.vcpu_hours,
+           u.memory_gib_hours, u.disk_gib_hours, u.floating_ip_hours, u.network_in_bytes, u.network_out_bytes
+      from totals u left join tenant t on t.id = u.tenant_id
+                    left join silo s on s.id = t.silo_id
+                    left join project p on p.id = u.project_id
+     order by u.project_id, u.tenant_id`.execute(db);
   return found.rows;
 }
 

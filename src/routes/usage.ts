@@ -1,7 +1,13 @@
 // Defines the routes for usage of projects over time (docs/tenancy.md, "Usage by day").
 import { createRoute } from "@hono/zod-openapi";
 import { z } from "zod";
-import { isClosed, listProjectTotals, readProjectUsage, usageRange } from "../../actors/project/reads.ts";
+import {
+  isClosed,
+  listProjectTotals,
+  pageProjectTotals,
+  readProjectUsage,
+  usageRange,
+} from "../../actors/project/reads.ts";
 import { atProject } from "../auth/resource-scope.ts";
 import { PageQuery, Uuid } from "../contract/common.ts";
 import { isFault } from "../contract/fault.ts";
@@ -55,8 +61,9 @@ export function usageRoutes(app: App, deps: Reads): void {
     if (isFault(range)) return faultResponse(c, range);
     const closed = await isClosed(deps.kysely, range.to);
     const read = async (at: IdPage) => {
-      const after = limit === undefined && page_token === undefined ? undefined : at.after ?? null;
-      const found = await listProjectTotals(deps.kysely, range, { rows: at.rows, after });
+      const found = limit === undefined && page_token === undefined
+        ? await listProjectTotals(deps.kysely, range, at.rows)
+        : await pageProjectTotals(deps.kysely, range, { rows: at.rows, after: at.after ?? null });
       return found.map((total) => ({ id: total.project_id, total }));
     };
     const result = await pageById({ limit, page_token }, read);
