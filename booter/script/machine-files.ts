@@ -7,7 +7,10 @@ import { networkingJson } from "./networking.ts";
 /** The folder of the files in the booted system. */
 const FOLDER = "etc/berth";
 
-/** Returns the archive: networking.json, and boot.properties with the booter's kernel properties and more values. */
+/**
+ * Returns the archive. It contains networking.json, and boot.properties with the booter's kernel properties, the kind
+ * of boot, the booter's URL, the image's stamp and the machine's MAC address.
+ */
 export function machineFiles(parts: ArgumentParts & { readonly origin: string; readonly stamp: string }): Uint8Array {
   const { facts, kind, origin, stamp } = parts;
   // The arguments of operators are on the command line of the Linux kernel, so boot.properties does not contain them.

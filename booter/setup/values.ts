@@ -1,5 +1,5 @@
 // Writes the values of a setup run as lines of key, tab and value, which the script reads as data. A value with a tab
-// or a line break is refused. All values except URLs and keys of root must match a stricter pattern.
+// or a line break is refused. All values except URLs and root's SSH keys must match a stricter pattern.
 import type { SetupBundle } from "../../src/contract/setup.ts";
 import { isHostname } from "../../src/lib/net/hostname.ts";
 import { isSha512Crypt } from "../../src/lib/crypto/sha512-crypt.ts";

@@ -21,7 +21,7 @@ export async function pressPowerButton(monitor: VmMonitor, { host, guest_agent }
   const end_ms = performance.now() + host.halt_wait_ms;
   for (let first = true; !is_over && performance.now() < end_ms; first = false) {
     await monitor.qmp.execute("system_powerdown").catch(() => {});
-    // A guest that ignores the button may have a guest agent, which turns it off.
+    // A guest that ignores the button may have a guest agent, which can turn the guest off.
     if (!first) void guestAgentAt(guest_agent).shutdown().catch(() => {});
     const pause_ms = Math.max(0, Math.min(POWER_BUTTON_MS, end_ms - performance.now()));
     await Promise.race([monitor.ended, sleep(pause_ms, undefined, { signal: host.signal })]);

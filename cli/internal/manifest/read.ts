@@ -132,8 +132,8 @@ function valueOf(value: unknown, { type, required }: Field, where: string): unkn
     case "number":
       return expect(Number.isSafeInteger(value), value, `${where} must be a whole number`);
     case "bytes":
-      // A small number needs no unit here, unlike a text and unlike the command line, because the field's name ends in
-      // `_bytes`. The server refuses a number that is too small.
+      // A number is in bytes, because the field's name ends in `_bytes`. The server refuses a number that is too small.
+      // A text follows the rules of the command line, where a small number needs a unit.
       return Number.isSafeInteger(value) && Number(value) >= 0 ? value : parseByteSize(String(value), where);
     case "block": {
       const parsed = typeof value === "string" ? parseBlock(value) : null;
