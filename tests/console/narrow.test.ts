@@ -2,9 +2,9 @@
 // present page.
 import { expect, test } from "vitest";
 import { addNode } from "../compute/compute-fixture.ts";
+import { type InstanceFixture, openInstanceFixture } from "../compute/instance-fixture.ts";
 import type { ConsolePage } from "../support/browser.ts";
 import { okOf } from "../support/control-plane.ts";
-import { openTenant } from "../tenancy/tenant.ts";
 import { useConsoleSite } from "./site.ts";
 
 const LIMIT_MS = 60_000;
@@ -16,13 +16,22 @@ const ONE_LINE_PX = 24;
 const HOSTNAME = "compute-node-with-a-long-hostname-in-rack-17-unit-33-of-site-1a";
 const USERNAME = "someone.with.a.very.long.name@subsidiary.of.the.company.example";
 
-let tenantId: string;
+let tenant: InstanceFixture;
+let gatewayPath: string;
 let ui: ConsolePage;
 useConsoleSite(async (site) => {
   await addNode(site, {}, { hostname: HOSTNAME });
   for (let at = 0; at < 3; at++) await addNode(site, {}, { hostname: `r1-u${at}` });
-  tenantId = (await openTenant(site, "acme")).tenant_id;
-  const body = { username: USERNAME, password: "correct horse battery", tenant_id: tenantId };
+  tenant = await openInstanceFixture(site, {
+    url: "https://images.example/linux",
+    sha256: "5e".repeat(32),
+    size_bytes: 2 ** 30,
+  });
+  const { tenant_id } = tenant;
+  const [vpc] = okOf(await tenant.call("GET", `/v1/vpcs${tenant.selectors}`)).items;
+  const gateway = okOf(await tenant.call("POST", `/v1/nat-gateways?vpc=${vpc.id}`, { body: { name: "out" } }));
+  gatewayPath = `/nat-gateways/${gateway.id}`;
+  const body = { username: USERNAME, password: "correct horse battery", tenant_id };
   okOf(await site.call("POST", "/v1/system/users", { body }));
   ui = await site.open({ width: WIDTH });
 });
@@ -39,9 +48,21 @@ test("a list shows two lines of a long name, and every row has the same height",
 }, LIMIT_MS);
 
 test("a member's long name does not make the page of a tenant wider than the screen", async () => {
-  await ui.show(`/tenants/${tenantId}`);
+  await ui.show(`/tenants/${tenant.tenant_id}`);
   await ui.page.getByText(USERNAME).waitFor();
   expect(await ui.page.locator("#main").evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
+}, LIMIT_MS);
+
+test("no heading of a list is cut off", async () => {
+  for (const path of ["/nodes", "/users", `/t/${tenant.tenant_id}/p/${tenant.project_id}/floating-ips`, gatewayPath]) {
+    await ui.show(path);
+    const headings = ui.page.locator("thead th:not(.wide)");
+    await headings.first().waitFor();
+    const cut = await headings.evaluateAll((all) =>
+      all.filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth).map(({ textContent }) => textContent)
+    );
+    expect(cut, path).toEqual([]);
+  }
 }, LIMIT_MS);
 
 test("the navigation scrolls to the page that is shown", async () => {

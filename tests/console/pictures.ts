@@ -1,4 +1,4 @@
-// `deno task pictures` takes pictures of the console's main pages in both themes, 1280 and 400 pixels wide. A person
+// `deno task pictures` takes pictures of the console's main pages in both themes, 1280 and 390 pixels wide. A person
 // can then look at all of them in .berth/pictures. The task needs Chromium.
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -77,7 +77,7 @@ test("takes pictures of the main pages", async () => {
     settings: "/settings",
     me: "/me",
   };
-  for (const width of [1_280, 400]) {
+  for (const width of [1_280, 390]) {
     const sized = await site.open({ width });
     for (const colorScheme of ["light", "dark"] as const) {
       await sized.page.emulateMedia({ colorScheme });
