@@ -15,8 +15,8 @@ export type ApiKeyMessage =
   /** Deletes a key of this tenant. The caller gets 404 for a key of another tenant. */
   | { readonly type: "delete_of_tenant"; readonly tenant_id: string }
   /**
-   * Deletes the key of a node. The node's record sends this message when the node is removed or reset, or when it gets
-   * a new key.
+   * Deletes the key of a node. The node's record sends this message when the node is removed or reset, when it gets a
+   * new key, or when its setup run fails, expires or is abandoned.
    */
   | { readonly type: "revoke" }
   /**

@@ -1,6 +1,6 @@
 import type { KeyScope } from "../../src/contract/enums.ts";
 
-/** A valid key. A deleted key has no row. */
+/** A key that is not deleted; it may have expired. A deleted key has no row. */
 export type ApiKeyState = {
   readonly state: "live";
   readonly id: string;

@@ -80,7 +80,7 @@ function authorizeUnseen(_s: null, m: Msg<"authorize">, now: Date): Out<BootReco
 
 function authorize(s: On<"discovered">, m: Msg<"authorize">, now: Date): Out<BootRecordState> {
   const note = audit("boot_record_authorize", resource(m), { mac: m.mac });
-  // A reactivated record already has its address, and so does a record that was in rescue.
+  // A record that was enrolled or in rescue before keeps its address.
   if (s.address !== null) return go<BootRecordState>({ ...s, state: "enrolling", updated_at: now }, note);
   if (m.segment === null) return refuse(NO_ADMIN_NETWORK);
   const next = enrolling({ record: s, ...m, segment: m.segment }, now);

@@ -1,6 +1,6 @@
-// The address at which operators reach a node. The address in the node's boot record has priority, because the booter
-// assigned it. If the boot record has no address, the node has the address that its agent reports. A report without an
-// address changes nothing.
+// The address at which operators reach a node. If the node has a boot record and an address, reports do not change the
+// address, because it normally comes from the boot record. Otherwise the node gets the address that its agent reports.
+// A report without an address changes nothing.
 import type { CnState } from "./state.ts";
 
 export function reportedAdminIp(

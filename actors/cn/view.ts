@@ -100,8 +100,8 @@ export function withoutClaims(view: CnView): CnView {
 }
 
 /**
- * The reply to a registration with a proof that this node sent it (NodeProof). Any other registration gets the reply of
- * the enrolment claim that it created.
+ * The reply to a registration that has a proof of the node (NodeProof), or that an auto-approve window admits. Any
+ * other registration creates an enrolment claim and gets the claim's reply.
  */
 export function registrationReply(s: CnState): RegistrationReply {
   return {

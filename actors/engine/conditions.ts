@@ -55,8 +55,12 @@ export const GUARDS = {
     "the silo and the tenant of the pin exist, and the tenant is in the silo",
   ),
   // Enrolment and booting
-  claims_are_counted: define<{ readonly source_bucket: string } & ClaimSlots>("the budgets of claims exist"),
-  unproven_are_counted: define<{ readonly max: number }>("the budget of unproven nodes exists"),
+  claims_are_counted: define<{ readonly source_bucket: string } & ClaimSlots>(
+    "locks the budgets of claims and creates missing ones; always holds",
+  ),
+  unproven_are_counted: define<{ readonly max: number }>(
+    "locks the budget of unproven nodes, and creates it if it is missing; always holds",
+  ),
   node_has_room_for_claim: define<Node & { readonly max: number }>("the node has fewer than max live claims"),
   is_last_claim: define<Node & { readonly id: Uuid }>("the node has no other claim"),
   enrolment_window_is_open: define<Readonly<Record<never, never>>>("the auto-approve window is open"),
@@ -77,7 +81,7 @@ export const GUARDS = {
   webhook_delivery_exists: define<{ readonly webhook_id: Uuid; readonly id: Uuid }>("the webhook has the delivery"),
   user_owns_no_key: define<{ readonly user_id: Uuid }>("the user owns no key"),
   image_upload_fits: define<{ readonly tenant_id: Uuid; readonly size_bytes: number; readonly max: number }>(
-    "the tenant's uploaded images, including this one, have at most max bytes",
+    "the tenant's uploaded images and open uploads, including this one, have at most max bytes",
   ),
   quota_has_room: define<{ readonly project_id: Uuid; readonly defaults: QuotaDefaults } & Usage>(
     "the project's quota covers the usage",
@@ -95,7 +99,7 @@ export const GUARDS = {
   firewall_rules_are: define<{ readonly vpc_id: Uuid; readonly tag: string }>(
     "the firewall rules of the VPC still have this tag",
   ),
-  vpc_is_empty: define<{ readonly vpc_id: Uuid }>("nothing belongs to the VPC"),
+  vpc_is_empty: define<{ readonly vpc_id: Uuid }>("nothing belongs to the VPC except its main route table"),
   subnet_block_is_free: define<{ readonly vpc_id: Uuid; readonly block: string }>(
     "the block overlaps no subnet of the VPC",
   ),

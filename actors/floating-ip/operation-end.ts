@@ -20,7 +20,7 @@ import {
 
 type Msg<T extends FloatingIpMessage["type"]> = Of<FloatingIpMessage, T>;
 
-/** Ends an attach. The record of the instance of the old binding loses the floating IP. */
+/** Ends an attach. Removes the floating IP from the old instance's record, unless the new NIC is of this instance. */
 export function attached(s: Attaching, { operation_id }: Msg<"attached">, now: Date): Out<FloatingIpState> {
   if (s.operation_id !== operation_id) return { out: "ignore" };
   if (s.to === null) return refuse(conflict("the instance was deleted meanwhile"));
@@ -98,9 +98,9 @@ export function restore(s: Busy, { operation_id, reason }: Msg<"restore">, now: 
 }
 
 /**
- * After a failed attach, enqueues a job with which the new node releases the address. The node may have applied a
- * document with the address (see servedNic), and the job ends when it has applied a document without the address. No
- * operation waits for the job.
+ * After a failed attach of a floating IP that had no binding, enqueues a job with which the new node releases the
+ * address. Only then can a document have given the address to the new node (see servedNic). The job ends when the node
+ * has applied a document without the address. No operation waits for the job.
  */
 function releasedByNew(s: Busy): With[] {
   if (s.state !== "attaching" || s.from !== null || s.to === null) return [];

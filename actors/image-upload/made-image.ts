@@ -1,5 +1,5 @@
-// The image that an upload becomes. The replies to the requests that create the image contain it, so a repeated request
-// gets its first answer even after the image was deleted.
+// The image that an upload becomes. The reply to the request that creates the image contains the image, so a repeated
+// request gets the same answer even after the image was deleted.
 import { scopedId } from "../../src/lib/ids/scope.ts";
 import { uploadedUrl } from "../../src/lib/ids/uploaded-image.ts";
 import type { MadeImage, PlannedImage, StoredImage } from "./state.ts";

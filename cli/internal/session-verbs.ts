@@ -25,7 +25,7 @@ const SESSION: RecordKind<SessionListed> = {
   title: textOf,
 };
 
-/** Wraps a body into an action, as each program does. */
+/** Makes the action of a verb from its body. Each program passes its own function. */
 type WithIo = <R extends unknown[]>(body: (io: Io, ...rest: R) => Promise<void>) => (...rest: R) => Promise<void>;
 
 export function sessionVerbs(withIo: WithIo): AnyCommand[] {

@@ -64,8 +64,9 @@ export function changesOf(rules: readonly FirewallRule[], rows: readonly DraftRo
 }
 
 /**
- * Returns the changes of the fields that the table does not show, in rules that exist before and after. The body of a
- * draft would reverse these changes.
+ * Returns what other users have changed since the start of the edit, in fields that the table does not show. `before`
+ * are the rules from the start of the edit, and `after` are the server's rules. A rule that is in only one of them is
+ * left out. The draft would reverse these changes, because its body has the values from the start of the edit.
  */
 export function hiddenChangesOf(before: readonly FirewallRule[], after: readonly FirewallRule[]): string[] {
   const now = new Map(after.map((rule) => [rule.id, hiddenOf(rule)]));
@@ -83,7 +84,8 @@ function hiddenOf({ description, source_ports, icmp_type_code }: FirewallRule): 
 
 /**
  * Returns the body of the PUT. `rules` are the rules from the start of the edit, and `now` are the server's rules.
- * Fields that the table does not edit keep their values. The server checks the body. A rule without labels in the body
+ * Fields that the table does not show have their values from the start of the edit. Source ports and the ICMP type are
+ * left out if the new protocol has none. The server checks the body. A rule without labels in the body
  * keeps the labels of the server's rule with the same name. So the body contains the labels of a renamed rule. The
  * labels come from `now`, because they can change during the edit.
  */
@@ -115,7 +117,7 @@ export function moved(rows: readonly DraftRow[], key: string, by: -1 | 1): reado
   const at = rows.findIndex((row) => row.key === key);
   const [row, other] = [rows[at], rows[at + by]];
   if (row === undefined || other === undefined || row.direction !== other.direction) return rows;
-  // An exchange of equal priorities would change nothing, so the moved rule gets the next priority.
+  // An exchange of equal priorities would change nothing, so the moved rule gets a higher or lower number.
   const [mine, theirs] = row.priority === other.priority
     ? [String(Number(row.priority) - by), other.priority]
     : [other.priority, row.priority];

@@ -49,7 +49,8 @@ export function LabelUpgrade() {
       <Heading title="Upgrade by label" above={<Link to="/nodes">Nodes</Link>} />
       <p class="dim">
         The nodes are upgraded in the order of their hostnames: a node is drained, gets the platform image, restarts,
-        and is uncordoned when it reports the image. The upgrade stops at the first node that fails.
+        and is uncordoned when it reports the image, unless it was cordoned before. After the first failure, no other
+        node begins.
       </p>
       {refusal !== undefined && <Problem refusal={refusal} />}
       {staged !== undefined && stamps.length === 0 && (

@@ -1,6 +1,6 @@
--- Berth does not call this function any more; a later migration can drop it. Lists the given columns that the table
--- itself has, for an insert, a set or a select. A view joins the other given columns. If an older process does not send
--- a column, the column gets its default.
+-- Berth does not call this function any more; a later migration can drop it.
+-- Lists the given columns that the table itself has, for an insert, an update or a select. The other columns
+-- exist only in the view that loads the rows.
 create or replace function berth_columns(of_table regclass, given text[], alias text) returns text
 language plpgsql stable strict as $$
 begin

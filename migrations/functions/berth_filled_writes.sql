@@ -1,6 +1,6 @@
 -- Berth does not call this function any more; a later migration can drop it.
--- Returns the chosen entries of writes [{entries: [{$u, $c, column...}], ...}], with the values that were allocated for
--- their units in place of the tokens. A process of the previous release sends each child as {u, c, row, ...}.
+-- Returns the writes [{entries: [{$u, $c, column...}], ...}] with only their chosen entries, and with allocated values
+-- in place of tokens. $u and u are the unit, and $c and c the choice. A write without entries is one child row.
 create or replace function berth_filled_writes(writes jsonb, choice int[], allocated jsonb[]) returns jsonb
 language sql stable as $$
   select coalesce(jsonb_agg(

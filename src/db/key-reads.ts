@@ -26,7 +26,7 @@ export type KeyReads = {
   close(): Promise<void>;
 };
 
-/** The number of connections per process. The second connection is used when the first connection is lost or busy. */
+/** The number of connections per process. The second is opened when the first is crowded, lost, or still opening. */
 const CONNECTIONS_MAX = 2;
 /** Number of running statements above which a connection is crowded. */
 const CROWD = 128;
@@ -96,8 +96,8 @@ export function createKeyReads({ connect, idle_ms, prepares }: KeyReadsOptions):
   }
 
   /**
-   * Returns the first connection that is open and not crowded. If all are crowded, opens another connection, unless the
-   * limit is reached, and returns the least crowded open connection. If none is open, returns one that is opening.
+   * Returns the first connection that is open and not crowded. Without one, opens another connection, unless the limit
+   * is reached. Then returns the least crowded open connection, or one that is opening if no connection is open.
    */
   function choose(): Line {
     let best: Line | undefined;

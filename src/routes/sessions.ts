@@ -1,5 +1,5 @@
-// Defines the routes for the login sessions of local users (docs/tenancy.md, "Credentials"). A wrong name, password or
-// token gets the same 401.
+// Defines the routes for the login sessions of local users (docs/tenancy.md, "Credentials"). Login and refresh
+// answer a wrong name, password or token with the same 401. A password change answers a wrong password with 400.
 import { createRoute } from "@hono/zod-openapi";
 import { createMiddleware } from "hono/factory";
 import { z } from "zod";

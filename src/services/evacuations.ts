@@ -85,7 +85,7 @@ export type EvacuationWanted = {
   /** The evacuation of the node. */
   readonly part_of: string;
   readonly operation_id: string;
-  /** The number of earlier tries. The candidates of each earlier try filled up before the commit. */
+  /** The number of earlier tries. In each earlier try, other instances filled all candidates before the commit. */
   readonly tries: number;
 };
 

@@ -6,7 +6,10 @@ import { EXPIRED_KEYS_AT_ONCE, EXPIRED_KEYS_PER_PASS } from "../contract/limits.
 import type { Db } from "../db/pool.ts";
 import type { Settings } from "../services/settings.ts";
 
-/** Deletes at most EXPIRED_KEYS_PER_PASS keys that expired before the time of the setting api_key.retention_secs. */
+/**
+ * Deletes at most EXPIRED_KEYS_PER_PASS keys that expired at least api_key.retention_secs (a setting) ago. Keeps the
+ * keys of nodes.
+ */
 export async function deleteExpiredKeys(
   db: Db,
   settings: Pick<Settings, "get">,

@@ -12,7 +12,8 @@ import { discover, dotted, httpAsk, loginIn, openRelay, scriptPath } from "./sit
 const WAIT = { timeout: 120_000, interval: 100 };
 let site: ProcessSite;
 /**
- * Kills the booter in its next call for a bundle: `asked` before the call runs, `answered` before its answer is sent.
+ * Kills the booter when it next asks for a bundle: `asked` before the control plane handles the call, `answered` before
+ * it sends the answer.
  */
 let next_kill: { readonly moment: "asked" | "answered"; readonly kill: () => Promise<void> } | null = null;
 

@@ -80,7 +80,7 @@ const WORD: Readonly<Record<string, string>> = {
   "opsctl config unset": "a.b",
   "opsctl quota unset": "thing/thing/thing",
 };
-/** Verbs that only change files of this machine. */
+/** Verbs that send no change to the server here: profiles are local, and `logout` has no session to end. */
 const LOCAL = /^(?:opsctl|tenantctl) (?:profile|logout)/;
 
 function verbsOf(member: AnyCommand, path: string): (readonly [string, AnyCommand])[] {
@@ -118,7 +118,10 @@ const RECORD = {
   networks: [],
 };
 
-/** Answers each read with the record or with a list of only the record, and each change with the record. */
+/**
+ * Answers each read with the record or with a list of only the record. Answers a DELETE with 204, except of a setting
+ * or a capability. Answers every other change with the record.
+ */
 const answering: Server = ({ method, path }): FakeAnswer => {
   if (method === "DELETE" && !/config|capabilities/.test(path)) return { status: 204 };
   if (method !== "GET" || path.includes(ID.slice(-4)) && path.endsWith(ID)) return { body: RECORD };

@@ -263,7 +263,7 @@ test.each([["image.uploaded_bytes_max", "20GiB", 21_474_836_480], ["quota.tenant
   },
 );
 
-test("`config list` prints its columns, without a column for restarts, because no setting needs one", async () => {
+test("`config list` prints no column for restart_required, which is false for every setting", async () => {
   const setting = { key: "a", value: 1, default: 2, env_override: "BERTH_A", restart_required: true, description: "" };
   const ran = await opsctl(["config", "list"], answering([setting]));
   expect(ran.out()).toBe("KEY  VALUE  DEFAULT  ENV_OVERRIDE\na    1      2        BERTH_A\n");

@@ -1,4 +1,5 @@
-// Runs the lines of guides that install packages. The packages are installed into a separate root folder.
+// Prepares a release and an empty root folder for guides that install packages. Returns replacements for lines of these
+// guides, so that the packages are installed into this root.
 import { chmod, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { lacking } from "../support/optional-programs.ts";

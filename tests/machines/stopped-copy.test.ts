@@ -37,7 +37,9 @@ withMachine(async () => {
   return machine.remove;
 });
 
-/** Begins the work, and stops it when a file with this ending appears. Returns the error of the work. */
+/**
+ * Begins the work, and stops it when a file with this ending appears. Returns the message of its error, or `completed`.
+ */
 async function stopAt(ending: string, folder: string, work: (signal: AbortSignal) => Promise<unknown>) {
   const stop = new AbortController();
   const ended = work(stop.signal).then(() => "completed", (error) => error.message);
@@ -48,7 +50,7 @@ async function stopAt(ending: string, folder: string, work: (signal: AbortSignal
   return await ended;
 }
 
-test("the copies to a snapshot, to a disk from the snapshot, and to the file of the snapshot's image can be stopped", async () => {
+test("the copy for a snapshot, for a disk from the snapshot, and for an image of the snapshot can be stopped", async () => {
   const before = await readdir(places.folder);
   const [snapshot, restored] = [fresh("snapshot"), fresh("restored")];
   const source_disk_id = boot.id;

@@ -33,7 +33,7 @@ async function openUnread() {
   return { vm, peer, type, taken: () => taken, read: () => read };
 }
 
-test("typed bytes count as taken when the VM reads them, or when the console closes", async () => {
+test("typed bytes count as taken when the VM or the kernel's buffer takes them, or when the console closes", async () => {
   const { vm, peer, type, taken, read } = await openUnread();
   await type(PIECES);
   expect(taken()).toBeLessThan(PIECES);
@@ -47,7 +47,7 @@ test("typed bytes count as taken when the VM reads them, or when the console clo
   await expect.poll(taken).toBe(2 * PIECES);
 });
 
-test("bytes above the limit for a guest that does not read are dropped", async () => {
+test("typed bytes above the buffer's limit are dropped while the guest does not read", async () => {
   const { vm, peer, type, read } = await openUnread();
   await type(4 * PIECES);
   peer.resume();

@@ -183,7 +183,7 @@ test("a repeated request that finishes an upload gets the image of the first req
   expect((await own("DELETE", `/v1/images/${first.body.id}`)).status).toBe(204);
 });
 
-test("parts out of order, of a wrong size, of another tenant, and above the tenant's limit are refused", async () => {
+test("parts out of order, of a wrong size, or of another tenant, and uploads above the tenant's limit are refused", async () => {
   const begun = okOf(await begin());
   const part = BYTES.subarray(0, IMAGE_PART_BYTES);
   expect((await put(begun.id, IMAGE_PART_BYTES, part)).body.message).toBe(

@@ -74,7 +74,7 @@ export function createCommitCutter(): CommitCutter {
     function toClient(frames: readonly Uint8Array[]): Passage {
       if (cut === null) return { pass: Buffer.concat(frames) };
       answer.push(...frames);
-      // The server refused the statement, so the statement did not commit and is not counted.
+      // If the server refused the statement, nothing was committed. The answer then passes, and no cut is counted.
       const refused = answer.some(([type]) => type === TYPE.error);
       const whole = answer.at(-1)?.[0] === TYPE.ready;
       if (!refused && !whole) return { pass: new Uint8Array() };

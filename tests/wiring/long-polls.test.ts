@@ -1,5 +1,5 @@
-// Tests long polls that a commit of the same process answers (src/wiring/long-polls.ts). Sweeps fail here, so that an
-// answer can only come from the commit.
+// Tests which commits answer long polls directly, and which commits and hints only start a sweep
+// (src/wiring/long-polls.ts). Sweeps fail here, so that an answer can only come from the commit.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { RowWrite } from "../../actors/engine/store.ts";
 import type { ActorRef } from "../../actors/engine/types.ts";

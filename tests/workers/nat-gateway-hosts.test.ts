@@ -1,4 +1,5 @@
-// Tests that the choice of nodes for NAT gateways reaches every gateway, in parts of a limited size.
+// Tests that the worker that chooses nodes for NAT gateways handles every gateway, although one pass reads only a
+// limited number of gateways.
 import { expect, test } from "vitest";
 import type { Homeless } from "../../src/lib/placement/nat-gateway-host.ts";
 import { createNatGatewayHosts } from "../../src/workers/nat-gateway-hosts.ts";

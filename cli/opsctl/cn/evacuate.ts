@@ -68,7 +68,7 @@ export function evacuate(): AnyCommand {
 function evacuationText(plan: EvacuateStarted): string {
   const { instances_on_cn, placeable } = plan;
   const count = `${placeable.length} of ${instances_on_cn} instances`;
-  return withOption(planText(plan, `${count} are created again on other nodes from their images`));
+  return withOption(planText(plan, `${count} can be created again on other nodes from their images`));
 }
 
 /** The server's remedies name the field of the request; an operator types the option. */

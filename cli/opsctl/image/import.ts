@@ -32,7 +32,7 @@ export function importImage(host: Host): AnyCommand {
     .option("--download", "fetch and verify the image, and compute the values that the index does not list")
     .option(
       "--content-size <size>",
-      "size of the disk in a compressed image: bytes, or a size such as 10GiB; measured by default",
+      "size of the disk in a compressed image: bytes, or a size such as 10GiB; --download measures it",
     )
     .addOption(TRUST_INDEX)
     .addOption(SIGNATURE)
@@ -71,7 +71,7 @@ export function importImage(host: Host): AnyCommand {
     }));
 }
 
-/** Returns the control plane's `fetch.allowed_private`; an empty list if the key may not read settings. */
+/** Returns the control plane's `fetch.allowed_private`; an empty list if the key may not read it. */
 async function allowedBySite(io: Io): Promise<readonly unknown[]> {
   try {
     const { value } = await io.get<{ readonly value: unknown }>("/v1/config/fetch.allowed_private");

@@ -8,7 +8,7 @@ import { nameBytes } from "./name-bytes.ts";
 const LEASE_S = 86_400;
 /** Replies are padded to the length of a BOOTP packet, because some clients drop shorter ones. */
 const REPLY_BYTES_MIN = 300;
-/** Start of the options: the fixed fields and the magic cookie. */
+/** Offset of the options, which follow the fixed fields and the magic cookie. */
 const OPTIONS_AT = 240;
 const COOKIE = [99, 130, 83, 99];
 /** Place of the client's hardware address in the fixed fields. */
@@ -42,7 +42,7 @@ const LEASE_TIME = option(OPTION.lease_time, [
   LEASE_S >>> 8 & 255,
   LEASE_S & 255,
 ]);
-/** The leased address of a reply without a lease. */
+/** The client's address (yiaddr) in a reply that grants no lease. */
 const NO_ADDRESS = "0.0.0.0";
 
 export type DhcpReply = {

@@ -1,7 +1,7 @@
-// Simulates DNS rebinding in its own namespaces, where /etc/resolv.conf names 127.0.0.1 and lo has a public address.
-// The resolver answers the name rebinding.example with the public address first and with 127.0.0.1 afterwards; other
-// names have no address. Starts the program in the arguments, and counts its connections to each of the two addresses.
-// Prints the result as JSON.
+// Simulates DNS rebinding. The test starts the program in new namespaces, where /etc/resolv.conf names 127.0.0.1 and lo
+// has a public address. The resolver answers the name rebinding.example with the public address first and with
+// 127.0.0.1 afterwards; other names have no address. Starts the program in the arguments, and counts its connections to
+// each of the two addresses. Prints the result as JSON.
 import { Buffer } from "node:buffer";
 import { spawn } from "node:child_process";
 import { createSocket } from "node:dgram";
@@ -16,7 +16,7 @@ const A_RECORD = 1;
 
 const counts = { questions: 0, public_connections: 0, loopback_connections: 0 };
 
-/** Returns the answer to a question: flags, the question, and an A record if it was requested. */
+/** Returns the reply: header, question, and an A record if the A record of rebinding.example was requested. */
 function answerTo(question: Uint8Array): Uint8Array {
   const bytes = Buffer.from(question);
   const end = bytes.indexOf(0, 12) + 5;
