@@ -5,7 +5,7 @@ import { useMemo } from "preact/hooks";
 import { useActions } from "../core/action.ts";
 import { get, send } from "../core/client.ts";
 import { command, opsctl } from "../core/command.ts";
-import { kindText, mostSpecific, pageOf, shortId } from "../core/names.ts";
+import { kindText, mostSpecific, shortId } from "../core/names.ts";
 import { query as urlQuery } from "../core/router.ts";
 import { isOperator, rootOnly } from "../core/session.ts";
 import { words } from "../core/text.ts";
@@ -13,7 +13,7 @@ import { Actions } from "../parts/actions.tsx";
 import { AsCommand, Copyable, Facts, Heading, Link, Problem, Section, State, When } from "../parts/basics.tsx";
 import type { Column } from "../parts/list.tsx";
 import { Later } from "../parts/later.tsx";
-import { Named } from "../parts/named.tsx";
+import { Named, openPageOf } from "../parts/named.tsx";
 import { ListPage } from "../parts/list-page.tsx";
 import { useQuery } from "../parts/use-query.ts";
 import { place } from "../tenant/place.ts";
@@ -61,7 +61,7 @@ function About({ of, names }: { readonly of: OperationSummary["references"]; rea
   const object = mostSpecific(of);
   if (object === undefined) return null;
   const text = `${kindText(object.scope)} ${names.get(object.id) ?? shortId(object.id)}`;
-  const to = pageOf(object, of);
+  const to = openPageOf(object, of);
   return to === null ? <>{text}</> : <Link to={to} tabIndex={-1}>{text}</Link>;
 }
 

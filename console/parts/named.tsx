@@ -1,7 +1,17 @@
 // Shows an object by its name, as a link to its page.
 import { nameQuery, pageOf, type Ref } from "../core/names.ts";
+import { isOperator } from "../core/session.ts";
 import { Link } from "./basics.tsx";
 import { useQuery } from "./use-query.ts";
+
+/** The pages of these objects are for operators only. */
+const FOR_OPERATORS = /^\/(?:nodes|tenants|jobs|boot|users)\b/;
+
+/** Returns the page that shows an object; null if there is none, or if the user may not open it. */
+export function openPageOf(ref: Ref, others: readonly Ref[] = []): string | null {
+  const to = pageOf(ref, others);
+  return to !== null && !isOperator() && FOR_OPERATORS.test(to) ? null : to;
+}
 
 type Props = Ref & {
   /** The other objects of the same operation. */
@@ -13,6 +23,6 @@ type Props = Ref & {
 /** The name of an object, or another text while the name is not known. Sends one request, so lists do not use it. */
 export function Named({ scope, id, others = [], unnamed = id }: Props) {
   const { data: name } = useQuery(nameQuery({ scope, id }, others));
-  const to = pageOf({ scope, id }, others);
+  const to = openPageOf({ scope, id }, others);
   return to === null ? <span>{name ?? unnamed}</span> : <Link to={to}>{name ?? unnamed}</Link>;
 }

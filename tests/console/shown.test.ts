@@ -100,6 +100,9 @@ test("operations name the objects that they are about", async () => {
     await page.getByRole("link", { name: "web1" }).first().waitFor();
     const project = page.locator(`a[href$='/t/${g.tenant_id}/p/${g.project_id}/instances']`);
     expect(await project.textContent()).toBe("acme-project");
+    // A tenant may not open the pages of nodes and of tenants.
+    const forOperators = await page.locator("a[href*='/nodes/'], a[href*='/tenants/']").count() > 0;
+    expect(forOperators).toBe(as === f.ui());
   }
 }, LIMIT_MS);
 
