@@ -81,7 +81,7 @@ export function rootCommand({ name, summary, version, options }: Front): AnyComm
   return root;
 }
 
-/** Adds a command for scripts that help does not list. */
+/** Adds a command that help does not list, because only scripts and programs call it. */
 export function addHidden(parent: AnyCommand, child: AnyCommand): void {
   parent.addCommand(child, { hidden: true });
 }
@@ -102,8 +102,8 @@ export function oneOf<const F extends string, const V extends readonly string[]>
 }
 
 /**
- * The failure of an option's parser. The parser prints the message after the name of the option and the value, so the
- * message is a complete sentence.
+ * Returns the error that an option's parser throws. Commander prints the message after the option's name and value, so
+ * the message is a complete sentence.
  */
 export function invalidValue(sentence: string): Error {
   return new InvalidArgumentError(sentence);
@@ -150,7 +150,7 @@ export async function parse(root: AnyCommand, argv: readonly string[], output: H
   }
 }
 
-/** Errors whose remedy is in the help of the command. Other errors name the wrong value and its rule. */
+/** Errors that the help of the command explains. The text of other errors suffices, so it does not name the help. */
 const ANSWERED_BY_HELP: ReadonlySet<string> = new Set([
   "commander.unknownOption",
   "commander.unknownCommand",
@@ -283,7 +283,7 @@ export function describe(member: AnyCommand): CommandNode {
   };
 }
 
-/** Returns whether help shows this default. Help does not show an empty list. */
+/** Returns whether the manual shows this default. The manual does not show an empty list. */
 function isShownDefault(value: unknown): boolean {
   return value !== undefined && !(Array.isArray(value) && value.length === 0);
 }

@@ -3,7 +3,7 @@
 
 /** Bytes of output that are kept for each running VM. */
 export const CONSOLE_RING_BYTES = 2 ** 20;
-/** Size of a ring at its first output. It is small, because most consoles have little output. */
+/** Minimum size of a ring after its first output. It is small, because most consoles have little output. */
 const START_BYTES = 4_096;
 
 export type ConsoleRing = {

@@ -51,8 +51,8 @@ export async function detectHost(options: HostOptions): Promise<Host> {
 }
 
 /**
- * Returns the group of /dev/kvm; null if KVM is unusable. The device alone proves nothing: some hosts offer it to their
- * guests without the processor's support, and guests then fail in many ways.
+ * Returns the group of /dev/kvm; null if KVM is unusable. The device alone does not prove that KVM works. If this
+ * machine is itself a virtual machine, it can have the device without the processor's support. Its VMs then fail.
  */
 async function kvmGroup(): Promise<number | null> {
   const processor = await readFile("/proc/cpuinfo", "utf8").catch(() => "");

@@ -18,7 +18,7 @@ export const PartQuery = z.object({ from: wholeNumber(0, IMAGE_UPLOAD_BYTES_MAX)
 
 const OTHER_DIGEST = (found: string) => conflict(`the stored bytes have the SHA-256 ${found}; upload the file again`);
 const OTHER_BYTES = conflict(
-  "the part is stored already with other bytes: another program uploads to this record. Cancel it and begin again",
+  "the part is stored already with other bytes: another program also sends parts of this upload. Cancel the upload and begin again",
 );
 const MISSING_BYTES = badRequest("stored bytes are missing; upload the file again");
 
@@ -36,9 +36,9 @@ export function uploadParts(deps: Pick<RouteDeps, "kysely" | "send">, store: Ima
   async function receive(c: Ctx, upload: ImageUpload, { from, bytes }: Part): Promise<ImageUpload | Fault> {
     const { id } = upload;
     const place = placeOfPart(upload, { from, bytes: bytes.length });
-    // If the part cannot be stored now, the actor gets no message about it. Otherwise the actor could accept the part
-    // without its bytes, because the previous part may have arrived meanwhile. A stored part never changes: `write`
-    // compares a repeated part with it.
+    // If `place` is a Fault, the part cannot be stored now, and the actor must get no message about it: the previous
+    // part may have arrived meanwhile, so the actor could accept this part although its bytes are not stored. A stored
+    // part never changes: `write` compares a repeated part with it.
     if (typeof place !== "string") return place;
     if (!(await store.write(id, from / IMAGE_PART_BYTES, bytes))) return OTHER_BYTES;
     const outcome = await deps.send(c, { kind: "image-upload", id }, { type: "receive", from, bytes: bytes.length });

@@ -8,7 +8,7 @@ import type { Ctx, RouteDeps } from "../routes/deps.ts";
 
 export type AuditOptions = {
   readonly newId: () => string;
-  /** The key with which this server signs segments of the archive. */
+  /** The public key that verifies the signatures of this server on segments of the archive. */
   readonly public_key: string;
 };
 

@@ -186,7 +186,7 @@ test("readers see the old or the new generation during a publication, never a mi
     const found: Set<string>[] = [];
     let done = false;
     const published = publish(site, { files: files(mark), trust }, () => {}).finally(() => void (done = true));
-    // A generation that a reader has opened stays until the next publication.
+    // A publication keeps the previous generation, so a reader that has opened this generation can finish.
     do found.push(await read()); while (!done);
     await published;
     for (const seen of found) expect([[`${mark - 1}`], [`${mark}`]]).toContainEqual([...seen]);

@@ -1,5 +1,5 @@
-// Tests that a floating IP is neither deleted nor attached elsewhere while a node may still answer for its address,
-// because the node could not release the address (docs/networking.md, "Floating IPs").
+// Tests that a floating IP is not deleted while a node that failed to release it may still answer for its address, and
+// is attached elsewhere only if this node is silent or disabled (docs/networking.md, "Floating IPs").
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { FloatingIp } from "../../src/contract/network.ts";
 import { FOLD_AGE_S, foldChanges, offerDocuments } from "../../src/db/realizations.ts";
@@ -98,7 +98,7 @@ describe("a floating IP that a node may still hold", () => {
     expect((await f.call("DELETE", path(ip.id))).status).toBe(204);
   });
 
-  test("can be attached elsewhere after its first attach failed only when the node of the attach has released it", async () => {
+  test("whose first attach failed can be attached elsewhere only after the node of this attach has released it", async () => {
     ip = okOf(await makeFloatingIp(f.tenant));
     const attaching = attach(f.web.nic.id);
     const claim = await f.one.take();
@@ -142,7 +142,7 @@ describe("a floating IP that a node may still hold", () => {
     expect((await f.call("DELETE", path(ip.id))).status).toBe(204);
   });
 
-  test("can be attached elsewhere and deleted after the node has applied a later document, or is silent again", async () => {
+  test("can be attached elsewhere while the node is silent again, and deleted after the node has applied a later document", async () => {
     ip = await attached();
     await f.silence(f.one);
     okOf(await f.call("POST", path(ip.id, "detach")));
@@ -163,7 +163,7 @@ describe("a floating IP that a node may still hold", () => {
   });
 
   test.each([0, 1])(
-    "can be deleted after the node has applied a document that lacks it, %s changes before the newest, even if changes were folded",
+    "can be deleted after the node has applied a document without it, even if %s changes followed and changes were folded",
     async (behind) => {
       ip = await attached();
       await f.silence(f.one);

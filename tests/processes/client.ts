@@ -112,7 +112,7 @@ export async function carryOut(
   return operation;
 }
 
-/** Continues an operation with an unknown outcome: repeats its request with the same Idempotency-Key. */
+/** Sends the request of an operation, with its Idempotency-Key if it has one, until the outcome is known. */
 export async function carryOn(
   operation: Operation,
   urls: () => readonly string[],

@@ -1,4 +1,4 @@
-// Defines the verb `operation wait` of opsctl and tenantctl.
+// Defines the help, the option and the action of the verb `operation wait`, which opsctl and tenantctl share.
 import { EXIT } from "../exit-code.ts";
 import { Failure } from "../failure.ts";
 import type { Io } from "../io.ts";
