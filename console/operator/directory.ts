@@ -28,7 +28,11 @@ export function usersQuery(word = "", tenant = ""): Query<User[]> {
     key: `users ${tenant} ${word}`,
     kinds: ["user"],
     rest_ms: word === "" ? 0 : REST_MS,
-    read: (signal) => getFirst<User>("/v1/system/users", { q: word, tenant }, signal),
+    // A server of an earlier release does not know the parameter `tenant`, and returns the users of all tenants.
+    read: async (signal) => {
+      const users = await getFirst<User>("/v1/system/users", { q: word, tenant }, signal);
+      return tenant === "" ? users : users.filter(({ tenant_id }) => tenant_id === tenant);
+    },
   };
 }
 

@@ -31,7 +31,7 @@ export function Placement() {
   );
   const { data: linked, refusal } = useQuery(tenant === "" ? NO_TENANT : tenantQuery(tenant));
   // The form shows the tenant's name, so it waits for the name. Without it, the form shows the tenant as in the link.
-  const isRead = linked !== undefined || refusal !== undefined;
+  const isRead = tenant === "" || linked !== undefined || refusal !== undefined;
   return (
     <>
       <Heading title="Placement" />

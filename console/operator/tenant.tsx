@@ -84,12 +84,12 @@ const MEMBER_COLUMNS: readonly Column<User>[] = [
 const MEMBER_FIELDS = MEMBER_COLUMNS.map(({ name }) => name);
 
 function Members({ tenant }: { readonly tenant: string }) {
-  const { data: first, refusal } = useQuery(usersQuery("", tenant));
+  const { data: first } = useQuery(usersQuery("", tenant));
   const q = urlQuery.value.get("q") ?? "";
   const { word, rest } = isCut(first) ? serverWord(q, MEMBER_FIELDS) : { word: "", rest: q };
   const count = first === undefined || isCut(first) ? undefined : first.length;
   return (
-    <Section title="Members" count={count} refusal={refusal}>
+    <Section title="Members" count={count}>
       {isCut(first) && (
         <p class="hint">
           The list shows the first{" "}

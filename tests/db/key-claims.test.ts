@@ -98,6 +98,24 @@ test("claims that arrive while a statement runs share the next statement", async
   }
 });
 
+test("the claims that a full statement leaves behind do not wait for its answer", async () => {
+  const gate = Promise.withResolvers<void>();
+  const sizes: number[] = [];
+  const claimKey = createKeyClaims({
+    query: async (sql, params, name) => {
+      sizes.push((params![0] as readonly unknown[]).length);
+      if (sizes.length === 1) await gate.promise;
+      return await db.query(sql, params, name);
+    },
+  });
+  const claims = Array.from({ length: 129 }, () => claim());
+  const answers = claims.map(claimKey);
+  expect(await answers[128]).toEqual(fresh(claims[128]!));
+  expect(sizes).toEqual([128, 1]);
+  gate.resolve();
+  expect(await Promise.all(answers)).toEqual(claims.map(fresh));
+});
+
 test("a claim that the database refuses does not affect the claims that share its statement", async () => {
   const claimKey = createKeyClaims(db);
   const [good, bad, alsoGood] = [claim(), claim({ body_sha256: "not a digest" }), claim()];
