@@ -11,6 +11,8 @@ type Wanted<Row> = {
 
 /** The longest time that callers wait for a running query. After this time, their query begins in parallel. */
 const WAIT_MAX_MS = 10;
+/** The maximum number of keys in a query. A larger answer would delay the other answers of its connection. */
+const KEYS_MAX = 128;
 
 /**
  * Creates a look-up by text key. It returns null if the query finds no row. A failed query rejects all callers that
@@ -26,8 +28,11 @@ export function createLookup<Row>(query: (keys: readonly string[]) => Promise<Re
     clearTimeout(patience);
     patience = undefined;
     isScheduled = false;
-    const batch = waiting;
-    waiting = new Map();
+    const all = [...waiting];
+    const batch = new Map(all.slice(0, KEYS_MAX));
+    waiting = new Map(all.slice(KEYS_MAX));
+    // Callers that a full query leaves behind do not wait longer than callers that arrive now.
+    if (waiting.size > 0) patience = setTimeout(lookUpSoon, WAIT_MAX_MS);
     running += 1;
     try {
       const found = await query([...batch.keys()]);

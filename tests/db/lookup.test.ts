@@ -66,6 +66,18 @@ test("callers that arrive while a query runs share the next query, which begins 
   }
 });
 
+test("a query has at most 128 keys, and the others do not wait for its answer", async () => {
+  const { find, queries, keysOfQuery } = heldLookup();
+  const keys = Array.from({ length: 129 }, (_, index) => `key-${index}`);
+  const found = keys.map(find);
+  await keysOfQuery(0).toEqual(keys.slice(0, 128));
+  await keysOfQuery(1).toEqual(keys.slice(128));
+  queries[1]!.answer();
+  expect(await found[128]).toBe("KEY-128");
+  queries[0]!.answer();
+  expect(await Promise.all(found)).toEqual(keys.map((key) => key.toUpperCase()));
+});
+
 test("after 10 ms, the next query begins although a slow query still runs", async () => {
   const { find, queries, keysOfQuery } = heldLookup();
   const first = find("a");
