@@ -61,6 +61,12 @@ test("a user is created, listed and shown, gets and loses capabilities, and is d
   expect(titles).toMatch(/^USERNAME +ID +ROOT +CAPABILITIES +TENANT_ID +ISSUER +AGE$/);
   expect(rows.find((row) => row.startsWith("ada "))).toMatch(/ no +system-read +- +- +/);
   expect(await at.printed("user list ADA -q")).toBe(`${ada.id}\n`);
+  await at.printed("silo create listed");
+  await at.run("user create ada-of-listed --tenant listed/default --password-stdin", { typed: PASSWORD });
+  expect(await at.printed("user list ada --tenant listed/default --columns USERNAME --no-headers")).toBe(
+    "ada-of-listed\n",
+  );
+  expect((await at.run("user list --tenant none/default")).code).toBe(3);
 
   expect(await at.printed("user grant ada system-operate"))
     .toBe("Capabilities of user ada: system-operate, system-read\n");

@@ -5,6 +5,7 @@ import { plainText } from "../../internal/plain-text.ts";
 import { AGE_COLUMN, ID_COLUMN, WIDE_COLUMN } from "../../internal/table.ts";
 import { findRecord, isUuid, type RecordKind } from "../../internal/record-name.ts";
 import type { Kind } from "../record/kind.ts";
+import { resolveTenant } from "../tenant/tenant.ts";
 
 export const USERS_PATH = "/v1/system/users";
 export const USER_ARGUMENT = ["<user>", "UUID, unique UUID prefix or username"] as const;
@@ -46,8 +47,10 @@ export const USER: Kind<User> = {
   argument: USER_ARGUMENT,
   sample: "alice",
   summaries: { list: "List users", delete: "Delete a user without API keys; the user's sessions end at once" },
-  list_sample: "alice",
-  selectors: (made) => made.argument("[text]", "only users with this text in the name or the UUID"),
+  list_sample: "alice --tenant web",
+  selectors: (made) =>
+    made.argument("[text]", "only users with this text in the name or the UUID")
+      .option("--tenant <tenant>", "only users of this tenant: name, SILO/NAME or UUID"),
   columns: [
     ["USERNAME", (user) => user.username],
     ["ID", (user) => user.id, ID_COLUMN],
@@ -68,7 +71,13 @@ export const USER: Kind<User> = {
     ["issuer", user.issuer],
     ["created_at", user.created_at],
   ],
-  all: (io, _, { argument }) => io.all<User>(USERS_PATH, { q: argument }),
+  all: async (io, _, { argument, options: { tenant } }) => {
+    if (typeof tenant !== "string") return await io.all<User>(USERS_PATH, { q: argument });
+    const tenant_id = await resolveTenant(io, tenant);
+    const users = await io.all<User>(USERS_PATH, { q: argument, tenant: tenant_id });
+    // A server of an earlier release ignores `tenant`, and returns the users of all tenants.
+    return users.filter((user) => user.tenant_id === tenant_id);
+  },
   find: findUser,
   record: (user) => user,
   path: ({ id }) => userPath(id),
