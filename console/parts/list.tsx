@@ -107,6 +107,8 @@ export function List<R>(props: ListProps<R>) {
     const index = Math.max(0, Math.min(total - 1, to));
     choose(index);
     reveal(index);
+    // The keys work on the whole page, and a list below other parts of the page may be out of sight.
+    box.current?.scrollIntoView({ block: "nearest" });
   };
   const enter = () => {
     if (here === undefined) return;

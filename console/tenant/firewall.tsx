@@ -58,7 +58,10 @@ export function Firewall({ vpc }: { readonly vpc: Vpc }) {
   const packet = asked.value;
   const deciding = packet === null || typeof packet === "string" ? null : decidingRule(rules, packet);
   const edit = (next: readonly DraftRow[]) => {
-    if (data !== undefined) draft.value = { base: draft.value?.base ?? data, rows: next };
+    if (data === undefined) return;
+    const base = draft.value?.base ?? data;
+    // Without changes, the table shows the server's rules again.
+    draft.value = changesOf(base.rules, next).length === 0 ? null : { base, rows: next };
   };
   const mayAdd = data !== undefined && writersOnly() === null;
   const add = () =>

@@ -147,6 +147,15 @@ test("set the labels of a firewall rule, which an edit of the firewall keeps", a
   await keyboard.press("Enter");
   await page().getByText("The firewall is applied").waitFor();
   expect(await rule()).toEqual([["ssh", 200, { owner: "ops" }]]);
+  // After an edit is undone by hand, the table shows the changes of others again.
+  const unapplied = page().getByText("1 change, not applied yet");
+  await keyboard.fill({ "Priority of ssh": "300" });
+  await unapplied.waitFor();
+  await keyboard.fill({ "Priority of ssh": "200" });
+  await unapplied.waitFor({ state: "detached" });
+  const [{ id }] = await list(`/v1/firewall-rules?vpc=${vpc.id}`);
+  okOf(await g.call("PATCH", `/v1/firewall-rules/${id}`, { body: { priority: 400 } }));
+  await expect.poll(() => page().getByLabel("Priority of ssh").inputValue()).toBe("400");
 }, LIMIT_MS);
 
 test("a rule can be added to the firewall only after its rules are read", async () => {

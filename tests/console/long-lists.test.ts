@@ -100,7 +100,9 @@ test("the lists of users and of boot records read one page each", async () => {
 
 test("the server finds the members of a tenant, and searches more than 1,000 members", async () => {
   const own = await f.site().open();
-  const users = await answerWith(own.page, "/v1/system/users", (n) => ({ username: `user${n}`, capabilities: [] }));
+  const { tenant_id } = tenant;
+  const member = (n: number) => ({ username: `user${n}`, capabilities: [], tenant_id });
+  const users = await answerWith(own.page, "/v1/system/users", member);
   await own.show(`/tenants/${tenant.tenant_id}`);
   await own.page.getByText("The list shows the first 1,000 members.").waitFor();
   const all = `?tenant=${tenant.tenant_id}&limit=1000`;
@@ -108,6 +110,22 @@ test("the server finds the members of a tenant, and searches more than 1,000 mem
   expect(await own.page.getByRole("grid", { name: "Members" }).locator("tbody tr").count()).toBeLessThan(SHOWN_MAX);
   await own.page.getByRole("searchbox", { name: "Filter members" }).fill("user7");
   await expect.poll(() => new Set(users)).toEqual(new Set([all, `?q=user7&tenant=${tenant.tenant_id}&limit=1000`]));
+  await own.page.context().close();
+}, LIMIT_MS);
+
+test("the page of a tenant leaves out other users that a server of an earlier release returns", async () => {
+  const own = await f.site().open();
+  const user = (n: number, tenant_id: string | null) => ({
+    id: idOf(n),
+    username: `user${n}`,
+    capabilities: [],
+    tenant_id,
+  });
+  const items = [user(1, tenant.tenant_id), user(2, null)];
+  await own.page.route("**/v1/system/users?*", (route) => route.fulfill({ json: { items } }));
+  await own.show(`/tenants/${tenant.tenant_id}`);
+  await own.page.getByText("user1", { exact: true }).waitFor();
+  expect(await own.page.getByText("user2", { exact: true }).count()).toBe(0);
   await own.page.context().close();
 }, LIMIT_MS);
 
