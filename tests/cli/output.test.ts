@@ -59,14 +59,15 @@ describe("formats of a list", () => {
 
   test("-o csv quotes values that contain commas or quotes, and prints times instead of ages", async () => {
     expect(await silos(["-o", "csv", "--columns", "name,description,age"])).toBe(
-      `name,description,age\r\nacme,,${AT}\r\nbeta,"says ""hi"", x",${AT}\r\nzeta,,${AT}\n`,
+      `name,description,age\nacme,,${AT}\nbeta,"says ""hi"", x",${AT}\nzeta,,${AT}\n`,
     );
-    expect((await silos(["-o", "csv"])).split("\r\n")[0]).toBe("name,id,default_tenant_id,created_at,description");
-    expect(await silos(["-o", "csv", "--no-headers", "--columns", "name"])).toBe("acme\r\nbeta\r\nzeta\n");
+    expect((await silos(["-o", "csv"])).split("\n")[0]).toBe("name,id,default_tenant_id,created_at,description");
+    expect(await silos(["-o", "csv", "--no-headers", "--columns", "name"])).toBe("acme\nbeta\nzeta\n");
   });
 
   test("a list without rows prints no note in a format for programs", async () => {
     expect(await silos(["-o", "name", "--filter", "name=none"])).toBe("");
+    expect(await silos(["-o", "csv", "--no-headers", "--filter", "name=none"])).toBe("");
     expect(JSON.parse(await silos(["-o", "json", "--filter", "name=none"]))).toEqual({ items: [] });
   });
 

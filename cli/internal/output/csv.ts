@@ -1,9 +1,11 @@
-// Writes CSV (RFC 4180) with the values of the records, not with the shortened text that tables show.
+// Writes CSV with the values of the records, not with the shortened text that tables show. Quotes are as in RFC 4180,
+// but lines end with a line feed alone: a shell or awk would read a carriage return as a part of the last value.
 import { plainText } from "../plain-text.ts";
 
+/** Returns the lines, each with its line end; "" without titles and rows. */
 export function csvText(titles: readonly string[] | null, rows: readonly (readonly unknown[])[]): string {
-  const lines = rows.map((cells) => cells.map(field).join(","));
-  return [...titles === null ? [] : [titles.map(field).join(",")], ...lines].join("\r\n");
+  const lines = titles === null ? rows : [titles, ...rows];
+  return lines.map((cells) => `${cells.map(field).join(",")}\n`).join("");
 }
 
 function field(value: unknown): string {

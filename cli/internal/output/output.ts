@@ -59,7 +59,7 @@ export function openOutput(environment: Environment, flags: OutputFlags, fallbac
         return names.length === 0 ? write(text) : writeLines(names);
       }
       case "csv":
-        return records.length === 0 ? write(text) : write(recordsCsv(records, flags));
+        return records.length === 0 ? write(text) : stdout.write(recordsCsv(records, flags));
       case "table":
       case "wide":
         return write(text);
@@ -85,7 +85,7 @@ export function openOutput(environment: Environment, flags: OutputFlags, fallbac
         // In CSV, the value of AGE is the time of creation, which another column has already.
         const columns = flags.columns === undefined ? shown.filter(([title]) => title !== "AGE") : shown;
         const titles = flags.headers === false ? null : columns.map(([title]) => title.toLowerCase());
-        return write(csvText(titles, entries.map((entry) => columns.map(([, cell]) => cell(entry)))));
+        return stdout.write(csvText(titles, entries.map((entry) => columns.map(([, cell]) => cell(entry)))));
       }
       case "table":
       case "wide": {
