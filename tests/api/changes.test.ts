@@ -39,12 +39,12 @@ async function readUntil(key: string, { cursor }: Pick<Feed, "cursor">, ref: Ref
   if (!refs.some(({ kind, id }) => kind === ref.kind && id === ref.id)) await readUntil(key, next, ref, on);
 }
 
-/** Sends a poll. `waits` resolves when the poll, whose key the server has accepted, begins to wait for a change. */
+/** Sends a poll. `waits` resolves when the server has accepted the key and the poll begins to wait for a change. */
 function poll(key: string, after: string) {
   const gone = new AbortController().signal;
   const waits = new Promise<"waits">((resolve) => {
     const listen = gone.addEventListener.bind(gone);
-    // A poll that waits must notice that its client disconnects.
+    // The server listens for the disconnect of the client only while the poll waits.
     gone.addEventListener = (type: string, listener: EventListenerOrEventListenerObject) => {
       listen(type, listener);
       resolve("waits");

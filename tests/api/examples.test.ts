@@ -202,8 +202,8 @@ const STAGES: Readonly<Record<string, () => Stage | Promise<Stage>>> = {
   "POST /v1/system/network-pools": () => ({ fields: { networks: [ids.external_subnet_id] } }),
   "PUT /v1/system/network-pools/{network_pool_id}": () => ({ fields: { networks: [ids.external_subnet_id] } }),
   "POST /v1/instances/{instance_id}/migrate": async () => {
-    // This route gets an instance that no other example uses, because a migration occupies the instance. The target
-    // node, `spare`, was cordoned until now, so that it hosts no other instance.
+    // No other example uses this instance, because no other operation can begin on it during the migration. The target
+    // node, `spare`, was cordoned until now, so it hosts no other instance.
     const body = {
       name: "moves",
       image_id: ids.image_id,
@@ -242,7 +242,7 @@ const STAGES: Readonly<Record<string, () => Stage | Promise<Stage>>> = {
     const outcome = { kind: "completed" };
     for (const { id, saga_id } of rows) {
       okOf(await host.call("POST", `/v1/agent/jobs/${id}/complete`, { outcome }));
-      // The operation occupies the instance until its end.
+      // Until the operation ends, no other operation can begin on the instance.
       expect(okOf(await t.call("GET", `/v1/operations/${saga_id}?wait=20`)).state).toBe("succeeded");
     }
     return { objects: { snapshot_id: made.get("POST /v1/snapshots") ?? "" }, work: makesImage };

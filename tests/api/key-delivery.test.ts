@@ -146,7 +146,8 @@ test("S-09, S-14: the database never contains keys, ticket keys or poll tokens i
     return [
       secret,
       Buffer.from(secret).toString("hex"),
-      // In a longer text, the last characters also depend on the bytes after the secret. So the search omits them.
+      // Inside a longer base64 text, the last characters of a secret also depend on the bytes after the secret. So the
+      // search omits these characters.
       Buffer.from(secret).toString("base64").slice(0, 40),
       bytes.toString("hex"),
       bytes.toString("base64").replace(/=+$/, "").slice(0, -1),

@@ -1,5 +1,5 @@
-// Builds requests of the rights matrix for the routes of public addresses. Each cell gets a new object. All objects are
-// in one VPC and use IPv6 addresses, because a pool has enough of these addresses.
+// Builds requests of the rights matrix for the routes of public addresses. All objects are in
+// one tenant and use IPv6 addresses, because a pool has enough of these addresses.
 import { randomUUID } from "node:crypto";
 import { okOf, type TestControlPlane } from "../support/control-plane.ts";
 import { acceptedBodies, NIC_TAG } from "./bodies.ts";

@@ -1,6 +1,6 @@
 // Computes the contrast of every text colour of the web console with every background, in both themes. WCAG 2.2 level
-// AA (1.4.3) requires 4.5:1. The tests of the pages let axe measure what it can see; it leaves out placeholders and the
-// rows under the cursor.
+// AA (1.4.3) requires 4.5:1. The tests of the pages use axe, which does not measure placeholders and the rows under
+// the cursor.
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 

@@ -160,7 +160,7 @@ test("set the labels of a firewall rule, which an edit of the firewall keeps", a
 
 test("a rule can be added to the firewall only after its rules are read", async () => {
   const [vpc] = await list(`/v1/vpcs${g.selectors}`);
-  // The store of another document has no rules from an earlier read.
+  // A new browser document begins with an empty store, so the page must read the rules.
   const own = await f.site().open();
   const held = Promise.withResolvers<void>();
   await own.page.route("**/firewall-rules", async (route) => {

@@ -44,7 +44,7 @@ async function saveAfter(title: string, theirs: readonly [path: string, body: ob
 }
 
 test(
-  "a save of an instance's form keeps what another user changed in a field that the form did not change",
+  "a save of an instance's form keeps another user's change to a field that the form did not change",
   async () => {
     const path = `/v1/instances/${web1.id}`;
     await keyboard.open(`/instances/${web1.id}`, "web1");
@@ -79,25 +79,29 @@ test("the command of an edit clears an emptied field, and is not shown while not
   await expect.poll(async () => okOf(await g.call("GET", path)).description).toBe("");
 }, LIMIT_MS);
 
-test("a save of the form of a placement group or a port forward keeps what another user changed", async () => {
-  const group = okOf(await g.call("POST", `/v1/placement-groups${g.selectors}`, { body: { name: "spread" } }));
-  const groupPath = `/v1/placement-groups/${group.id}`;
-  await keyboard.open(pathOf("placement-groups"), "Placement groups");
-  await own.page.getByRole("gridcell", { name: "spread", exact: true }).waitFor();
-  const theirs = { description: "theirs" };
-  expect(await saveAfter("Rename spread", [groupPath, theirs], { Name: "apart" }))
-    .toMatchObject({ name: "apart", description: "theirs" });
+test(
+  "a save of the form of a placement group or a port forward keeps another user's change to another field",
+  async () => {
+    const group = okOf(await g.call("POST", `/v1/placement-groups${g.selectors}`, { body: { name: "spread" } }));
+    const groupPath = `/v1/placement-groups/${group.id}`;
+    await keyboard.open(pathOf("placement-groups"), "Placement groups");
+    await own.page.getByRole("gridcell", { name: "spread", exact: true }).waitFor();
+    const theirs = { description: "theirs" };
+    expect(await saveAfter("Rename spread", [groupPath, theirs], { Name: "apart" }))
+      .toMatchObject({ name: "apart", description: "theirs" });
 
-  const [vpc] = await list(`/v1/vpcs${g.selectors}`);
-  const gateway = okOf(await g.call("POST", `/v1/nat-gateways?vpc=${vpc.id}`, { body: { name: "out" } }));
-  const [nic] = await list(`/v1/nics?instance=${web1.id}`);
-  const body = { name: "https", nat_gateway_id: gateway.id, nic_id: nic.id, public_port: 443 };
-  const forward = okOf(await g.call("POST", `/v1/port-forwards?vpc=${vpc.id}`, { body }));
-  await keyboard.open(`/nat-gateways/${gateway.id}`, "out");
-  await own.page.getByRole("gridcell", { name: "https", exact: true }).waitFor();
-  expect(await saveAfter("Rename https", [`/v1/port-forwards/${forward.id}`, theirs], { Name: "web" }))
-    .toMatchObject({ name: "web", description: "theirs" });
-}, LIMIT_MS);
+    const [vpc] = await list(`/v1/vpcs${g.selectors}`);
+    const gateway = okOf(await g.call("POST", `/v1/nat-gateways?vpc=${vpc.id}`, { body: { name: "out" } }));
+    const [nic] = await list(`/v1/nics?instance=${web1.id}`);
+    const body = { name: "https", nat_gateway_id: gateway.id, nic_id: nic.id, public_port: 443 };
+    const forward = okOf(await g.call("POST", `/v1/port-forwards?vpc=${vpc.id}`, { body }));
+    await keyboard.open(`/nat-gateways/${gateway.id}`, "out");
+    await own.page.getByRole("gridcell", { name: "https", exact: true }).waitFor();
+    expect(await saveAfter("Rename https", [`/v1/port-forwards/${forward.id}`, theirs], { Name: "web" }))
+      .toMatchObject({ name: "web", description: "theirs" });
+  },
+  LIMIT_MS,
+);
 
 test("if the first subnet of a new VPC is refused, no VPC stays, and the corrected form creates both", async () => {
   const named = async (name: string) =>
@@ -175,7 +179,7 @@ test("on the page of a VPC, a NAT gateway or a webhook, the navigation shows the
 describe("if the user goes to another page before the server answers, that page shows the result of:", () => {
   const refused = { status: 409, json: { message: "the instance has a snapshot" } };
 
-  /** Sends a form that ends with a confirmation, and holds its request until `answer` is called. */
+  /** Sends a form, and holds the request until the test calls `accept` or `refuse`. */
   async function sendAndHold(url: string, confirm: () => Promise<void>) {
     const asked = Promise.withResolvers<Route>();
     await own.page.route(url, (route) => route.request().method() === "GET" ? route.continue() : asked.resolve(route));
@@ -195,7 +199,7 @@ describe("if the user goes to another page before the server answers, that page 
       await keyboard.fill({ [`Type ${name} to delete it`]: name });
     });
   const said = (text: string) => own.page.getByRole("status").getByText(text, { exact: true }).waitFor();
-  /** The heading of the page after everything that the result could cause. */
+  /** Returns the heading of the page after the page has finished its requests. */
   const heading = async () => {
     await own.settled();
     return await own.page.getByRole("heading", { level: 1 }).textContent();
@@ -230,7 +234,7 @@ describe("if the user goes to another page before the server answers, that page 
     expect(await heading()).toBe("Quota");
   }, LIMIT_MS);
 
-  test("a change of several fields; the browser does not warn of unsent input, because the form was sent", async () => {
+  test("an edit of an instance; the browser does not warn of unsent input, because the form was sent", async () => {
     const { name } = okOf(await g.call("GET", `/v1/instances/${web1.id}`));
     const { accept } = await sendAndHold(`**/v1/instances/${web1.id}`, async () => {
       await keyboard.open(pathOf("quota"), "Quota");

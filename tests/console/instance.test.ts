@@ -75,7 +75,7 @@ test("the output of a guest cannot create a link", async () => {
   });
   const typing = await f.open(f.polled, { mode: "write", take_over: true });
   await expect.poll(() => typing.controls.map(({ type }) => type)).toContain("ready");
-  // The guest writes back what it reads.
+  // The guest echoes its input.
   typing.type("\x1b]8;;https://evil.example/\x07see-here\x1b]8;;\x07\r");
   await hasText("see-here");
   const text = ui.page.locator(".serial .xterm-rows span", { hasText: "see-here" });

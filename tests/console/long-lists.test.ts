@@ -220,7 +220,7 @@ test(
     await own.page.getByText("The list shows the tenants of the first 50 of 60 silos.").waitFor();
     await own.settled();
     expect(asked.size).toBe(50);
-    // By a part of the tenant's name, by the name of its silo, and by the silo's id.
+    // Searches for a part of the tenant's name, for the name of its silo, and for the id of both.
     for (const word of ["sho", "silo59", last]) {
       asked.clear();
       await own.show(`/tenants?q=${word}`);

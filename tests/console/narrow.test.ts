@@ -1,5 +1,5 @@
-// Tests what a telephone shows: long names are complete or shortened inside the screen, and the navigation shows the
-// present page.
+// Tests pages on the narrow screen of a telephone: long names are complete or shortened inside the screen, and the
+// navigation shows the present page.
 import { expect, test } from "vitest";
 import { addNode } from "../compute/compute-fixture.ts";
 import { type InstanceFixture, openInstanceFixture } from "../compute/instance-fixture.ts";

@@ -276,7 +276,7 @@ test("the brand of an instance without a brand is a dash", async () => {
   expect(await main.getByText("not-applicable").count()).toBe(0);
 }, LIMIT_MS);
 
-test("the overview lists a node once, whose setup failed and which waits for its setup", async () => {
+test("the overview lists a node only once if its setup failed and it waits for a new setup", async () => {
   const other = await addNode(f.site(), {}, { hostname: "r1-u7" });
   const setUp = "update cn set state = 'awaiting_setup', last_setup_error = 'no disk' where server_uuid = $1";
   await f.site().db.query(setUp, [other.server_uuid]);

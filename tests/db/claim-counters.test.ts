@@ -1,5 +1,5 @@
-// Tests that concurrent transactions do not make the counter of unproven nodes wrong. A counter that counts
-// nothing has no row. So one transaction may create the row while other transactions create and delete it.
+// Tests that concurrent transactions do not make the counter of unproven nodes wrong. A counter of zero
+// has no row. So while one transaction creates the row, other transactions may also create it, and delete it.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { UNPROVEN_NODES_MAX } from "../../src/contract/limits.ts";
 import { type Connection, openClient } from "../../src/db/pool.ts";

@@ -10,7 +10,7 @@ import { databaseOfMigration } from "./release-0-1-0.ts";
 const MIGRATION = "0095_counts_of_left_nodes.sql";
 const LIMIT_MS = 120_000;
 
-/** The nodes, by how they belong to the VPC `1`. Each has counters of the VPC's rule and NAT gateway. */
+/** The nodes, by their relation to VPC 1. Each node has counters of this VPC's rule and of its NAT gateway. */
 const NODES = { hosts: 1, receives: 2, gateway: 3, stores: 4, left: 5, other: 6 };
 const id = (n: number) => `00000000-0000-7000-8000-${String(n).padStart(12, "0")}`;
 
@@ -47,40 +47,44 @@ const rule = (n: number, vpc: number) =>
     id(vpc)
   }', 'rule-${n}', '', ${n}, 'inbound', 'allow', 'any', berth_now())`;
 
-test("the upgrade deletes the counters of nodes that left the VPC, and keeps the others", async () => {
-  const rows = [
-    rule(1, 1),
-    rule(2, 2),
-    ...instance(1, 1, NODES.hosts),
-    ...instance(2, 1, NODES.hosts),
-    ...instance(3, 2, NODES.other),
-    `insert into migration (id, state, source_cn, target_cn, instance_id)
+test(
+  "the upgrade deletes the counters of firewall rules of nodes that left the VPC, and keeps all other counters",
+  async () => {
+    const rows = [
+      rule(1, 1),
+      rule(2, 2),
+      ...instance(1, 1, NODES.hosts),
+      ...instance(2, 1, NODES.hosts),
+      ...instance(3, 2, NODES.other),
+      `insert into migration (id, state, source_cn, target_cn, instance_id)
      values ('${id(1)}', 'sending', '${id(NODES.hosts)}', '${id(NODES.receives)}', '${id(2)}'),
             ('${id(2)}', 'completed', '${id(NODES.left)}', '${id(NODES.left)}', '${id(2)}')`,
-    `insert into nat_gateway (id, incarnation, version, state, tenant_id, project_id, vpc_id, name, description, family,
+      `insert into nat_gateway (id, incarnation, version, state, tenant_id, project_id, vpc_id, name, description, family,
        public_address, desired_generation, created_at, updated_at, host_cn_uuid)
      values (${COMMON(1, "live")}, ${TENANT}, '${id(1)}', 'nat', '', 'v4', '198.51.100.9', 1, berth_now(), berth_now(),
        '${id(NODES.gateway)}')`,
-    `insert into vpc_realization (vpc_id, server_uuid) values ('${id(1)}', '${id(NODES.stores)}')`,
-    ...Object.values(NODES).flatMap((node) => [
-      `insert into firewall_rule_count values ('${id(1)}', '${id(node)}', 1, 1, berth_now())`,
-      `insert into nat_gateway_count values ('${id(1)}', '${id(node)}', 1, berth_now())`,
-    ]),
-    `insert into firewall_rule_count values ('${id(2)}', '${id(NODES.other)}', 1, 1, berth_now())`,
-  ];
-  // Disables foreign keys and triggers: the rows need no other rows.
-  await client.query(`set session_replication_role = replica; ${rows.join("; ")}`);
-  const nodesOf = async (table: string, column: string, n: number) => {
-    const { rows } = await client.query(`select server_uuid from ${table} where ${column} = $1`, [id(n)]);
-    const names = Object.fromEntries(Object.entries(NODES).map(([name, node]) => [id(node), name]));
-    return rows.map(({ server_uuid }) => names[server_uuid]).sort();
-  };
+      `insert into vpc_realization (vpc_id, server_uuid) values ('${id(1)}', '${id(NODES.stores)}')`,
+      ...Object.values(NODES).flatMap((node) => [
+        `insert into firewall_rule_count values ('${id(1)}', '${id(node)}', 1, 1, berth_now())`,
+        `insert into nat_gateway_count values ('${id(1)}', '${id(node)}', 1, berth_now())`,
+      ]),
+      `insert into firewall_rule_count values ('${id(2)}', '${id(NODES.other)}', 1, 1, berth_now())`,
+    ];
+    // Disables foreign keys and triggers: the rows need no other rows.
+    await client.query(`set session_replication_role = replica; ${rows.join("; ")}`);
+    const nodesOf = async (table: string, column: string, n: number) => {
+      const { rows } = await client.query(`select server_uuid from ${table} where ${column} = $1`, [id(n)]);
+      const names = Object.fromEntries(Object.entries(NODES).map(([name, node]) => [id(node), name]));
+      return rows.map(({ server_uuid }) => names[server_uuid]).sort();
+    };
 
-  await migrate(database.url);
-  expect(await nodesOf("firewall_rule_count", "rule_id", 1)).toEqual(["gateway", "hosts", "receives", "stores"]);
-  expect(await nodesOf("firewall_rule_count", "rule_id", 2)).toEqual(["other"]);
-  expect(await nodesOf("nat_gateway_count", "nat_gateway_id", 1)).toEqual(Object.keys(NODES).sort());
-}, LIMIT_MS);
+    await migrate(database.url);
+    expect(await nodesOf("firewall_rule_count", "rule_id", 1)).toEqual(["gateway", "hosts", "receives", "stores"]);
+    expect(await nodesOf("firewall_rule_count", "rule_id", 2)).toEqual(["other"]);
+    expect(await nodesOf("nat_gateway_count", "nat_gateway_id", 1)).toEqual(Object.keys(NODES).sort());
+  },
+  LIMIT_MS,
+);
 
 test("the upgrade reads no table once for each counter", async () => {
   const sql = await readFile(new URL(`../../migrations/${MIGRATION}`, import.meta.url), "utf8");

@@ -17,7 +17,7 @@ let database: FreshDatabase;
 let db: Db;
 beforeAll(async () => {
   database = await freshDatabase();
-  // One connection, because a connection counts its scans itself until it reports them.
+  // The pool has one connection, because each connection counts its own scans until it reports them.
   db = openPool({ url: database.url, connectionsMax: 1, statementLimit_ms: LIMIT_MS });
   const drain = { server_uuid: NODE, preview: { placeable: [], not_placeable: [] } };
   // Disables foreign keys and triggers: the filled rows need no other rows.
@@ -48,7 +48,7 @@ const FILL = [
      berth_now() from migration`,
 ];
 
-/** Returns how often a table is read completely meanwhile, and the indexes of the table that are used. */
+/** Returns the names of the table's indexes that `use` reads, and `whole` if `use` reads the table completely. */
 async function scansOf(table: string, use: () => Promise<unknown>) {
   const counts = async () => {
     await db.query("select pg_stat_force_next_flush()");

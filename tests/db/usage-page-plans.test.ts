@@ -16,7 +16,7 @@ let database: FreshDatabase;
 let db: Db;
 beforeAll(async () => {
   database = await freshDatabase();
-  // One connection, because a connection counts the rows that it reads itself until it reports them.
+  // The pool has one connection, because each connection counts the rows that it reads until it reports them.
   db = openPool({ url: database.url, connectionsMax: 1, statementLimit_ms: LIMIT_MS });
   await db.query(`set session_replication_role = replica; ${FILL.join("; ")}; analyze`);
 }, LIMIT_MS);
@@ -25,8 +25,8 @@ afterAll(async () => {
   await database?.drop();
 });
 
-/** The days before the last 2 are closed. A day of project n has a row only if `n % 3` is not 0. */
 const TODAY = "(berth_now() at time zone 'UTC')::date";
+/** Today and the two days before are open. Project n has rows of days only if `n % 3` is not 0. */
 const FILL = [
   `update usage_closed set day = ${TODAY} - 3`,
   `create temp table made as select n, md5('p' || n)::uuid as id, md5('t' || n % 50)::uuid as tenant_id
@@ -80,7 +80,7 @@ test.each([
   }
 }, LIMIT_MS);
 
-/** Returns the complete reads of the tables of usage meanwhile, and the rows that were read in them. */
+/** Returns how often `use` reads tables of usage completely, and how many rows of these tables it reads. */
 async function readMeanwhile(use: () => Promise<unknown>) {
   const counts = async () => {
     await db.query("select pg_stat_force_next_flush()");
@@ -104,7 +104,7 @@ test("a page reads only the rows of its own projects", async () => {
     pageProjectTotals(db.kysely, asked, { rows: PAGE_ROWS, after: first!.project_id })
   );
   expect(read.whole).toBe(0);
-  // A project has at most 20 days, 3 spans and 5 rows of traffic. To find it, 3 rows are read.
+  // A project has at most 20 days, 3 spans and 5 rows of traffic. To find the project, 3 rows are read.
   expect(read.rows).toBeGreaterThan(PAGE_ROWS);
   expect(read.rows).toBeLessThanOrEqual((PAGE_ROWS + 1) * (20 + 3 + 5 + 3));
 }, LIMIT_MS);

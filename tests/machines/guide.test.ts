@@ -46,7 +46,7 @@ test("a Linux machine becomes a node with a virtual machine", async (context) =>
     env: { ...env, IMAGE_FILE: join(folder, "image.raw"), IMAGE_URL: images.url, HOME: folder },
     before: TENANT,
     instead: {
-      // The machine of the test has the agent's program and these packages; the command is checked, not run.
+      // The machine of the test has the agent's program and these packages, so the test only checks the packages.
       "apt-get install --yes --no-install-recommends ./nodeagent_*.deb": "dpkg --status",
       "/var/lib/berth-nodeagent": join(folder, "state"),
       "/var/lib/berth/vm": join(folder, "lib/vm"),

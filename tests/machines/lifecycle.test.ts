@@ -122,7 +122,7 @@ test("the guest agent reports addresses, freezes and thaws the file systems, and
   // /persist is the guest's only writable file system on a disk.
   expect(await guest.freeze()).toBe(1);
   type(driver(), id, "echo frozen > /persist/frozen && echo written\n");
-  // A frozen file system makes the writer wait. The guest agent itself answers.
+  // A frozen file system makes the writer wait. The guest agent answers, and refuses the request.
   expect(await guest.interfaces().catch((error) => error.message)).toContain("refused");
   expect(consoleText(driver(), id)).not.toContain("\nwritten");
   expect(await guest.thaw()).toBe(1);

@@ -23,7 +23,7 @@ export const MEMORY_BYTES = 160 * 2 ** 20;
 const MIB = 2 ** 20;
 const run = promisify(execFile);
 
-/** Returns what this machine lacks for VMs and these programs, or null if it lacks nothing. */
+/** Returns null if this machine can run VMs and has these programs. Otherwise returns the missing things, as a text. */
 export function lacksMachine(...programs: readonly Optional[]): string | null {
   const lacks = lacking(
     "qemu-system-x86_64",

@@ -16,7 +16,7 @@ export const dataDisk = (fate: Fate): DataDisk => ({ id: randomUUID(), name: fat
 export const deviceOf = ({ id }: DataDisk) =>
   `$(grep -l ${id.slice(0, 8)} /sys/block/sd*/device/vpd_pg80 | cut -d/ -f4)`;
 
-/** Attaches a new data disk to the running guest, and writes the disk's name into its first and its last sector. */
+/** Attaches a new data disk to the running guest, and writes the disk's name into its first and its last MiB. */
 export async function fill(driver: Driver, id: string, disk: DataDisk): Promise<void> {
   await driver.vms.createDisk(id, disk, { source: null, signal: new AbortController().signal });
   await expect.poll(() => inGuest(driver, id, `echo ${deviceOf(disk)}`), BOOT).toMatch(/^sd[a-z]$/);

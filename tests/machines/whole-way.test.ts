@@ -193,7 +193,7 @@ async function killAgentDuringCopy(taken: Promise<unknown>): Promise<boolean> {
   return isLeft;
 }
 
-/** Returns the sizes of the copies of web1's disks that are not complete, in bytes. */
+/** Returns the sizes of the incomplete copies of web1's disks, in bytes. */
 async function draftSizes(): Promise<number[]> {
   const folder = join(site.folderOf(0), "lib/vm", id);
   const drafts = (await readdir(folder)).filter((name) => name.endsWith(".copy"));

@@ -133,7 +133,7 @@ test("the machine releases the addresses of an instance that it deletes", async 
   okOf(await g.call("DELETE", path(ip)));
 });
 
-test("of two jobs for one address, the later generation wins, and a release affects only the NIC that it names", async () => {
+test("of two jobs for one address, the job with the later generation wins; a release affects only the NIC that it names", async () => {
   const floating_ip_id = randomUUID();
   const ask = async (kind: JobKind, order: { readonly nic: Nic; readonly generation: number }, ends = "completed") => {
     const payload = { floating_ip_id, fip_addr: "203.0.113.9", nic_id: order.nic.id, generation: order.generation };

@@ -1,5 +1,6 @@
-// Tests that a floating IP is not deleted while a node that failed to release it may still answer for its address, and
-// is attached elsewhere only if this node is silent or disabled (docs/networking.md, "Floating IPs").
+// Tests floating IPs that a node failed to release. While the node may still answer for the address, the floating IP
+// cannot be deleted, and can be attached to another node only if the first node is silent or disabled
+// (docs/networking.md, "Floating IPs").
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { FloatingIp } from "../../src/contract/network.ts";
 import { FOLD_AGE_S, foldChanges, offerDocuments } from "../../src/db/realizations.ts";
@@ -130,7 +131,7 @@ describe("a floating IP that a node may still hold", () => {
     expect((await f.call("DELETE", path(ip.id))).status).toBe(204);
   });
 
-  test("can be deleted after a later release has succeeded, even if maintenance then folded changes", async () => {
+  test("can be deleted after a later release has succeeded, even if maintenance has folded the VPC's changes since then", async () => {
     ip = await attached();
     const first = f.call("POST", path(ip.id, "detach"));
     await f.one.fail(await f.one.take(), "conntrack is not installed");
@@ -163,7 +164,7 @@ describe("a floating IP that a node may still hold", () => {
   });
 
   test.each([0, 1])(
-    "can be deleted after the node has applied a document without it, even if %s changes followed and changes were folded",
+    "can be deleted after the node has applied a document without it, even if the document was %s changes behind",
     async (behind) => {
       ip = await attached();
       await f.silence(f.one);
@@ -185,7 +186,8 @@ describe("a floating IP that a node may still hold", () => {
     okOf(await f.t.call("DELETE", `/v1/instances/${f.web.instance.id}?force=true`));
     await failsRelease();
     await refused();
-    // The node has not applied another VPC of the project, and has a deleted VPC of another tenant. Neither counts.
+    // The node has not applied another VPC of the project, and stores a deleted VPC of another tenant. Neither VPC
+    // prevents the deletion.
     const { id: other } = await f.n.vpc();
     const { vpc: { id: foreign } } = await f.otherTenant();
     await offerDocuments(f.t.db, f.one.server_uuid, [other, foreign]);

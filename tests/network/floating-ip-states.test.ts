@@ -79,7 +79,7 @@ describe("the deletion of an instance", () => {
   });
 });
 
-test("a first attach that is undone releases the address only when the documents of the new node lose it", () => {
+test("the undo of a first attach sends the release only in the commit that removes the address from the new node's documents", () => {
   const undo = floatingIpAttach.steps.find(({ name }) => name === "claim")!.undo!;
   const bound = { floating_ip_id: "fip", fip_addr: FIELDS.address, external_nic_tag: null, vlan_id: null };
   const undone = (held: unknown) =>

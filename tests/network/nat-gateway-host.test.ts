@@ -151,7 +151,7 @@ describe("a NAT gateway", () => {
     expect((await show()).counts).toEqual({ connections: 7, counted_at: expect.any(String) });
     const { items } = okOf(await f.call("GET", `/v1/nat-gateways?vpc=${f.vpc.id}`));
     expect(items[0].counts).toMatchObject({ connections: 7 });
-    // A node keeps its count after the gateway moves to another node.
+    // The count of an earlier node stays stored after the gateway has moved to another node.
     await f.t.db.query(
       "insert into nat_gateway_count values ($1, $2, $3, berth_now())",
       [gateway.id, f.one.server_uuid, Number.MAX_SAFE_INTEGER],

@@ -1,5 +1,5 @@
-// Tests what a long-lived process answers about the nodes of a VPC while the nodes change: after every step, its answer
-// equals the answer of a process that has just started (actors/realization/reads.ts).
+// Tests the answers of a long-lived process about the nodes of a VPC while the nodes change. After every step, the
+// answer equals the answer of a process that has just started (actors/realization/reads.ts).
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Kysely, KyselyPlugin } from "kysely";
@@ -10,13 +10,13 @@ import type { Database } from "../../src/db/tables.ts";
 import { okOf } from "../support/control-plane.ts";
 import { type NetworkFixture, type NetworkNode, openNetworkFixture } from "./network-fixture.ts";
 
-/** One node more than a process remembers as pending. */
+/** One node more than the pending nodes that a process remembers. */
 const MANY = 201;
 
 let f: NetworkFixture;
 /** The connection of the long-lived process. The process remembers nodes by this object. */
 let db: Kysely<Database>;
-/** Whether the last answer of the long-lived process needed the NICs of the VPC. */
+/** Whether the long-lived process has read the nodes of the VPC since the last reset of this variable. */
 let has_read_nics = false;
 
 const transformResult: KyselyPlugin["transformResult"] = ({ result }) => Promise.resolve(result);
@@ -39,8 +39,8 @@ async function answerOf(of: Kysely<Database>, vpc_id: string, nodes_max?: number
 }
 
 /**
- * Asks the long-lived process twice: at first with what it remembers from earlier steps, then with what it has just
- * learned. Returns its second answer.
+ * Asks the long-lived process for a short list of nodes, and then for a long list. Each answer must equal the answer of
+ * a new process. Returns a further answer of the long-lived process.
  */
 async function compared(vpc_id = f.vpc.id): Promise<Realized> {
   const newProcess = () => f.t.db.kysely.withPlugin({ transformQuery: ({ node }) => node, transformResult });

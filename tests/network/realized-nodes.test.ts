@@ -1,5 +1,5 @@
-// Tests how the server finds what the nodes of a VPC have applied when it already knows the nodes of the VPC: it reads
-// only the reports, and it answers like a process that knows nothing.
+// Tests how a process that already knows the nodes of a VPC finds the generations that these nodes have applied. The
+// process reads only the reports, and its answer equals the answer of a process that knows nothing.
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Kysely, KyselyPlugin } from "kysely";
 import { findRealized } from "../../actors/realization/reads.ts";
@@ -30,7 +30,7 @@ const recorder: KyselyPlugin = {
   transformResult,
 };
 
-/** Finds what the nodes have applied. Fails if the answer differs from the answer of a process without knowledge. */
+/** Returns the applied generations. Fails if the answer differs from the answer of a process that knows nothing. */
 async function realized(): Promise<Realized> {
   statements.length = 0;
   const [found] = (await findRealized(db, [f.vpc.id])).values();
@@ -42,7 +42,7 @@ async function realized(): Promise<Realized> {
 const wasKnown = () => statements.every((each) => !each.includes("vpc_node"));
 const report = async (node: NetworkNode, fields: object) => okOf(await f.tryReport(node, f.vpc.id, fields as never));
 
-test("the second answer for a generation does not read the NICs", async () => {
+test("the second answer for a generation is found without reading the nodes of the VPC", async () => {
   const first = await realized();
   expect(first).toMatchObject({ nodes: 2, nodes_pending: 0, applied_generation: first.desired_generation });
   expect(await realized()).toEqual(first);

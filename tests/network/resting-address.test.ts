@@ -49,7 +49,7 @@ async function isFree({ public_address }: NatGateway): Promise<boolean> {
   return address === public_address;
 }
 
-/** Sets the time of the node's last heartbeat. */
+/** Sets the time of the node's last heartbeat to this many seconds ago. */
 const seen = (node: NetworkNode, seconds: number) =>
   f.t.db.query(
     "update cn_signal set last_seen = berth_now() - make_interval(secs => $2) where server_uuid = $1",
@@ -73,7 +73,7 @@ test("the address stays reserved until the node has applied a document without t
   expect(await isFree(gateway)).toBe(true);
 });
 
-test("the address of a gateway between two nodes stays reserved until the earlier node has applied a document without it", async () => {
+test("the address of a gateway that has left its node stays reserved until this node has applied a document without it", async () => {
   const gateway = await gatewayOn(f.two);
   const place = (patch: object) => f.t.call("PATCH", `/v1/cns/${f.two.server_uuid}/placement`, { body: patch });
   await place({ cordoned: true, cordoned_reason: "drain" });

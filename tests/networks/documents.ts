@@ -1,4 +1,4 @@
-// Builds network documents of test VPCs, whose addresses may be equal, for the three nodes of site.ts.
+// Builds network documents of test VPCs for the three nodes of site.ts. Two VPCs may have the same addresses.
 import {
   type DocumentRoute,
   type DocumentRule,

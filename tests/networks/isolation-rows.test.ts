@@ -17,7 +17,7 @@ const near = machine("a4", "n1", { net: 2, host: 6, vpc: "a" });
 const A: TestVpc = { vni: 4_096, machines: [attacker, far, near], rules: [], edge: null, routes: [] };
 const ROUTER = "n1-4096";
 const WATCHED_PORT = 9_999;
-/** A user of QEMU processes (VM_UIDS in ruleset.ts). */
+/** The user id of a QEMU process (VM_UIDS in ruleset.ts). */
 const QEMU_UID = 200_001;
 
 /** Opens a site in which VPC A is applied and its machines are plugged. */
@@ -122,7 +122,7 @@ describe.skipIf(missing !== null)("a tenant's machine", () => {
   });
 });
 
-// A user namespace has one user, so only root can become another user.
+// The user namespace of a site has only one user. These tests need a second user, so they run as root without it.
 describe.skipIf(missing !== null || !is_root)("a process that has broken out of QEMU", () => {
   let site: NetworkSite;
   beforeAll(async () => {

@@ -89,7 +89,8 @@ describe.skipIf(missing !== null)("an open flow", () => {
       );
       return { ...document, nat_gateways };
     };
-    // One after the other: the kernel can drop the first packet of one of two flows that begin between the same ends.
+    // Sends the datagrams one after the other. If two flows between the same ends begin at the same time, the kernel
+    // can drop the first packet of one flow.
     const asksForwards = async () => [
       await asks("inet", INTERNET_HOST.ipv4, NAT.ipv4, 8_001),
       await asks("inet", INTERNET_HOST.ipv4, NAT.ipv4, 8_002),

@@ -43,7 +43,7 @@ describe.skipIf(missing !== null)("a guest with many addresses", () => {
     const sent = await site.inMachine("a1", "python3", "-c", sender(attacker, GATEWAY_MAC, statements));
     expect(sent.err).toBe("");
   }
-  /** A neighbour solicitation for the router, whose source the router learns. */
+  /** A neighbour solicitation for the router. The router learns the source address of the solicitation. */
   const solicits = (source: string) =>
     `body = bytes(4) + v6("fe80::1") + b"\\1\\1" + me
 source = ${source}

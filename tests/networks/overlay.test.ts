@@ -259,7 +259,7 @@ describe.skipIf(missing !== null)("the overlay network", () => {
   });
 
   test.each(["inbound", "outbound"] as const)(
-    "an %s deny rule interrupts exactly the open connections that it forbids, and they continue after its removal",
+    "an %s deny rule interrupts exactly the open connections that it forbids, and these continue when the rule is removed",
     async (direction) => {
       // The forbidden side is the server in one case and the client in the other.
       const [denied, kept] = direction === "inbound" ? [7_001, 7_002] : [7_003, 7_004];

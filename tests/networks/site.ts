@@ -57,7 +57,7 @@ export async function openNetworkSite({ as_root = false } = {}) {
 
   const servers: ChildProcess[] = [];
 
-  /** Starts a Python server in a namespace, or in the site's own, and waits for its first line. */
+  /** Starts a Python server in a namespace, and waits for its first line. null: the site's own namespace. */
   async function startServer(namespace: string | null, source: string, given: readonly string[]): Promise<void> {
     const inside = namespace === null ? [] : ["ip", "netns", "exec", namespace];
     const argv = [...enterAs, ...inside, "python3", "-u", "-c", source, ...given];

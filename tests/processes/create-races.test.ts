@@ -1,5 +1,5 @@
 // One server creates an instance while another server removes the only node with room: by a factory reset, or by a
-// disable and a remove. One side wins. The other has no effect, except that a node that was disabled stays disabled
+// disable and a remove. One side wins. The other side has no effect, except that a disabled node stays disabled
 // (docs/nodes.md, "Leaving").
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -125,7 +125,7 @@ type End = {
   /** Sends to the second server the requests that reset or remove the node. Returns the last reply. */
   readonly end: (node: string) => Promise<Answer>;
   readonly done: number;
-  /** The node's state after a round that the create won. */
+  /** The node's state after a round in which the create succeeded. */
   readonly left: string;
 };
 

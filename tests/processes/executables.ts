@@ -21,7 +21,7 @@ export type Running = {
 export type RunOptions = {
   /** The program's whole environment except PATH. */
   readonly env?: Readonly<Record<string, string>>;
-  /** The program's working directory. Default: the test's. */
+  /** The program's working directory. Default: the working directory of the test. */
   readonly cwd?: string;
   readonly typed?: string;
   /** A command that starts the program, such as [ip, netns, exec, NAME]. */
@@ -83,8 +83,8 @@ export function start(name: Program, argv: readonly string[], options: RunOption
   }).finally(() => running = false);
   const said = () => out + err;
   return {
-    // child.kill is not used: Deno would then report the signal as the end, even if the program handled the signal, and
-    // would not send a second signal.
+    // child.kill is not used: Deno would then report the signal instead of the exit code, and would not send a second
+    // signal.
     signal: (name) => void (running && process.kill(child.pid!, name)),
     ended,
     said,

@@ -190,7 +190,7 @@ test("parts out of order, of a wrong size, or of another tenant, and uploads abo
     "the upload has 0 bytes; continue after them",
   );
   expect((await put(begun.id, 0, part.subarray(1))).status).toBe(400);
-  // If two programs upload to one record, the part of the first stays, and the second gets 409.
+  // If two programs send the same part of one upload, the first part stays, and the second program gets 409.
   const [one, two] = [randomBytes(IMAGE_PART_BYTES), randomBytes(IMAGE_PART_BYTES)];
   const both = await Promise.all([put(begun.id, 0, one), put(begun.id, 0, two)]);
   expect(both.map(({ status }) => status).sort()).toEqual([200, 409]);

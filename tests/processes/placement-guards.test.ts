@@ -129,7 +129,7 @@ test("if the node is removed first, a placement that waits for the removal is re
   await db.query("insert into placement_reservation values ($1, $1, $1, berth_now() - interval '1 minute')", [node]);
   const holder = await openClient({ url: database.url });
   await holder.query("begin");
-  // The removal deletes this row after its guards, so it waits here while it holds the node's lock.
+  // The removal deletes this row after it has checked its guards. So the removal waits here, with the node's lock.
   await holder.query("select from placement_reservation where server_uuid = $1 for update", [node]);
   const removal = remove(node);
   await untilServerWaits();

@@ -90,7 +90,7 @@ test(
       server.kill("SIGKILL");
       await ended;
     });
-    // One write, so that the server reads both lines at once. The input stays open, as start.ts keeps it open.
+    // Sends both lines in one write, so that the server reads them at once. The input stays open, as in start.ts.
     server.stdin.write(`${JSON.stringify(handover)}\n${STOP_LINE}\n`);
     expect(await ended).toEqual([0, null]);
   },

@@ -30,7 +30,7 @@ test("a start without its PostgreSQL names the address and the variable", async 
     await expect(startServer({ env: { DATABASE_URL: `postgres://berth:secret@${host}:${port}/berth` } })).rejects
       .toThrow(new RegExp(`berth: cannot reach PostgreSQL at \\S+:${port}: connection refused; check DATABASE_URL`));
   }
-  // After a failover, this variable may still name the lost primary.
+  // After a failover, BERTH_OWNER_DATABASE_URL may still name the lost primary.
   const database = await freshDatabase();
   try {
     for (const host of ["127.0.0.1", "localhost"]) {

@@ -80,7 +80,7 @@ async function begun(): Promise<Asked> {
   return asked;
 }
 
-/** Expects that the operation started once and wrote one audit entry. Ends it. */
+/** Expects that the operation started once and wrote one audit entry. Then ends the operation. */
 async function expectBegun(asked: Asked): Promise<void> {
   const audited = "select audit from transition where actor_id = $1 and audit is not null";
   const { rows } = await p.db.query(audited, [asked.id]);

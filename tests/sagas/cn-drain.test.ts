@@ -58,7 +58,7 @@ describe.each([
     return asked;
   }
 
-  /** Expects one running operation of the node, on a cordoned node. Ends it. */
+  /** Expects that only this operation runs and that the node is cordoned. Then ends the operation. */
   async function expectBegun(asked: Asked): Promise<void> {
     const { rows } = await p.db.query("select id from saga where saga = $1 and state = 'running'", [saga.saga]);
     expect(rows).toEqual([{ id: asked.operation_id }]);

@@ -289,7 +289,7 @@ export async function openInstanceSagas(fixture: InstanceFixture) {
     await main.deliver();
   }
 
-  /** Ends what the saga waits for: completes its job as the node does, or delivers its tells. */
+  /** Ends the wait of the saga: completes its job as the node does, or delivers its tells. */
   async function serve(saga: SagaRow): Promise<void> {
     const job = await jobOf(saga);
     if (job === undefined || job.state === "completed" || job.state === "failed") return await main.deliver();
@@ -527,7 +527,7 @@ const RECORDS = [
 /** The IPv4 block of a subnet, and the number of addresses in it that NICs can get. */
 const WIDE = { block: "10.0.64.0/18", addresses: 2 ** 14 - 3 } as const;
 
-/** Lists the differences between two dumps, except in update times and generations. */
+/** Lists the differences between two dumps, except in versions, update times and generations. */
 function differences(before: Dump, after: Dump): string[] {
   const settled = (dump: Dump) =>
     new Map(

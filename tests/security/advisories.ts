@@ -1,7 +1,7 @@
 // Compares versions with each other and with the ranges of advisories. The order follows semver.org, section 11:
 // pre-releases come before their release.
 export type Advisory = {
-  /** GHSA-..., or CVE-... if it has no GHSA id. */
+  /** GHSA-..., or CVE-... if the advisory has no GHSA id. */
   readonly id: string;
   readonly package: string;
   /** Comparisons that must all hold, such as `>=2.0.0 <2.1.4`; alternatives are separated by ||. */
@@ -78,7 +78,7 @@ function holds(order: number, { sign }: Comparison): boolean {
   }
 }
 
-/** Returns `name@version: id` for every vulnerable package of a lock file; keys are `name@version` and a suffix. */
+/** Returns `name@version: id` for every vulnerable package. A key in `locked` may have a suffix after the version. */
 export function vulnerabilitiesIn(locked: readonly string[], advisories: readonly Advisory[]): readonly string[] {
   return locked.flatMap((key) => {
     const { name, version } = packageOf(key);

@@ -17,7 +17,7 @@ beforeAll(async () => {
   t = await openTestControlPlane();
   routes = readRoutes((await t.call("GET", "/openapi.json")).body);
   own = await makeObjects(t);
-  // Another tenant. The tests need neither its instance nor the objects that belong to this instance.
+  // Creates the objects of another tenant, except an instance and the objects of an instance.
   foreign = await makeObjects(t, { instance: "", disk: "", nic: "", port_forward: "" });
   const body = { description: "of the tenant", scope: "full" };
   key = okOf(await t.call("POST", `/v1/tenants/${own.tenant}/api-keys`, { body })).secret;
@@ -194,6 +194,6 @@ test("S-40: the audit chain contains the id of every request that changed someth
   };
   // Events are added to the chain a moment after the change.
   await expect.poll(unnamed, { timeout: 20_000 }).toEqual([]);
-  // A route whose request is refused would not be checked above, so each checked route is recorded.
+  // The check above skips a route whose request was refused. So the snapshot has every route that was checked.
   expect([...changed.values()].filter((route) => !WITHOUT_EFFECT.includes(route)).sort()).toMatchSnapshot();
 }, 120_000);

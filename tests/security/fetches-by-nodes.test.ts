@@ -109,7 +109,7 @@ test("S-47: a tenant's image may not have a private address, and nothing is writ
   for (
     const url of [...spellings("127.0.0.1"), ...spellings("169.254.169.254"), "http://localhost/", "http://[::1]/"]
   ) {
-    if (!/^[!-~]+$/.test(url)) continue; // Another rule refuses these: a URL must be ASCII.
+    if (!/^[!-~]+$/.test(url)) continue; // Another rule refuses this URL: a URL must be ASCII.
     const body = { name: "inside", os: "linux", version: "1", size_bytes: 7, sha256: SHA256, source_url: url };
     const answer = await acme.call("POST", `/v1/tenants/${acme.tenant_id}/images`, { body });
     expect([url, answer.status, answer.body.message]).toEqual([

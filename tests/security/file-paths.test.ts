@@ -153,7 +153,7 @@ async function traceUntil(name: "server" | "booter", path: string): Promise<File
   return await read();
 }
 
-/** Returns the paths outside the roots that were tried or opened. */
+/** Returns paths outside the roots: tried paths with the mark, and opened files that are not in RUNTIME. */
 function escapedPaths({ tried, opened }: FileTrace, roots: readonly string[]): readonly string[] {
   const named = tried.filter((path) => path.includes(MARK) && !isBelow(path, roots));
   const foreign = opened.filter((path) => !isBelow(path, [...roots, ...RUNTIME]));
@@ -274,7 +274,7 @@ describe("S-24: no name reaches a file outside the served folder:", () => {
       sent("POST", `/v2/cn-boot/${MAC}/assign`, { platform_image: name }),
       sent("POST", "/v1/agent/register", { server_uuid: name, hostname: name, sysinfo: {} }),
     ]);
-    // A few names with the mark are valid stamps, which a booter may have staged.
+    // A few of the names are valid stamps, so their requests get 200.
     expect(await statuses(target, bodies)).toEqual([200, 400]);
     const linked = asked("GET", "/v1/images.json");
     expect(await statuses(target, [linked, asked("GET", "/v1/index.json")])).toEqual([200, 404]);

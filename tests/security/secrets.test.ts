@@ -147,7 +147,7 @@ async function operate(): Promise<void> {
   await ask("POST", "/v1/auth/login", { key: null, body: { username: [given["a password in a broken body"]] } });
 }
 
-/** Calls every GET without an id as root; then audit events, operations and nodes. */
+/** Calls, as root, every GET route without path parameters, and reads the audit events, operations and nodes. */
 async function crawl(): Promise<void> {
   const { paths } = await ask("GET", "/openapi.json");
   for (const [path, methods] of Object.entries<Record<string, unknown>>(paths)) {

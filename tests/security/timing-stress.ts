@@ -17,7 +17,7 @@ const { values } = parseArgs({
   options: { pairs: { type: "string", default: "2000" }, only: { type: "string", default: "" } },
 });
 const PAIRS = Number(values.pairs);
-/** With fewer pairs, nothing is left to compare after the slowest tenth has been dropped. */
+/** With fewer pairs, too little is left to compare after the slowest tenth has been dropped. */
 const PAIRS_MIN = 10;
 if (!Number.isSafeInteger(PAIRS) || PAIRS < PAIRS_MIN) throw new Error(`--pairs must be at least ${PAIRS_MIN}`);
 const T_MAX = 4.5;
@@ -44,8 +44,8 @@ const db = openPool({ url: cluster.url, connectionsMax: 1 });
 type Sent = { readonly key?: string | null; readonly body?: unknown; readonly refused?: number };
 
 /**
- * Returns the body of the answer. Throws if the request does not succeed, or is not refused with the given status: the
- * times of other answers, such as those above a limit, would show no difference either.
+ * Returns the body of the answer. Throws if the answer does not have the status `refused`, or without `refused` if the
+ * request does not succeed. Otherwise the program could measure other answers, such as refusals by a rate limit.
  */
 async function ask(method: string, path: string, { key = ROOT_KEY, body, refused }: Sent = {}): Promise<string> {
   const headers = {

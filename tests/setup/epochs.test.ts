@@ -118,7 +118,7 @@ describe("in the transition table", () => {
       return out.out === "go" ? out.next : at;
     }, state);
 
-  /** Approves a run with this epoch and fetches its bundle. */
+  /** Returns the messages that approve a run with this epoch and fetch its bundle. */
   const running = (epoch: number) => [{ ...MESSAGES.approve_setup, epoch }, MESSAGES.take_bundle];
   const NEWER: Record<string, CnState | null> = {
     "a failure": after(AWAITING, ...running(OLD), of("setup_failed", OLD), ...running(NEW)),

@@ -70,7 +70,7 @@ test.each(permutations(CONTENDERS))("%s, then %s, then %s: the first takes effec
 const ROUNDS = 30;
 /** The time limit of all rounds. On two cores that other programs also used, the rounds took 20 s to 33 s. */
 const ROUNDS_LIMIT_MS = 180_000;
-/** The first head start that is not 0. A report takes about as long on an idle machine. */
+/** The first head start that is not 0. On an idle machine, a report takes about this time. */
 const HEAD_START_MS = 10;
 
 describe("concurrent", () => {
@@ -80,8 +80,8 @@ describe("concurrent", () => {
       const orders = permutations(CONTENDERS);
       const won = new Set<Contender>();
       // The deadline needs more steps than a report, and would never win without a head start. The head start of a
-      // contender doubles in each round in which it starts first and does not win. So the round that it wins is a
-      // close race.
+      // contender doubles in each round in which it starts first and does not win. So the round in which this contender
+      // wins is a close race.
       const head_starts_ms: Record<Contender, number> = { complete: 0, failed: 0, deadline: 0 };
       for (let round = 0; round < ROUNDS; round += 1) {
         const run = await settingUp(t);

@@ -299,7 +299,7 @@ test("a failed operation never affects the next run", async () => {
   await toCn(c, { ...MESSAGES.setup_failed, epoch: c.epoch });
   const next = { ...c, epoch: c.epoch + 10_000, operation_id: randomUUID() };
   await approve(next);
-  // Only now is the end delivered to the older operation, which undoes its steps.
+  // The older operation gets the report of its end only now, and then undoes its steps.
   await fixture.rest();
   expect(await operationOf(c)).toMatchObject({ state: "unwound" });
   const { rows } = await fixture.db.query("select state, setup_epoch::int from cn where server_uuid = $1", [

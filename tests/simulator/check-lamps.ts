@@ -46,7 +46,7 @@ function answerProblem({ message, out, reply, fault }: Operation): string | null
   return null;
 }
 
-/** Describes the answer if no state that the lamp had during the operation justifies it; otherwise returns null. */
+/** Returns null if a state of the lamp during the operation justifies the answer. Otherwise describes the answer. */
 function refusalProblem(evidence: Evidence, operation: Operation): string | null {
   const { message, out, fault } = operation;
   const states = statesDuring(evidence, operation);

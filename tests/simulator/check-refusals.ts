@@ -90,8 +90,8 @@ function closedMeanwhile(evidence: Evidence, operation: Operation): boolean {
 }
 
 /**
- * Returns whether the actor passed through such a state during the operation. Reads the transitions and not the row
- * versions: a unit writes one row for all its steps, so a state in the middle of a unit is in no row.
+ * Returns whether the actor entered a state during the operation for which `isSuch` returns true. Reads the transitions
+ * and not the row versions: a unit writes one row for all its steps, so a state in the middle of a unit is in no row.
  */
 function passed(
   evidence: Evidence,

@@ -259,7 +259,7 @@ test("a usage above the greatest exact JSON number is shown as that number", asy
 });
 
 test("each kind of object in a project prevents the delete of the project", async () => {
-  // Rows of these tables are deleted with the project, or refuse the delete with their own parent.
+  // The guard must read every table whose foreign key refuses the delete of a project.
   const guard =
     (await t.db.query("select prosrc from pg_proc where proname = 'guard_project_is_empty'")).rows[0].prosrc;
   const { rows } = await t.db.query(`

@@ -159,7 +159,7 @@ describe("a name that is in use is refused with a 409 that contains the name and
   /** Objects of an instance. Their faults have no placeholder such as <name>. */
   const OF_INSTANCES = ["/v1/disks/{disk_id}", "/v1/snapshots/{snapshot_id}", "/v1/nics/{nic_id}"];
 
-  test("on every API route that renames an object; only routes of VPCs may have equal names", async () => {
+  test("on every API route that renames an object, except network routes, which may have equal names", async () => {
     const answers: Record<string, unknown> = {};
     const routes = asked().filter(({ method, path }) => method === "PATCH" && !OF_INSTANCES.includes(path));
     for (const [index, route] of routes.entries()) {

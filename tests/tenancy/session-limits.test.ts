@@ -11,7 +11,7 @@ const DAY_S = 86_400;
 const HALF_DAY_S = DAY_S / 2;
 const PER_MINUTE = 3;
 
-/** Two control planes on one database, as in two processes. Each has a limit per account and none per address. */
+/** Two control planes on one database, as in two processes. Each limits the logins of an account, not of an address. */
 let t: TestControlPlane;
 let second: TestControlPlane;
 let users = 0;

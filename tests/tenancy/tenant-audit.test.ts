@@ -1,4 +1,4 @@
-// Tests the audit that a tenant can read: what its users and keys did, and what others changed in the tenant.
+// Tests the audit that a tenant can read: the actions of its users and keys, and the changes of others in the tenant.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { okOf, openTestControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { newLogin, type TestLogin } from "../api/login.ts";

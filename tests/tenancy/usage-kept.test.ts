@@ -1,4 +1,4 @@
-// Tests how much one pass of maintenance does for the usage of days, and which rows the pass deletes
+// Tests maintenance of the usage of days: the rows that a pass deletes, and the maximum work of one pass
 // (docs/tenancy.md, "Usage by day").
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { SWEEP_ROWS, SWEEPS_PER_PASS, USAGE_KEPT_DAYS, USAGE_SLICES_PER_PASS } from "../../src/contract/limits.ts";
@@ -14,7 +14,7 @@ afterAll(() => t.close());
 
 const one = async <R>(text: string) => (await t.db.query<R>(text)).rows[0]!;
 
-test("when a day closes, the rows that only closed days needed are deleted", async () => {
+test("when a day closes, the oldest days are deleted, and all rows that no open day needs", async () => {
   const { id: instance } = await one<{ id: string }>(insertInstance());
   const { day, seconds } = await one<{ day: string; seconds: number }>(
     `select day::text, ceil(extract(epoch from (day + 1)::timestamp at time zone 'UTC' - berth_now()))::int as seconds
@@ -58,7 +58,7 @@ test("when a day closes, the rows that only closed days needed are deleted", asy
   ).toEqual({ closed: [0], spans: [0, 1], traffic: [1], counters: [instance], oldest: 1 - USAGE_KEPT_DAYS });
 });
 
-test("the work of a pass has a bound", async () => {
+test("the work of one pass is limited", async () => {
   const counts = new Map<string, number>();
   const query = (text: string) => {
     const step = /(?:select|delete from) (\w+)/.exec(text)?.[1] ?? text;

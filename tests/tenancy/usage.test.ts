@@ -212,7 +212,7 @@ describe("random spans", () => {
     const open = await sums();
     expect(open).toEqual({ closed: false, sums: expect.stringMatching(/^([^\n]+\n){4}/) });
     for (let slices = 0; slices < 8; slices++) {
-      // A process that is killed in a slice has added nothing.
+      // A process that is killed during a slice has added nothing.
       await a.t.db.withClient(async (client) => {
         await client.query("begin");
         await client.query(slice);
