@@ -38,10 +38,13 @@ test.each([
   ["one server that must accept writes", "postgres://u@db1/berth?target_session_attrs=read-write", [
     "postgres://u@db1/berth",
   ]],
-])("a URL with several servers is split into one URL for each server: %s", (_, url, each) => {
-  expect(databaseUrls(url)).toEqual(each);
-  expect(choosesServer(url)).toBe(true);
-});
+])(
+  "a URL with several servers, or with target_session_attrs, is split into one URL for each server: %s",
+  (_, url, each) => {
+    expect(databaseUrls(url)).toEqual(each);
+    expect(choosesServer(url)).toBe(true);
+  },
+);
 
 const UNENCODED = "the password contains /, ? or #; write %2F, %3F or %23 instead, or set PGPASSWORD";
 

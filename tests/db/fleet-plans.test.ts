@@ -8,7 +8,7 @@ import { createSearch } from "../../src/db/search.ts";
 import { type FreshDatabase, freshDatabase } from "../support/database.ts";
 import { explained, scansOf, tablesRead } from "../support/plans.ts";
 
-/** The filled rows of each table. PostgreSQL reads a small table completely even where an index exists. */
+/** The number of rows in most of the tables. PostgreSQL reads a small table completely even where an index exists. */
 const ROWS = 3_000;
 const LIMIT_MS = 120_000;
 
@@ -17,7 +17,7 @@ let db: Db;
 beforeAll(async () => {
   database = await freshDatabase();
   db = openPool({ url: database.url, connectionsMax: 1, statementLimit_ms: LIMIT_MS });
-  // Disables foreign keys and triggers: the filled rows need no other rows.
+  // Disables foreign keys and triggers, so the rows need no other rows.
   await db.query(`set session_replication_role = replica; ${FILL.join("; ")}; analyze`);
 }, LIMIT_MS);
 afterAll(async () => {

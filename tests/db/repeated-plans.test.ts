@@ -8,7 +8,7 @@ import { type Db, openPool } from "../../src/db/pool.ts";
 import { createNodeDrains } from "../../src/wiring/drains.ts";
 import { type FreshDatabase, freshDatabase } from "../support/database.ts";
 
-/** The filled rows of each table. PostgreSQL reads a small table completely even where an index exists. */
+/** The number of rows in most of the tables. PostgreSQL reads a small table completely even where an index exists. */
 const ROWS = 5_000;
 const LIMIT_MS = 120_000;
 const NODE = randomUUID();
@@ -20,7 +20,7 @@ beforeAll(async () => {
   // The pool has one connection, because each connection counts its own scans until it reports them.
   db = openPool({ url: database.url, connectionsMax: 1, statementLimit_ms: LIMIT_MS });
   const drain = { server_uuid: NODE, preview: { placeable: [], not_placeable: [] } };
-  // Disables foreign keys and triggers: the filled rows need no other rows.
+  // Disables foreign keys and triggers, so the rows need no other rows.
   await db.query(`set session_replication_role = replica; ${FILL.join("; ")}; analyze`);
   await db.query(
     `insert into saga (id, incarnation, version, wake_at, state, saga, params, refs, outputs, steps, early, created_at, step)

@@ -21,7 +21,7 @@ const WHOLE: Readonly<Record<string, readonly string[]>> = {
   "a project's counted use equals the sum over its instances": ["disk", "instance"],
   "the free and the used addresses of a pool add up to its size": ["nic"],
   "an ended operation has released its instance": ["instance"],
-  // Reads a table whole only while the table is as small as in this test.
+  // This check reads the whole table only while the table is as small as in this test.
   "each missing record has a transition that deleted it": ["instance"],
 };
 

@@ -28,8 +28,8 @@ function problemsOf(change: (files: Map<string, string>) => void): string {
 }
 
 /**
- * Changes a tree, generates the site of the changed tree, and returns the problems of the site. Files of the site that
- * repeat a value all repeat the changed value, so the site breaks only the rule that the change breaks.
+ * Changes a tree, generates the site of the changed tree, and returns the problems of the site. If several files repeat
+ * a value, all of them have the changed value. So the site breaks only the rule that the change breaks.
  */
 function problemsAfter(
   change: { distro?: (distro: Distro) => void; build?: (build: Build) => void; archive?: (builds: Build[]) => void },

@@ -39,7 +39,7 @@ beforeAll(async () => {
     // The key is valid when the vendor signs, and has expired when the builder checks the signature.
     makeKey({ date: new Date("2026-10-01T00:00:00Z"), keyExpirationTime: 8 * 86_400 }),
     makeKey({ type: "rsa", rsaBits: 1024, config: { minRSABits: 1023 } }),
-    // RSA, because elliptic curves require a longer hash than SHA-1.
+    // An RSA key, because elliptic curves require a longer hash than SHA-1.
     makeKey({ type: "rsa", rsaBits: 2048 }),
   ]);
   revoked = (await openpgp.revokeKey({

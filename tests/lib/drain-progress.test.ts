@@ -15,7 +15,7 @@ const move = (instance_id: string, change: Partial<Move> = {}): Move => ({
 });
 const refused = (tries: number) => new Map([["a", { tries, reason: "no room" }]]);
 
-test("instances on the node move in order; the drain waits for instances that another operation occupies", () => {
+test("the instances on the node move in order; a drain waits for an instance on which another operation runs", () => {
   const moves = [move("a", { is_occupied: true }), move("b"), move("c", { is_here: false }), move("d")];
   expect(nextOfDrain(moves, [], new Map())).toEqual({ next: "move", moves: [moves[1], moves[3]] });
   expect(nextOfDrain(moves.slice(0, 1), [], new Map())).toEqual({ next: "move", moves: [] });

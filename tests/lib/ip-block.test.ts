@@ -111,7 +111,7 @@ describe("the blocks of a body", () => {
   });
 });
 
-test("planFor returns a 409 that names the field if the VPC has no block of the family", () => {
+test("planFor returns a conflict that names the field if the VPC has no block of the family", () => {
   const plan = { ipv4_block: "10.0.0.0/8", ipv6_block: null };
   expect(planFor(block("192.0.2.0/24"), plan)).toEqual(block("10.0.0.0/8"));
   expect(planFor(block("fd00::/64"), plan)).toMatchObject({

@@ -240,7 +240,7 @@ describe("the result of a filter", () => {
   });
 });
 
-test("all 23 filters run on every node in order, even after a filter has rejected the node", () => {
+test("all 23 filters run on a node in order, even after a filter has rejected the node", () => {
   const broken = node(1, { state: "disabled", capacity: null, rules: { reserved: true, cordoned: true } });
   const results = filterResults(broken, request(), NOW);
   expect(results.map(({ filter_name }) => filter_name)).toEqual(PLACEMENT_FILTERS);

@@ -74,7 +74,7 @@ const draining = (drain: Draining["drain"], refusal: string | null = null): Drai
   refusal,
 });
 
-test("the result of the step `drain` has the id of the boot that the node had after its drain", () => {
+test("the step `drain` fails if its drain leaves an instance; otherwise its result has the id of the node's boot after the drain", () => {
   expect(nextOfNodeUpgrade(draining(null), OLD)).toEqual({ next: "drain" });
   expect(nextOfNodeUpgrade(draining(null, "no"), OLD)).toEqual({ next: "failed", reason: "no" });
   const ended = (drain: object) => nextOfNodeUpgrade(draining({ result: null, error: null, ...drain } as never), OLD);

@@ -27,7 +27,7 @@ test("uuid7 does not change its random bytes", () => {
   expect(bytes).toEqual(new Uint8Array(10).fill(255));
 });
 
-test("a time outside 48 bits, or a wrong number of random bytes, is rejected", () => {
+test("a time that is not a whole number of at most 48 bits, or a wrong number of random bytes, is rejected", () => {
   const ten = new Uint8Array(10);
   for (const at of [-1, 2 ** 48, 0.5, NaN, Infinity]) expect(() => uuid7(at, ten)).toThrow(RangeError);
   expect(uuid7(2 ** 48 - 1, ten)).toMatch(/^ffffffff-ffff-/);

@@ -108,7 +108,7 @@ test("a restarted agent finds the guest, which ran without interruption", async 
   expect(await qemuPid(id)).toBe(pid);
 });
 
-test("the guest agent reports addresses, freezes and thaws the file systems, and answers again after a restart", async () => {
+test("the guest agent reports addresses, freezes and thaws the file systems, and answers again after a restart of the driver", async () => {
   const guest = guestAgentAt(placesOf(machine.folders, id).socket("qga"));
   await expect.poll(() => guest.interfaces().catch(() => []), SOON).toEqual([
     { mac: expect.stringMatching(/^02:00:/), addresses: [GUEST_ADDRESS] },

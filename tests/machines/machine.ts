@@ -46,8 +46,8 @@ export function needsMachine({ skip }: Pick<TestContext, "skip">): void {
 
 /**
  * Opens the fixture that the tests of a file share, and closes the fixture after the tests. On a machine that cannot
- * run VMs, or lacks one of the programs, the tests are skipped. @param open returns the function that closes the
- * fixture
+ * run VMs, or lacks one of the programs, the tests are skipped.
+ * @param open returns the function that closes the fixture
  */
 export function withMachine(open: () => Promise<() => Promise<unknown>>, ...programs: readonly Optional[]): void {
   const lacks = lacksMachine(...programs);

@@ -7,7 +7,7 @@ import { isPng } from "../../src/lib/console/png.ts";
 import { BOOT, MEMORY_BYTES, withMachine } from "./machine.ts";
 import { openSite, type Site } from "./site.ts";
 
-/** The offsets of the picture's width and height in a PNG file, in bytes. */
+/** The offset of the picture's width in a PNG file, in bytes. The height follows the width. */
 const PNG_WIDTH_AT = 16;
 const SECTOR_BYTES = 512;
 const MIB = 2 ** 20;

@@ -84,7 +84,7 @@ describe("IPv6", () => {
     });
   });
 
-  test("an offset above the greatest safe integer is replaced by that integer", () => {
+  test("an offset or a count above the greatest safe integer is replaced by that integer", () => {
     expect(v6({})).toMatchObject({
       range: { end: "2001:db8:1:0:ffff:ffff:ffff:ffff", count: Number.MAX_SAFE_INTEGER },
     });

@@ -79,7 +79,7 @@ describe("a NAT gateway", () => {
   const place = (node: NetworkNode, patch: object) =>
     f.t.call("PATCH", `/v1/cns/${node.server_uuid}/placement`, { body: patch });
 
-  test("has no node while no edge node has a bridge for its address", async () => {
+  test("has no node while no external subnet contains its address, and a node rejects the packets of the gateway's route", async () => {
     await role(f.two, "both");
     okOf(await f.two.call("POST", "/v1/agent/nic-tags", { nic_tags: TAGS }));
     await f.t.plane.pass();

@@ -197,7 +197,7 @@ describe("refusals", () => {
     expect([answer.status, answer.body.message]).toEqual([400, expect.stringContaining(message)]);
   });
 
-  test("a node can answer only questions for this node, and each question only once", async () => {
+  test("a node can answer only the questions for itself, and each question only once", async () => {
     const asked = f.t.call("GET", path({ destination: "10.0.1.77", port: "80" }));
     const { traces: [question] = [] } = await poll(f.one, 20);
     const answer = await answerTrace(networks.get(f.one)!, question!);

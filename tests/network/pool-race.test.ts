@@ -68,7 +68,7 @@ function take(client: number): Promise<Answer> {
   });
 }
 
-/** Deletes the gateway or floating IP at the server that did not create it. */
+/** Deletes the gateway or floating IP at one of the servers, which need not be the server that created it. */
 async function giveBack(client: number, { id, address }: { readonly id: string; readonly address?: string }) {
   const urls = pair.urls();
   const noun = address === undefined ? "nat-gateways" : "floating-ips";

@@ -39,7 +39,9 @@ afterAll(async () => {
 
 type Ask = { readonly method: "POST" | "PUT" | "DELETE"; readonly path: string; readonly body?: object };
 
-/** Repeats the request while the server is busy (503). The Idempotency-Key makes repeats harmless. */
+/**
+ * Repeats the request while the server is busy (503) or does not answer. The Idempotency-Key makes repeats harmless.
+ */
 async function outcome(url: string, ask: Ask): Promise<Answer> {
   const idempotency_key = crypto.randomUUID();
   for (;;) {
@@ -97,7 +99,7 @@ describe.each([["one server", 1], ["two servers", 2]] as const)("at %s", (_where
 
   test("64 requests for 16 groups of overlapping blocks create 16 subnets", async () => {
     const { id } = await vpc();
-    // Four ways to request one block; each overlaps the three other blocks.
+    // Four blocks. Each block overlaps the three other blocks.
     const blocks = (
       place: number,
     ) => [`10.${place}.0.0/16`, `10.${place}.0.0/17`, `10.${place}.0.0/20`, `10.${place}.1.0/24`];

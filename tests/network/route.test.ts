@@ -67,7 +67,7 @@ describe("the destination", () => {
     );
   });
 
-  test("that is an IPv4-mapped IPv6 address is refused", async () => {
+  test("that is an IPv4-mapped IPv6 network is refused", async () => {
     const { main_route_table_id } = await n.vpc();
     expect(refusal(await n.tryRoute(main_route_table_id, { destination: "::ffff:10.0.0.0/104" }))).toEqual(
       bad("destination ::ffff:10.0.0.0/104 is not an IPv4 or IPv6 network; use for example 10.0.0.0/24"),

@@ -1,5 +1,5 @@
-// A Debian machine with systemd as its first process, in Linux namespaces of its own. No hardware is emulated. The
-// machine has no network but loopback.
+// Starts a Debian machine in its own Linux namespaces, with systemd as its first process. No hardware is emulated. The
+// machine has no network except loopback.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";

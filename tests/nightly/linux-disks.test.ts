@@ -1,5 +1,5 @@
-// The setup of a Linux node makes its arrays on real disks: a small Debian in QEMU has the kernel, mdadm and LVM, and
-// runs the functions of the setup script. The power fails between two arrays.
+// The setup of a Linux node makes its arrays on the disks of a virtual machine: a small Debian in QEMU has the kernel,
+// mdadm and LVM, and runs the functions of the setup script. The power fails between two arrays.
 import { execFile } from "node:child_process";
 import { copyFile, mkdir, readdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";

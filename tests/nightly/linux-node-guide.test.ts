@@ -1,4 +1,4 @@
-// Tests the guide to a Linux node on a machine that has nothing else: a Debian root that debootstrap installs, with the
+// Tests the guide to a Linux node on a machine that has only a Debian root, which debootstrap installs, and the
 // packages of a release. apt fetches the other packages that the guide names. Everything runs as the guide describes,
 // in the system's own folders.
 import { execFile } from "node:child_process";

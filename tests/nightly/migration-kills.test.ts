@@ -1,7 +1,7 @@
 // Agents, the server and the database fail while a real guest moves. In each round the guest migrates, and one of these
-// parts fails at a random moment of the migration. The guest writes ascending numbers. Afterwards one machine exists,
-// its guest has not booted again, and no number is missing on the guest's disk or on an open TCP connection. See
-// docs/reliability.md, "Migration of instances".
+// parts fails at a random moment of the migration. The guest writes ascending numbers. Afterwards one virtual
+// machine exists, its guest has not booted again, and no number is missing on the guest's disk or on an open TCP
+// connection. See docs/reliability.md, "Migration of instances".
 import process from "node:process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";

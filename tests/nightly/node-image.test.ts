@@ -71,7 +71,7 @@ async function hostKey(console: () => Promise<string>): Promise<string> {
   return /SHA256:\S{43}/.exec(await console())![0];
 }
 
-test("the same packages and the same agent give the same bytes", async (context) => {
+test("two builds of a node image from the same packages and the same agent have the same bytes", async (context) => {
   context.skip(why_not !== null, why_not ?? "");
   const folders = [await temporaryFolder("node-image"), await temporaryFolder("node-image")] as const;
   try {

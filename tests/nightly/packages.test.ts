@@ -1,4 +1,4 @@
-// The packages of a release on a Debian machine with systemd, installed as docs/guides/install.md describes: a control
+// Installs the packages of a release on a Debian machine with systemd, as docs/guides/install.md describes: a control
 // plane with Debian's PostgreSQL, a node with QEMU, a booter, and the image index builder with recorded answers of the
 // vendors. The services run with all the limits of their units.
 import { execFile } from "node:child_process";

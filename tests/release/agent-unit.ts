@@ -18,8 +18,8 @@ const FAMILY_NUMBERS: Readonly<Record<string, number>> = {
 };
 
 /**
- * Like systemd's RestrictAddressFamilies: the system call `socket` fails for every family that is not in the first
- * argument. Then runs the program in the other arguments.
+ * A Python program that acts like systemd's RestrictAddressFamilies: the system call `socket` fails for every family
+ * that is not in the first argument. Then it runs the program in the other arguments.
  */
 const RESTRICT_FAMILIES = `
 import ctypes, os, struct, sys

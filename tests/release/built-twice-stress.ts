@@ -1,7 +1,7 @@
 // `deno run -A tests/release/built-twice-stress.ts` builds the whole release from two copies of the project in
 // different folders. The two releases must be equal in every byte, and every executable must be for its architecture
-// and complete. Needs the network for the Bun of the other architecture, unless the cache has it. --package NAME
-// (repeatable) limits the packages.
+// and complete. The program needs the network to fetch Bun for the other architecture, unless the cache has it.
+// --package NAME (repeatable) limits the packages.
 import { cp, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import process from "node:process";

@@ -22,7 +22,7 @@ export type InstalledUnit = {
 const LOOK_MS = 100;
 const LISTENING = /"message":"listening".*"url":"([^"]+)"/;
 
-/** Starts the unit and waits until its log shows that it listens. Throws an Error with the log if it does not. */
+/** Starts the unit and waits until the log shows that the program listens. Otherwise throws an Error with the log. */
 export async function startUnit(root: DebianRoot, name: string): Promise<InstalledUnit> {
   const unit = parseUnit(await readFile(join(root.path, "usr/lib/systemd/system", name), "utf8"));
   const user = unit.one("User");

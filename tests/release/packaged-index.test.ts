@@ -121,8 +121,8 @@ describe.skipIf(missing !== null)("the packaged control plane", { timeout: LIMIT
   }
 
   /**
-   * Returns the variables in the package's settings file, with these values. Includes INDEX_SITE, which is commented
-   * out there.
+   * Returns the variables in the package's settings file, with these values. Includes INDEX_SITE, although the file has
+   * it in a comment.
    */
   function environment(values: Readonly<Record<string, string>>): Record<string, string> {
     const lines = settings.map((line) => line.replace(/^#(?=INDEX_SITE=)/, "")).filter((line) => /^\w+=/.test(line));

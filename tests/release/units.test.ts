@@ -204,7 +204,7 @@ describe("the control plane's Deno", () => {
   /** The file of a memory limit in cgroup v2 and in cgroup v1, and its text without a limit. */
   const MEMORY_LIMITS = [["memory.max", "max"], ["memory/memory.limit_in_bytes", "9223372036854771712"]] as const;
 
-  /** The memory limits are GiB; 256 MiB are for the server itself, and 60 KB for each connection. */
+  /** The memory limits are in GiB; 256 MiB are for the server itself, and 60 KB for each connection. */
   test.each([
     [65_536, "max", "64536"],
     [2_000, "max", "none"],

@@ -1,5 +1,5 @@
-// Tests that an upload acknowledges only parts that it stored, when parts arrive together. Tests the repeated request
-// that finishes an upload.
+// Tests that an upload acknowledges only parts that it stored, when parts arrive together. Also tests the repeated
+// request that finishes an upload.
 import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";

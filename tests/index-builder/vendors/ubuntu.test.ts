@@ -27,7 +27,7 @@ test("other architectures and the minimal variant are published", async () => {
     "server/aarch64/qcow2 sha256:be7c66a0",
     "minimal/x86_64/qcow2 sha256:ac559e30",
   ]);
-  // An image with an older serial than the default image is in a build of its own. One with a newer serial is left out.
+  // An image with an older serial than the default image is in a build of its own. A newer image is left out.
   expect(builds("noble").map(({ build }) => build)).toEqual(["20260926", "20260920"]);
   expect(artifactLines(builds("noble")[1])).toEqual(["minimal/aarch64/qcow2 sha256:e130b081"]);
   expect(builds("noble")[0]!.artifacts.map(({ default_variant }) => default_variant)).toEqual([true, true, false]);
