@@ -1,7 +1,7 @@
-// Measures how the cost of requests, sweeps and checks grows with the age of a site. Runs all of these on databases
-// with few and with many rows. Start it with `deno run -A tests/bench/age.ts`. Options, for example:
-// --sizes=1000,100000,1000000 --group=doctor --json. A cost is the processor time of PostgreSQL and not the elapsed
-// time, because other programs on the machine change the elapsed time.
+// Measures how the cost of requests, sweeps and checks grows with the age of a site. Runs them on databases with few
+// and with many rows. A cost is the processor time of PostgreSQL and not the elapsed time, because other programs on
+// the machine change the elapsed time. Single run: `deno run -A tests/bench/age.ts`, with options such as
+// --sizes=1000,100000,1000000 --group=doctor --json.
 import { readdir, readFile } from "node:fs/promises";
 import process from "node:process";
 import { parseArgs } from "node:util";

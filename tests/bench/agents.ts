@@ -50,7 +50,7 @@ const PROCESSES = 4;
  */
 const OTHER_FILES = 300;
 const ONE_TIME_CONNECTIONS = 150;
-/** The agents start within the length of a long poll, so that the ends of their polls are spread evenly. */
+/** The starts of the agents are spread evenly over this time, so that the ends of their polls are spread, too. */
 const RAMP_MS = CLAIM_WAIT_S_MAX * 1_000;
 /** After this time, every long poll has ended at least once. */
 const WARM_UP_MS = (CLAIM_WAIT_S_MAX + 5) * 1_000;

@@ -5,7 +5,7 @@ import { Hono } from "hono";
 import pg from "pg";
 import process from "node:process";
 
-/** The default number of connections of Berth's own pool. */
+/** As many connections as Berth uses for statements: 8 of src/db/pool.ts and 2 of src/db/key-reads.ts. */
 const CONNECTIONS_MAX = 10;
 
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: CONNECTIONS_MAX });

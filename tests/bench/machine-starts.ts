@@ -26,7 +26,7 @@ const MIB = 2 ** 20;
 /** The number of machines that are created at the same time. */
 const CREATES_AT_ONCE = 4;
 const TINY_MEMORY_BYTES = 32 * MIB;
-/** A long time limit: a guest boots in 10 s without KVM on an idle machine. */
+/** A long time limit, because a guest without KVM boots slowly on a busy machine. */
 const LIMIT_MS = 300_000;
 const LOOK_MS = 10;
 /** The first line of the test guest's own program. */

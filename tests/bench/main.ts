@@ -31,7 +31,7 @@ const ACTORS = 1_000;
 const HOT_SENDERS = 512;
 const HTTP_CONNECTIONS = 250;
 const HTTP_NAME = `HTTP: ${ACTORS} actors, ${HTTP_CONNECTIONS} connections`;
-/** This time is long enough for six heartbeats of each agent, and for a second long poll of each agent. */
+/** The server answers a poll after at most AGENT_POLL_S_MAX, so each agent polls at least once in this time. */
 const AGENTS_SECONDS = 30;
 const DATABASE = "bench_engine";
 /** The statement timeout for the count of a million rows, which takes longer than the server's own limit. */

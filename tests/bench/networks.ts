@@ -185,7 +185,7 @@ async function idleCost(pid: number, cluster: OwnCluster, seconds: number): Prom
 
 export function printNetworks(report: NetworksReport): void {
   const ms = (value: number | null) => value === null ? "unknown" : `${value.toFixed(1)} ms`;
-  console.log(`\nNetwork documents: ${report.nodes} nodes hold a poll, ${report.rounds} rule changes`);
+  console.log(`\nNetwork documents: ${report.nodes} nodes wait in polls, ${report.rounds} rule changes`);
   console.log(`  a change reaches the median of ${report.nodes_of_vpc} nodes after ${ms(report.median_ms)}`);
   console.log(`  it reaches all of them after ${ms(report.last_ms)} (worst ${ms(report.last_worst_ms)})`);
   console.log(

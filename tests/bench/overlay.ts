@@ -1,7 +1,7 @@
 // Measures the overlay network of nodes. First it measures the throughput and latency between two guests on two nodes,
-// and, for comparison, over a bare veth pair and over a plain bridge. Then it measures the time in
-// which a node applies documents. The nodes are network namespaces of one kernel. Options: --rounds=N, --seconds=N,
-// --json. Needs root, iproute2, nftables and iperf3.
+// and, for comparison, over a bare veth pair and over a plain bridge. Then it measures the time in which a node applies
+// documents. The nodes are network namespaces of one kernel. Options: --rounds=N, --seconds=N, --json. Needs root,
+// iproute2, nftables and iperf3.
 import process from "node:process";
 import { parseArgs } from "node:util";
 import type { NetworkDocument } from "../../src/contract/network-document.ts";

@@ -1,6 +1,6 @@
-// Measures how long a process needs to find what the nodes of one large VPC have applied, which each list of the VPC's
-// parts shows (actors/realization/reads.ts). The yardstick in the same run is the read of all NICs of the VPC, as a
-// process without remembered nodes does it. Single run: `deno run -A tests/bench/vpc-lists.ts`.
+// Measures how fast a process reads which generation each node of one large VPC has applied. Each list of the VPC's
+// parts shows these reports (actors/realization/reads.ts). The yardstick in the same run is a process without
+// remembered nodes, which reads all NICs of the VPC. Single run: `deno run -A tests/bench/vpc-lists.ts`.
 import process from "node:process";
 import { findRealized } from "../../actors/realization/reads.ts";
 import { REALIZATIONS_IN_LIST_MAX } from "../../src/contract/limits.ts";
@@ -16,7 +16,7 @@ const NICS = 100_000;
 const FIRST_VNI = 100_000;
 const READS = 30;
 const STATEMENT_LIMIT_MS = 300_000;
-/** The loads: how many nodes have not applied the newest generation. */
+/** The loads: the number of nodes that have not applied the newest generation. */
 const PENDING = [0, 1, 199] as const;
 
 const MAC = "'02:00:00' || regexp_replace(lpad(to_hex(n), 6, '0'), '(..)', ':\\1', 'g')";

@@ -77,7 +77,7 @@ test("a peer that asks for no heartbeats may be silent, and gets no heartbeats",
   await openChannel(peer, 1);
 });
 
-test("S-50: an address has at most one connection that is logged in, even if all were open before the first login", async () => {
+test("S-50: an address has at most one connection that is logged in, even if all connections were open before the first login", async () => {
   const [first, second] = [await client("127.0.0.13"), await client("127.0.0.13")];
   await login(first, LOGIN);
   await login(second, LOGIN);

@@ -12,8 +12,8 @@ import { discover, dotted, httpAsk, loginIn, openRelay, scriptPath } from "./sit
 const WAIT = { timeout: 120_000, interval: 100 };
 let site: ProcessSite;
 /**
- * Kills the booter when it next asks for a bundle: `asked` before the control plane handles the call, `answered` before
- * it sends the answer.
+ * Kills the booter when it next asks for a bundle. `asked`: before the control plane handles the call. `answered`:
+ * before the control plane sends the answer.
  */
 let next_kill: { readonly moment: "asked" | "answered"; readonly kill: () => Promise<void> } | null = null;
 

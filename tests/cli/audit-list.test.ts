@@ -39,7 +39,7 @@ test.each([
   [["--tail", "2"], "8\n9\n"],
   [["--tail", "2", "--newest"], "9\n8\n"],
   [["--newest", "--limit", "2"], "9\n8\n"],
-])("`audit list` %j prints the newest events in this order", async (words, printed) => {
+])("`audit list` %j prints the newest events in the order %j", async (words, printed) => {
   const page = { events: [event(9), event(8)], head: null, next_before_seq: 8 };
   const ran = await opsctl(["audit", "list", ...words, "-o", "jsonpath=.items[*].seq"], {
     server: ({ query }) => ({ body: query["order"] === "desc" ? page : { events: [event(1)], head: null } }),

@@ -70,7 +70,7 @@ test.each([
   expect(ran.out()).toBe(`${text}\n`);
 });
 
-test("`boot assign` sends the image and prints the record", async () => {
+test("`boot assign` sends the image and prints the result", async () => {
   const server: Server = () => ({ body: bootRecord({ assigned_pi: PI }) });
   const ran = await opsctl(["cn", "boot", "assign", MAC, "--pi", PI], { server });
   expect(ran.asked[0]).toMatchObject({ path: `/v2/cn-boot/${MAC}/assign`, body: { platform_image: PI } });

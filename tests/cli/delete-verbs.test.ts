@@ -74,13 +74,13 @@ const RULES: Readonly<Record<string, Rule>> = {
 /** The second argument of each verb that needs two arguments. */
 const SECOND_WORD: Readonly<Record<string, string>> = { "opsctl user revoke": "silo-admin" };
 
-/** Verbs whose argument has another form than a UUID. */
+/** The first argument of each verb whose argument is not a UUID. */
 const WORD: Readonly<Record<string, string>> = {
   "opsctl cn boot decommission": MAC,
   "opsctl config unset": "a.b",
   "opsctl quota unset": "thing/thing/thing",
 };
-/** Verbs that send no change to the server here: profiles are local, and `logout` has no session to end. */
+/** Verbs that send no change in these tests: profiles are local, and `logout` has no session to end. */
 const LOCAL = /^(?:opsctl|tenantctl) (?:profile|logout)/;
 
 function verbsOf(member: AnyCommand, path: string): (readonly [string, AnyCommand])[] {
@@ -119,8 +119,8 @@ const RECORD = {
 };
 
 /**
- * Answers each read with the record or with a list of only the record. Answers a DELETE with 204, except of a setting
- * or a capability. Answers every other change with the record.
+ * Answers each read with the record, or with a list that contains only the record. Answers a DELETE with 204, and other
+ * changes with the record. A DELETE of a setting or a capability also gets the record.
  */
 const answering: Server = ({ method, path }): FakeAnswer => {
   if (method === "DELETE" && !/config|capabilities/.test(path)) return { status: 204 };
@@ -172,7 +172,7 @@ describe("verbs that take something away", () => {
     expect(await run(verb, [], { isTTY: true, typed: [name] })).toMatchObject({ asked: true, changed: true });
   });
 
-  test.each(asking)("%s needs an option in a script only if the rule is always (%s)", async (verb, rule) => {
+  test.each(asking)("%s needs --yes in a script only if its rule is `always` (it is `%s`)", async (verb, rule) => {
     const ran = await run(verb, [], NOT_A_TERMINAL);
     expect(ran).toMatchObject({ asked: false, changed: rule === "terminal" });
     if (rule === "always") {

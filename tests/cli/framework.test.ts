@@ -66,7 +66,7 @@ test("every nodeagent command prints its recorded help", () => {
   expect(everyHelp(describe(buildAgent()), "nodeagent").join("\n")).toMatchSnapshot();
 });
 
-test("the program's help is the same whether or not its commands are loaded", async () => {
+test("the program's help lists the same nouns whether or not the commands are loaded", async () => {
   const all = describe(await buildProgram("all"));
   const none = describe(await buildProgram(["--help"]));
   expect(none.children.map(({ name, summary }) => [name, summary]))

@@ -25,7 +25,7 @@ async function parsed(root: AnyCommand, argv: readonly string[], columns: number
 }
 
 describe.each(PROGRAMS)("$front.name", ({ front, build }) => {
-  test("the front page equals the parser's help at every width", async () => {
+  test("the front page equals the parser's help at every width up to 140 columns", async () => {
     for (let columns = 0; columns <= 140; columns++) {
       const expected = await parsed(await build(["--help"]), ["--help"], columns);
       expect(frontText(front, ["--help"], () => columns), `at ${columns} columns`).toBe(expected);
@@ -33,7 +33,7 @@ describe.each(PROGRAMS)("$front.name", ({ front, build }) => {
   });
 
   test.each(["--help", "-h", "--version", "-V"])(
-    "%s alone does not load the parser, and prints the same text",
+    "%s alone does not load the parser, and prints the parser's text",
     async (word) => {
       const fake = fakeEnvironment();
       const program = { front, run: () => Promise.reject(new Error("the parser was loaded")) };

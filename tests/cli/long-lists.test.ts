@@ -1,4 +1,4 @@
-// Tests that commands of opsctl read what is long in parts: usage, API keys and the audit chain of a large site.
+// Tests how commands of opsctl read the usage, the API keys and the audit chain of a large site.
 import { expect, test } from "vitest";
 import type { Server } from "./fake-environment.ts";
 import { opsctl } from "./opsctl.ts";

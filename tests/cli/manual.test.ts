@@ -216,7 +216,7 @@ describe("completion scripts that contain the command tree", () => {
     const fakes = `compdef() { :; }; _files() { :; }; compadd() { shift; print -r -- "$@"; }`;
     const line = `words=(${words.map((word) => `'${word}'`).join(" ")}); CURRENT=${words.length}; _my_tool`;
     const out = printedBy("zsh", ["-f"], `${fakes}\n${script("zsh")}\n${line}`);
-    // fish itself filters the candidates by prefix.
+    // zsh's own compadd filters the candidates by prefix, but the fake compadd does not.
     expect(out.trim().split(" ").filter((word) => word.startsWith(current)).join(" ")).toBe(expected);
   });
 

@@ -111,7 +111,7 @@ test("`instance reset` fails with the node's reason", async () => {
   expect(err()).toContain("QEMU does not answer");
 });
 
-test("the remedies of `cn evacuate --dry-run` name the option that the operator types", async () => {
+test("`cn evacuate --dry-run` names the option --lose-local-disks, and not the API's field lose_local_disks", async () => {
   await a.running({ name: "stays" });
   await addNode(a.t, {}, { hostname: "spare" });
   const plan = await at.printed(`cn evacuate ${a.node.server_uuid} --dry-run`);

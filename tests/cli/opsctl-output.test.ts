@@ -29,7 +29,7 @@ const claimed = (change = {}): { server: Server } => ({
   },
 });
 
-test("`cn list` prints in READY whether the server finds the node usable, and in CLAIMS how many claims the node has and whether one differs from the record", async () => {
+test("`cn list` prints in READY whether a node is usable, and in CLAIMS its number of claims and whether one differs from the record", async () => {
   const wall_ms = Date.parse("2026-11-21T10:05:00Z");
   const verdict = { usable: false, findings: [{ level: "stops", text: "an operator disabled it", mend: null }] };
   const listing = (items: unknown[]): Server => ({ path }) => ({
@@ -322,7 +322,7 @@ test("`audit verify` refuses a range that begins after its end or after the last
   expect((await opsctl(["audit", "verify", "--from", "7", "--to", "7"], answering(last))).code).toBe(0);
 });
 
-test("`config set` names the setting in the error about a value that is not a share", async () => {
+test("`config set` names the setting in the error about a value that is neither a percentage nor a fraction", async () => {
   const ran = await opsctl(["config", "set", "reservoir.percent_default", "50"], answering({}));
   expect([ran.code, ran.err()]).toEqual([
     2,

@@ -196,7 +196,7 @@ test("`cn drain --label` exits with 1 if no approved node has the label", async 
   }
 });
 
-test("`cn upgrade` names nodes that cannot be upgraded, and begins nothing", async () => {
+test("`cn upgrade` names nodes that cannot be upgraded, and starts no upgrade", async () => {
   const [a] = await openRack("u1");
   const command = "cn upgrade --label rack=u1 --platform 20261121T000000Z";
   const plan = await at.printed(`${command} --dry-run`);

@@ -50,7 +50,7 @@ const silence = () =>
   ]);
 
 describe("a poll that arrives", () => {
-  test("counts as a heartbeat while the server still holds its answer", async () => {
+  test("counts as a heartbeat before the server answers", async () => {
     await poll();
     await silence();
     const before = Date.parse((await shown()).last_seen);
@@ -171,7 +171,7 @@ describe("work", () => {
     expect((await showJob(t, id)).status.status).toBe("pending");
   });
 
-  test("the poll of a disabled node counts as a heartbeat and is held, but gets no job and no network document", async () => {
+  test("the poll of a disabled node counts as a heartbeat and waits, but gets no job and no network document", async () => {
     const id = await enqueue(t, node);
     okOf(await t.call("POST", `/v1/cns/${node.server_uuid}/disable`));
     const sent_ms = performance.now();
@@ -182,7 +182,7 @@ describe("work", () => {
     expect((await shown()).last_seen).not.toBeNull();
   });
 
-  test("a poll whose key expires while the poll is held gets 401 and no job", async () => {
+  test("a poll whose key expires while the poll waits gets 401 and no job", async () => {
     const held = ask({ wait: AGENT_POLL_S_MAX, work: WORK });
     await pause(HELD_MS);
     await t.db.query("update api_key set expires_at = berth_now() where bound_to_cn = $1", [node.server_uuid]);
@@ -201,7 +201,7 @@ describe("network documents", () => {
 });
 
 describe("the interval", () => {
-  test("a poll is held only for the advised interval, even if its wait is longer", async () => {
+  test("the server answers a poll after the advised interval, even if the poll asks for a longer wait", async () => {
     const sent_ms = performance.now();
     expect(await work({ wait: AGENT_POLL_S_MAX })).toEqual({
       interval_s: AGENT_POLL_S_MIN,

@@ -196,7 +196,7 @@ test("the image of a VM's disk is kept until the VM is destroyed, even after the
 });
 
 describe("a node reports that it has no room for an image", () => {
-  /** More than any disk has. */
+  /** More bytes than any disk has. */
   const HUGE = 2 ** 52;
   const failed = (image: Served, prepare?: ImageStorage["prepare"]) => {
     const images = prepare === undefined ? null : { folder: join(agent.state_dir, "images"), prepare };

@@ -1,5 +1,5 @@
-// Tests for the behavior that every driver must have. A driver's own test file opens a machine and registers these
-// tests.
+// Defines tests of the behaviour that every driver must have. The test file of each driver opens a machine and
+// registers these tests.
 import { randomUUID } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test, type TestContext } from "vitest";

@@ -32,7 +32,7 @@ let node: StandInVms;
 let id: string;
 beforeEach(async () => {
   folder = await temporaryFolder("vm");
-  // The driver claims to carry packets, so that jobs wait for the documents.
+  // The driver reports that it carries packets, so that jobs wait for the documents.
   node = await openStandInVms(folder.path, { ...simulatedNetwork(), carries_packets: true });
   id = await node.add({ uid: process.getuid!(), firmware: "bios" });
 });

@@ -10,7 +10,7 @@ export const PLACES: readonly Place[] = [...CUTS, "after_answer"];
 
 /** A command (the kind of its actor, and its event), and the place of its commit at which to kill the server. */
 export type Wanted = { readonly command: string; readonly place: Place };
-/** A kill: the commands of the commit that it interrupted, and its place in the commit. */
+/** A kill: the commands of the interrupted commit, and the place of the kill in the commit. */
 export type Kill = { readonly commands: ReadonlySet<string>; readonly place: Place };
 
 export type CommitKiller = {

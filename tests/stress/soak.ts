@@ -1,5 +1,4 @@
-// The soak test: repeats the random parts of the stress tests with new seeds, until N hours have passed or a part
-// fails:
+// The soak test repeats the random parts of the stress tests with new seeds, until N hours have passed or a part fails.
 // deno run -A tests/stress/soak.ts [--hours N] [--seed N]. --seed is the first round's seed; its default is the Unix
 // time.
 import { spawn } from "node:child_process";

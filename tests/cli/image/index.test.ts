@@ -150,7 +150,7 @@ test.each([
   expect(ran.err()).toContain(reason);
 });
 
-test("an index that is busy is requested three times", async () => {
+test("if the server of an index is busy, the command requests the index three times", async () => {
   vendor.wrong.set("/v1/images.json", telling(503, {}));
   expect((await image("search")).code).toBe(1);
   expect(vendor.asked).toHaveLength(3);

@@ -164,7 +164,7 @@ test("a user logs in with a password, works in the tenant of the token, and logs
   const { TENANTCTL_ACCESS_TOKEN: token = "" } = await json("env", session);
 
   const { exp } = await json("whoami", session);
-  // Without this pause the two tokens could be equal, because their times have whole seconds.
+  // Without this pause the old and the new token could be equal, because tokens contain times in whole seconds.
   await t.advance(5);
   const late = { ...session, wall_ms: exp * 1_000 - 59_999 };
   expect((await json("env", late)).TENANTCTL_ACCESS_TOKEN).not.toBe(token);

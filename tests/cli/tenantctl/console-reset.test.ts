@@ -1,4 +1,5 @@
-// Tests `tenantctl console --reset` with a fake control plane whose node needs long for the reset.
+// Tests `tenantctl instance console --reset` with a fake control plane whose node takes a long time to reset the
+// instance.
 import { expect, test } from "vitest";
 import type { ClientSocket } from "../../../cli/internal/websocket.ts";
 import { runTenantctl } from "../../../cli/tenantctl/program.ts";
@@ -27,7 +28,7 @@ type Given = {
   readonly closes?: boolean;
 };
 
-/** Runs the command. If the first request would wait for the node, its connection breaks. */
+/** Runs the command. If the first reset request waits for the node, its connection breaks. */
 async function consoleOf({ end, cuts = false, runs, closes = false }: Given) {
   const resets: Asked[] = [];
   const used = Promise.withResolvers<void>();

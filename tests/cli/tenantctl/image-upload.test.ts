@@ -40,7 +40,7 @@ const server: Server = async (request) => await t.plane.fetch(request, { remoteA
 const isFinish = ({ url }: Request) => url.endsWith("/finish");
 const isPart = ({ url, method }: Request) => method === "PUT" && url.includes("/parts?");
 
-/** Uploads a file. If `ends` is true for a request, the command ends after the server has answered it. */
+/** Uploads a file. If `ends` returns true for a request, the command ends after the server has answered the request. */
 async function upload(
   path: string,
   { ends = () => false, at = server }: { ends?: (request: Request) => boolean; at?: Server } = {},

@@ -55,7 +55,7 @@ describe.each([
   { verb: "reset", path: "reset" },
   { verb: "retry", path: "retry" },
 ])("$verb", ({ verb, path }) => {
-  test("sends one request and prints the instance like show", async () => {
+  test("sends one request and prints the instance like `show`", async () => {
     const at = (...argv: string[]) =>
       tenantctl(["instance", verb, ...argv], {
         env: SCOPED,

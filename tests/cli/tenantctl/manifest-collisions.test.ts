@@ -1,5 +1,5 @@
-// Tests `apply` of a manifest if a route or a subnet has the same destination or block as another record of the
-// project.
+// Tests `apply` of a manifest with a route or subnet that conflicts with a record of the project: two routes have the
+// same destination, or the blocks of two subnets overlap.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openTestControlPlane, type TestControlPlane } from "../../support/control-plane.ts";
@@ -68,7 +68,7 @@ test("a route with another name and the same destination is refused, and can be 
   expect(await done(PRUNE, renamed)).toMatch(/^0 to create, 0 to change, 0 to replace, 0 to delete, 1 unchanged\n/);
 });
 
-test("two routes that exchange their destinations are refused, and both stay", async () => {
+test("a manifest that exchanges the destinations of two routes is refused", async () => {
   const [one, two] = ["10.1.0.0/16", "10.2.0.0/16"] as const;
   await newVpc("b", `routes: [${blackhole("b", "one", one)}, ${blackhole("b", "two", two)}]`);
   await refused(

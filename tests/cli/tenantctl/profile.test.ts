@@ -40,7 +40,7 @@ async function used(home_dir: string, argv: readonly string[], env: Record<strin
 const profile = (home_dir: string, ...argv: readonly string[]) =>
   tenantctl(["profile", ...argv], { env: {}, home_dir });
 
-test("each profile has its own login; a flag selects the profile, or else a variable, or else the default", async () => {
+test("each profile has its own login; a flag has precedence over a variable, and a variable over the default profile", async () => {
   const home_dir = await twoLogins();
   expect((await stat(join(home_dir, ".config/tenantctl/profiles/lab.json"))).mode & 0o777).toBe(0o600);
   expect(await used(home_dir, [])).toBe("Bearer key-site");

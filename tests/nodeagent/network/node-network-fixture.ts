@@ -23,7 +23,7 @@ export const NIC = { id: "a1", mac: A.machines[0]!.mac, vpc_id: "vpc-4096" };
 export const [NEVER_MS, SOON_MS] = [3_600_000, 20] as const;
 export const SIGNAL = new AbortController().signal;
 
-/** Returns a driver that claims to carry packets. Its `apply` throws `trouble.why` unless this is null. */
+/** Returns a driver that reports that it carries packets. Its `apply` throws `trouble.why` unless `why` is null. */
 export function driverWith(trouble: { why: string | null }): NetworkDriver & { readonly applied: string[] } {
   const applied: string[] = [];
   const inner = simulatedNetwork();
