@@ -42,8 +42,8 @@ export function refusalOf(action: Action, principal: Principal): Fault | null {
  */
 export function refusalAt(action: Action, principal: Principal, scope: ResourceScope | RecordScope): Fault | null {
   const { who, scopes, observed }: Rule = POLICY[action];
-  // A key whose scope does not include the action is treated as anonymous. Only `visitor` rules permit anonymous
-  // callers.
+  // A key whose scope does not include the action is treated as anonymous. Of the rules below, only `visitor` permits
+  // anonymous callers.
   const caller = principal.kind === "user" && scopes.includes(principal.scope) ? principal : null;
   if (caller?.is_root) return null;
   if (observed === true && caller !== null && observes(caller)) return null;

@@ -26,9 +26,7 @@ export const Registration = z.object({
 });
 export type Registration = z.infer<typeof Registration>;
 
-/**
- * The answer to a registration: the claim code for the operator (null if no code is active), and the token for polling.
- */
+/** The answer to a registration: the claim code for the operator (null if no code is active), and the poll token. */
 export const RegistrationView = z.object({
   server_uuid: z.string(),
   state: z.enum(CN_STATES),
@@ -39,8 +37,8 @@ export const RegistrationView = z.object({
 export type RegistrationView = z.infer<typeof RegistrationView>;
 
 /**
- * The answer to a poll. The four secrets are set together, from approval until the key is first used; then they are
- * null.
+ * The answer to a poll. From the approval to the first use of the key, all four secrets have values. Before and after,
+ * all four are null.
  */
 export const RegisterStatusView = z.object({
   state: z.enum(CN_STATES),
@@ -51,9 +49,7 @@ export const RegisterStatusView = z.object({
 });
 export type RegisterStatusView = z.infer<typeof RegisterStatusView>;
 
-/**
- * The status that an agent reports, in any form of JSON. The server stores the report without its metrics and secrets.
- */
+/** The status that an agent reports: any JSON. The server stores the report without its metrics and secrets. */
 export const StatusReport = z.object({
   payload: z.unknown().refine((value) => value !== undefined, "payload is required"),
 });
@@ -103,7 +99,7 @@ export const AgentConfig = z.object({
   ),
   state: z.enum(CN_STATES),
   admin_ip: z.string().nullable().describe(
-    "The recorded address of the node. An agent that has another address reports the other address",
+    "The recorded address of the node. If the address of the node differs, the agent reports it",
   ),
   fetch_allowed_private: z.array(z.string()).describe(
     "Private networks from which the node may fetch images, from the setting fetch.allowed_private",
@@ -115,6 +111,7 @@ export const AgentConfig = z.object({
 export type AgentConfig = z.infer<typeof AgentConfig>;
 
 /**
- * The query of a poll. The header X-Poll-Token may contain the token instead, which keeps the token out of proxy logs.
+ * The query of a poll. If the header X-Poll-Token contains the token instead, the logs of proxies do not show the
+ * token.
  */
 export const RegisterStatusQuery = z.object({ poll_token: z.string().max(128).optional() });

@@ -105,8 +105,8 @@ export const PROJECT_ACTIONS = [
 ] as const;
 
 /**
- * All other actions. Entries of webhook_test and webhook_redeliver belong to a project. These two actions are listed
- * here because they only cause deliveries. The entry about the choice of a node for a NAT gateway belongs to the site.
+ * All other actions. Entries of webhook_test and webhook_redeliver belong to a project, but are no events: both actions
+ * only cause deliveries. The entry about the choice of a node for a NAT gateway belongs to the site.
  */
 export const OTHER_ACTIONS = [
   "agent_bury",
@@ -203,7 +203,10 @@ export const OTHER_ACTIONS = [
 /** The action of an audit entry. A denial has the name of the denied permission instead. */
 export type AuditAction = typeof PROJECT_ACTIONS[number] | typeof OTHER_ACTIONS[number];
 
-/** Actions that no webhook can get, because the project has no webhook when it is created or deleted. */
+/**
+ * The project actions that a webhook cannot get. A project has no webhook at the time of its creation and of its
+ * deletion.
+ */
 export const ACTIONS_WITHOUT_WEBHOOK: readonly AuditAction[] = ["project_create", "project_delete"];
 
 /** The events that a webhook can get. The request that tests a webhook sends webhook_test. */

@@ -214,8 +214,8 @@ export const LabelArguments = BootArguments.extend({ label: LabelText.describe("
 export type LabelArguments = z.infer<typeof LabelArguments>;
 
 /**
- * The boot policy. A PUT replaces all of it. A missing field is an error, except that without `rack_networks` or
- * `label_arguments` the policy has none. If-Match with the ETag of a GET prevents lost updates.
+ * The boot policy. A PUT replaces all of it. Only `rack_networks` and `label_arguments` may be missing, and are then
+ * empty. If-Match with the ETag of a GET prevents lost updates.
  */
 export const BootPolicy = z.strictObject({
   auto_enroll: z.boolean(),
@@ -225,7 +225,8 @@ export const BootPolicy = z.strictObject({
   admin_network: AdminNetwork.nullable(),
   rack_networks: withDefault(z.array(RackNetwork).max(RACK_NETWORKS_MAX), []),
   label_arguments: withDefault(z.array(LabelArguments).max(LABEL_ARGUMENTS_MAX), []).describe(
-    "The arguments of nodes with these labels. If a node has several of the labels, the kernel gets the arguments in this order",
+    "Kernel arguments by node label. A node with several of these labels gets the arguments of all of them, in this " +
+      "order",
   ),
 });
 export type BootPolicy = z.infer<typeof BootPolicy>;
@@ -266,8 +267,8 @@ export const SeenBody = z.object({
   ),
   client: withDefault(z.record(z.string(), z.unknown()), {}).describe(
     "`arch` (a number), `vendor_class`, `user_class`, `guid`, `relay` (the address of the relay), and " +
-      "`has_boot_file`: false if the booter has no boot file for the machine's architecture. If empty, the server " +
-      "keeps the last request",
+      "`has_boot_file`: false if the booter has no boot file for the machine's architecture. If `client` is empty, " +
+      "the server keeps the last request",
   ),
 });
 
@@ -275,7 +276,7 @@ export const SeenBody = z.object({
 export const StagedBody = z.strictObject({
   stamps: z.array(Stamp).max(1_000),
   kinds: withDefault(z.record(Stamp, z.enum(PLATFORM_KINDS)), {}).describe(
-    "The kinds of stamps that are not SmartOS platforms. Every key must be in `stamps`",
+    "The kind of each stamp that is not a SmartOS platform. Every key must be in `stamps`",
   ),
 });
 /** A platform image that a booter has staged and can serve. */

@@ -10,7 +10,7 @@ const ratio = z.number().gt(0).max(OVERPROVISION_MAX);
 
 /** The rules that PATCH changes. Traits and the reservoir have their own endpoints. */
 export const CnPlacementRules = z.object({
-  reserved: z.boolean().describe("Whether placement keeps the node free of new instances"),
+  reserved: z.boolean().describe("True: placement puts no new instances on the node"),
   reserved_reason: z.string().nullable(),
   cordoned: z.boolean().describe(
     "The node takes no new instances for now. If the reason is `drain`, a drain is emptying the node",

@@ -84,7 +84,7 @@ export const CnApproval = z.strictObject({ code: z.string().max(64).describe("Th
 export type CnApproval = z.infer<typeof CnApproval>;
 
 /**
- * A change of a node's address and MTU on the underlay. A missing field stays unchanged; null returns to the value that
+ * A change of a node's address and MTU on the underlay. A missing field stays unchanged; null restores the value that
  * the node reports.
  */
 export const CnUnderlayPatch = z.strictObject({

@@ -33,7 +33,7 @@ export const OpenConsole = z.object({
   user_id: z.string(),
   username: z.string(),
   mode: z.enum(["write", "watch"]).describe(
-    "The requested mode. It remains write even if another console has taken over since",
+    "The requested mode. It remains write after another console has taken over",
   ),
   since: Timestamp.describe("When the ticket of this console was issued"),
 });

@@ -302,7 +302,7 @@ export type CheckStatus = (typeof CHECK_STATUSES)[number];
 export const DOCTOR_SCOPES = ["recent", "all"] as const;
 export type DoctorScope = (typeof DOCTOR_SCOPES)[number];
 
-/** A node has received a network document, has applied it, or could not apply it. */
+/** The status of a network document on a node: the node has received it, has applied it, or could not apply it. */
 export const REALIZATION_STATUSES = ["accepted", "applied", "failed"] as const;
 export type RealizationStatus = (typeof REALIZATION_STATUSES)[number];
 

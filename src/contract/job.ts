@@ -52,12 +52,13 @@ export const ClaimBody = z.object({
   wait: z.number().int().min(0).max(CLAIM_WAIT_S_MAX).nullish()
     .describe("Seconds to wait for a job"),
   running_jobs: runningJobs.describe(
-    "The jobs that the agent is running. A claimed job that is missing here, because the answer was lost, is " +
-      "returned again",
+    "The jobs that the agent is running. If the answer with a job was lost, the job is missing here, and the server " +
+      "returns the job again",
   ),
   known_consoles: z.array(Uuid).max(CONSOLE_CALLS_MAX).nullish().describe(
-    "The sessions of the console calls that the agent already has. A call that is missing here, because the answer " +
-      "was lost, is returned again. Absent: the agent does not support consoles and gets no calls",
+    "The sessions of the console calls that the agent already has. If the answer with a call was lost, the call is " +
+      "missing here, and the server returns the call again. Absent: the agent does not support consoles and gets no " +
+      "calls",
   ),
 });
 export type ClaimBody = z.input<typeof ClaimBody>;
@@ -115,10 +116,10 @@ export const ManagedIdentity = z.object({
 export type ManagedIdentity = z.infer<typeof ManagedIdentity>;
 
 /**
- * The data that a node needs for a job. For the kinds provision and migrate_receive, all fields are set; only provision
- * has no ticket. For other kinds, only the ids and `instance` are set, with these exceptions: create_disk and rebuild
- * set the image of the disk, start and rebuild set the NICs with their subnets, and migrate_send sets the ticket. The
- * remaining fields are empty or null.
+ * The data that a node needs for a job. Every kind of job has the ids and `instance`. provision and migrate_receive
+ * also have all other fields except the ticket. create_disk and rebuild have the image of the disk. start and rebuild
+ * have the NICs and their subnets. migrate_receive and migrate_send have the ticket. All other fields are empty or
+ * null.
  */
 export const Blueprint = z.object({
   job_id: z.string(),

@@ -1,4 +1,4 @@
-// Defines the schemas of a drain by label, which drains the nodes with a label, at most `max_unavailable` at once
+// Defines the schemas of a drain by label. It drains the nodes with a label, at most `max_unavailable` at once
 // (docs/nodes.md, "Drain by label").
 import { z } from "zod";
 import { withDefault } from "./common.ts";
@@ -11,10 +11,10 @@ import { DrainPreview } from "./placement.ts";
 /** The body that drains the nodes with a label. */
 export const LabelDrainBody = z.strictObject({
   label: LabelFilterText.describe(
-    "The labels of the nodes: KEY=VALUE, or KEY for any value; separate several labels with commas",
+    "Selects the nodes by labels: KEY=VALUE, or KEY for any value. Separate several labels with commas",
   ),
   max_unavailable: withDefault(z.number().int().min(1).max(LABEL_DRAIN_NODES_MAX), 1).describe(
-    "The maximum number of drains that run at once. Default: 1",
+    "How many drains run at once, at most. Default: 1",
   ),
   dry_run: withDefault(z.boolean(), false).describe("true: change nothing and return the plan"),
 });
@@ -26,7 +26,7 @@ const Node = z.object({ server_uuid: z.string(), hostname: z.string() });
 export const PlannedNode = Node.extend({
   preview: DrainPreview,
   operation_id: z.string().nullable().describe(
-    "The id of the node's operation cn-drain, which is created when the drain begins; null for a dry run",
+    "The id of the node's operation cn-drain. The operation is created when the drain begins. Null for a dry run",
   ),
 });
 export type PlannedNode = z.infer<typeof PlannedNode>;
@@ -34,10 +34,10 @@ export type PlannedNode = z.infer<typeof PlannedNode>;
 /** The plan of a drain by label, and its operation. */
 export const LabelDrainStarted = z.object({
   nodes: z.array(PlannedNode).describe(
-    "The approved nodes with the label, sorted by hostname. They are drained in this order",
+    "The approved nodes with the label, in the order in which they are drained: by hostname",
   ),
   skipped: z.array(Node.extend({ state: z.enum(CN_STATES) })).describe(
-    "Nodes with the label that are not approved. They are not drained",
+    "The nodes with the label that are not approved. They are not drained",
   ),
   operation_id: z.string().nullable().describe("The operation cn-drain-label; null for a dry run"),
 });
@@ -56,8 +56,9 @@ export type NotEmptied = z.infer<typeof NotEmptied>;
 export const LabelDrainResult = z.object({
   drained: z.array(Node.extend({ operation_id: z.string(), moved: z.number().int() })),
   not_emptied: z.array(NotEmptied).describe(
-    "The nodes whose drains were refused, failed or left instances. After the first of them, no further drain began",
+    "The nodes that were not emptied: the drain was refused, failed or left instances. After the first of these " +
+      "nodes, no further drain began",
   ),
-  not_begun: z.array(Node).describe("The nodes whose drains did not begin, because an earlier node was not emptied"),
+  not_begun: z.array(Node).describe("The nodes that were not drained, because an earlier node was not emptied"),
 });
 export type LabelDrainResult = z.infer<typeof LabelDrainResult>;

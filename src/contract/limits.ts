@@ -16,7 +16,7 @@ export const CLAIM_QUOTAS = { site_max: CLAIMS_PER_SITE_MAX, source_max: CLAIMS_
  * in an unpaged list.
  */
 export const UNPROVEN_NODES_MAX = 5_000;
-/** Bytes of sysinfo as JSON in a registration without proof. The sysinfo of a large machine has half of this size. */
+/** Bytes of sysinfo as JSON in a registration without proof. The sysinfo of a large machine has half this size. */
 export const CLAIM_SYSINFO_BYTES_MAX = 65_536;
 /** Rows on a page of nodes with sysinfo. The limit is low because one sysinfo can have 1 MiB. */
 export const CN_SYSINFO_PAGE_ROWS_MAX = 50;
@@ -113,14 +113,17 @@ export const LOG_RETENTION_S_MIN = 2_592_000;
 export const AUDIT_ARCHIVE_AFTER_S_DEFAULT = 7_776_000;
 export const AUDIT_ARCHIVE_AFTER_S_MIN = 86_400;
 /**
- * The most seconds for which a setting keeps records: 100 years, which is more than any rule about records asks for. A
- * time that is some thousand years ago is not a timestamp of PostgreSQL, so a query for older records would fail.
+ * The maximum number of seconds for which a setting keeps records: 100 years. No rule about records requires more. A
+ * much larger number would fail: PostgreSQL has no timestamp before 4713 BC.
  */
 export const RETENTION_S_MAX = 3_155_760_000;
 /** Seconds for which an expired API key is kept before it is deleted: 30 days by default, and never less than a day. */
 export const API_KEY_RETENTION_S_DEFAULT = 2_592_000;
 export const API_KEY_RETENTION_S_MIN = 86_400;
-/** Expired API keys that one pass of maintenance deletes, and deletes of them at the same time, which share commits. */
+/**
+ * Expired API keys that one pass of maintenance deletes, and how many of them it deletes at once. Deletes at the same
+ * time share commits.
+ */
 export const EXPIRED_KEYS_PER_PASS = 1_000;
 export const EXPIRED_KEYS_AT_ONCE = 50;
 /** Events of a segment of the audit archive: about a megabyte, so one segment is read in a few milliseconds. */
@@ -650,8 +653,8 @@ export const VPC_MTU_MAX = 1_500;
 /** The underlay MTU of a node that reports no MTU, in bytes. */
 export const UNDERLAY_MTU_DEFAULT = 1_500;
 /**
- * Seconds for which a node runs its NAT gateways after it sent the last answered poll. After this time the kernel stops
- * them, even if the agent does not run.
+ * A node runs its NAT gateways for this many seconds after it has sent a poll that the server answers. Then the kernel
+ * stops the gateways, even if the agent does not run.
  */
 export const NAT_GATEWAY_SILENCE_S = 60;
 /**

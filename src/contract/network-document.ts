@@ -31,7 +31,8 @@ export const DocumentRouteTarget = z.discriminatedUnion("kind", [
     kind: z.literal("nat_gateway"),
     underlay_address,
     nat_gateway_id: z.string().nullish().describe(
-      "If it is missing, as in documents of older servers, the node uses its first gateway of the route's family",
+      "If the field is missing, as in documents of older servers, the node uses its first gateway of the route's " +
+        "family",
     ),
   }),
 ]);
@@ -179,7 +180,7 @@ export const RuleCount = z.object({
 });
 export type RuleCount = z.infer<typeof RuleCount>;
 
-/** A poll of a node: the generations that it has stored, by VPC. */
+/** A poll of a node, with the generations that the node has stored, by VPC. */
 export const NetworkPollBody = z.object({
   wait: z.number().int().min(0).describe(
     "The longest wait for a change, in seconds. The server shortens a value that is too large",

@@ -14,8 +14,8 @@ export const AnnounceBody = z.object({
   sysinfo: z.record(z.string(), z.unknown()),
   mac: z.string().nullish().describe("The MAC with which the machine logged in to the booter's AMQP broker"),
   started: z.boolean().nullish().describe(
-    "True if the machine has just started and this booter has begun no setup run for it. A running setup whose " +
-      "bundle was already fetched then ends as failed. Needs `mac`",
+    "True if the machine has just started and this booter has begun no setup run for it. A running " +
+      "setup then ends as failed if its bundle was already fetched. Needs `mac`",
   ),
 });
 export type AnnounceBody = z.infer<typeof AnnounceBody>;

@@ -142,8 +142,8 @@ function signal(pid: number, name: "SIGINT" | "SIGQUIT"): void {
 }
 
 /**
- * Returns whether Deno denied the operation. Deno allows signals and /proc only with an unrestricted --allow-run; if it
- * allows only a list of programs, we run the shell from that list instead.
+ * Returns whether Deno denied the operation. Deno allows signals and /proc only with an unrestricted --allow-run. If
+ * --allow-run lists programs, we run the shell instead, which is one of them.
  */
 function isNotCapable(error: unknown): boolean {
   return (error as Error).name === "NotCapable";

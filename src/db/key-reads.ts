@@ -31,9 +31,9 @@ const CONNECTIONS_MAX = 2;
 /** Number of running statements above which a connection is crowded. */
 const CROWD = 128;
 /**
- * One plan for all values of a parameter, because every statement finds its rows by a key. Without the other settings,
- * PostgreSQL would scan a whole table that had few rows when it was last analyzed, and would use bitmaps for arrays of
- * keys, which cost more than index scans for a few keys.
+ * One plan for all values of a parameter, because every statement finds its rows by a key. With sequential scans,
+ * PostgreSQL would read a whole table that had few rows when it was last analyzed. With bitmap scans, arrays of a few
+ * keys would cost more than with index scans.
  */
 const PLANS =
   "set plan_cache_mode = force_generic_plan; set enable_seqscan = off; set enable_bitmapscan = off; set jit = off";

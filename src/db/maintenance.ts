@@ -47,9 +47,9 @@ export async function maintainReplies(db: Db): Promise<void> {
 
 /**
  * Deletes old operations that succeeded or were rolled back. Stuck operations are kept, because an operator must
- * resolve them. Operations from which a repeated request may read its answer are kept, even if the setting is shorter.
- * The parts of a running operation by label are kept too: otherwise a node that was drained or upgraded would count as
- * not begun.
+ * resolve them. Operations from which a repeated request may read its answer are kept, even if the setting is a shorter
+ * time. The parts of a running operation by label are kept too: otherwise a node that was drained or upgraded would
+ * count as not begun.
  */
 async function dropEndedSagas(db: Db, retention_s: number): Promise<void> {
   await sweepRows(db, {

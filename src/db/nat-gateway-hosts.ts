@@ -25,7 +25,8 @@ export async function listUnfit(db: Db, live_s: number, rows_max: number): Promi
 }
 
 /**
- * SQL that joins, as `n`, the last node of `g`: a gateway without a node, or the resting address of a deleted gateway.
+ * SQL that joins the last node of `g` as `n`. `g` is a gateway without a node, or a row of resting_address: the address
+ * of a deleted gateway.
  */
 export const LAST_NODE = `
          -- The node's record is used only if the node was approved before the gateway left. Without such a record, the

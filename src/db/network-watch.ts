@@ -17,8 +17,8 @@ export type NetworkWatch = {
 };
 
 /**
- * Changes that are older than FOLD_AGE_S are folded into one row. Therefore, all documents must be compared after a
- * pause of half that time between two sweeps.
+ * Changes that are older than FOLD_AGE_S are folded into one row, so a sweep after a long pause could miss a change.
+ * After a pause of more than half of FOLD_AGE_S, a sweep therefore compares all documents.
  */
 const PAUSE_MAX_MS = FOLD_AGE_S * 1_000 / 2;
 

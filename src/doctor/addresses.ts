@@ -19,8 +19,8 @@ const ADDITIONAL = `
   select n.id, n.subnet_id, a as address from nic n, unnest(n.additional_ips) a where n.additional_ips <> '{}'`;
 
 /**
- * SQL that lists primary addresses of NICs that the pool of the subnet also has as free. It looks up each free range in
- * the index of the addresses, because a subnet has fewer free ranges than NICs.
+ * SQL that lists the primary addresses of NICs that are also free in the pool of their subnet. It looks up each free
+ * range in the index of the addresses, because a subnet has fewer free ranges than NICs.
  */
 const freeOfNics = (family: 4 | 6) => `
   select format('%s of nic %s', host(n.address), n.id)

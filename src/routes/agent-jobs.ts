@@ -99,7 +99,7 @@ export function agentJobRoutes(app: App, deps: Deps): void {
     path: "/v1/agent/jobs/{job_id}/complete",
     tags,
     summary: "Report the outcome of a job",
-    description: "Before a node reports a failure, it undoes what it did for the job. 409 when the job has already " +
+    description: "A node undoes its work for the job before it reports a failure. 409 when the job has already " +
       "ended. The agent ignores a 409: if it must undo the job, it also gets the job as a tombstone.",
     ...rights(deps, "AgentComplete"),
     request: { params: JobParam, body: jsonBody(JobEndBody) },

@@ -19,17 +19,15 @@ export function cnDrainLabelRoutes(app: App, deps: Deps): void {
     tags: ["Placement"],
     summary: "Drain the nodes with a label, in the order of their hostnames",
     description:
-      "Answers at once with the plan of each approved node with the label. The operation cn-drain-label then drains " +
-      "these nodes in the order of their hostnames, at most `max_unavailable` at the same time. A node counts " +
-      "towards this limit while its drain runs. Afterwards the node stays cordoned. The drain of each node is a " +
-      "separate operation cn-drain, which plans the drain again when it begins. No plan moves an instance to another " +
-      "node with the label. After the first node that cannot be emptied, the operation starts no further drain; running drains " +
-      "continue. The operation ends when its drains have ended. It fails (state unwound) if a node could not be " +
-      "emptied. The output of its last step lists the nodes in `drained`, `not_emptied` (with the reason and a " +
-      "remedy) and `not_begun`. An abandoned operation starts no further drain; running drains continue. A label " +
-      "that changes later does not change the operation's nodes. 400 " +
-      `if no approved node has the label, or if more than ${LABEL_DRAIN_NODES_MAX} nodes have it. With \`dry_run\`, ` +
-      "the request changes nothing and returns the plan, even if there are no such nodes.",
+      "Starts the operation cn-drain-label and returns its plan at once. The operation drains the approved nodes " +
+      "with the label, at most `max_unavailable` at once. A drained node stays cordoned. Each drain is a separate " +
+      "operation cn-drain, which is planned again when it begins. The plans use no node of this request as a " +
+      "target. After the first node that cannot be emptied, no further drain begins. The operation ends when the " +
+      "running drains have ended. It fails (state unwound) if a node was not emptied. The output of its last step " +
+      "has the lists `drained`, `not_emptied` and `not_begun`. If an operator abandons the operation, running " +
+      "drains continue. Labels that change later have no effect on the operation. 400 " +
+      `if no approved node has the label, or if more than ${LABEL_DRAIN_NODES_MAX} nodes have it. ` +
+      "With `dry_run`, the request only returns the plan, which may be empty.",
     ...rights(deps, "CnDrain"),
     ...refuses(409),
     request: { body: jsonBody(LabelDrainBody) },

@@ -21,19 +21,17 @@ export function cnUpgradeLabelRoutes(app: App, deps: Deps): void {
     tags: ["Placement"],
     summary: "Upgrade the nodes with a label to a platform image, in the order of their hostnames",
     description:
-      "Answers at once with the plan of each approved node with the label. The operation cn-upgrade-label then " +
-      "upgrades the nodes in `nodes` in the order of their hostnames, at most `max_unavailable` at once. The upgrade " +
-      "of each node is an operation cn-upgrade of its own. It drains the node, assigns the image to its boot " +
-      "records, restarts the machine, waits until the node reports a new boot of the image, and uncordons the node. " +
-      "After the first upgrade that fails, the operation begins no further upgrade; running upgrades continue. A " +
-      "node whose upgrade failed stays cordoned, and its boot records get their previous images back. The operation " +
-      "ends when its upgrades have ended. It fails (state unwound) if a node was not upgraded. The output of its " +
-      "last step lists the nodes in `upgraded`, `not_upgraded` (with the reason and a remedy) and `not_begun`. An " +
-      "abandoned operation begins no further upgrade; running upgrades continue. A node stays cordoned if an " +
-      "operator had cordoned it before. 400 if no approved node has the label, " +
+      "Starts the operation cn-upgrade-label and returns its plan at once. The operation upgrades the nodes in " +
+      "`nodes`, at most `max_unavailable` at once. Each upgrade is a separate operation cn-upgrade. It drains the " +
+      "node, assigns the image to the boot records of the node, and restarts the machine. When the node reports a " +
+      "boot of the image, the node is uncordoned, unless an operator had cordoned it before. If an upgrade fails, " +
+      "the node stays cordoned, and its boot records get their previous images back. After the first failure, no " +
+      "further upgrade begins. The operation ends when the running upgrades have ended. It fails (state unwound) if " +
+      "a node was not upgraded. The output of its last step has the lists `upgraded`, `not_upgraded` and " +
+      "`not_begun`. If an operator abandons the operation, running upgrades continue. 400 if no approved node has " +
+      "the label, " +
       `if more than ${LABEL_DRAIN_NODES_MAX} nodes have it, or if no booter has staged the image. 409 if a node ` +
-      "cannot be upgraded (`unfit`). With `dry_run`, the request changes nothing and returns the plan, even if there " +
-      "are no such nodes or some are unfit.",
+      "cannot be upgraded. With `dry_run`, the request only returns the plan, which lists such nodes in `unfit`.",
     ...rights(deps, "CnUpgrade"),
     ...refuses(409),
     request: { body: jsonBody(LabelUpgradeBody) },

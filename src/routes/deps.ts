@@ -142,7 +142,7 @@ export type RouteDeps = {
   readonly holdShares: { readonly known: Shares; readonly strangers: Shares };
   /** Finds objects by a text, such as a part of a name. */
   readonly search: (query: SearchQuery) => Promise<SearchHit[]>;
-  /** The objects that changed lately. */
+  /** The objects that changed recently. */
   readonly changes: { wait(after: string | undefined, wait: ChangesWait): Promise<ChangesSince | "full"> };
   /**
    * Finds the audiences of objects: `public`, `silo:ID`, `tenant:ID` and `user:ID`. The result is in the order of the

@@ -109,8 +109,8 @@ export function imageUploadRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Finish an upload",
     description:
-      "The server creates the image in the tenant, with the SHA-256 of the stored bytes. It has computed the digest " +
-      "while the parts arrived, and now reads only stored parts that this server process has not received.",
+      "The server creates the image in the tenant, with the SHA-256 of the stored bytes. The server computes the " +
+      "digest while the parts arrive. At the end it reads only the parts that another server process received.",
     ...rights(deps, "ImageUploadFinish", atUpload),
     request: { params, body: { ...jsonBody(ImageUploadEndBody), required: false } },
     responses: answersCreated(Image, "The image"),
@@ -156,8 +156,8 @@ export function imageUploadRoutes(app: App, deps: Deps): void {
     summary: "Read a part of an uploaded image",
     description:
       `\`part\` counts from 0. Each part has ${IMAGE_PART_BYTES} bytes; the last part may have fewer. While a job ` +
-      "of a node is in progress, the node can read the job's image, or else the image of the job's instance. For other " +
-      "images it gets 404.",
+      "of a node is in progress, the node can read the image of the job. For a job without an image of its own, " +
+      "that is the image of the instance. For other images the node gets 404.",
     ...rights(deps, "AgentImage"),
     request: { params, query: z.object({ part: wholeNumber(0, PART_MAX) }) },
     responses: {

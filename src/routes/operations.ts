@@ -89,8 +89,9 @@ export function operationRoutes(app: App, deps: Deps): void {
     path: "/v1/operations/{id}/abandon",
     tags,
     summary: "Roll back an operation",
-    description: "Cancels the job of the current step, and undoes the earlier steps. A stuck operation repeats its " +
-      "undo. An abandoned drain or evacuation begins no more moves, and moves no instance back.",
+    description: "Cancels the job of the current step, and undoes the earlier steps. For a stuck operation, the " +
+      "server tries the failed undo again. An abandoned drain or evacuation begins no more moves, and " +
+      "moves no instance back.",
     ...rights(deps, "OperationsAbandon"),
     request: { params: z.object({ id: Uuid }) },
     responses: answers(OperationView, "The operation"),

@@ -114,7 +114,10 @@ function loadOf(summary: Readonly<Record<string, unknown>>, stale: boolean): Loa
   };
 }
 
-/** Lists the nodes with a bridge for a NIC tag. A plan shares one function, which reads the nodes of a tag once. */
+/**
+ * Lists the nodes with a bridge for a NIC tag. The function reads the nodes of each tag once, so use one function for
+ * one plan.
+ */
 export type BridgesOf = (nic_tag: string) => Promise<readonly string[]>;
 
 export function bridgesIn(db: Db): BridgesOf {

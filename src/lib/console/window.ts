@@ -26,7 +26,10 @@ export function createSendWindow(window_bytes: number = CONSOLE_WINDOW_BYTES): S
   };
 }
 
-/** The receiver confirms after this fraction of the window, so that the sender can continue during the confirmation. */
+/**
+ * The receiver confirms after this fraction of the window, so that the sender can continue while the confirmation is on
+ * its way.
+ */
 const CONFIRMED_AT = 1 / 4;
 
 /**

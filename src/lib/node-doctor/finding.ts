@@ -11,5 +11,5 @@ export function warns(text: string, mend: string | null = null): Finding {
   return { level: "warns", text, mend };
 }
 
-/** The warning about a node without an admin_ip: all commands work with it except `opsctl cn exec`. */
+/** The warning about a node without an admin_ip. Only `opsctl cn exec` needs the address. */
 export const NO_ADMIN_IP = "it has no admin_ip: opsctl cn exec cannot reach it";

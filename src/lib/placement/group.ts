@@ -33,7 +33,7 @@ export type GroupMove = {
   readonly leaves?: string;
 };
 
-/** The place of an instance whose node has no fault domain. No node has this fault domain. */
+/** The fault domain of an instance whose node has none. No node has this fault domain. */
 const NOWHERE = "";
 
 /** Returns the rules of the group for one instance, with the number of the group's other instances in each place. */
