@@ -51,7 +51,7 @@ async function build(entry: string, executable: string, target: string | undefin
     "--splitting",
     "--format=esm",
     // Without these flags the executable reads .env, bunfig.toml, tsconfig.json and package.json in the current
-    // directory, and runs code that they name.
+    // directory, and runs code that these files name.
     "--no-compile-autoload-dotenv",
     "--no-compile-autoload-bunfig",
     "--no-compile-autoload-tsconfig",

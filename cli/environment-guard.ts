@@ -1,7 +1,7 @@
 // Adds the environment guard to compiled programs. Before our code runs, Bun obeys BUN_OPTIONS (--preload runs any
-// file), BUN_BE_BUN (the program becomes a plain bun), BUN_INSPECT, BUN_JSC_... and NODE_TLS_REJECT_UNAUTHORIZED, and
-// Bun has no option that disables this. So the executable starts with instructions that remove these variables from the
-// environment and then jump to Bun's entry.
+// file), BUN_BE_BUN (the program becomes a plain bun), BUN_INSPECT, BUN_JSC_... and NODE_TLS_REJECT_UNAUTHORIZED. No
+// option makes Bun ignore these variables. So the executable starts with instructions that remove the variables from
+// the environment and then jump to Bun's entry.
 //
 // The instructions remove every variable whose name begins with BUN_, JSC_ or NODE_, except NODE_EXTRA_CA_CERTS. That
 // variable names a file with the site's certification authorities and runs no code.

@@ -150,7 +150,7 @@ export async function parse(root: AnyCommand, argv: readonly string[], output: H
   }
 }
 
-/** Errors that the help of the command explains. The text of other errors suffices, so it does not name the help. */
+/** Errors that the help of the command explains. Only the messages of these errors name the help. */
 const ANSWERED_BY_HELP: ReadonlySet<string> = new Set([
   "commander.unknownOption",
   "commander.unknownCommand",

@@ -1,5 +1,5 @@
-// Finds the size of the disk in an image file by decompressing the file. An index lists only the size of the file, but
-// a boot disk must be at least as large as the disk in its image.
+// Finds the size of the disk in an image file, if necessary by decompressing the file. An index lists only the size of
+// the file, but a boot disk must be at least as large as the disk in its image.
 import { spawn } from "node:child_process";
 import { createReadStream } from "node:fs";
 import { PassThrough, type Readable, type Transform } from "node:stream";

@@ -111,8 +111,8 @@ async function bringFrom(io: Io, job: Fetch, { part, origin }: { part: Part; ori
     if (job.check === null || await isWanted(io, part.path, job)) return;
     const was_pieced = part.isPieced();
     await part.restart(null);
-    // Bytes from several responses may mix two versions of the file. So a mismatch counts only after a download in one
-    // piece.
+    // Bytes from several responses may mix two versions of the file. So after a mismatch, a download in several pieces
+    // starts again from the first byte.
     if (!was_pieced) {
       throw new Failure(
         `the bytes from ${nameOf(origin)} do not match the hash in the index; nothing was saved`,

@@ -12,7 +12,7 @@ const INDEX = ["--index <place>", "URL or folder of the image index (default: th
 const VARIANT = ["--variant <variant>", "variant of the image, as named by the vendor"] as const;
 const FORMAT = ["--format <format>", "disk image format: qcow2, raw, vmdk"] as const;
 
-/** Returns a verb that acts on one image file. */
+/** Returns a verb that acts on one image. */
 export function picking(name: string, summary: string, example: string) {
   return command(name, summary, example)
     .option(...INDEX)
@@ -21,7 +21,7 @@ export function picking(name: string, summary: string, example: string) {
     .option(...FORMAT);
 }
 
-/** Returns a verb that acts on many images. */
+/** Returns a verb that acts on all images that match its options. */
 export function filtering(name: string, summary: string, example: string) {
   return command(name, summary, example)
     .option(...INDEX)

@@ -1,5 +1,5 @@
-// Parses and prints sizes such as 64GiB, in powers of 1024. A printed size is one word, so that scripts can cut it from
-// a table.
+// Parses and formats sizes such as 64GiB, in powers of 1024. A formatted size is one word, so that scripts can cut it
+// from a table.
 import { usageFailure } from "./failure.ts";
 
 const UNITS = ["KiB", "MiB", "GiB", "TiB", "PiB"] as const;
@@ -36,14 +36,14 @@ function meant(count: number): string {
   return count < 1024 ? `${count}MiB or ${count}GiB` : `${count}MiB`;
 }
 
-/** Prints bytes exactly, in the largest unit that gives a whole number. parseByteSize parses this text. */
+/** Formats bytes exactly, in the largest unit that gives a whole number. parseByteSize parses this text. */
 export function byteSizeText(bytes: number): string {
   const powers = UNITS.map((_, at) => at + 1).filter((power) => bytes > 0 && bytes % 1024 ** power === 0);
   const power = powers.at(-1) ?? 0;
   return power === 0 ? bytes === 0 ? "0" : `${bytes}B` : `${bytes / 1024 ** power}${UNITS[power - 1]}`;
 }
 
-/** Prints bytes rounded for people: `512B`, `4GiB` or `1.5TiB`. */
+/** Formats bytes, rounded for people: `512B`, `4GiB` or `1.5TiB`. */
 export function sizeText(bytes: number): string {
   let power = 0;
   while (power < UNITS.length && Math.abs(bytes) >= 1024 ** (power + 1)) power++;

@@ -39,7 +39,7 @@ export type Answer = {
 };
 
 /**
- * The caller may try again: the connection was refused or lost, the time was up, or a server of images has a temporary
+ * The caller may try again: the connection was refused or lost, the time was up, or an image server has a temporary
  * problem. The server may have processed the request.
  */
 export class Unreachable extends Failure {}

@@ -14,7 +14,7 @@ export const EXIT = {
   interrupted: 130,
 } as const;
 
-/** Exit codes of index-builder where they differ. Schedulers rely on these numbers. */
+/** Exit codes that only index-builder has, or that have another meaning there. Schedulers rely on these numbers. */
 export const INDEX_EXIT = {
   /** The site cannot be read or written, or another error stopped the program. */
   site: 3,

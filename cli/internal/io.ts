@@ -1,4 +1,4 @@
-// The functions that a verb uses to call the control plane and to print output in the format of `-o`.
+// Defines the functions with which a verb calls the control plane and prints output in the format of `-o`.
 import { type Request, send, sendForAll, sendForAnswer } from "./api.ts";
 import type { Connection, Globals } from "./connection.ts";
 import type { Environment } from "./environment.ts";

@@ -12,7 +12,7 @@ export function patchOf({ name, description }: NamedPatch): NamedPatch {
   return namesOf({ name, description });
 }
 
-/** Returns the new name and the new description. A value that does not change is missing. */
+/** Returns the new name and the new description. A value that does not change is undefined. */
 export function namesOf({ name, description }: NamedPatch): NamedPatch {
   return { name, description };
 }

@@ -1,5 +1,6 @@
-// Reads and writes files with secrets. A write is atomic and on disk when the call returns; by default only the owner
-// can read the file. If the mode gives other users any access, readPrivateFile fails, because the secret may be known.
+// Reads and writes files with secrets. A write is atomic, and its data is on the disk when the call returns. By default
+// only the owner can read the file. If the mode gives other users any access, readPrivateFile fails, because they may
+// know the secret.
 import { constants } from "node:fs";
 import { chmod, mkdir, open, readdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";

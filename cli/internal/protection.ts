@@ -1,5 +1,5 @@
-// The refusal to delete or rebuild a protected instance. `delete` and `rebuild` never remove the protection themselves:
-// the user must remove it first, by a separate command.
+// Explains why a protected instance is not deleted or rebuilt. `delete` and `rebuild` never remove the protection
+// themselves: the user must first remove it, by a separate command.
 import { EXIT } from "./exit-code.ts";
 import { Failure, reworded } from "./failure.ts";
 

@@ -1,4 +1,4 @@
-// Reads and prints a quota and its usage. Without a quota, prints the usage and the site's default limits.
+// Reads and formats a quota and its usage. If no quota is set, the limits are the site's default limits.
 import type { Limits, Quota, TenantQuota, Usage, UsageView } from "../../src/contract/tenancy.ts";
 import { byteSizeText } from "./byte-size.ts";
 import { EXIT } from "./exit-code.ts";
@@ -74,7 +74,7 @@ const CAPPED: readonly Column<Row>[] = [
   ["TENANT_USED", ({ cap, text }) => cap === null ? "-" : text(cap.used)],
 ];
 
-/** Prints a quota. `cap` adds the columns of the project's tenant. */
+/** Formats a quota. `cap` adds the columns of the project's tenant. */
 export function quotaText(quota: Shown | Quota | TenantQuota, cap: Cap | null = null): string {
   const { used } = quota;
   const of = (limit: keyof Limits, what: keyof Usage): Amount | null =>

@@ -38,7 +38,7 @@ function callOf(
     if (at < 1) throw usageFailure(`--field must be NAME=VALUE, not ${text}`);
     return [text.slice(0, at), text.slice(at + 1)] as const;
   });
-  // The connection would encode a query in the path, so the query is passed separately.
+  // The query of a GET has the parameters in the path and the fields.
   const [pathname = "", search = ""] = path.split("?", 2);
   const query = {
     ...Object.fromEntries(new URLSearchParams(search)),

@@ -31,7 +31,7 @@ export const WIDE_COLUMN = { wide: true } as const;
 /** The id of a related record, which only wide tables show. */
 export const WIDE_ID_COLUMN = { format: "id", wide: true } as const;
 
-/** Prints one value: `-` if unset, compact JSON for objects. */
+/** Formats one value: `-` if unset, compact JSON for objects. */
 export function cellText(value: unknown): string {
   if (value === null || value === undefined || value === "") return "-";
   return plainText(typeof value === "object" ? JSON.stringify(value) : String(value));
@@ -46,7 +46,7 @@ export function tableText<T>(columns: readonly Column<T>[], rows: readonly T[], 
   return [bold ? `\u001b[1m${head}\u001b[22m` : head, ...body.map(line)].join("\n");
 }
 
-/** Prints `label:  value` lines with aligned values. */
+/** Formats `label:  value` lines with aligned values. */
 export function blockText(entries: readonly (readonly [label: string, value: unknown])[]): string {
   const width = Math.max(...entries.map(([label]) => label.length)) + 1;
   return entries.map(([label, value]) => `${pad(`${label}:`, width)}  ${cellText(value)}`).join("\n");

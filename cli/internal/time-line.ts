@@ -22,7 +22,7 @@ export type TimeLineEvent = {
 export type Subject = { readonly scope: "cn" | "instance"; readonly id: string };
 type Source = (io: Io, subject: Subject, rows: number) => Promise<TimeLineEvent[]>;
 
-/** Number of events that `describe` shows, and the default of `events --limit`. */
+/** The default of --limit, in `describe` and in `events`. */
 export const EVENTS_SHOWN = 50;
 
 export const EVENT_COLUMNS: readonly Column<TimeLineEvent>[] = [

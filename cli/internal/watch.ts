@@ -1,6 +1,6 @@
-// Runs a verb again after each change that the server reports, and at the latest when a poll for changes ends, until
-// Ctrl-C. On a terminal each output replaces the previous output. In a pipe an output is printed only if it differs
-// from the previous output.
+// Runs a verb again and again until Ctrl-C: after each change that the server reports, and also when a poll ends
+// without a change. On a terminal each output replaces the previous output. In a pipe an output is printed only if it
+// differs from the previous output.
 import type { Changes } from "../../src/contract/changes.ts";
 import { CHANGES_WAIT_S_MAX } from "../../src/contract/limits.ts";
 import { pause } from "./api.ts";

@@ -125,7 +125,7 @@ export function pagesOf({ tree, section, pagePerNoun, more, see }: Manual, date:
 
 export type ManualFile = { readonly path: string; readonly text: string };
 
-/** Returns all man pages and completion scripts, with paths below share/. */
+/** Returns all man pages and completion scripts, with paths below the output folder. */
 export async function manualFiles(date: string): Promise<ManualFile[]> {
   const manuals = await everyManual();
   return manuals.flatMap((manual) => [

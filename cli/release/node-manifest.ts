@@ -1,6 +1,6 @@
 // Writes the manifest of a Linux node image: manifest.json with the kind, the stamp, the architecture, the command
 // line, and the SHA-256 and size of each file. The detached signature of the manifest is manifest.json.asc. The booter
-// verifies both files before it serves the image.
+// verifies the signature and the files before it serves the image.
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";

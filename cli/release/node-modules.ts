@@ -22,7 +22,7 @@ export function importedPackages(texts: readonly string[]): readonly string[] {
 
 /**
  * Returns the packages' runnable files and licences, with paths below `target`. Throws an Error for two versions of one
- * package, and if another version is installed.
+ * package, and if the installed version differs from deno.lock.
  */
 export async function nodeModules(
   root: string,

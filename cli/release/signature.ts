@@ -1,4 +1,5 @@
-// Signs a release: detached OpenPGP signatures by a key in a file. install.sh verifies them with gpgv.
+// Signs a release: detached OpenPGP signatures by a key in a file. install.sh verifies them with gpgv. The channel's
+// install.sh can also use OpenSSL.
 import { Buffer } from "node:buffer";
 import { readFile } from "node:fs/promises";
 import * as openpgp from "openpgp";

@@ -1,5 +1,5 @@
-// Resolves the tenant and the project of a request. A given UUID needs no lookup request. A name needs one, and so may
-// a tenant or project that is not given.
+// Resolves the tenant and the project of a request. A UUID on the command line needs no lookup. A name needs a lookup.
+// If the command line does not name the tenant or the project, a lookup may find it.
 import type { Whoami } from "../../src/contract/api-key.ts";
 import type { Project, Silo, Tenant } from "../../src/contract/tenancy.ts";
 import { usageFailure } from "../internal/failure.ts";

@@ -17,8 +17,8 @@ import { longText, readerOf, shortText, u16, u32, u64, u8 } from "./wire.ts";
 import { AMQP_FRAME_BYTES_MAX } from "./limits.ts";
 
 /**
- * The broker ends a connection without traffic for two of these intervals. The client sends a frame in each half of an
- * interval.
+ * The broker ends a connection on which nothing arrives for two of these intervals. The client sends a frame in each
+ * half of an interval.
  */
 const HEARTBEAT_S = 30;
 

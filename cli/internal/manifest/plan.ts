@@ -55,8 +55,8 @@ export type Schema = {
 type PlanOptions = {
   readonly prune: boolean;
   /**
-   * Returns whether a referenced record exists although no list shows it, or is created by the server together with
-   * another record.
+   * Returns true for a referenced record that exists although no list shows it, and for one that the server creates
+   * together with another record.
    */
   isKnown(reference: Reference): boolean;
   /** Returns why the server would refuse a step. */

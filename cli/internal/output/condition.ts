@@ -1,4 +1,4 @@
-// Parses and tests one condition of --filter. A size or an age is compared as the table shows it, so `memory>8GiB` and
+// Parses and tests one condition of --filter. The user writes a size or an age as the table shows it: `memory>8GiB` and
 // `age>1h` work on values that are bytes and times.
 import { byteSizeOf, sizeText } from "../byte-size.ts";
 import { usageFailure } from "../failure.ts";

@@ -13,7 +13,7 @@ const EARLIER_NOTE = "Earlier events may exist; raise --limit to see them, or li
 export function list(): AnyCommand {
   const actor_help = "list only events of this user (UUID or username) or API key (UUID)";
   return auditList(
-    "List audit events, newest first; without a filter, json, yaml and other data formats list the oldest first",
+    "List audit events, newest first; unless a filter is given, data formats such as json list the oldest first",
     "--newest --action cn_approve --since 1h",
     actor_help,
   )

@@ -6,7 +6,7 @@ import type { Io } from "../../internal/io.ts";
 import { plainText } from "../../internal/plain-text.ts";
 import { withIo } from "../../internal/run.ts";
 
-/** Events of one request. The server verifies them in some seconds, so a long chain exceeds no time limit. */
+/** Number of events in one request. The server verifies them in a few seconds, well within the time limit. */
 const PART_EVENTS = 100_000;
 const PART_LIMIT_MS = 300_000;
 

@@ -26,7 +26,7 @@ const MEMORY: readonly Column<Part<"memory">>[] = [
 ];
 const DRIVES: readonly Column<Part<"drives">>[] = [
   ["DRIVE", ({ name }) => name],
-  // Sizes of drives are powers of ten.
+  // Vendors give the sizes of drives in units that are powers of ten.
   ["SIZE", ({ size_bytes }) => size_bytes === null ? null : `${Math.round(size_bytes / BYTES_PER_GB)} GB`],
   ["MODEL", ({ model }) => model],
   ["SERIAL", ({ serial_number }) => serial_number],

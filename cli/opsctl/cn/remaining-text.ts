@@ -11,7 +11,7 @@ const COLUMNS: readonly Column<RemainingInstance>[] = [
 ];
 
 /**
- * Returns what a drain or an evacuation has done; null if it ended before its result was known. An operation that left
+ * Returns the result of a drain or an evacuation; null if the operation ended without a result. An operation that left
  * instances on the node failed, but has a result. On older servers such an operation succeeded.
  */
 export function drainResult({ steps }: OperationView): DrainResult | null {

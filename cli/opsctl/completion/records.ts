@@ -15,7 +15,7 @@ type Named = { readonly id: string; readonly name: string };
 /** A named record with its parent's name. */
 type Child = Named & { readonly parent: string };
 
-/** Returns null if the argument does not name such a record. */
+/** Returns the candidates for an argument, or null if the argument does not name a record. */
 export function recordCandidates(io: Io, argument: string): Promise<Candidate[]> | null {
   switch (argument) {
     case "silo":

@@ -1,4 +1,4 @@
-// Defines what the verbs of settings share: paths, values as text, and a note about an override.
+// Contains the parts that the verbs of settings share: paths, values as text, and a note about an override.
 import type { SettingBody, SettingView } from "../../../src/contract/setting.ts";
 import type { Request } from "../../internal/api.ts";
 import { EXIT } from "../../internal/exit-code.ts";

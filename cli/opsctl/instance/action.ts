@@ -46,7 +46,7 @@ export function remove(): AnyCommand {
     { asks: true },
   )
     .argument(...INSTANCE_ARGUMENT)
-    .option("--force", "delete it in any state, without waiting for its node")
+    .option("--force", "delete the instance in any state, without waiting for its node")
     .option(...NO_WAIT_OPTION)
     .action(withIo(async (io, name, { force, yes, wait }) => {
       const instance = await findInstance(io, name);

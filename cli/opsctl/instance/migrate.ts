@@ -14,7 +14,7 @@ import { findInstance, INSTANCE_ARGUMENT, instancePath } from "./instance.ts";
 export function migrate(): AnyCommand {
   return command("migrate", "Move a running or stopped instance of any tenant to another node", "web1 --target node-7")
     .argument(...INSTANCE_ARGUMENT)
-    .option("--target <node>", "node to move to: host name or UUID; default: the best node")
+    .option("--target <node>", "node to move to: UUID, unique UUID prefix or hostname; by default the best node")
     .option(
       "--bandwidth <size>",
       "maximum number of bytes that the node sends per second, such as 64MiB",

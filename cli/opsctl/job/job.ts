@@ -90,7 +90,7 @@ async function collect(io: Io, query: Query, limit: number): Promise<Noted<Job>>
   return { rows, note: page_token === undefined ? null : "Older jobs exist; raise --limit to see them" };
 }
 
-/** Returns the status of a job. Marks a cancelled or expired job until the node has undone what it did for the job. */
+/** Returns the status of a job. Marks a cancelled or expired job until the node has undone the effects of the job. */
 function statusText({ status, tombstone }: Job): string {
   return tombstone ? `${status.status} (to be undone)` : status.status;
 }

@@ -1,6 +1,6 @@
 // Defines the sections of a support bundle. The sections about settings, nodes, operations and jobs keep only listed
-// members of each record. The section audit-head.json keeps only the head of the audit log. The other sections keep the
-// whole answer.
+// members of each record. The section audit-head.json keeps only the head of the audit chain. The other sections keep
+// the whole answer.
 import type { AuditPage } from "../../../src/contract/audit.ts";
 import type { CnView } from "../../../src/contract/cn.ts";
 import type { Page } from "../../../src/contract/common.ts";

@@ -46,7 +46,7 @@ export const USER: Kind<User> = {
   many: "users",
   argument: USER_ARGUMENT,
   sample: "alice",
-  summaries: { list: "List users", delete: "Delete a user without API keys; the user's sessions end at once" },
+  summaries: { list: "List users", delete: "Delete a user who has no API keys; the user's sessions end at once" },
   list_sample: "alice --tenant web",
   selectors: (made) =>
     made.argument("[text]", "only users with this text in the name or the UUID")

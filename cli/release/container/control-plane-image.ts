@@ -41,7 +41,7 @@ export async function controlPlaneImage(
   return [{ name: `${NAME}_${version}_${architecture}.oci.tar`, bytes: image.bytes }, ...manifests];
 }
 
-/** Returns the files of the package that a container needs: no units, no users of systemd, no settings. */
+/** Returns the files of the package that a container needs: no units, no sysusers file, no settings. */
 function filesOf({ files }: Package): Entry[] {
   const user = `berth:x:${USER_ID}:${USER_ID}:Berth control plane:/nonexistent:/bin/false\n`;
   return [

@@ -17,8 +17,8 @@ const BYTES_MAX = 256 * 1024 * 1024;
 const execute = promisify(execFile);
 
 /**
- * Downloads the packages and returns a layer for each. If that is impossible, for example
- * without apt or without the archive, calls `note` with the reason and returns null.
+ * Downloads the packages and returns a layer for each. If the download fails, for example without apt or without the
+ * archive, calls `note` with the reason and returns null.
  */
 export async function debianLayers(
   architecture: Architecture,

@@ -19,7 +19,7 @@ if [[ $(df --output=avail /dev/shm | tail -n 1) -gt $room_kib ]]; then
 else
   work=$(mktemp -d "$out/work.XXXXXX")
 fi
-# An interrupted build may have left mounts of this machine's devices, which must not be deleted.
+# After an interruption, this machine's devices may still be mounted below the folder. They must not be deleted.
 trap 'rm -rf --one-file-system "$work"' EXIT
 chmod 755 "$work"
 
@@ -53,7 +53,7 @@ release=$(ls "$root/lib/modules")
 cp "$root/boot/vmlinuz-$release" "$out/vmlinuz"
 chroot "$root" dpkg-query --show > "$out/packages.txt"
 
-# --- Remove what no node needs. Drivers of graphics, sound, media and radio are half of the modules.
+# --- Remove the files that no node needs. Drivers of graphics, sound, media and radio are half of the modules.
 modules=$root/lib/modules/$release
 rm -rf "$root"/boot/* "$modules/kernel/sound" "$modules"/kernel/drivers/{gpu,media,staging,iio,bluetooth,isdn,infiniband} \
   "$modules"/kernel/drivers/net/{wireless,can,wwan,hamradio,arcnet,fddi,usb} \
@@ -85,8 +85,9 @@ echo bridge > "$root/etc/modules-load.d/berth.conf"
 printf 'nameserver 127.0.0.1\n' > "$root/etc/resolv.conf"
 ln -sf /usr/lib/systemd/system/multi-user.target "$root/etc/systemd/system/default.target"
 chroot "$root" systemctl --quiet enable systemd-networkd berth-boot berth-storage berth-announce berth-agent ssh
-# Only berth-storage starts the storage of a node, and only storage with the node's mark. So all other services and
-# rules that start arrays are off. blk-availability is off because, at a restart, it would wait for mounted volumes.
+# Only berth-storage may start the storage of a node, and it starts only storage with the node's mark. So all other
+# services and rules that start arrays are off. blk-availability is off, because it would wait for mounted volumes at a
+# restart.
 chroot "$root" systemctl --quiet mask blk-availability.service lvm2-monitor.service mdmonitor.service apt-daily.timer apt-daily-upgrade.timer \
   e2scrub_reap.service systemd-firstboot.service mdmonitor-oneshot.timer mdcheck_start.timer mdcheck_continue.timer
 rm -f "$root"/lib/udev/rules.d/{64-md-raid-assembly,69-lvm}.rules

@@ -4,7 +4,7 @@
 set -u
 server_uuid=$(tr 'A-F' 'a-f' < /sys/class/dmi/id/product_uuid)
 mdadm --assemble --scan --config=partitions --no-degraded > /dev/null 2>&1 || true
-# An array that lacks a disk is started too: the node must come back after a disk failed.
+# An array that lacks a disk is started too, because the node must start after a disk has failed.
 mdadm --assemble --scan --config=partitions --run > /dev/null 2>&1 || true
 vgs --noheadings -o vg_tags zones 2> /dev/null | tr ', ' '\n\n' | grep -qx "berth-$server_uuid" || {
   echo "this machine has not been set up: no volume group has the mark of its UUID" >&2
@@ -23,7 +23,7 @@ mountpoint -q /var/lib/berth || mount --bind /zones/vm /var/lib/berth || exit 1
 [ -f /zones/ssh/ssh_host_ed25519_key ] || ssh-keygen -q -t ed25519 -N '' -f /zones/ssh/ssh_host_ed25519_key || exit 1
 cp -p /zones/ssh/ssh_host_ed25519_key /zones/ssh/ssh_host_ed25519_key.pub /run/berth/ || exit 1
 mkdir -p -m 700 /root/.ssh
-# The agent replaces both files, so a key that an operator removes disappears from both.
+# The agent later replaces the stored file and this copy, so a key that an operator removes disappears from both.
 if [ -f /zones/config/authorized_keys ]; then cp /zones/config/authorized_keys /root/.ssh/authorized_keys2; fi
 # The fingerprint is on the console, so that an operator can compare it before the first login.
 ssh-keygen -lf /zones/ssh/ssh_host_ed25519_key

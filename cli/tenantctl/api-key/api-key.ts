@@ -1,4 +1,4 @@
-// Defines what the verbs of the tenant's API keys share. A key has no name, so the verbs take its id.
+// Contains the parts that the verbs of the tenant's API keys share. A key has no name, so the verbs take its id.
 import type { TenantIo } from "../open-io.ts";
 import { needTenant } from "../scope.ts";
 

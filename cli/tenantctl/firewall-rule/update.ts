@@ -18,8 +18,8 @@ const ANY = "any";
 
 export function update(): AnyCommand {
   return command("update", "Change a firewall rule", "ssh --vpc web --source-cidr 192.0.2.0/24")
-    .argument("<firewall-rule>", "UUID or unique UUID prefix; with --vpc also a name")
-    .option(VPC_FLAGS, "VPC in which a name is looked up")
+    .argument("<firewall-rule>", "UUID, unique UUID prefix or name")
+    .option(VPC_FLAGS, "VPC in which a name is looked up; by default the only VPC of the project")
     .option(...NAME_OPTION)
     .option(...DESCRIPTION_OPTION)
     .option(...LABEL_OPTION)

@@ -47,7 +47,7 @@ export function upload(): AnyCommand {
     )
     .action(withIo(async (io, file, given) => {
       if ((given.brand === undefined) !== (given.arch === undefined)) {
-        throw usageFailure("--brand and --arch belong together");
+        throw usageFailure("pass both --brand and --arch, or neither");
       }
       const tenant = await io.tenant();
       if (tenant === undefined) throw usageFailure("pass --tenant or set TENANTCTL_TENANT");

@@ -19,7 +19,7 @@ export function openConsoleVerb(summary = "Open the serial console of an instanc
   return command("console", summary, "web1")
     .argument("<instance>", NAME_HELP)
     .option("--watch", "only watch: type nothing")
-    .option("--take-over", "type in place of the user who types now, whose console then only watches")
+    .option("--take-over", "type in place of the user who types now; the console of that user then only watches")
     .option("--reset", "press the reset button when the console is open, for example to reach the boot menu")
     .addHelpText("after", "\nPress Enter, then ~. to close the console.")
     .action(withIo(async (io, name, { watch, takeOver, reset }) => {

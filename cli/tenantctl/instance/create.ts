@@ -16,8 +16,6 @@ import { NO_WAIT_OPTION, operate, operationText, WAIT_OPTION } from "./operation
 import { LABEL_OPTION, parseLabels } from "../../internal/labels.ts";
 import { readUserData } from "./user-data.ts";
 
-const SUBNET_NAME_HELP = "UUID or unique UUID prefix; with --vpc also a name";
-
 export function create(): AnyCommand {
   return command(
     "create",
@@ -26,7 +24,7 @@ export function create(): AnyCommand {
   )
     .requiredOption("--name <name>", "1 to 63 bytes; unique in the project")
     .requiredOption("--image, --image-id <image>", `image of the boot disk: ${NAME_HELP}`)
-    .requiredOption("--subnet, --primary-subnet-id <subnet>", `subnet of the first NIC: ${SUBNET_NAME_HELP}`)
+    .requiredOption("--subnet, --primary-subnet-id <subnet>", `subnet of the first NIC: ${NAME_HELP}`)
     .requiredOption("--cpu <number>", "virtual CPUs", wholeNumber(0))
     .requiredOption(
       "--memory, --memory-bytes <size>",
@@ -36,7 +34,7 @@ export function create(): AnyCommand {
     .option("--description <text>", "free-form description")
     .option(
       "--ssh-key, --ssh-key-id <ssh-key>",
-      "SSH key that may log in: UUID, or the name of your own key; may be repeated",
+      "SSH key for access to the instance: UUID, or the name of your own key; may be repeated",
       each,
     )
     .option(
@@ -45,7 +43,7 @@ export function create(): AnyCommand {
       bytesOf("--disk"),
     )
     .option("--nic <subnet>", "additional NIC: SUBNET or SUBNET:NAME; may be repeated", each)
-    .option(VPC_FLAGS, "VPC in which subnets are looked up by name")
+    .option(VPC_FLAGS, "VPC in which subnets are looked up by name; by default the only VPC of the project")
     .option("--mac <mac>", "MAC address of the first NIC")
     .option("--user-data-file <file>", "user data for cloud-init; - for standard input")
     .option(...LABEL_OPTION)

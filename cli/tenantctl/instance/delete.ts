@@ -17,7 +17,7 @@ export function remove(): AnyCommand {
     { asks: true },
   )
     .argument("<instance>", NAME_HELP)
-    .option("--force", "for operators: delete it in any state, without waiting for its node")
+    .option("--force", "for operators: delete the instance in any state, without waiting for its node")
     .option(...WAIT_OPTION)
     .option(...NO_WAIT_OPTION)
     .action(withIo(async (io, name, { force, wait, yes }) => {

@@ -31,7 +31,7 @@ const COLUMNS: readonly Column<Interval>[] = [
   ["SENT", (interval) => speedText(rate(interval, "network_sent_bytes"))],
 ];
 
-/** Prints processor time per second as a part of one vCPU. */
+/** Formats processor time per second as a percentage of one vCPU. */
 function percentText(per_second: number | null): string | null {
   return per_second === null ? null : `${Math.round(per_second * 100)} %`;
 }

@@ -37,7 +37,7 @@ function problemsIn({ list, values }: Entry, is_new: boolean, given: Given): str
   }
 }
 
-/** The kinds of targets that a route can have. The server refuses the last kind of the API. */
+/** The kinds of targets that a route can have. The server refuses the API's kind `floating_ip`. */
 const TARGET_KINDS = ROUTE_TARGET_KINDS.filter((kind) => kind !== "floating_ip");
 /** The field of a target that names its record, by the target's kind. Other kinds have no field. */
 const TARGET_FIELDS: Readonly<Record<string, string>> = { nat_gateway: "nat_gateway" };

@@ -22,7 +22,7 @@ import { type Project, REQUESTS_AT_A_TIME } from "./project.ts";
 /** The server's name of the first route table of a VPC. */
 export const MAIN_TABLE = "main";
 const DEFAULT_FAMILY = "v4";
-/** Values that a PATCH sends for fields that the manifest sets to null. Other fields are sent as null. */
+/** Values that a PATCH sends for fields that the manifest sets to null. For fields not listed here, it sends null. */
 const UNSET: Readonly<Record<string, unknown>> = { description: "" };
 
 type Ids = {

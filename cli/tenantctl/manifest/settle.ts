@@ -1,6 +1,6 @@
 // Waits until the operations of a manifest's instances have ended. An interrupted `apply` leaves such operations: the
-// server continues with them. Until their end it refuses changes and deletions, and a failed creation deletes its
-// instance.
+// server continues with them. Until an operation ends, the server refuses to change or delete its instance. A failed
+// creation deletes its instance.
 import { INSTANCE_CREATE_WAIT_S } from "../../../src/contract/limits.ts";
 import type { OperationSummary } from "../../../src/contract/operation.ts";
 import { pause } from "../../internal/api.ts";

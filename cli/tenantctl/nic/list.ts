@@ -14,8 +14,8 @@ export function list(): AnyCommand {
     "--instance web1",
   )
     .option(...INSTANCE_OPTION)
-    .option("--subnet <subnet>", "subnet: UUID or unique UUID prefix; with --vpc also a name")
-    .option(VPC_FLAGS, "VPC in which a subnet is looked up by name")
+    .option("--subnet <subnet>", "subnet: UUID, unique UUID prefix or name")
+    .option(VPC_FLAGS, "VPC in which a subnet is looked up by name; by default the only VPC of the project")
     .option("--ip <address>", "only the NIC with this address")
     .option(...LABEL_FILTER_OPTION)
     .action(withIo(async (io, { instance, subnet, vpc, ip, label }) => {

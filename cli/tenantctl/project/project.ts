@@ -1,4 +1,4 @@
-// Defines what the verbs of projects share.
+// Contains the parts that the verbs of projects share.
 import type { Project } from "../../../src/contract/tenancy.ts";
 import { labelLines } from "../../internal/labels.ts";
 import { blockText } from "../../internal/table.ts";

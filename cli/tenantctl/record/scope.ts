@@ -22,6 +22,7 @@ export const VPC_OPTION = [
 export const INSTANCE_FLAGS = "--instance <instance>";
 export const INSTANCE_OPTION = [INSTANCE_FLAGS, "instance: UUID, unique UUID prefix or name"] as const;
 export const NAME_HELP = "UUID, unique UUID prefix or name";
+const OF_ROUTE_TABLE_HELP = "VPC in which a route table is looked up by name; by default the only VPC of the project";
 const VPCS = { path: "/v1/vpcs", singular: "VPC", plural: "VPCs" };
 const ROUTE_TABLES = {
   path: "/v1/route-tables",
@@ -43,8 +44,8 @@ export function addParentOptions(made: AnyCommand, { parent }: KindScope): AnyCo
       return made.option(...VPC_OPTION);
     case "route-table":
       return made
-        .option(ROUTE_TABLE_FLAGS, "route table: UUID or unique UUID prefix; with --vpc also a name")
-        .option(VPC_FLAGS, "VPC in which a route table is looked up by name");
+        .option(ROUTE_TABLE_FLAGS, "route table: UUID, unique UUID prefix or name")
+        .option(VPC_FLAGS, OF_ROUTE_TABLE_HELP);
     case "instance":
       return made.requiredOption(...INSTANCE_OPTION);
   }
@@ -76,13 +77,13 @@ export function addNameArgument(made: AnyCommand, { noun, parent }: KindScope): 
       return made.argument(`<${noun}>`, NAME_HELP);
     case "vpc":
       return made
-        .argument(`<${noun}>`, "UUID or unique UUID prefix; with --vpc also a name")
-        .option(VPC_FLAGS, "VPC in which a name is looked up");
+        .argument(`<${noun}>`, NAME_HELP)
+        .option(VPC_FLAGS, "VPC in which a name is looked up; by default the only VPC of the project");
     case "route-table":
       return made
         .argument(`<${noun}>`, "UUID or unique UUID prefix; with --route-table also a name")
         .option(ROUTE_TABLE_FLAGS, "route table in which a name is looked up")
-        .option(VPC_FLAGS, "VPC in which a route table is looked up by name");
+        .option(VPC_FLAGS, OF_ROUTE_TABLE_HELP);
     case "instance":
       return made
         .argument(`<${noun}>`, "UUID or unique UUID prefix; with --instance also a name")

@@ -13,8 +13,8 @@ export function create(): AnyCommand {
     "Create a route; pass exactly one target",
     "--vpc web --route-table main --name default --destination 0.0.0.0/0 --target-nat-gateway out",
   )
-    .option(ROUTE_TABLE_FLAGS, "route table: UUID or unique UUID prefix; with --vpc also a name")
-    .option(VPC_FLAGS, "VPC in which names are looked up")
+    .option(ROUTE_TABLE_FLAGS, "route table: UUID, unique UUID prefix or name")
+    .option(VPC_FLAGS, "VPC in which names are looked up; by default the only VPC of the project")
     .requiredOption("--name <name>", "1 to 63 bytes")
     .option("--description <text>", "free-form description")
     .requiredOption("--destination <cidr>", "destination network")

@@ -1,4 +1,4 @@
-// Defines what the verbs of SSH keys share. Keys belong to the calling user, so requests have no selector.
+// Contains the parts that the verbs of SSH keys share. Keys belong to the calling user, so requests have no selector.
 import type { SshKey } from "../../../src/contract/ssh-key.ts";
 import { labelLines } from "../../internal/labels.ts";
 import { blockText } from "../../internal/table.ts";

@@ -8,9 +8,9 @@ import { SUBNET } from "./subnet.ts";
 
 export function setRouteTable(): AnyCommand {
   return command("set-route-table", "Set the route table of a subnet", "front --vpc web --route-table public")
-    .argument("<subnet>", "UUID or unique UUID prefix; with --vpc also a name")
+    .argument("<subnet>", "UUID, unique UUID prefix or name")
     .requiredOption(ROUTE_TABLE_FLAGS, "route table: UUID, unique UUID prefix or name")
-    .option(VPC_FLAGS, "VPC in which names are looked up")
+    .option(VPC_FLAGS, "VPC in which names are looked up; by default the only VPC of the project")
     .action(withIo(async (io, name, { routeTable, vpc }) => {
       const id = await resolveRecord(io, SUBNET, { name, vpc });
       const path = `${SUBNET.path}/${id}`;

@@ -15,7 +15,7 @@ const COLUMNS: readonly Column<BootRecordShown>[] = [
   ["RESCUE", (record) => record.rescue ? "on" : "off"],
 ];
 
-/** Shown only if the booter has no boot file for a listed machine. */
+/** The table has this column only if the booter has no boot file for one of the listed machines. */
 const BOOT_FILE_COLUMN: Column<BootRecordShown> = [
   "BOOT_FILE",
   ({ client }) => client?.has_boot_file === false ? bootFileText(client) : null,

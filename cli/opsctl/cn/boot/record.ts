@@ -1,4 +1,4 @@
-// Defines what the verbs of boot records share: the MAC argument, actions on a record, and the text of a record.
+// Contains the parts that the verbs of boot records share: the MAC argument, actions on a record, the text of a record.
 import type { BootRecord, BootRecordShown } from "../../../../src/contract/boot.ts";
 import { canonicalMac } from "../../../../src/lib/net/mac.ts";
 import { usageFailure } from "../../../internal/failure.ts";

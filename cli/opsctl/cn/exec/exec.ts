@@ -22,7 +22,7 @@ export function exec(): AnyCommand {
     "Run a command on nodes over ssh; exit code 1 if it fails on any node",
     "--nodes cn-17,cn-18 -- uptime",
   )
-    .argument("[command...]", "command for the node's shell, or the arguments of --script; put -- before it")
+    .argument("[command...]", "command for the node's shell, or the arguments of --script; put -- in front")
     .option("--nodes <nodes>", "nodes, separated by commas; may be repeated; by default every approved node", each)
     .option("--script <file>", "copy this file to each node and run it there")
     .option("--jobs <number>", "number of nodes at a time", wholeNumber(1), JOBS_DEFAULT)

@@ -2,7 +2,7 @@
 
 export type Lines = { take(piece: Uint8Array): void; end(): void };
 
-/** The longest line. It limits the memory for output without line breaks. */
+/** The longest line. A longer line is split, because output without line breaks must not fill the memory. */
 const LINE_CHARS_MAX = 65_536;
 
 export function lines(emit: (line: string) => void): Lines {

@@ -11,7 +11,7 @@ export function set(): AnyCommand {
   )
     .argument("<node>", "UUID, unique UUID prefix or hostname")
     .addOption(oneOf("--enabled <boolean>", "whether the node keeps a reservoir", ["true", "false"]))
-    .option("--percent <share>", "share of physical memory, as 50% or 0.5", fractionOf)
+    .option("--percent <share>", "share of physical memory, such as 50% or 0.5", fractionOf)
     .action(withIo(async (io, name, { enabled, percent }) => {
       await sendOverride(io, name, {
         reservoir_enabled: enabled === undefined ? null : enabled === "true",

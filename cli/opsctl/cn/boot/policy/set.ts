@@ -12,7 +12,7 @@ export function set(): AnyCommand {
     .addOption(oneOf("--auto-enroll <boolean>", "whether machines may enrol without authorization", ["true", "false"]))
     .option(
       "--enrollment-kernel-arg <argument>",
-      'extra kernel argument of enrolments, replacing the whole list; may be repeated; "" clears the list',
+      'extra kernel argument of enrolments; may be repeated; replaces the whole list; "" clears the list',
       each,
     )
     .action(withIo(async (io, { enrollmentPi, autoEnroll, enrollmentKernelArg }) => {
