@@ -73,7 +73,9 @@ function Shell() {
       <a class="skip" href="#main">Skip to the content</a>
       <Navigation rows={shown} />
       {link.value === "lost" && (
-        <p class="lost" role="status">The server does not answer. What is shown may be old; the console tries again.</p>
+        <p class="lost" role="status">
+          The server does not answer. The shown data may be old; the console tries again.
+        </p>
       )}
       <main id="main" class={link.value === "lost" ? "stale" : undefined}>
         <div class="page" key={path.value}>{at === null ? <NotFound /> : at.view()}</div>

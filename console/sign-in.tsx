@@ -32,7 +32,7 @@ export function SignInAgain() {
       {isEnded && (
         <>
           <h2 id="again">The session has ended</h2>
-          <p class="notice">Sign in as {me.value?.username} to continue. The page below keeps what you typed.</p>
+          <p class="notice">Sign in as {me.value?.username} to continue. The page below keeps your input.</p>
           <SignIn />
         </>
       )}
@@ -47,7 +47,7 @@ export function OtherUser() {
       <Heading title="Another user has signed in" />
       <p class="notice" role="alert">
         This browser is now signed in as{" "}
-        {me.value?.username}. The page of the earlier user is closed. What was typed there and not sent is lost.
+        {me.value?.username}. The page of the earlier user is closed. Input that was not sent is lost.
       </p>
       <p>
         <a href={`${BASE}/`}>Continue as {me.value?.username}</a>

@@ -18,7 +18,7 @@ export function Start() {
   return (
     <>
       <Heading title="Berth" />
-      <p>{me.value?.username} belongs to no tenant and has no capability. Ask an operator for one.</p>
+      <p>{me.value?.username} belongs to no tenant and has no capability. Ask an operator for access.</p>
     </>
   );
 }

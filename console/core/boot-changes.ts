@@ -1,4 +1,4 @@
-// Says what a new boot policy or roster changes, so that an operator can confirm the changes.
+// Describes the changes of a new boot policy or roster, so that an operator can confirm them.
 import type { BootPolicy, Roster } from "../../src/contract/boot.ts";
 import { counted } from "./text.ts";
 

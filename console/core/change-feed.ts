@@ -12,7 +12,7 @@ export type Changes = {
 /** How the page learns about changes. "polling": the server has no feed, or the key may not read it. */
 export type Link = "live" | "polling" | "lost" | "paused";
 
-/** Seconds for which the server holds a poll. The next poll checks the caller's rights again. */
+/** The longest time in seconds until the server answers a poll. The next poll checks the caller's rights again. */
 const WAIT_S = 20;
 /** The pause between two polls in milliseconds, so that a burst of changes becomes one read. */
 export const REST_MS = 200;

@@ -49,7 +49,7 @@ export function labelAction({ path, argv, flags = {}, labels: old = {}, name, re
   };
 }
 
-/** Returns only what the user changed, so that changes of other users in the meantime stay. */
+/** Returns only the labels that the user changed, so that changes of other users in the meantime stay. */
 function changesOf(old: Labels, wanted: Labels): { readonly set: Labels; readonly removed: readonly string[] } {
   const isOld = ([key, value]: readonly [string, string]) => Object.hasOwn(old, key) && old[key] === value;
   return {

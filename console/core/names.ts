@@ -1,4 +1,4 @@
-// Finds the names and the pages of objects that the server's answers give only by their ids.
+// Finds the names and the pages of objects of which the server's answers contain only the ids.
 import type { SearchHit } from "../../src/contract/search.ts";
 import { get } from "./client.ts";
 import { pathOf } from "./search.ts";

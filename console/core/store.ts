@@ -122,7 +122,7 @@ export function createStore(now: () => number = Date.now) {
       return () => {
         clearTimeout(rest);
         entry.readers--;
-        // Waits, because another component may hold the entry in the same render of the page.
+        // Releases the entry later, because another component may take a hold in the same render of the page.
         setTimeout(() => release(entry), 0);
       };
     };
@@ -158,7 +158,7 @@ export function createStore(now: () => number = Date.now) {
     }
   }
 
-  /** Drops everything: another user has signed in. */
+  /** Drops all data, when a user signs in or out. */
   function clear(): void {
     for (const entry of entries.values()) {
       entry.running?.abort();

@@ -62,8 +62,8 @@ export function counted(count: number, noun: string): string {
 }
 
 /**
- * Says in which states an action is possible: "The node is pending; this is possible only while it is approved or
- * disabled".
+ * Returns a sentence with the states in which an action is possible: "The node is pending; this is possible only while
+ * it is approved or disabled".
  */
 export function onlyWhile(noun: string, state: string, possible: readonly string[]): string {
   return `The ${noun} is ${words(state)}; this is possible only while it is ${possible.map(words).join(" or ")}`;

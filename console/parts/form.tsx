@@ -21,7 +21,7 @@ type Props = {
   readonly cli: (values: Values) => string;
   readonly send: (values: Values, key: string) => Promise<Done | void>;
   readonly done: (done: Done) => void;
-  /** The request only reads. If the user has left the form, its result is of no interest. */
+  /** The request only reads. Its result is not shown if the user has left the form. */
   readonly onlyReads?: boolean;
   /** Returns whether the user has left the form since it was sent. Default: whether another page is shown. */
   readonly hasLeft?: () => boolean;
