@@ -1,4 +1,5 @@
-// Tests in the kernel that a NAT gateway stops by itself at the end of its lease, so that two nodes never run it.
+// Tests in the kernel that a NAT gateway stops by itself at the end of its lease, so that two nodes never run it at
+// the same time.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { KernelNetwork } from "../../nodeagent/network/kernel.ts";
 import { lacking } from "../support/optional-programs.ts";

@@ -168,7 +168,7 @@ describe.skipIf(missing !== null)("a guest", () => {
     expect(await ask(a2.mac), "with the id of another guest").toEqual(lease);
   });
 
-  test("the kernel of a guest takes its IPv6 route and MTU from router advertisements, but no address", async () => {
+  test("takes its IPv6 route and MTU from router advertisements, but no address", async () => {
     const inside = (...words: readonly string[]) => site.run(["ip", "-n", "vm-a2", "-6", ...words]);
     await site.inMachine("a2", "sysctl", "-qw", "net.ipv6.conf.eth0.accept_ra=1", "net.ipv6.conf.eth0.forwarding=0");
     await inside("route", "del", "default");

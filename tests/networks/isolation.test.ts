@@ -191,7 +191,7 @@ describe.skipIf(missing !== null)("a tenant's machine", () => {
     expect(await arrived("a4", flood), "without limits").toBeGreaterThan(rounds * sent / 2);
   });
 
-  test("a host on the underlay that is not a node cannot send into a VPC", async () => {
+  test("gets no packet from a host on the underlay that is not a node", async () => {
     await site.run(["ip", "-n", "fabric", "addr", "replace", "192.0.2.66/24", "dev", "br0"]);
     const attack = async () => {
       const program = foreignVxlan({

@@ -18,7 +18,7 @@ import { type NetworkSite, openNetworkSite } from "./site.ts";
 
 const missing = lacking("ip", "nft", "unshare", "nsenter", "conntrack", "arping", "python3", "ping", "nc");
 
-/** VPC A has machines on two nodes and a NAT gateway on the third; VPC B has equal addresses and no gateway. */
+/** VPC A has machines on two nodes and its NAT gateways on the third. VPC B has equal addresses and no gateway. */
 const A: TestVpc = {
   vni: 4_096,
   machines: [
