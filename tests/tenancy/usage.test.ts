@@ -111,7 +111,7 @@ test.each([1, 2])("the usage of random lifecycles over days equals their integra
   expect(open.rowCount).toBe(0);
 }, 240_000);
 
-test("the spans of a resource have no gap and no overlap while it changes", async () => {
+test("the spans of an instance do not overlap, and a span has vCPUs only while the instance runs or stops", async () => {
   const { id } = await a.stopped({ cpu: 2 });
   await a.act(id, "start", "start");
   await a.destroy(id);
