@@ -63,8 +63,8 @@ export async function check(options: CheckOptions): Promise<Finding[]> {
 }
 
 /**
- * Checks the programs for ARM64 and Secure Boot. A shim starts nothing without its second program, or if this program
- * has no section .sbat.
+ * Checks the programs for ARM64 and Secure Boot. A shim starts nothing if its second program is missing or has no
+ * section .sbat.
  */
 export function optionalPrograms(folder: string, files: Files): Finding[] {
   const arm64 = files.program(ARM64_PROGRAM) === null ? [] : [ok(`${ARM64_PROGRAM}: found; ARM64 machines can boot`)];

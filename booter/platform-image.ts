@@ -63,7 +63,7 @@ function manifestOf(document: Uint8Array, wanted: string) {
     if (kind !== "linux") throw new Error("kind must be linux");
     const architecture = ARCHITECTURES.find((each) => each === named);
     if (architecture === undefined) throw new Error(`architecture must be one of ${ARCHITECTURES.join(", ")}`);
-    if (stamp !== wanted) throw new Error(`is the manifest of the image ${String(stamp).slice(0, 64)}`);
+    if (stamp !== wanted) throw new Error(`belongs to the image ${String(stamp).slice(0, 64)}, not to ${wanted}`);
     if (
       !Array.isArray(command_line) || command_line.length > COMMAND_LINE_MAX ||
       !command_line.every((word) => typeof word === "string" && isKernelArgument(word))

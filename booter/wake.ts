@@ -23,8 +23,8 @@ export function wakePacket(mac: string): Uint8Array {
 type Segment = BooterConfig["segment"][number];
 
 /**
- * Sends the packets of the machines to each network, from the booter's own address there. Throws if a packet was not
- * sent.
+ * Sends the packets of the machines to each network, from the booter's own address on that network. Throws if a packet
+ * was not sent.
  */
 export async function wake(macs: readonly string[], segments: readonly Segment[], port = WAKE_PORT): Promise<void> {
   for (const segment of segments) {

@@ -59,8 +59,8 @@ export async function readNodeLoad(db: Db, server_uuid: string): Promise<NodeLoa
 }
 
 /**
- * Returns the load of all nodes by hour. Computes the current hour, and the hours that the load summaries have not
- * stored (migrations/functions/load_fleet.sql).
+ * Returns the load of all nodes by hour. Computes the current hour, and each earlier hour that cn_load_fleet does not
+ * have yet (migrations/functions/load_fleet.sql).
  */
 export async function readFleetLoad(db: Db): Promise<FleetLoad> {
   const { rows } = await sql<FleetLoad["hours"][number]>`
@@ -87,8 +87,8 @@ const COUNTED = sql`lateral (
 const MEAN = sql`round((counted.weighted / nullif(counted.total, 0))::numeric, 4)::float8`;
 
 /**
- * Returns SQL for a sum. Reports of nodes and quotas have no upper limit, so a sum may be too large for a JavaScript
- * number. It then becomes the greatest exact JavaScript number.
+ * Returns SQL for a sum. The values in quotas and in nodes' reports have no upper limit, so their sum may be too large
+ * for an exact JavaScript number. Such a sum becomes the greatest exact JavaScript number.
  */
 function exactSum(amount: string, unit = 1): string {
   return `least(coalesce(sum(${amount}), 0) * ${unit}, ${Number.MAX_SAFE_INTEGER})::bigint`;

@@ -67,8 +67,8 @@ export function announceKnown(s: CnState, m: Msg<"announce">, now: Date): Out<Cn
 /**
  * Ends a setup run whose machine has started again from another booter. The restart stopped the setup script, and the
  * booter that sent the script may never return. So no other report would end the run before its deadline. The run's
- * epoch becomes invalid too, so later reports of the first booter are refused. The machine has logged in
- * to the broker with the MAC of one of its known network ports. Without this proof, anybody who knows a UUID could end
+ * epoch becomes invalid too, so later reports of the first booter are refused. The run ends only if the machine has
+ * logged in to the broker with the MAC of one of its known network ports. Otherwise anybody who knows a UUID could end
  * a run.
  */
 export function announceDuringSetup(s: On<"setting_up">, m: Msg<"announce">, now: Date): Out<CnState> {
@@ -135,9 +135,9 @@ function described(m: Msg<"announce">) {
 }
 
 /**
- * Returns whether another machine uses the node's UUID. This is so if the machine logged in to the broker with an
- * unknown MAC, or if its announce lists ports but no known port. A machine can forge its inventory, but not its login,
- * which the booter verified.
+ * Returns whether the announce comes from another machine with the node's UUID. This is true if the machine logged in
+ * to the broker with an unknown MAC, or if its announce lists ports but no known port. It is false while no port of the
+ * node is known. A machine can forge its inventory, but not its login, which the booter verified.
  */
 function isStranger(s: CnState, m: Msg<"announce">): boolean {
   // A port that a booter announced remains known, even if the agent does not report the port.

@@ -49,8 +49,8 @@ export type CnMessage =
     readonly operation_id: string;
   }
   /**
-   * The node authenticated with its key for the first time. So the node has the key, and its sealed copy can be
-   * deleted.
+   * The node authenticated with its key for the first time. So the node has the key, and the sealed copy of the key can
+   * be deleted.
    */
   | { readonly type: "key_used"; readonly key_id: string }
   /** The owner of the node's key deletes the key; this message is applied in the same commit. */
@@ -186,7 +186,7 @@ export type LabelDrainParams = {
  */
 export const CN_UPGRADE_LABEL = { saga: "cn-upgrade-label", begun: "begin", upgrade: "upgrade_nodes" } as const;
 
-/** A boot record of the node, and the platform image that it had before. */
+/** A boot record of the node, and the platform image that the record had before the upgrade. */
 export type UpgradedRecord = { readonly mac: string; readonly assigned_pi: string };
 
 /** The image of an upgrade, and whether jobs or an operator restart the machines. */

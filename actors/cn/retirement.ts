@@ -57,7 +57,7 @@ export function forgetKey(s: On<"pending"> | On<"disabled">, { key_id }: Msg<"ke
 }
 
 /**
- * Resets the record to the state awaiting_setup, as after the machine's first announcement; the machine keeps running
+ * Resets the record to the state awaiting_setup, as after the machine's first announcement. The machine keeps running
  * until its next boot. Identity, hardware, root password hash and operators' settings stay. The node's boot records
  * permit enrolment again.
  */

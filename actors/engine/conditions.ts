@@ -1,11 +1,11 @@
-// The conditions of a commit. This file declares the name, the arguments and the meaning of each condition. A SQL
-// function implements it: guard_<name> for a guard, effect_<name> for an effect. The commit call checks all conditions
-// of a choice before it applies any effect. So a decision may rely on its conditions, even if rows have changed since
-// they were loaded.
+// The conditions of a commit. This file declares the name, the arguments and the meaning of each guard and each effect.
+// A SQL function implements it: guard_<name> for a guard, effect_<name> for an effect. The commit call checks all
+// conditions of a choice before it applies any effect. So a decision may rely on its conditions, even if rows have
+// changed since they were loaded.
 import type { Fault } from "../../src/contract/fault.ts";
 import type { Json } from "./types.ts";
 
-/** A named condition. `text` describes the check or the effect. `Args` is the type of the arguments. */
+/** A guard or an effect. `text` describes it. `Args` is the type of its arguments. */
 type Definition<Args> = { readonly text: string; readonly args?: (args: Args) => void };
 
 function define<Args>(text: string): Definition<Args> {
@@ -35,7 +35,7 @@ export const GUARDS = {
   no_active_cn: define<Node>("the node is neither approved nor being set up"),
   cn_is_not_draining: define<Node>("no drain or evacuation of the node is running"),
   cn_is_not_upgrading: define<Node & { readonly operation_id: Uuid }>(
-    "no drain, evacuation or upgrade of the node is running, and no operation with the given id exists",
+    "no drain, evacuation or upgrade of the node is running or being rolled back, and no operation has the given id",
   ),
   operation_runs: define<{ readonly id: Uuid }>("the operation is running"),
   cn_is_approved: define<Node>("the node is approved"),
@@ -56,7 +56,7 @@ export const GUARDS = {
   ),
   // Enrolment and booting
   claims_are_counted: define<{ readonly source_bucket: string } & ClaimSlots>(
-    "locks the budgets of claims and creates missing ones; always holds",
+    "locks the budgets of claims, and creates a budget that is missing; always holds",
   ),
   unproven_are_counted: define<{ readonly max: number }>(
     "locks the budget of unproven nodes, and creates it if it is missing; always holds",
@@ -95,7 +95,9 @@ export const GUARDS = {
   instance_stays: define<{ readonly instance_id: Uuid }>("no migration of the instance is in flight"),
   disk_is_at_rest: define<{ readonly disk_id: Uuid }>("no resize of the disk is in flight"),
   // Networks
-  vni_is_free: define<{ readonly vni: number }>("no VPC has the VNI, and no node can still have a deleted VPC with it"),
+  vni_is_free: define<{ readonly vni: number }>(
+    "no VPC has the VNI, and no node can still have a deleted VPC with this VNI",
+  ),
   firewall_rules_are: define<{ readonly vpc_id: Uuid; readonly tag: string }>(
     "the firewall rules of the VPC still have this tag",
   ),
@@ -180,7 +182,10 @@ export type EffectArgs<N extends EffectName> = ArgsOf<(typeof EFFECTS)[N]>;
 /** A range of offsets of a pool, from `low` to `high`, both included. */
 export type Offsets = { readonly low: number; readonly high: number };
 
-/** A condition of a decision. If the condition does not hold, the choice is refused with the fault. */
+/**
+ * A condition of a decision. If a guard, a take or an allocate does not hold, the choice is refused with its fault. The
+ * other conditions always hold.
+ */
 export type Condition =
   /** Holds if the guard returns true. */
   | { readonly part: "guard"; readonly name: string; readonly args: Json; readonly fault: Fault }

@@ -23,8 +23,8 @@ export type DraftContext = {
   readonly behavior: (kind: string) => AnyBehavior;
   readonly actors: ReadonlyMap<string, LoadedActor>;
   /**
-   * Whether an earlier attempt failed or lost a race. If so, actors with new ids are loaded too, and no decision joins
-   * (see Tell).
+   * Whether an earlier attempt failed or lost a race. If so, actors with new ids are loaded too, and no receiver's
+   * decision joins the commit (see Tell).
    */
   readonly isRetry: boolean;
   /** The new incarnation of each absent actor. All choices of a unit use the same one. */

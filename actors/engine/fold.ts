@@ -1,7 +1,8 @@
-// Folding applies an actor's queued messages in order to a state that was loaded once. Messages without conditions
-// share one unit; a message whose decision has conditions, alternatives or other actors gets a unit of its own. The
-// units of an actor are a chain in one commit call: each begins at the version that the unit before it writes. If that
-// unit is not written, the rest of the chain ends as a lost race, and its messages are applied again.
+// Folding applies an actor's queued messages in order to a state that was loaded once. Messages whose decisions cannot
+// fail share one unit. A message gets a unit of its own if its decision has a condition other than a lock, an
+// alternative, another actor, or a tell that may join the commit. The units of an actor are a chain in one commit call:
+// each begins at the version that the unit before it writes. If that unit is not written, the rest of the chain ends as
+// a lost race, and its messages are applied again.
 import { apply, closeDraft, type Draft, type DraftContext, newDraft, workingState } from "./draft.ts";
 import type { Choice, LoadedActor, Unit, UnitActor } from "./store.ts";
 import type { ActorRef, ActorState, AnyBehavior, Envelope, Out, Part } from "./types.ts";
@@ -98,8 +99,8 @@ function joins(part: Part<ActorState>): boolean {
 }
 
 /**
- * Parts that cannot fail. Messages whose decisions have only these parts share a unit. The unit holds the locks of all
- * these decisions.
+ * Parts that cannot fail. Messages whose decisions have only these parts share a unit, unless a tell may join the
+ * commit. The unit holds the locks of all these decisions.
  */
 const PLAIN_PARTS: ReadonlySet<string> = new Set(["audit", "child", "tell", "reply", "lock"]);
 

@@ -37,12 +37,12 @@ export type UnitActor = {
   /**
    * The id of the message that writes this version, if an earlier unit of the same call writes it; absent for a loaded
    * version. If the earlier unit is not written, another writer may create the same version. So the commit checks that
-   * this message wrote it.
+   * this message wrote the version.
    */
   readonly written_by?: string;
   /**
-   * The id was created for this unit. The commit does not look for a row with this id, because the insert fails if one
-   * exists.
+   * The id was created for this unit. The commit does not look for a row with this id, because the insert fails if such
+   * a row exists.
    */
   readonly is_new?: true;
 };
@@ -75,8 +75,8 @@ export type RowWrite = {
   readonly ref: ActorRef;
   readonly row: Readonly<Record<string, Json>>;
   /**
-   * The whole row after an update. If a constraint refuses the update, its columns fill the placeholders in the error
-   * message. The commit does not send it.
+   * The whole row after an update. If a constraint refuses the update, the columns of this row fill the placeholders in
+   * the error message. The commit call does not contain this row.
    */
   readonly whole?: Readonly<Record<string, Json>>;
 };
@@ -118,7 +118,7 @@ export type UnitResult =
   | { readonly status: "done"; readonly choice: number; readonly replies: readonly ReplyRow[] | null }
   /** Another writer was first. The messages must be applied again after a new load. */
   | { readonly status: "conflict" }
-  /** Some of its messages had already committed. The unit wrote nothing. */
+  /** Some of the unit's messages had already committed. The unit wrote nothing. */
   | { readonly status: "known"; readonly replies: readonly ReplyRow[] };
 
 /** A commit call that failed as a whole. */
@@ -141,7 +141,7 @@ export class CommitError extends Error {
   readonly silent: boolean;
 }
 
-/** One load and its commit. */
+/** Loads actors, and commits the units that were computed from them. */
 export interface StoreSession {
   load(refs: readonly ActorRef[]): Promise<Loaded>;
   /** Returns the results in the order of the units. Throws CommitError. */
@@ -158,7 +158,7 @@ export interface Store extends StoreSession {
    * starve.
    */
   exclusive<T>(ref: ActorRef, run: (session: StoreSession) => Promise<T>): Promise<T>;
-  /** Lists the actors of this kind whose wake_at has passed, oldest first. */
+  /** Lists the actors of this kind whose wake_at has passed, the earliest wake_at first. */
   due(kind: string, limit: number): Promise<readonly ActorRef[]>;
   /** Lists undelivered tells, oldest first. */
   outbox(limit: number): Promise<readonly OutboxRow[]>;

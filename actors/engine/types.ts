@@ -54,7 +54,7 @@ export type AuditNote = {
   readonly payload: Json;
 };
 
-/** A write to rows that belong to this actor but are not actors themselves (keys, dependent tables). */
+/** A write to rows that belong to this actor but are not actors themselves, for example the disks of an instance. */
 export type ChildWrite =
   | { readonly part: "child"; readonly op: "insert"; readonly table: string; readonly row: Json }
   | {
@@ -73,8 +73,8 @@ export type Tell = {
   readonly message: Message;
   /**
    * True if the receiver's decision may join the commit. The decision joins if the receiver neither refuses nor throws
-   * an error, if the decision has no conditions, and if this is the first attempt to commit. Otherwise the message is
-   * delivered after the commit. So a busy receiver delays the sender's commit by one attempt at most.
+   * an error, if no condition of the decision can refuse it, and if this is the first attempt to commit. Otherwise the
+   * message is delivered after the commit. So a busy receiver delays the sender's commit by one attempt at most.
    */
   readonly joins?: boolean;
 };
@@ -85,8 +85,8 @@ export type With = {
   readonly to: ActorRef;
   readonly message: Message;
   /**
-   * True if the actor's id was created for this message, so that it has no row yet. The engine does not load this
-   * actor.
+   * True if the actor's id was created for this message, so that the actor has no row yet. In the first attempt, the
+   * engine does not load this actor.
    */
   readonly isNew?: boolean;
 };

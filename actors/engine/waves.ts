@@ -6,7 +6,10 @@
 import { refKey } from "./types.ts";
 import type { Unit } from "./store.ts";
 
-/** How a unit holds a key. Several units can hold a key as shared, or several as counted, but only one as exclusive. */
+/**
+ * How a unit holds a key. In one wave, several units can hold a key as shared, or several as counted, but only one as
+ * exclusive.
+ */
 type Mode = "shared" | "counted" | "exclusive";
 
 /**

@@ -33,7 +33,7 @@ export type ImageUploadMessage =
   | { readonly type: "cancel" }
   /** The digest of an operation's upload was computed. The operation continues when the node's job ends. */
   | { readonly type: "seal"; readonly sha256: string }
-  /** The operation waits for the digest of its upload, under the id `told_as`. */
+  /** The operation asks for the digest of its upload. The answer is `job_ended` with the id `told_as`. */
   | { readonly type: "report"; readonly told_as: string }
   /** The operation creates the image. */
   | { readonly type: "publish" }

@@ -71,11 +71,11 @@ export function act(s: InstanceState, m: Action, now: Date): Out<InstanceState> 
 
 /**
  * Returns the 409 that names the migration in flight, or else the operation in flight; null if there is neither. Also
- * returns null in a state that only an operation causes.
+ * returns null for an operation in the states pending, provisioning and stopping.
  */
 export function occupied(s: InstanceState): Fault | null {
   if (s.migration_id !== null) return conflict(migrating(s.id, s.migration_id));
-  // In these states the caller gets another refusal, which names the state.
+  // In these states the caller gets a refusal that names the state instead.
   if (s.operation_id === null || s.state === "pending" || s.state === "provisioning" || s.state === "stopping") {
     return null;
   }

@@ -40,8 +40,8 @@ export type Work = {
   /** Null if the node does not exist. */
   readonly node_state: string | null;
   /**
-   * The jobs with a tombstone, oldest first. If there are more than requested, the list has one job more than
-   * requested.
+   * The jobs with a tombstone, oldest first. The list has at most one job more than requested. The extra job shows that
+   * more tombstones exist.
    */
   readonly tombstones: readonly Job[];
   /** Jobs that the node claimed but does not list as running, oldest first. Empty if the node sent no list. */

@@ -169,7 +169,10 @@ function awaitBurial(s: On<"failed"> | On<"cancelled">, m: Msg<"await_burial">):
   return s.tombstone ? go({ ...s, burial_told_as: m.told_as }) : go(s, buried(m));
 }
 
-/** Sends the saga `job_ended` at once, because the job was never sent or another job undoes its effects. */
+/**
+ * Sends the saga `job_ended` at once. A job without a record was never sent, and another job undoes the effects of a
+ * completed job.
+ */
 function nothingToBury(s: JobState | null, m: Msg<"await_burial">): Out<JobState> {
   return go(s, buried(m));
 }
@@ -199,7 +202,7 @@ type Ending = { readonly outcome: "completed"; readonly result: unknown } | {
   readonly reason: string;
 };
 
-/** The saga's next step joins the commit that ends the job. */
+/** Sends `job_ended` to the saga. If possible, the saga's next step joins the commit that ends the job. */
 function ended(s: JobState, ending: Ending) {
   return tellJoined({ kind: "saga", id: s.saga_id }, { type: "job_ended", job_id: s.id, ...ending });
 }

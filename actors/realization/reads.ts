@@ -1,10 +1,10 @@
 // Finds how much of each VPC its nodes have applied (docs/networking.md, "Realizations"). The nodes of a VPC are the
 // hosts of its NICs, and a VPC can have 100,000 NICs. So the process remembers, for each VPC and generation, how many
 // nodes the VPC has and which of these nodes were pending. While the generation is the same, the VPC has the same nodes
-// (db/network-content.ts). The reports alone then show what the nodes have applied, because only a node of the VPC can
-// report `applied` at the newest generation. If the applied and the pending nodes together are not as many as the
-// remembered nodes, or if a node became pending again, the NICs are read. The reports themselves are read for each
-// answer, so every answer is current.
+// (db/network-content.ts), and the NICs need not be read. The reports are read for each answer, so every answer is
+// current. They suffice, because only a node of the VPC can report `applied` at the newest generation. The NICs are
+// read again if the applied and the pending nodes together are not as many as the remembered nodes, or if a node became
+// pending again.
 import { type Kysely, sql } from "kysely";
 import type { RealizationStatus } from "../../src/contract/enums.ts";
 import { REALIZATIONS_IN_LIST_MAX, REALIZATIONS_MAX } from "../../src/contract/limits.ts";

@@ -1,5 +1,6 @@
 // The audit entry of a record's change. It never holds a secret. The entry of a tenant's record also names the tenant
-// and the project. The audit of a tenant and webhooks find the entry by these ids, even after the record is deleted.
+// and the project. The tenant's audit log and the project's webhooks find the entry by these ids, even after the record
+// is deleted.
 import type { AuditAction } from "../../src/contract/audit-actions.ts";
 import { audit } from "../engine/effects.ts";
 import type { AuditNote, Json } from "../engine/types.ts";

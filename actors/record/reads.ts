@@ -35,7 +35,10 @@ export type LabeledRows = Omit<LabeledPage, "after">;
 /** The queries on the table of one kind of record. */
 export type Reader<R, V> = {
   readonly find: Find<V>;
-  /** Lists the records with these values in the order of their ids, which is the order of their creation. */
+  /**
+   * Lists the records with these values in the order of their ids. For ids that are UUIDv7, this is the order of
+   * creation.
+   */
   page(db: Db, filter: Partial<R>, at: LabeledPage): Promise<V[]>;
   /** Lists at most `rows` of the records with these values, oldest first. */
   oldestFirst(db: Db, filter: Partial<R>, at: LabeledRows): Promise<V[]>;

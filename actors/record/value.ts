@@ -1,6 +1,6 @@
-// A value is a record without a lifecycle of its own: one message writes the whole row, and another message can remove
-// the row. For example, quotas, the identity provider of a tenant and settings are values. The transition table is
-// total, as in record.ts.
+// A value is a kind whose row is always written as a whole: one message writes the row, and another message can remove
+// it. For example, quotas, the identity provider of a tenant and settings are values. The transition table is total, as
+// in record.ts.
 import type { AuditAction } from "../../src/contract/audit-actions.ts";
 import type { Fault } from "../../src/contract/fault.ts";
 import { audit, go, refuse } from "../engine/effects.ts";

@@ -5,7 +5,7 @@ import { INSTANCE_LIFECYCLE, type InstanceLifecycleParams } from "../instance/op
 import { job, saga, write } from "../engine/saga.ts";
 import { failed, instanceEnds, settled } from "./instance-parts.ts";
 
-/** The job of each action, and the state that it ends in. */
+/** The job of each action, and the instance's state after the action. */
 const JOB = { start: "start", retry: "start", stop: "stop", restart: "restart", reset: "reset" } as const;
 const ENDS = { start: "running", retry: "running", stop: "stopped", restart: "running", reset: "running" } as const;
 

@@ -70,7 +70,10 @@ export function readPacket(bytes: Uint8Array): DhcpPacket | PacketFault {
  */
 const OPTIONS_READ: ReadonlySet<number> = new Set([50, 53, 54, 57, 60, 61, 77, 82, 93, 97]);
 
-/** Returns OPTIONS_READ by code, with repeated options joined (RFC 3396). Null if an option exceeds the packet. */
+/**
+ * Returns the values of the options in OPTIONS_READ, by code. Joins the parts of a repeated option (RFC 3396). Returns
+ * null if an option exceeds the packet.
+ */
 function readOptions(bytes: Uint8Array): Map<number, Uint8Array> | null {
   const options = new Map<number, Uint8Array>();
   for (let at = OPTIONS_AT; at < bytes.length;) {

@@ -7,7 +7,7 @@ import { clientReport, type DhcpClient } from "./client.ts";
 export type BootRequests = {
   /** Reports the request, if it is due. Returns at once. */
   received(mac: string, client: DhcpClient): void;
-  /** Notes that a lookup reports the request. */
+  /** Records that a lookup reports the request, so that this request is not due now. */
   lookedUp(mac: string, client: DhcpClient): void;
 };
 

@@ -181,7 +181,7 @@ export async function fetchSmall(ask: typeof fetch, url: string): Promise<Uint8A
       parts.push(part);
     }
   } catch (error) {
-    throw error instanceof ChannelFault ? error : new ChannelFault(`${url}: the response broke off`);
+    throw error instanceof ChannelFault ? error : new ChannelFault(`${url}: the response ended early`);
   }
   return Buffer.concat(parts);
 }

@@ -152,7 +152,8 @@ export function openDocuments(setting: Setting): Documents {
 }
 
 /**
- * Returns the key of a reading. The key includes the signature, so that a signed reading never gets unverified text.
+ * Returns the key under which the text of a document is remembered. The key includes the required signature, so that a
+ * caller that requires a signature never gets unverified text.
  */
 export function readingKey(url: string, signature: DocumentSignature | null | undefined): string {
   return JSON.stringify([url, signature ?? null]);

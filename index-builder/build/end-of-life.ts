@@ -13,7 +13,7 @@ export type Cycles = ReadonlyMap<string, boolean>;
 
 /**
  * Reads which cycles have ended. A cycle has also ended if its end date is today or in the past, because the site sets
- * its flag later.
+ * the flag of a cycle later.
  */
 export async function readCycles(visit: Pick<Visit, "json" | "today">, product: string): Promise<Cycles> {
   const { result } = await visit.json(`https://${END_OF_LIFE_HOST}/api/v1/products/${product}`, Product);

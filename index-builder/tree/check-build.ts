@@ -12,7 +12,7 @@ export type Hosts = { readonly hosts: readonly string[]; readonly plain_http_hos
 type Kind = "release" | "archive";
 type Say = (text: string) => void;
 
-/** The earliest and the latest year of a time in the index. The first distribution with cloud-init is of 2008. */
+/** The earliest and the latest year of a time in the index. The first distribution with cloud-init is from 2008. */
 const YEAR_MIN = 2008;
 const YEAR_MAX = 2100;
 

@@ -1,6 +1,6 @@
 -- Returns the limit of a tenant's quota that {tenant_id, cpu, memory_bytes, disk_bytes, instances, defaults} would
 -- exceed, or 'true' if no limit would be exceeded. The caller must hold the lock quota:<tenant> exclusively. One
--- planned statement compares all limits. The functions that name a limit are called only if one is exceeded.
+-- statement with a cached plan compares all limits. The functions that name a limit are called only if one is exceeded.
 create or replace function guard_tenant_quota_has_room(args jsonb) returns text language plpgsql volatile as $$
 declare
   of_tenant constant uuid := (args->>'tenant_id')::uuid;

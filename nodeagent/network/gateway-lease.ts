@@ -1,6 +1,6 @@
-// Decides how long this node may run its NAT gateways (docs/networking.md, "Where NAT gateways run"). Each answered
-// poll renews the lease. The kernel removes the public addresses of the gateways at the end of the lease, so the
-// gateways also stop if the agent does not run.
+// Decides how long this node may run its NAT gateways (docs/networking.md, "Where NAT gateways run"). An answered poll
+// renews the lease, except the first one after a silence of NAT_GATEWAY_SILENCE_S. The kernel removes the public
+// addresses of the gateways at the end of the lease, so the gateways also stop if the agent does not run.
 import { NAT_GATEWAY_SILENCE_S } from "../../src/contract/limits.ts";
 import type { NetworkDocument } from "../../src/contract/network-document.ts";
 
@@ -11,8 +11,8 @@ const LEASE_MS = NAT_GATEWAY_SILENCE_S * 1_000;
 const OLD_MS = LEASE_MS / 3;
 /**
  * The longest wait of the polls of a node with a gateway, in seconds. A lease begins when its poll is sent. The answer
- * may arrive 10 s later, and the next answer 20 s later. So at least 30 s of the lease are left if the agent stops at
- * any time.
+ * may arrive 10 s later, and the next answer another 20 s later. So at least 30 s of the lease are left if the agent
+ * stops at any time.
  */
 const POLL_WAIT_S = 10;
 /** The shortest time between two renewals of the addresses in the kernel. Polls may follow each other fast. */
@@ -24,7 +24,10 @@ export type GatewayLease = {
    * cannot read or store the document. A null document means that the VPC is gone.
    */
   sent(vpc_id: string, document: unknown): void;
-  /** Records an answered poll. Returns what the kernel needs: nothing, a renewal, or a renewal after the end. */
+  /**
+   * Records an answered poll. Returns what the kernel needs: nothing, a renewal, or a renewal after the lease had
+   * ended.
+   */
   answered(sent_ms: number): "nothing" | "lease" | "ended lease";
   /** Returns the public addresses of the document's gateways that the node may run, and for how many seconds. */
   of(document: NetworkDocument): { readonly addresses: readonly string[]; readonly left_s: number };

@@ -4,7 +4,7 @@ import { familyOf } from "./ruleset-text.ts";
 
 /**
  * Returns the gateway; undefined if the route does not lead to a gateway of this node. A document from an older server
- * does not name the gateway: then it is the node's first gateway of the route's family.
+ * does not name the gateway. Its routes then lead to the node's first gateway of their family.
  */
 export function gatewayOf(
   { nat_gateways }: NetworkDocument,

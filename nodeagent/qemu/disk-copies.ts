@@ -15,8 +15,8 @@ export const COPY_CHECK_MS = 200;
 /** Time that the guest agent has to show that it exists. */
 const PROBE_LIMIT_MS = 3_000;
 /**
- * Attempts to thaw a guest after an interrupted copy, and the pause between two. Together they take longer than a
- * freeze may take, because the guest may still freeze when the next agent connects.
+ * Attempts to thaw a guest after an interrupted copy, and the pause between two attempts. Together they take longer
+ * than a freeze may take, because the guest may still freeze when the next agent connects.
  */
 const THAW_TRIES_MAX = 6;
 const THAW_PAUSE_MS = 1_000;

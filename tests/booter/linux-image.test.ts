@@ -43,7 +43,7 @@ describe("the booter refuses an image and states the reason if", () => {
     }, /^manifest\.json: /],
     ["its folder has the name of another image", async () => {
       await rename(image("."), join(folder.path, "files/os/20990101T000000Z"));
-    }, /^manifest\.json: is the manifest of the image 20261101T000000Z/],
+    }, /^manifest\.json: belongs to the image 20261101T000000Z, not to /],
   ])("%s", async (_name, damage, reason) => {
     const files = open();
     expect(await files.scan()).toBe(true);
