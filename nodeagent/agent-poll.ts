@@ -1,6 +1,6 @@
-// Sends the polls of the node. A poll is one request in place of heartbeat, claim, network poll and the repeated
-// reports (docs/nodes.md, "Reports of a node"). The loop for work and the loop for network documents each send a
-// question to the server. Questions that are asked at about the same time share a poll. While one loop is busy, the
+// Sends the polls of the node. A poll is one request that replaces the heartbeat, the claim, the network poll and the
+// repeated reports (docs/nodes.md, "Reports of a node"). The loop for work and the loop for network documents each send
+// a question to the server. Questions that are asked at about the same time share a poll. While one loop is busy, the
 // other one polls alone. The next poll of the busy loop ends at the same time as the poll in flight, so that both loops
 // share a poll again. If the server does not support polls, the loops use their own calls.
 import type { AgentPollBody, AgentPollView } from "../src/contract/agent-poll.ts";

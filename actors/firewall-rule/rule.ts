@@ -1,4 +1,4 @@
-// Checks the columns of a firewall rule that select packets. Refuses combinations of values that match no packet.
+// Checks the columns of a firewall rule that select packets.
 import type { FirewallAction, FirewallDirection, FirewallProtocol } from "../../src/contract/enums.ts";
 import { badRequest, type Fault, isFault } from "../../src/contract/fault.ts";
 import type { IcmpTypeCode, PortRange } from "../../src/contract/network.ts";
@@ -55,7 +55,7 @@ export function ruleFault({ protocol, source_ports, destination_ports, icmp_type
   return null;
 }
 
-/** Returns a 409 if a network of the rule is IPv4 or IPv6 and the VPC has no block of that family; otherwise null. */
+/** Returns a 409 if the VPC has no block of the family of one of the rule's networks; otherwise null. */
 export function unplanned(
   { source_cidr, destination_cidr }: Networks,
   { plan }: { readonly plan: Blocks },

@@ -32,7 +32,7 @@ const RULE = [
   "icmp_type_code",
 ] as const;
 
-/** Returns the columns with canonical networks, or the 400 for a combination that matches no packet. */
+/** Returns the columns with canonical networks, or the 400 of readNetworks or ruleFault. */
 function wellFormed<R extends Rule>(columns: R): R | Fault {
   const networks = readNetworks(columns);
   if (isFault(networks)) return networks;

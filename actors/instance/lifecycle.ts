@@ -20,7 +20,10 @@ import { instanceView } from "./view.ts";
 type Msg<T extends InstanceMessage["type"]> = Of<InstanceMessage, T>;
 type Action = Msg<"start"> | Msg<"stop"> | Msg<"restart"> | Msg<"reset"> | Msg<"retry">;
 
-/** The state in which each action starts, the state while it runs, and the state in which it ends. */
+/**
+ * The state that each action needs, the state while the action runs, and the state in which the action has nothing to
+ * do (null for none).
+ */
 const FROM = { start: "stopped", stop: "running", restart: "running", reset: "running", retry: "failed" } as const;
 const THROUGH = {
   start: "pending",
@@ -94,8 +97,8 @@ function migrating(instance_id: string, migration_id: string): string {
 }
 
 /**
- * Records that the node claimed the operation's job. If the job creates a disk and no guest runs, the state becomes
- * provisioning.
+ * Records that the node claimed the operation's job. The state becomes provisioning if the job provisions the instance,
+ * or rebuilds it while no guest runs.
  */
 export function noteClaim(s: InstanceState, { job_kind }: Msg<"job_claimed">, now: Date): Out<InstanceState> {
   if (s.operation_kind === null || s.job_begun || job_kind !== JOB_OF[s.operation_kind]) return { out: "ignore" };

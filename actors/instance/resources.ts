@@ -51,7 +51,10 @@ function quotaLocks({ tenant_id, project_id }: QuotaOf): Condition[] {
   return [countedLock(lockKey("project", project_id)), countedLock(lockKey("quota", tenant_id))];
 }
 
-/** A node, and the owner of a new instance on the node. The owner is null for an instance that already exists. */
+/**
+ * A node, and the owner of an instance that comes to the node. The owner is null if the instance is on the node
+ * already.
+ */
 export type Host = {
   readonly server_uuid: string;
   readonly owner: { readonly tenant_id: string; readonly silo_id: string } | null;

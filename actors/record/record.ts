@@ -1,7 +1,7 @@
-// A record is a kind with one state: its row exists or it does not. Each such kind has one description, which contains
-// the parts that differ between kinds: audit entries, locks, guards, the view. This file has the parts that all records
-// share: the name rule, 404 for an absent row, 409 for a second create, one audit entry per change. The transition
-// table stays total: a description that lacks the part for one of the kind's messages does not compile.
+// A record is a kind with one state: its row exists or it does not. Each such kind has one description with the parts
+// that differ between kinds: audit entries, locks, guards, the view. This file has the parts that all records share:
+// the name rule, 404 for an absent row, 409 for a second create, one audit entry per change. The transition table stays
+// total: a description that lacks the part for one of the kind's messages does not compile.
 import type { AuditAction } from "../../src/contract/audit-actions.ts";
 import { type Fault, isFault } from "../../src/contract/fault.ts";
 import type { Labels, LabelsPatch } from "../../src/contract/labels.ts";
@@ -43,10 +43,7 @@ type Creation<S, M> = Change<S, M> & {
 };
 
 type Renamed<S, M> = Partial<AuditEntry<S, M>> & Pick<Change<S, M>, "parts"> & {
-  /**
-   * The action of the audit entry. Without `note`, the entry shows the name and, if the message changes labels, the
-   * labels.
-   */
+  /** The action of the audit entry. Without `note`, the entry shows the name and, if given, the labels. */
   readonly action: AuditAction;
   /** Returns the row with the other columns that an update changes. `row` already has the new name. */
   readonly row?: (row: S, message: M, change: { readonly before: S; readonly now: Date }) => S | Fault;

@@ -102,7 +102,7 @@ function targetOf({ target, gateway, tenant_id, project_id, vpc_id }: Create<Fie
   }
 }
 
-/** Returns a 409 when the destination is IPv4 or IPv6 and the VPC has no block of that family; otherwise null. */
+/** Returns a 409 if the VPC has no block of the destination's family; otherwise null. */
 function unplanned(destination: string, plan: Blocks): Fault | null {
   const block = parseBlock(destination);
   const planned = block && planFor(block, plan);

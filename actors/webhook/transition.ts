@@ -67,7 +67,7 @@ export const webhook = record<WebhookState, WebhookMessage, Webhook>({
       events: events ?? named.events,
       enabled: enabled ?? named.enabled,
     }),
-    // The change may have removed the cause of a failure.
+    // The change may have removed the cause of a failure, so the pause after the failure ends.
     parts: ({ id, enabled }) => enabled ? [effect("webhook_queued", { webhook_id: id, ends_pause: true })] : [],
   },
   delete: { action: "webhook_delete", note: noted },

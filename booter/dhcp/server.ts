@@ -89,7 +89,10 @@ export function dhcpHandler(options: Omit<DhcpOptions, "listen" | "port" | "prox
     send(answer);
   }
 
-  /** A machine names its address in option 50 when it asks the other server, and in ciaddr when it asks port 4011. */
+  /**
+   * Learns the address that the machine names: in option 50 if it asks the other server, in ciaddr if it asks port
+   * 4011.
+   */
   function learn(packet: DhcpPacket, port: DhcpAsked): void {
     const address = port === "dhcp" ? addressOption(packet, 50) : packet.ciaddr;
     if (address !== null && address !== 0) leases.learned(packet.mac, ipv4Text(address));

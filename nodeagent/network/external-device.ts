@@ -83,7 +83,10 @@ async function addDevice(
   }
 }
 
-/** A bridge that filters VLANs drops frames of VLANs that its port does not list. Other bridges pass every frame. */
+/**
+ * Adds the VLAN to the port, if the bridge filters VLANs. Such a bridge drops frames of VLANs that its port does not
+ * list.
+ */
 async function allowVlan(
   { onHost }: ExternalPlace,
   outer: string,

@@ -33,10 +33,7 @@ export type NodeNetwork = NetworkWaits & {
   inspect: NetworkDriver["inspect"];
   /** Applies the stored documents after a start of the agent. Logs failures. `retryFailed` retries failed documents. */
   restore(): Promise<void>;
-  /**
-   * Stores and applies a document. Returns null if the node ignores the document, because it is outdated or names no
-   * VPC.
-   */
+  /** Stores and applies a document. Returns null if the document is outdated or names no VPC. */
   take(document: unknown): Promise<Realization | null>;
   /** Removes the router and the document of a VPC. The next poll reports the removal, because it omits the VPC. */
   remove(vpc_id: string): Promise<void>;
