@@ -67,8 +67,8 @@ async function storeGiven({ db, store }: RootOptions, user_id: string, given: st
 }
 
 async function mintOnce({ db, store, show }: RootOptions, user_id: string): Promise<void> {
-  // If the user has a key, even an expired one, no key is created: a later start would print the new key into a log
-  // that more people read. BERTH_ROOT_KEY restores access (docs/guides/rotating-keys.md).
+  // If the user has a key, even an expired one, no key is created. Otherwise a later start would print a new key into a
+  // log that more people read. BERTH_ROOT_KEY restores access (docs/guides/rotating-keys.md).
   const { rows } = await db.query("select from api_key where user_id = $1 and scope = 'full'", [user_id]);
   if (rows.length > 0) return;
   const text = Buffer.from(randomBytes((KEY_LOOKUP_CHARS + KEY_SECRET_CHARS) * 3 / 4)).toString("base64url");

@@ -1,7 +1,7 @@
-// Resolves the token of a login session to its user. The session is looked up on every request, so that a logout, a new
-// password, the deletion of the user or the removal of the user's issuer takes effect immediately in every process. If
-// the issuer is set again, the earlier sessions of its users stay ended. A session that a key opened has the rights of
-// the key, and ends with the key.
+// Resolves the token of a login session to its user. The session is looked up on every request. Therefore a logout, a
+// new password, the deletion of the user and the removal of the user's issuer take effect immediately in every process.
+// If the issuer is set again, the earlier sessions of its users stay ended. A session that a key opened has the rights
+// of the key, and ends with the key.
 import type { KeyScope, SessionKind } from "../contract/enums.ts";
 import { createLookup } from "../db/lookup.ts";
 import type { Db } from "../db/pool.ts";

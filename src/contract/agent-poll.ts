@@ -38,7 +38,7 @@ export const AgentPollView = z.object({
     "Null if the poll did not request work, or if the node is not approved: such a node gets no jobs",
   ),
   network: NetworkPollView.nullable().describe(
-    "Null if the poll did not request documents, or if the node stores no document and gets none",
+    "Null if the poll did not request documents, or if the node neither stores nor gets a document",
   ),
 });
 export type AgentPollView = z.infer<typeof AgentPollView>;

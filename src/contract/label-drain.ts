@@ -1,4 +1,4 @@
-// Defines the schemas of a drain by label. It drains the nodes with a label, at most `max_unavailable` at once
+// Defines the schemas of a drain by label. It drains the nodes with a label, at most `max_unavailable` at the same time
 // (docs/nodes.md, "Drain by label").
 import { z } from "zod";
 import { withDefault } from "./common.ts";
@@ -14,7 +14,7 @@ export const LabelDrainBody = z.strictObject({
     "Selects the nodes by labels: KEY=VALUE, or KEY for any value. Separate several labels with commas",
   ),
   max_unavailable: withDefault(z.number().int().min(1).max(LABEL_DRAIN_NODES_MAX), 1).describe(
-    "How many drains run at once, at most. Default: 1",
+    "The maximum number of drains that run at the same time. Default: 1",
   ),
   dry_run: withDefault(z.boolean(), false).describe("true: change nothing and return the plan"),
 });

@@ -1,5 +1,5 @@
 // Defines the schemas of an upgrade by label. It upgrades the nodes with a label to a platform image, at most
-// `max_unavailable` at once (docs/nodes.md, "Upgrade by label").
+// `max_unavailable` at the same time (docs/nodes.md, "Upgrade by label").
 import { z } from "zod";
 import { Stamp } from "./boot.ts";
 import { withDefault } from "./common.ts";
@@ -15,7 +15,7 @@ export const LabelUpgradeBody = z.strictObject({
   ),
   platform_image: Stamp.describe("The stamp of a platform image that a booter has staged"),
   max_unavailable: withDefault(z.number().int().min(1).max(LABEL_DRAIN_NODES_MAX), 1).describe(
-    "How many upgrades run at once, at most. Default: 1",
+    "The maximum number of upgrades that run at the same time. Default: 1",
   ),
   reboot: withDefault(z.enum(UPGRADE_REBOOTS), "agent").describe(
     "agent: the node's agent restarts the machine. operator: an operator restarts the machine, for example through " +

@@ -121,8 +121,8 @@ export const RETENTION_S_MAX = 3_155_760_000;
 export const API_KEY_RETENTION_S_DEFAULT = 2_592_000;
 export const API_KEY_RETENTION_S_MIN = 86_400;
 /**
- * Expired API keys that one pass of maintenance deletes, and how many of them it deletes at once. Deletes at the same
- * time share commits.
+ * Expired API keys that one pass of maintenance deletes, and how many of them it deletes at the same time. Such deletes
+ * share commits.
  */
 export const EXPIRED_KEYS_PER_PASS = 1_000;
 export const EXPIRED_KEYS_AT_ONCE = 50;
@@ -200,8 +200,8 @@ export const LOAD_SUM_INSTANCES = 2_000;
  */
 export const LOAD_SUMS_PER_MINUTE = 100;
 /**
- * Statements that delete old samples of one kind. A pass runs this many for each minute of the interval between passes,
- * which deletes a million rows a minute. 100,000 instances add 400,000 samples a minute.
+ * Statements that delete old samples of one kind. A pass runs this many for each minute of the interval between passes.
+ * They delete a million rows a minute. 100,000 instances add 400,000 samples a minute.
  */
 export const LOAD_SWEEPS_PER_MINUTE = 200;
 /** Days of one request for usage: a year. */
@@ -350,8 +350,8 @@ export const PORT_FORWARDS_MAX = 256;
 /** Classes of instance sizes in the setting `network.nic_limits`. */
 export const NIC_LIMIT_CLASSES_MAX = 32;
 /**
- * The smallest limits that the setting `network.nic_limits` accepts. With smaller limits a guest could not boot,
- * and an operator would not suspect the limits.
+ * The smallest limits that the setting `network.nic_limits` accepts. With smaller limits a guest could not boot, and an
+ * operator would hardly find the reason.
  */
 export const NIC_CONNECTIONS_MIN = 16;
 export const NIC_PACKETS_PER_SECOND_MIN = 100;
@@ -442,7 +442,9 @@ export const AGENT_JOB_POLL_MS = 5_000;
 export const CLAIM_WAIT_S_MAX = 30;
 /** Bytes of unused images that a node keeps. */
 export const IMAGE_CACHE_BYTES_DEFAULT = 64 * 2 ** 30;
-/** Jobs that one agent can run at once, and tombstones (cancelled or expired jobs) in one answer to an agent. */
+/**
+ * Jobs that one agent can run at the same time, and tombstones (cancelled or expired jobs) in one answer to an agent.
+ */
 export const RUNNING_JOBS_MAX = 1_000;
 export const TOMBSTONES_PER_CLAIM = 100;
 /** Characters of the name of a job's current step. */
@@ -453,15 +455,15 @@ export const JOB_STEP_CHARS_MAX = 255;
  */
 export const NODE_WAIT_MS = 24 * 60 * 60 * 1_000;
 /**
- * The maximum number of bytes per second that a node sends for one migration, by default. Four migrations at once then
- * fill a link of 10 Gbit/s.
+ * The maximum number of bytes per second that a node sends for one migration, by default. Four migrations at the same
+ * time then fill a link of 10 Gbit/s.
  */
 export const BANDWIDTH_BYTES_PER_S = 256 * 2 ** 20;
-/** Migrations from one node that a drain runs at once. By default they fill a link of 10 Gbit/s. */
+/** Migrations from one node that a drain runs at the same time. By default they fill a link of 10 Gbit/s. */
 export const DRAIN_MIGRATIONS_MAX = 4;
 /**
- * A drain that has not ended after this time fails: 7 days, enough for 1,000 instances, four at once, at 40 minutes
- * each.
+ * A drain that has not ended after this time fails: 7 days, enough for 1,000 instances, four at the same time, at 40
+ * minutes each.
  */
 export const DRAIN_LIMIT_MS = 7 * 24 * 60 * 60 * 1_000;
 /** Nodes of one drain by label. One request computes the plan of all these nodes and returns it. */
@@ -494,8 +496,8 @@ export const OPERATION_GRACE_MS = 10_000;
 /** The interval in which the TLS certificate files are read again. Renewals happen days before the expiry. */
 export const TLS_FILES_READ_MS = 5_000;
 /**
- * Seconds from a login to the end of its session, whether it is refreshed or not, so that a copied refresh token does
- * not work forever. Users log in once a week.
+ * Seconds from a login to the end of its session. A refresh does not extend this time, so a copied refresh token stops
+ * working. Users log in once a week.
  */
 export const SESSION_LIFETIME_S_DEFAULT = 7 * 24 * 60 * 60;
 /** Seconds after which an unused sign-in link of the development environment expires, and the bytes of its code. */
@@ -507,7 +509,10 @@ export const OIDC_SIGN_IN_S = 600;
 export const OIDC_RANDOM_BYTES = 32;
 /** Characters of the path to which a sign-in returns, and of each value that the issuer returns. */
 export const OIDC_TEXT_CHARS_MAX = 2_048;
-/** Seconds without a request after which a session of the web console ends: a working day, not a night. */
+/**
+ * Seconds without a request after which a session of the web console ends. The session lasts a working day and ends
+ * overnight.
+ */
 export const WEB_SESSION_IDLE_S_DEFAULT = 12 * 60 * 60;
 /**
  * A request records the use of a session of the web console if the last recorded use is at least this many seconds old.
@@ -549,8 +554,8 @@ export const RATES_READ_MS = 5_000;
 /**
  * Memory for request bodies that have not arrived completely, counted by their declared length. The four limits are for
  * all authenticated callers together, for one authenticated caller, for all unauthenticated callers (strangers)
- * together, and for one address of strangers (IPv4, or the /64 of IPv6). A rack that registers at once sends some
- * hundred kilobytes.
+ * together, and for one address of strangers (IPv4, or the /64 of IPv6). A rack whose nodes all register at the same
+ * time sends some hundred kilobytes.
  */
 export const BODIES_KNOWN_BYTES = 80 * 2 ** 20;
 export const BODIES_KNOWN_EACH_BYTES = 16 * 2 ** 20;

@@ -22,7 +22,7 @@ const END = `
          (array_agg(last_hash order by number desc))[1] as last_hash
     from (select * from audit_segment order by number desc limit 1) s`;
 /**
- * Selects the last event of the next segment, if this event is old enough, is not the newest event, and is no longer
+ * Selects the last event of the next segment. Returns no row if this event is too new, is the newest event, or is still
  * needed to create deliveries of webhooks.
  */
 const READY = `

@@ -78,8 +78,8 @@ async function untilBroken(client: Connection, closing: AbortSignal): Promise<vo
 }
 
 /**
- * Returns a delay between 0 and the backoff (full jitter), so that processes do not all reconnect at once after a
- * database restart.
+ * Returns a delay between 0 and the backoff (full jitter), so that processes do not all reconnect at the same time
+ * after a database restart.
  */
 function retryIn_ms(failures: number): number {
   return Math.random() * Math.min(RETRY_MAX_MS, RETRY_FIRST_MS * 2 ** Math.min(failures, 10));

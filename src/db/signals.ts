@@ -10,8 +10,8 @@ import { createSignalBatch, type Entry, type SignalBatch } from "./signal-batch.
 
 export type Signals = {
   /**
-   * Records that the node was seen. Like all methods with a Fault, resolves to null when the signal is committed, or to
-   * a 503 if it was dropped because too many signals are queued.
+   * Records that the node was seen. Every method that can return a Fault resolves to null when the signal is committed.
+   * If too many signals are queued, it drops the signal and resolves to a 503.
    */
   heartbeat(server_uuid: string): Promise<Fault | null>;
   /**

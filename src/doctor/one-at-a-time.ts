@@ -1,5 +1,5 @@
-// In each process, the doctor runs its checks at most once at a time for each scope, because a run uses a database
-// connection for up to a minute. Callers that arrive during a run get the report of that run.
+// Limits the doctor of a process to one run at a time for each scope, because a run uses a database connection for up
+// to a minute. Callers that arrive during a run get the report of that run.
 
 export function oneAtATime<K, T>(work: (what: K) => Promise<T>): (what: K) => Promise<T> {
   const running = new Map<K, Promise<T>>();

@@ -100,7 +100,7 @@ async function readCapped(
 ): Promise<Uint8Array | "none" | "many" | null> {
   const declared = Number(request.headers.get("content-length") ?? NaN);
   if (declared > bytes_max) return null;
-  // The server enforces the declared length, so the body can be read at once.
+  // The server enforces the declared length, so the body can be read in one piece.
   if (declared >= 0) {
     const whole = new Uint8Array(await request.arrayBuffer());
     return whole.length > bytes_max ? null : whole;

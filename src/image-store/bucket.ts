@@ -11,7 +11,7 @@ const RETRIES = 3;
 const PART_DIGITS = 8;
 /** The maximum number of objects that are deleted at the same time. */
 const DELETES_AT_ONCE = 8;
-/** The statuses if the bucket already has the object, or if another request creates the object at this moment. */
+/** The statuses of a PUT for an object that exists, or that another request creates at the same time. */
 const EXISTS = [412, 409];
 const OBJECT = "<Contents>";
 const KEY = /<Key>(?:[^<]*\/)?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\/([0-9]{8})<\/Key>/;

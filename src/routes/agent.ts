@@ -49,10 +49,10 @@ export function agentRoutes(app: App, deps: Deps): void {
     summary: "Report the status of the node",
     description:
       "`vms` overrides the records of the node's instances, except during operations. `timestamp` (RFC 3339) is the " +
-      "time of the report by the node's clock. A report updates only last_seen if its time is not later than the " +
-      "time of the previous report. A report from before the node's approval does not count as the previous one. An agent gives each report a " +
-      "later time than the previous report, even if its clock was set back. `metrics` has the counters of the " +
-      "machines by instance. The server stores them separately and does not show them with the status.",
+      "time of the report by the node's clock. If a report is not later than the previous report since the " +
+      "approval, it updates only last_seen. An agent gives each report a later time than the previous report, even " +
+      "if its clock was set back. `metrics` has the counters of the machines by instance. The server stores them " +
+      "separately and does not show them with the status.",
     ...rights(deps, "AgentStatus"),
     ...ASKS,
     request: { body: jsonBody(StatusReport) },

@@ -62,8 +62,8 @@ export function bootPolicyRoutes(app: App, deps: Deps): void {
     ...refuses(412),
     description:
       "The body is the whole policy: 400 for a missing field. Only `rack_networks` and `label_arguments` may be " +
-      "missing; they are then empty. `enrollment_pi` and `admin_network` may be null. With If-Match, 412 if the " +
-      "policy has changed since. Without If-Match, the last writer wins. Records keep their addresses.",
+      "missing; they are then empty. `enrollment_pi` and `admin_network` may be null. 412 if If-Match names another " +
+      "version than the current one. Without If-Match, the last writer wins. Records keep their addresses.",
     ...rights(deps, "CnBootPolicySet"),
     request: { headers: IF_MATCH, body: jsonBody(BootPolicy) },
     responses: answers(BootPolicy, "The policy in force"),
@@ -110,7 +110,7 @@ export function bootPolicyRoutes(app: App, deps: Deps): void {
     ...refuses(412),
     description:
       "The roster applies to records that enroll from now on. POST /v2/cn-boot-roster/converge applies it to older " +
-      "records. With If-Match, 412 if the roster has changed since. Without If-Match, the last writer wins.",
+      "records. 412 if If-Match names another roster than the current one. Without If-Match, the last writer wins.",
     ...rights(deps, "CnBootRosterSet"),
     request: { headers: ROSTER_IF_MATCH, body: jsonBody(Roster) },
     responses: answers(Roster, "The roster in force"),

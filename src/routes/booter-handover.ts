@@ -22,9 +22,9 @@ export function booterHandoverRoutes(app: App, deps: Writes & Pick<RouteDeps, "m
     tags,
     summary: "Store the setup script that a booter is about to send",
     description:
-      "Another booter then accepts the calls of this script. The server refuses the request after the machine has " +
-      "got the values of the run, because a second script must not run at the same time as the first. The server " +
-      "stores the SHA-256 of the script's token, not the token.",
+      "Another booter then accepts the calls of this script. After the machine has got the values of the run, the " +
+      "server refuses the request: two scripts must not run at the same time. The server stores the SHA-256 of the " +
+      "script's token, not the token.",
     ...rights(deps, "BooterHandover"),
     ...REPEATABLE,
     request: { params: CnParam, body: jsonBody(DeliveredScript.extend({ mac: Mac })) },
@@ -81,4 +81,4 @@ export function booterHandoverRoutes(app: App, deps: Writes & Pick<RouteDeps, "m
   });
 }
 
-const REPORTED = conflict("the setup run has reported or ended meanwhile; its bundle can no longer be fetched");
+const REPORTED = conflict("the setup run has reported or ended by now; its bundle can no longer be fetched");

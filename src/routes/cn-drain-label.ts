@@ -19,13 +19,13 @@ export function cnDrainLabelRoutes(app: App, deps: Deps): void {
     tags: ["Placement"],
     summary: "Drain the nodes with a label, in the order of their hostnames",
     description:
-      "Starts the operation cn-drain-label and returns its plan at once. The operation drains the approved nodes " +
-      "with the label, at most `max_unavailable` at once. A drained node stays cordoned. Each drain is a separate " +
-      "operation cn-drain, which is planned again when it begins. The plans use no node of this request as a " +
-      "target. After the first node that cannot be emptied, no further drain begins. The operation ends when the " +
-      "running drains have ended. It fails (state unwound) if a node was not emptied. The output of its last step " +
-      "has the lists `drained`, `not_emptied` and `not_begun`. If an operator abandons the operation, running " +
-      "drains continue. Labels that change later have no effect on the operation. 400 " +
+      "Starts the operation cn-drain-label and returns its plan immediately. The operation drains the approved " +
+      "nodes with the label, at most `max_unavailable` at the same time. A drained node stays cordoned. Each drain " +
+      "is a separate operation cn-drain, which is planned again when it begins. The plans use no node of this " +
+      "request as a target. After the first node that cannot be emptied, no further drain begins. The operation " +
+      "ends when the running drains have ended. It fails (state unwound) if a node was not emptied. The output of " +
+      "its last step has the lists `drained`, `not_emptied` and `not_begun`. If an operator abandons the operation, " +
+      "running drains continue. Labels that change later have no effect on the operation. 400 " +
       `if no approved node has the label, or if more than ${LABEL_DRAIN_NODES_MAX} nodes have it. ` +
       "With `dry_run`, the request only returns the plan, which may be empty.",
     ...rights(deps, "CnDrain"),

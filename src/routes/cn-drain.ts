@@ -21,14 +21,14 @@ export function cnDrainRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Move the instances of a node to other nodes",
     description:
-      "Cordons the node with the reason `drain`, and answers at once. The operation cn-drain migrates the instances in " +
-      `\`placeable\`, at most ${DRAIN_MIGRATIONS_MAX} at once. Each instance goes to its target in the preview. If the ` +
-      "target can no longer take the instance, the best other node gets it. The operation ends when each instance has " +
-      "moved or cannot move. It fails (state unwound) if an instance is still on the node. The output of its last step " +
-      "counts the moved instances. It names the remaining instances, with the reason and a remedy. If an operator " +
-      "abandons the drain, no further migration begins. Running migrations continue, and the node stays cordoned. 409 " +
-      "while another drain of the node runs, and for a node that is not approved. With `dry_run`, the request only " +
-      "returns the preview.",
+      "Cordons the node with the reason `drain`, and answers immediately. The operation cn-drain migrates the instances " +
+      `in \`placeable\`, at most ${DRAIN_MIGRATIONS_MAX} at the same time. Each instance goes to its target in the ` +
+      "preview. If the target can no longer take the instance, the best other node gets it. The operation ends when each instance " +
+      "has moved or cannot move. It fails (state unwound) if an instance is still on the node. The output of its " +
+      "last step counts the moved instances. It names the remaining instances, with the reason and a remedy. If an " +
+      "operator abandons the drain, no further migration begins. Running migrations continue, and the node stays " +
+      "cordoned. 409 while another drain of the node runs, and for a node that is not approved. With `dry_run`, the " +
+      "request only returns the preview.",
     ...rights(deps, "CnDrain"),
     ...refuses(409),
     request: { params: CnParam, body: jsonBody(DrainBody) },

@@ -23,16 +23,16 @@ export function cnEvacuateRoutes(app: App, deps: Deps): void {
     summary: "Create the instances of a dead node on other nodes",
     description:
       "Use this for a node that is powered off and will not return soon. Cordons the node with the reason `drain`, " +
-      "and answers at once with the plan, which shows what happens to each instance. All disks of an instance are on " +
-      "its node. Without `lose_local_disks` each instance therefore remains, with the reason and a remedy. With " +
+      "and answers immediately with the plan, which shows what happens to each instance. All disks of an instance " +
+      "are on its node. Without `lose_local_disks`, each instance therefore remains on the dead node. With " +
       "`lose_local_disks`, the operation cn-evacuate creates each instance in `placeable` on another node. The " +
-      "instance keeps its id, name, NICs, addresses and user data. Its boot disk is created from its image, its data " +
-      "disks are empty and attached, and it has no snapshots. A stopped instance is stopped again after it was " +
+      "instance keeps its id, name, NICs, addresses and user data. Its boot disk is created from its image, its " +
+      "data disks are empty and attached, and it has no snapshots. A stopped instance is stopped again after it was " +
       "created; a failed instance is started. If the other node fails, the instance returns to the dead node as it " +
       "was. When the dead node returns, its agent does not start the evacuated instances, and deletes its copies of " +
       "them. The output of the operation's last step counts the evacuated instances and names the remaining " +
       `instances. 400 without \`fenced\`. 409 if the node was seen in the last ${CN_LIVE_S} s, is not approved, or ` +
-      "is being drained or evacuated. With `dry_run`, the request changes nothing and does not need `fenced`.",
+      "is being drained or evacuated. With `dry_run`, the request only returns the plan and does not need `fenced`.",
     ...rights(deps, "CnEvacuate"),
     ...refuses(409),
     request: { params: CnParam, body: jsonBody(EvacuateBody) },

@@ -21,15 +21,15 @@ export function cnUpgradeLabelRoutes(app: App, deps: Deps): void {
     tags: ["Placement"],
     summary: "Upgrade the nodes with a label to a platform image, in the order of their hostnames",
     description:
-      "Starts the operation cn-upgrade-label and returns its plan at once. The operation upgrades the nodes in " +
-      "`nodes`, at most `max_unavailable` at once. Each upgrade is a separate operation cn-upgrade. It drains the " +
-      "node, assigns the image to the boot records of the node, and restarts the machine. When the node reports a " +
-      "boot of the image, the node is uncordoned, unless an operator had cordoned it before. If an upgrade fails, " +
-      "the node stays cordoned, and its boot records get their previous images back. After the first failure, no " +
-      "further upgrade begins. The operation ends when the running upgrades have ended. It fails (state unwound) if " +
-      "a node was not upgraded. The output of its last step has the lists `upgraded`, `not_upgraded` and " +
-      "`not_begun`. If an operator abandons the operation, running upgrades continue. 400 if no approved node has " +
-      "the label, " +
+      "Starts the operation cn-upgrade-label and returns its plan immediately. The operation upgrades the nodes in " +
+      "`nodes`, at most `max_unavailable` at the same time. Each upgrade is a separate operation cn-upgrade. It " +
+      "drains the node, assigns the image to the boot records of the node, and restarts the machine. When the node " +
+      "reports a boot of the image, the node is uncordoned, unless an operator had cordoned it before. If an " +
+      "upgrade fails, the node stays cordoned, and its boot records get their previous images back. After the first " +
+      "failure, no further upgrade begins. The operation ends when the running upgrades have ended. It fails (state " +
+      "unwound) if a node was not upgraded. The output of its last step has the lists `upgraded`, `not_upgraded` " +
+      "and `not_begun`. If an operator abandons the operation, running upgrades continue. 400 if no approved node " +
+      "has the label, " +
       `if more than ${LABEL_DRAIN_NODES_MAX} nodes have it, or if no booter has staged the image. 409 if a node ` +
       "cannot be upgraded. With `dry_run`, the request only returns the plan, which lists such nodes in `unfit`.",
     ...rights(deps, "CnUpgrade"),

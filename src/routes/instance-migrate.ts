@@ -32,12 +32,12 @@ export function instanceMigrateRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Move an instance to another node",
     description:
-      "Answers at once; the operation instance-migrate ends when the instance belongs to the other node. A running " +
-      "guest keeps running while its disks and memory are copied, is paused for a moment, and continues on the other " +
-      "node with its addresses and connections. The disks of a stopped instance are copied. Data disks move with " +
-      "their instance, including detached disks. A migration that fails, or that an operator abandons, changes " +
-      "nothing: the instance stays on its node. 409 while another operation runs. 503 when no other node can take " +
-      "the instance.",
+      "Answers immediately; the operation instance-migrate ends when the instance belongs to the other node. A " +
+      "running guest keeps running while its disks and memory are copied, is paused for a moment, and continues on " +
+      "the other node with its addresses and connections. The disks of a stopped instance are copied. Data disks " +
+      "move with their instance, including detached disks. A migration that fails, or that an operator abandons, " +
+      "changes nothing: the instance stays on its node. 409 while another operation runs. 503 when no other node " +
+      "can take the instance.",
     ...rights(deps, "InstanceMigrate", atInstance),
     ...refuses(403, 409),
     request: { params, body: jsonBody(MigrateBody) },

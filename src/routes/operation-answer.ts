@@ -21,7 +21,7 @@ type Accepted = never;
 /** The headers in the `request` of a route that starts an operation. */
 export const PREFER = z.object({
   Prefer: z.string().optional().describe(
-    "respond-async: answer at once with the operation, without waiting for its end",
+    "respond-async: answer immediately with the operation, without waiting for its end",
   ),
 });
 

@@ -51,9 +51,9 @@ export function vpcFirewallRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Replace all firewall rules of a VPC in one commit",
     description:
-      "A rule whose name is in the set keeps its id; the other rules are deleted. If one rule is refused, nothing is " +
-      "changed. With If-Match, 412 if a rule has changed since that ETag. Without If-Match, the last writer wins. " +
-      "The answer is the current set, even to a repeated request.",
+      "A rule whose name is in the set keeps its id; the other rules are deleted. If one rule is refused, nothing " +
+      "is changed. 412 if If-Match names another version of the set than the current one. Without If-Match, the " +
+      "last writer wins. The answer is the current set, even to a repeated request.",
     ...rights(deps, "FirewallRuleReplace", atRow("vpc", "vpc_id")),
     ...refuses(412),
     request: { params, headers: HEADERS, body: jsonBody(FirewallRuleSetBody) },

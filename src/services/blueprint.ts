@@ -54,8 +54,8 @@ async function copiedImage({ findOne }: Deps, { kind: { kind, image_id } }: Job)
 }
 
 /**
- * Returns the NICs and their subnets for a job that boots a machine. The machine may have got or lost NICs since it
- * stopped.
+ * Returns the NICs and their subnets for a job that boots a machine. NICs may have been added or removed since the
+ * machine stopped.
  */
 async function nicsPart({ findOne }: Deps, { kind: { kind } }: Job, instance: Instance | null) {
   if (instance === null || !BOOTS.has(kind)) return {};

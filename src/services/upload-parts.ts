@@ -36,8 +36,8 @@ export function uploadParts(deps: Pick<RouteDeps, "kysely" | "send">, store: Ima
   async function receive(c: Ctx, upload: ImageUpload, { from, bytes }: Part): Promise<ImageUpload | Fault> {
     const { id } = upload;
     const place = placeOfPart(upload, { from, bytes: bytes.length });
-    // If `place` is a Fault, the part cannot be stored now, and the actor must get no message about it: the previous
-    // part may have arrived meanwhile, so the actor could accept this part although its bytes are not stored. A stored
+    // If `place` is a Fault, the part cannot be stored now. The actor must then get no message about the part: the
+    // previous part may have arrived meanwhile, and the actor could accept a part whose bytes are not stored. A stored
     // part never changes: `write` compares a repeated part with it.
     if (typeof place !== "string") return place;
     if (!(await store.write(id, from / IMAGE_PART_BYTES, bytes))) return OTHER_BYTES;

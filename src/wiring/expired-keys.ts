@@ -1,5 +1,5 @@
-// Deletes API keys that expired long ago. Each delete is a message to the key, so it has an audit event and ends the
-// sessions of the key, as the delete by a caller does.
+// Deletes API keys that expired long ago. Each delete is a message to the key. Like a delete by a caller, it has an
+// audit event and ends the sessions of the key.
 import type { Engine } from "../../actors/engine/engine.ts";
 import { listExpiredKeys } from "../../actors/api-key/reads.ts";
 import { EXPIRED_KEYS_AT_ONCE, EXPIRED_KEYS_PER_PASS } from "../contract/limits.ts";

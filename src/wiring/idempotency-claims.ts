@@ -1,6 +1,6 @@
 // Turns requests into messages. Each request claims a message id. A repeated request with the same Idempotency-Key gets
 // the id of the first request, and therefore the stored reply. When a message is refused with 503 and the refusal is
-// stored, the key of the request is released, so that the repeated request becomes a new message. When the outcome is
+// stored, the key of the request is released. The repeated request then becomes a new message. When the outcome is
 // unknown because the database did not answer, the key stays claimed. Otherwise the request could take effect twice.
 import { type createEngine, OVERLOADED } from "../../actors/engine/engine.ts";
 import type { Outcome } from "../../actors/engine/types.ts";

@@ -1,6 +1,6 @@
 // Continues the drains and evacuations of nodes. Every process does this. All progress is in the database, so this work
-// continues after a crash. An instance never has two migrations at once, because its actor refuses a second one. A
-// drain begins only one migration of an instance, because the migration's id depends only on the drain and the
+// continues after a crash. An instance never has two migrations at the same time, because its actor refuses a second
+// one. A drain begins only one migration of an instance, because the migration's id depends only on the drain and the
 // instance.
 import type { Outcome } from "../../actors/engine/types.ts";
 import type { Ports } from "../../actors/engine/ports.ts";

@@ -15,7 +15,7 @@ import { daemon, type Ended, run, until } from "./processes.ts";
 /** The file with the password of the BMCs, in the rack's Debian. */
 const PASSWORD_FILE = "/etc/berth/bmc-password";
 const START_LIMIT_MS = 60_000;
-/** If this machine has few processors, each node gets only one processor, because two nodes boot at once. */
+/** If this machine has few processors, each node gets only one processor, because two nodes boot at the same time. */
 const PROCESSORS = availableParallelism() >= 2 * MACHINES.length ? 2 : 1;
 
 export const consoleOf = ({ hostname }: BareMachine): string => at(`${hostname}.console`);

@@ -33,8 +33,9 @@ export function createSendWindow(window_bytes: number = CONSOLE_WINDOW_BYTES): S
 const CONFIRMED_AT = 1 / 4;
 
 /**
- * Creates the receiver's side: returns a function that counts the bytes that were read, and calls `confirm` with their
- * sum once the sum reaches a quarter of the window. Until then, the sender can still send three quarters of the window.
+ * Creates the receiver's side: a function that counts the bytes that were read. When the sum reaches a quarter of the
+ * window, the function calls `confirm` with the sum and begins a new sum. Until then, the sender can still send three
+ * quarters of the window.
  */
 export function createReceipts(
   confirm: (bytes: number) => void,

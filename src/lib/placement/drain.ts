@@ -249,7 +249,7 @@ const QUORUM =
 
 /**
  * Returns whether an instance's name looks like a member of a service with a quorum. The service can fail if two
- * members are down at once.
+ * members are down at the same time.
  */
 export function looksLikeQuorum(name: string): boolean {
   return QUORUM.test(name);

@@ -1,5 +1,5 @@
 // Lists the filters by name. Every filter runs on every node, even if another filter has already rejected the node, so
-// that a report shows all reasons at once.
+// that a report shows all reasons.
 import type { FilterResult } from "../../contract/placement.ts";
 import { PLACEMENT_FILTERS, type PlacementFilter } from "../../contract/enums.ts";
 import * as capacity from "./capacity-filters.ts";
