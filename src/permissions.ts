@@ -2,8 +2,8 @@
 // as short as the configuration permits (docs/reliability.md, S-38).
 // - The server (serve.ts) handles requests. It connects only to its own address, its database, the outbound process and
 //   the bucket of uploaded images. It starts no program, and writes no file except uploaded images (BERTH_IMAGE_DIR).
-// - The outbound process (outbound/process.ts) may connect anywhere, since tenants choose the issuers of their tokens.
-//   It has no other permission.
+// - The outbound process (outbound/process.ts) may connect anywhere, because tenants choose the issuers of their
+//   tokens. It has no other permission.
 // - start.ts starts both processes, and PostgreSQL if DATABASE_URL is not set. It handles no request.
 // `task start` runs this file and starts start.ts with the flags that it prints.
 import { existsSync } from "node:fs";

@@ -1,6 +1,6 @@
 // Finds the silo, tenant and project of a request's object, before the request is authorized. An object of another
 // tenant and a missing object get the same 404 after the same work. Selectors (query parameters that name the object's
-// parent) are checked before permissions, since a missing selector reveals nothing about any object.
+// parent) are checked before permissions, because a missing selector reveals nothing about any object.
 import type { Context } from "hono";
 import { Uuid } from "../contract/common.ts";
 import type { ScopeColumns } from "../contract/scope.ts";

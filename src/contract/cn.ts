@@ -130,7 +130,7 @@ export const AutoApproveWindow = z.object({
 export type AutoApproveWindow = z.infer<typeof AutoApproveWindow>;
 
 /**
- * The body that opens an auto-approve window. Zero seconds or zero nodes are refused, since such a window approves
+ * The body that opens an auto-approve window. Zero seconds or zero nodes are refused, because such a window approves
  * nothing.
  */
 export const AutoApproveBody = z.strictObject({

@@ -72,7 +72,7 @@ export const ExternalSubnetBody = z.strictObject({
 export type ExternalSubnetBody = z.infer<typeof ExternalSubnetBody>;
 
 /**
- * A change of an external subnet. Missing fields stay unchanged. Blocks cannot change, since addresses may be in use.
+ * A change of an external subnet. Missing fields stay unchanged. Blocks cannot change, because addresses may be in use.
  */
 export const ExternalSubnetPatch = z.strictObject({
   name: ResourceName.nullish(),

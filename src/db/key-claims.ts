@@ -23,7 +23,7 @@ export function createKeyClaims(db: DbClient): (claim: KeyClaim) => Promise<KeyA
     patience = undefined;
     isScheduled = false;
     const batch = takeBatch();
-    // Claims that a full batch leaves behind do not wait longer than claims that arrive now.
+    // Claims that did not fit into the batch do not wait longer than claims that arrive now.
     if (batch.length === CLAIMS_MAX && waiting.length > 0) patience = setTimeout(claimSoon, WAIT_MAX_MS);
     running += 1;
     await answerAll(db, batch);

@@ -66,7 +66,8 @@ const SEEN = `
      where exists (select from cn where server_uuid = u.id) order by u.id
   on conflict (server_uuid) do update set last_seen = greatest(s.last_seen, excluded.last_seen)`;
 
-// A report from before the node's latest approval never wins by its time: since then the node may have another clock.
+// A stored report from before the node's latest approval is always replaced, because the node's clock may have changed
+// since.
 const STATUS = `
   insert into cn_signal as s (server_uuid, last_seen, last_status, status_at, status_made_at, status_id)
     select distinct on (u.id) u.id, n.now, t.json->'payload', n.now, (t.json->>'made_at')::timestamptz,

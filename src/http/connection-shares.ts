@@ -1,7 +1,8 @@
 // Divides the open connections among their sources (docs/reliability.md, S-50). A new connection belongs to a stranger
 // and counts against the share of its address. A request with a valid credential moves the connection to the caller's
-// share. Strangers can never have all connections: at their limit, a new connection replaces the oldest connection of
-// the address that has the most connections. Trusted proxies are not limited.
+// share. Strangers can never have all connections. At their limit, a new connection replaces the oldest connection of
+// the address that has the most connections. The server closes the new connection if that is its own address. Trusted
+// proxies are not limited.
 import type { Socket } from "node:net";
 import { CONNECTIONS_KNOWN_EACH, CONNECTIONS_STRANGER_EACH, CONNECTIONS_STRANGERS } from "../contract/limits.ts";
 import { addressBucket, isOneOf } from "../lib/net/client-address.ts";

@@ -125,7 +125,7 @@ function utf8(bytes: Uint8Array): string | null {
   }
 }
 
-/** Parses JSON; returns undefined for malformed text. The parser's message is dropped, since it quotes the text. */
+/** Parses JSON; returns undefined for malformed text. The parser's message is dropped, because it quotes the text. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

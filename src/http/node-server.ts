@@ -177,7 +177,7 @@ function drain(server: Server, site: Site, graceMs: number): Promise<void> {
 
 async function take(exchange: Exchange, site: Site): Promise<void> {
   const { req, res } = exchange;
-  // The controller is created when a handler first asks for the signal, since few handlers do.
+  // The controller is created when a handler first reads the signal, because few handlers do.
   let leaving: AbortController | undefined;
   let left = false;
   let answering = false;

@@ -19,7 +19,7 @@ export type SchemaSet = {
 };
 
 const REF = "#/components/schemas/";
-/** Formats whose pattern is left out of the description, since the pattern would span several lines. */
+/** Formats whose pattern is left out of the description, because the pattern would span several lines. */
 const PLAIN_FORMATS: ReadonlySet<unknown> = new Set(["date-time", "uuid", "ipv4", "ipv6", "email", "uri"]);
 
 /**

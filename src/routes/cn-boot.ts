@@ -147,8 +147,8 @@ export function cnBootRoutes(app: App, deps: Deps): void {
     tags,
     summary: "Boot the machine into rescue mode, in any state",
     description:
-      "A record without an address gets the lowest free address of the machine's network, since booters serve " +
-      "machines only by address. 409 if the machine has no network or no address is free.",
+      "A record without an address gets the lowest free address of the machine's network, because booters serve " +
+      "only machines with an address. 409 if the machine has no network or no address is free.",
     ...rights(deps, "CnBootRescue"),
     request: { params: MacParam },
     responses: answers(BootRecord, "The record"),

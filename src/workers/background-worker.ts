@@ -29,7 +29,7 @@ export type BackgroundWorker = ReturnType<typeof createBackgroundWorker>;
 
 /**
  * Rows per batch. After a full batch, another batch follows in this pass or the next. If no row of a full batch made
- * progress, the next batch has twice as many rows, because such rows must not stop the rows behind them.
+ * progress, the next batch has twice as many rows, because such rows must not delay the rows after them.
  */
 const BATCH_ROWS = 200;
 /** The pause between two passes. */
