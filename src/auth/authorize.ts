@@ -87,8 +87,8 @@ export function createAuthorize(options: AuthorizeOptions) {
         const found = await locate.find(c, options.findRow);
         if (found !== null && "kind" in found) return faultResponse(c, found);
         const hidden = found === null || !("anywhere" in found || refusalAt(action, principal, found) === null);
-        // The saved scope is read even if the object exists. Otherwise the response time would reveal to a caller
-        // without access whether the object exists.
+        // For a caller without access, the saved scope is read even if the object exists. Otherwise the response time
+        // would reveal that the object exists.
         const savedScope = hidden ? await options.savedScope(c, principal) : null;
         const scope = found ?? savedScope;
         // A root operator may access every object, so its 404 means that the object is missing, and is not audited.
