@@ -113,7 +113,8 @@ export function floatingIpRoutes(app: App, deps: Deps): void {
     action: "FloatingIpDelete",
     summary: "Delete a floating IP",
     description:
-      "409 while the floating IP is attached, or while a node has not released it. The address is free at once.",
+      "409 while the floating IP is attached, or while a node has not released it. After the deletion, the address " +
+      "is free immediately.",
   });
 }
 

@@ -110,7 +110,8 @@ export function imageUploadRoutes(app: App, deps: Deps): void {
     summary: "Finish an upload",
     description:
       "The server creates the image in the tenant, with the SHA-256 of the stored bytes. The server computes the " +
-      "digest while the parts arrive. At the end it reads only the parts that another server process received.",
+      "digest while the parts arrive. At the end, this server process reads only the parts that it has not received " +
+      "itself.",
     ...rights(deps, "ImageUploadFinish", atUpload),
     request: { params, body: { ...jsonBody(ImageUploadEndBody), required: false } },
     responses: answersCreated(Image, "The image"),

@@ -29,8 +29,8 @@ const ABOUT =
   "The bytes stay at `source_url`; the control plane never fetches them. Nodes fetch them from public addresses and " +
   "from the addresses in the setting `fetch.allowed_private`. A node follows at most 3 redirects. It checks each " +
   "redirect and each resolved name, and connects to the address that it checked. A node keeps a copy of an image " +
-  "for one tenant only, unless the image is public. 400 if the host of `source_url` is a private address. 409 if the " +
-  "scope already has an image with that name, or if the id exists.";
+  "for one tenant only, unless the image is public. 400 if the host of `source_url` is a private address outside " +
+  "this setting. 409 if the scope already has an image with that name, or if the id exists.";
 const UNION =
   "Lists the public images, then the images of the silo, of the tenant and of the project. The field `scope` shows " +
   "the scope of each image. Within a scope, the oldest image comes first.";

@@ -63,11 +63,12 @@ export function registrationRoutes(app: App, deps: Deps): void {
     description:
       "Needs no credential. Creates an enrolment claim: a claim code, a poll token and a copy of the body. The " +
       "answer has `state: pending` for every node. A claim makes a disabled node pending and does not change any " +
-      "other existing node. When an operator approves the code, the node gets the data of the claim. The first claim " +
-      "of an unknown server_uuid creates a pending record; an open auto-approve window approves it at once. With the " +
-      "token of a live claim in X-Poll-Token, the claim is renewed and gets a new code and a new token. The node's " +
-      "key in Authorization, or the node's token in X-Poll-Token, proves that the node itself sent the request: an " +
-      "approved node then updates its record, and a node in setup its sysinfo. 403 for the key of another node. 429 for more than " +
+      "other existing node. When an operator approves the code, the node gets the data of the claim. The first " +
+      "claim of an unknown server_uuid creates a pending record; an open auto-approve window approves it at once. " +
+      "With the token of a live claim in X-Poll-Token, the claim is renewed and gets a new code and a new token. " +
+      "The node's key in Authorization, or the node's token in X-Poll-Token, proves that the node itself sent the " +
+      "request. The server then updates the record of an approved node, and the sysinfo of a node in setup. 403 for " +
+      "the key of another node. 429 for more than " +
       `${CLAIMS_PER_NODE_MAX} live claims of a server_uuid, and for too many live claims of a source address or ` +
       "of the site; Retry-After is the time until the first of them expires. Without proof, sysinfo is limited to " +
       `${CLAIM_SYSINFO_BYTES_MAX / 1_024} KiB of JSON. Unknown fields are ignored.`,
