@@ -71,7 +71,7 @@ test("a peer that asks for no heartbeats may be silent, and gets no heartbeats",
   await loginWithHeartbeats(peer, 0);
   let bytes = 0;
   peer.socket.on("data", (more) => void (bytes += more.length));
-  // The broker ends the connection of another silent peer after 2.5 s.
+  // With a heartbeat interval of 1 s, the broker would end the connection of a silent peer after 2.5 s.
   await delay(3_500);
   expect(bytes).toBe(0);
   await openChannel(peer, 1);

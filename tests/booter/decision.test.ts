@@ -84,7 +84,7 @@ test("the decision is the same for every netboot client, so no server serves a m
 });
 
 test.each(["discovered", "decommissioned"] as const)(
-  "a machine with a %s record gets nothing, whatever its client is",
+  "a machine with a %s record gets nothing without rescue, whatever its client is",
   (state) => {
     for (const client of CLIENT_KINDS) {
       for (const only_pxe of [true, false]) {
@@ -122,7 +122,7 @@ describe("images", () => {
   const ask = (record: Parameters<typeof decide>[0]["record"], changes: Partial<BootSettings>) =>
     decide({ client: "ipxe", architecture: "x86_64", record, verified: true, policy: { ...POLICY, ...changes } });
 
-  test("a machine that enrols gets the policy's image, even if another image is assigned to it", () => {
+  test("a machine that enrols gets the policy's image, even if another image of its architecture is assigned to it", () => {
     expect(ask(enrolling, {})).toEqual({ kind: "enrol", stamp: "enrol-image" });
   });
 
@@ -151,7 +151,7 @@ describe("a machine of any architecture", () => {
   const asked = (architecture: "x86_64" | "arm64" | null, of: ReturnType<typeof record>) =>
     describeDecision(decide({ client: "ipxe", architecture, record: of, verified: true, policy: POLICY }));
 
-  test("enrols with its assigned image if that image has the machine's architecture", () => {
+  test("enrols with its assigned image if only that image has the machine's architecture", () => {
     expect(asked("arm64", record("enrolling", "arm64-image"))).toBe("enrol arm64-image");
     expect(asked("arm64", record("enrolling", "own-image"))).toBe("image_of_other_architecture");
     expect(asked("arm64", record("enrolling", null))).toBe("image_of_other_architecture");

@@ -77,7 +77,7 @@ describe("the kernel line", () => {
     }
   });
 
-  test("contains the password hash if the site has a hash, and a serial console with its mode", () => {
+  test("contains the root password hash if a hash is given, and a serial console with its mode", () => {
     expect(kernelOf({ root_password_hash: HASH, console: "ttyb" })).toContain(
       `console=ttyb,root_shadow=${HASH}`,
     );

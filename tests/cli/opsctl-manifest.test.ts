@@ -132,7 +132,7 @@ test("a NIC tag with another MTU, or an unknown silo, is refused before any chan
   expect([...refused.asked, ...lost.asked].filter(({ method }) => method !== "GET")).toEqual([]);
 });
 
-test("`apply` has the same result if it is interrupted after any change and run again", async () => {
+test("`apply` has the same result if it loses the response to a change and is run again", async () => {
   const whole = await apply(manifest("whole", 101));
   expect(whole.code, whole.err()).toBe(0);
   const changes = whole.asked.filter(({ method }) => method !== "GET").length;

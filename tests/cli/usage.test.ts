@@ -64,7 +64,7 @@ test("`usage -o csv` prints CSV for a bill: by day for the tenant, and by projec
   expect(site[1]).toMatch(/^acme-silo-\d+\/acme,acme-project,/);
 });
 
-test("`instance load` prints a bar for each minute and each hour of an instance, and notes that a simulated node sent the values", async () => {
+test("`instance load` prints a bar for each hour of an instance; the server keeps the load of minutes and hours for a limited time", async () => {
   const { id, name } = await a.running({ name: "loaded", cpu: 2 });
   expect(await printed(`instance load ${name} --by minute`)).toBe("(no load yet: the first minute has not ended)\n");
   const seconds = async () =>

@@ -34,7 +34,7 @@ async function instanceOf(image_id: string, id = randomUUID()): Promise<string> 
   return id;
 }
 
-test("an image is listed and shown with its fields; size and content_bytes are equal", async () => {
+test("an image is listed and shown with its fields; an omitted content_bytes equals the image's size", async () => {
   const body = bodyOf({
     description: "d",
     source_url: "https://images.example.com/debian-13.qcow2",

@@ -64,7 +64,7 @@ test("the tenant gets one sentence when QEMU fails, and the file is removed in a
   expect(process.getuid?.()).toBe(uid);
 });
 
-test("bytes are sent in frames within the window, followed by one message that no more bytes follow", () => {
+test("bytes are sent in frames within the window, and one message after the last frame states the end", () => {
   const frames: (Uint8Array | string)[] = [];
   let confirm = (_bytes: number) => {};
   let closed = false;

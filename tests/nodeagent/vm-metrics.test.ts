@@ -7,7 +7,7 @@ import { createSampler, type Sample } from "../../nodeagent/sampler.ts";
 
 test("the processor time and memory are read from a process's stat, even if its name contains brackets", () => {
   const fields = Array.from({ length: 50 }, (_, index) => String(index + 3));
-  fields[14 - 3] = "250"; // Ticks in user mode, and in the kernel.
+  fields[14 - 3] = "250"; // The ticks in user mode, and below in the kernel.
   fields[15 - 3] = "50";
   fields[24 - 3] = "1000"; // Pages.
   const stat = `4711 (qemu ) (S) 9) ${fields.join(" ")}\n`;

@@ -1,5 +1,5 @@
-// Tests the undo of a withdrawn job: the undo delays the later jobs of the same instance, and no other work of the node
-// (docs/instances.md, "Jobs").
+// Tests the undo of a withdrawn job, which has a tombstone: the undo delays the later jobs of its instance, and no
+// other work of the node (docs/instances.md, "Jobs").
 import { randomUUID } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";

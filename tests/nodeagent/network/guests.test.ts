@@ -139,7 +139,7 @@ function query(...labels: readonly string[]): Uint8Array {
   return Uint8Array.from([0, 7, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, ...name, 0, 0, 1, 0, 1]);
 }
 
-test("DNS: names of the VPC and of the zone internal are answered here, and other names are not", () => {
+test("DNS: the node answers names of the VPC and of the zone `internal`, and no other names", () => {
   const answerTo = (...labels: readonly string[]) => {
     const message = query(...labels);
     return localAnswer(message, questionOf(message)!, PLAN);
