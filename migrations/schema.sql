@@ -4808,7 +4808,7 @@ create table floating_ip (
   reclaimed_as uuid,
   labels jsonb default '{}'::jsonb not null,
   constraint floating_ip_address UNIQUE (id, address),
-  constraint floating_ip_at_rest CHECK (((operation_id IS NOT NULL) OR (num_nulls(prior_nic_id, reclaimed_as) = 2))),
+  constraint floating_ip_at_rest CHECK (((operation_id IS NOT NULL) OR (num_nulls(prior_cn, reclaimed_as) = 2))),
   constraint floating_ip_bound_whole CHECK ((num_nulls(attached_to, attached_instance_id, hosted_cn) = ANY (ARRAY[0, 3]))),
   constraint floating_ip_check CHECK ((family(address) =
 CASE family
@@ -4823,7 +4823,7 @@ END)),
   constraint floating_ip_operation_kind_check CHECK ((operation_kind = ANY (ARRAY['attach'::text, 'detach'::text]))),
   constraint floating_ip_operation_whole CHECK (((operation_id IS NULL) = (operation_kind IS NULL))),
   constraint floating_ip_pkey PRIMARY KEY (id),
-  constraint floating_ip_prior_whole CHECK ((num_nulls(prior_nic_id, prior_instance_id, prior_cn) = ANY (ARRAY[0, 3]))),
+  constraint floating_ip_prior_whole CHECK (((num_nulls(prior_nic_id, prior_instance_id) = ANY (ARRAY[0, 2])) AND ((prior_nic_id IS NULL) OR (prior_cn IS NOT NULL)))),
   constraint floating_ip_state_check CHECK ((state = 'live'::text)),
   constraint floating_ip_version_check CHECK ((version > 0))
 );

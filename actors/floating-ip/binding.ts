@@ -45,7 +45,8 @@ export function attach(s: AtRest, m: Msg<"attach">, now: Date): Out<FloatingIpSt
   const from = bindingOf(s);
   const stays = from?.nic_id === nic_id;
   const generation = s.generation + (stays ? 0 : 1);
-  const next: Attaching = { ...fieldsOf(s), state: "attaching", operation_id, to, from, generation, updated_at: now };
+  const operation = { operation_id, to, from, lost_cn: null };
+  const next: Attaching = { ...fieldsOf(s), state: "attaching", ...operation, generation, updated_at: now };
   const partsFor = (held: Held | null): Parts => {
     const params: FloatingIpAttachParams = {
       floating_ip_id: s.id,

@@ -21,7 +21,7 @@ export function loseInstance(s: Attached, m: Gone, now: Date): Out<FloatingIpSta
 
 /**
  * Abandons an attach that loses its new binding, and a detach that loses its binding. Otherwise the operation continues
- * without the lost binding.
+ * without the lost binding. An attach that loses its old binding still waits for the old node to release the address.
  */
 export function loseInstanceInOperation(s: Busy, m: Gone, now: Date): Out<FloatingIpState> {
   const isLost = (each: Binding | null) => each?.instance_id === m.instance_id;
@@ -36,9 +36,10 @@ export function loseInstanceInOperation(s: Busy, m: Gone, now: Date): Out<Floati
 
 function without(s: Busy, isLost: (each: Binding | null) => boolean): Busy {
   const kept = (each: Binding | null) => isLost(each) ? null : each;
+  const lostCn = (each: Binding | null) => isLost(each) ? each?.host_cn_uuid : undefined;
   switch (s.state) {
     case "attaching":
-      return { ...s, to: kept(s.to), from: kept(s.from) };
+      return { ...s, to: kept(s.to), from: kept(s.from), lost_cn: lostCn(s.from) ?? s.lost_cn };
     case "detaching":
       return { ...s, from: null };
     case "reclaiming":

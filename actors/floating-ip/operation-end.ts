@@ -81,7 +81,7 @@ export function withoutReclaim(s: Busy): Attaching | Detaching {
   if (s.state !== "reclaiming") return s;
   const { operation_id, to, from } = s;
   return s.operation_kind === "attach"
-    ? { ...fieldsOf(s), state: "attaching", operation_id, to, from }
+    ? { ...fieldsOf(s), state: "attaching", operation_id, to, from, lost_cn: null }
     : { ...fieldsOf(s), state: "detaching", operation_id, from };
 }
 
@@ -103,7 +103,7 @@ export function restore(s: Busy, { operation_id, reason }: Msg<"restore">, now: 
  * has applied a document without the address. No operation waits for the job.
  */
 function releasedByNew(s: Busy): With[] {
-  if (s.state !== "attaching" || s.from !== null || s.to === null) return [];
+  if (s.state !== "attaching" || s.from !== null || s.lost_cn !== null || s.to === null) return [];
   const { operation_id, to, generation } = s;
   return [sent(releaseOrder(boundOf(s), { ...to, generation }), { id: failedRelease(operation_id), operation_id })];
 }

@@ -18,7 +18,10 @@ export type FloatingIpRow = FloatingIpFields & {
   readonly hosted_cn: string | null;
   readonly operation_id: string | null;
   readonly operation_kind: "attach" | "detach" | null;
-  /** During an attach, the binding that the attach ends. */
+  /**
+   * During an attach, the binding that the attach ends. Only `prior_cn` is set if the instance of this binding was
+   * deleted: see lost_cn in state.ts.
+   */
   readonly prior_nic_id: string | null;
   readonly prior_instance_id: string | null;
   readonly prior_cn: string | null;
@@ -38,8 +41,9 @@ export function stateOf(row: FloatingIpRow): FloatingIpState {
   if (reclaimed_as !== null && from !== null) {
     return { ...fieldsOf(row), state: "reclaiming", operation_id, operation_kind, reclaimed_as, to, from };
   }
+  const lost_cn = from === null ? row.prior_cn : null;
   return operation_kind === "attach"
-    ? { ...fieldsOf(row), state: "attaching", operation_id, to, from }
+    ? { ...fieldsOf(row), state: "attaching", operation_id, to, from, lost_cn }
     : { ...fieldsOf(row), state: "detaching", operation_id, from };
 }
 
@@ -48,6 +52,7 @@ export function rowOf(s: FloatingIpState): FloatingIpRow {
   const operation = s.state === "detached" || s.state === "attached" ? null : s;
   const kind = operation && operationKind(operation);
   const prior = kind === "attach" ? operation?.from : null;
+  const lost_cn = s.state === "attaching" ? s.lost_cn : null;
   return {
     ...fieldsOf(s),
     state: "live",
@@ -58,7 +63,7 @@ export function rowOf(s: FloatingIpState): FloatingIpRow {
     operation_kind: kind,
     prior_nic_id: prior?.nic_id ?? null,
     prior_instance_id: prior?.instance_id ?? null,
-    prior_cn: prior?.host_cn_uuid ?? null,
+    prior_cn: prior?.host_cn_uuid ?? lost_cn,
     reclaimed_as: s.state === "reclaiming" ? s.reclaimed_as : null,
     attached_vpc_id: bound?.vpc_id ?? null,
     prior_vpc_id: prior?.vpc_id ?? null,
@@ -67,11 +72,12 @@ export function rowOf(s: FloatingIpState): FloatingIpRow {
 
 /**
  * Returns the NIC whose node serves the address according to the network documents. An address that moves is in no
- * document until the new node has claimed it, because the old node may still have the address.
+ * document until the new node has claimed it, because the old node may still have the address. This also applies if the
+ * instance of the old binding is deleted meanwhile.
  */
 export function servedNic(row: FloatingIpRow): string | null {
   if (row.operation_id === null) return row.attached_to;
-  const begins = row.prior_nic_id === null || row.prior_nic_id === row.attached_to;
+  const begins = row.prior_cn === null || row.prior_nic_id === row.attached_to;
   return row.operation_kind === "attach" && row.reclaimed_as === null && begins ? row.attached_to : null;
 }
 

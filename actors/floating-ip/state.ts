@@ -49,7 +49,15 @@ type InOperation = FloatingIpFields & { readonly operation_id: string; readonly 
 export type Detached = FloatingIpFields & { readonly state: "detached" };
 export type Attached = FloatingIpFields & { readonly state: "attached"; readonly bound: Binding };
 /** `to` is null after the instance of the new binding was deleted. */
-export type Attaching = InOperation & { readonly state: "attaching"; readonly to: Binding | null };
+export type Attaching = InOperation & {
+  readonly state: "attaching";
+  readonly to: Binding | null;
+  /**
+   * The node of the old binding if the instance of this binding was deleted during the attach; otherwise null. The node
+   * may still answer for the address, so the documents of the new node get the address only when the attach ends.
+   */
+  readonly lost_cn: string | null;
+};
 export type Detaching = InOperation & { readonly state: "detaching" };
 /** The operation rolls back and waits until the node of `from` has bound the address again. */
 export type Reclaiming = InOperation & {

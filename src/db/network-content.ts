@@ -23,7 +23,7 @@ export type CurrentNetwork = {
 
 /** Whether the documents of the NIC's node contain the floating IP `f`. See servedNic in actors/floating-ip. */
 const SERVED = `(f.operation_id is null or f.operation_kind = 'attach' and f.reclaimed_as is null
-                 and (f.prior_nic_id is null or f.prior_nic_id = f.attached_to))`;
+                 and (f.prior_cn is null or f.prior_nic_id = f.attached_to))`;
 
 const vpcsOfNodes = (among: string) => `
   select n.server_uuid, n.vpc_id, berth_vpc_generation(n.vpc_id) as generation,

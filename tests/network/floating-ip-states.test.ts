@@ -2,7 +2,7 @@
 // data about the job that an operation waits for.
 import { describe, expect, test } from "vitest";
 import type { FloatingIpMessage } from "../../actors/floating-ip/messages.ts";
-import { type FloatingIpRow, rowOf, stateOf } from "../../actors/floating-ip/row.ts";
+import { type FloatingIpRow, rowOf, servedNic, stateOf } from "../../actors/floating-ip/row.ts";
 import type { FloatingIpState } from "../../actors/floating-ip/state.ts";
 import { floatingIpAttach } from "../../actors/sagas/floating-ip-attach.ts";
 import { floatingIp } from "../../actors/floating-ip/transition.ts";
@@ -29,14 +29,16 @@ const FIELDS = {
 const OLD = { nic_id: "old-nic", instance_id: "old", host_cn_uuid: "old-node", vpc_id: "old-vpc" };
 const NEW = { nic_id: "new-nic", instance_id: "new", host_cn_uuid: "new-node", vpc_id: "new-vpc" };
 const OPERATION = { operation_id: "operation", from: OLD };
+const ATTACHING = { ...FIELDS, ...OPERATION, state: "attaching", to: NEW, lost_cn: null } as const;
 const RECLAIM = { ...OPERATION, state: "reclaiming", reclaimed_as: "job" } as const;
 
 const STATES: Readonly<Record<string, FloatingIpState>> = {
   detached: { ...FIELDS, state: "detached" },
   attached: { ...FIELDS, state: "attached", bound: OLD },
-  attaching: { ...FIELDS, ...OPERATION, state: "attaching", to: NEW },
-  "attaching without an old binding": { ...FIELDS, ...OPERATION, state: "attaching", to: NEW, from: null },
-  "attaching to a deleted instance": { ...FIELDS, ...OPERATION, state: "attaching", to: null },
+  attaching: ATTACHING,
+  "attaching without an old binding": { ...ATTACHING, from: null },
+  "attaching after the old instance was deleted": { ...ATTACHING, from: null, lost_cn: "old-node" },
+  "attaching to a deleted instance": { ...ATTACHING, to: null },
   detaching: { ...FIELDS, ...OPERATION, state: "detaching" },
   "detaching from nothing": { ...FIELDS, ...OPERATION, state: "detaching", from: null },
   "reclaiming after an attach": { ...FIELDS, ...RECLAIM, operation_kind: "attach", to: NEW },
@@ -74,9 +76,37 @@ describe("the deletion of an instance", () => {
       next: FloatingIpState;
       parts: unknown[];
     };
-    expect(next).toMatchObject({ state: "attaching", to: NEW, from: null });
+    expect(next).toMatchObject({ state: "attaching", to: NEW, from: null, lost_cn: "old-node" });
     expect(parts).toContainEqual(toSaga({ type: "job_ended", job_id: "job", outcome: "completed" }));
   });
+});
+
+test("no sequence of messages puts an address into a document before its move has ended", () => {
+  const operation_id = "operation";
+  const messages: readonly FloatingIpMessage[] = [
+    { type: "instance_gone", instance_id: "old", forced: "delete" },
+    { type: "instance_gone", instance_id: "new", forced: "delete" },
+    { type: "instance_moved", instance_id: "old", host_cn_uuid: "third-node", operation_id: "migration" },
+    { type: "update", name: null, description: "moves" },
+    { type: "reclaim", operation_id, told_as: "job", waits: true },
+    { type: "reclaim", operation_id, told_as: "job", waits: false },
+    { type: "attached", operation_id },
+    { type: "restore", operation_id, reason: "timeout" },
+    { type: "withdraw", operation_id },
+  ];
+  const seen = new Set<string>();
+  const follow = (row: FloatingIpRow) => {
+    const key = JSON.stringify({ ...row, generation: Math.min(row.generation, 5) });
+    if (seen.has(key) || row.operation_id === null) return;
+    seen.add(key);
+    expect(servedNic(row)).toBeNull();
+    for (const message of messages) {
+      const out = floatingIp.step(row, message, NOW);
+      if (out.out === "go" && out.next !== null) follow(out.next as FloatingIpRow);
+    }
+  };
+  follow(rowOf(STATES["attaching"]!));
+  expect(seen.size).toBeGreaterThan(10);
 });
 
 test("the undo of a first attach sends the release only in the commit that removes the address from the new node's documents", () => {
