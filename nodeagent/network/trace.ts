@@ -4,7 +4,7 @@ import { inCidr, type Ip, parseCidr, parseIp } from "../../src/lib/net/ip-addres
 import { firewallOf, type FirewallVerdict, firstPacket } from "../../src/lib/net/firewall-verdict.ts";
 import type { PacketProtocol } from "../../src/contract/enums.ts";
 import type { TraceNext } from "../../src/contract/network-trace.ts";
-import { stopsAtRoute } from "../../src/lib/net/trace-step.ts";
+import { stopsAtRoute, stopsWithoutNic } from "../../src/lib/net/trace-step.ts";
 import { gatewayOf } from "./route-gateway.ts";
 import { METADATA_IPV4, METADATA_IPV6, tapName } from "./names.ts";
 
@@ -85,7 +85,7 @@ export function trace(query: TraceQuery): Trace {
         underlay_address: remote,
       });
     }
-    if (isInBlocks(document, to)) return stop(`stops: no NIC of the VPC has ${to}`);
+    if (isInBlocks(document, to)) return stop(stopsWithoutNic(to));
     const floating_ip = source?.floating_ips.find((address) => isOfFamily(address, to));
     if (floating_ip !== undefined) {
       return end(`leaves by the floating IP ${floating_ip}`, { kind: "outside", source: floating_ip });

@@ -22,13 +22,19 @@ export type DevNodesOptions = {
  */
 const UNTIL_INPUT_ENDS = '"$@" & agent=$!; cat > /dev/null; kill "$agent"; wait "$agent"';
 
+/** The block of the simulated underlay, which is for documentation (RFC 5737). `network trace` needs the addresses. */
+const UNDERLAY_PREFIX = "192.0.2";
+
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
 /** Starts `count` agents. They stop when stop() is called or this process ends. */
 export function startDevNodes({ count, endpoint, dataDir, quiet }: DevNodesOptions): DevNodes {
   const children = Array.from({ length: count }, (_, index) => {
     const name = `lab-node-${index + 1}`;
-    const argv = ["run", "--endpoint", endpoint, "--state-dir", join(dataDir, "nodes", name), "--hostname", name];
+    const argv = [
+      ...["run", "--endpoint", endpoint, "--state-dir", join(dataDir, "nodes", name), "--hostname", name],
+      ...["--underlay-address", `${UNDERLAY_PREFIX}.${index + 1}`],
+    ];
     const [command, args] = agentCommand(argv);
     const child = spawn("sh", ["-c", UNTIL_INPUT_ENDS, "sh", command, ...args], {
       cwd: ROOT,

@@ -15,7 +15,7 @@ import type { NetworkPollView, RuleCount } from "../contract/network-document.ts
 import type { TraceAnswer, TraceQuestion } from "../contract/network-trace.ts";
 import type { BootClientFacts } from "../lib/net/boot-client.ts";
 import type { HostlessGateway } from "../lib/placement/nat-gateway-host.ts";
-import type { ContentHost } from "../lib/net/network-content.ts";
+import type { NetworkContent } from "../lib/net/network-content.ts";
 import type { Realized } from "../contract/network.ts";
 import type { AuditEvent, AuditPage, AuditVerification } from "../contract/audit.ts";
 import type { Authorize } from "../auth/authorize.ts";
@@ -263,8 +263,11 @@ export type NetworkPorts = {
   unask(trace_id: string): Promise<void>;
   /** Stores a node's answer to a trace. Returns false unless the trace is open and was sent to this node. */
   answerTrace(server_uuid: string, answer: TraceAnswer): Promise<boolean>;
-  /** Returns the nodes of a VPC with their underlay addresses, and its generation; null if the VPC does not exist. */
-  nodesOf(vpc_id: string): Promise<{ readonly generation: number; readonly hosts: readonly ContentHost[] } | null>;
+  /**
+   * Returns the nodes of a VPC with their underlay addresses, its NICs and its generation; null if the VPC does not
+   * exist.
+   */
+  nodesOf(vpc_id: string): Promise<{ readonly generation: number } & Pick<NetworkContent, "hosts" | "nics"> | null>;
   /**
    * Lists the NAT gateways without a node to which the routes of the subnet send packets for the address. The gateway
    * of the most specific route is first.

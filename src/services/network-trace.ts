@@ -10,7 +10,7 @@ import type { Instance, Nic } from "../contract/instance.ts";
 import { TRACE_WAIT_S } from "../contract/limits.ts";
 import type { NetworkTrace, TraceAnswer, TraceHop, TraceQuery, TraceQuestion } from "../contract/network-trace.ts";
 import { canonicalIp, inCidr, parseCidr, parseIp } from "../lib/net/ip-address.ts";
-import { stopsAtRoute } from "../lib/net/trace-step.ts";
+import { stopsAtRoute, stopsWithoutNic } from "../lib/net/trace-step.ts";
 import { whyHostless } from "../lib/placement/nat-gateway-host.ts";
 import type { Reads, RouteDeps } from "../routes/deps.ts";
 
@@ -60,7 +60,8 @@ export async function traceFrom(
   }
   const rule = answer?.rule_id ? await findFirewallRule(deps.kysely, answer.rule_id) : undefined;
   const named = rule === undefined ? null : { id: rule.id, name: rule.name };
-  const reason = await hostlessReason(deps, nic.subnet_id, destination, answer);
+  const reason = await hostlessReason(deps, nic.subnet_id, destination, answer) ??
+    await noUnderlayReason(deps, nic.vpc_id, destination, answer);
   return { ...endOf(hops, answer, { rule: named, reason }), rule: named, hops };
 }
 
@@ -79,6 +80,25 @@ async function hostlessReason(
   const last = answer.steps.at(-1);
   const gateway = gateways.find((each) => last === stopsAtRoute(each.destination, "reject"));
   return gateway === undefined ? null : whyHostless(gateway);
+}
+
+/**
+ * If the packet stops because the NIC of its destination is on a node without an underlay address, returns this reason;
+ * otherwise null. Network documents omit such NICs, so the sender's node does not know this one.
+ */
+async function noUnderlayReason(
+  { kysely, networks }: Deps,
+  vpc_id: string,
+  destination: string,
+  answer: TraceAnswer | null,
+): Promise<string | null> {
+  if (answer?.steps.at(-1) !== stopsWithoutNic(destination)) return null;
+  const network = await networks.nodesOf(vpc_id);
+  const nic = network?.nics.find(({ ipv4, ipv6, addresses }) => [ipv4, ipv6, ...addresses].includes(destination));
+  const host = network?.hosts.find(({ server_uuid }) => server_uuid === nic?.host_cn_uuid);
+  if (nic === undefined || host === undefined || host.underlay_address !== null) return null;
+  const cn = await findCn(kysely, host.server_uuid);
+  return `${nic.hostname} has this address, but its node ${cn?.hostname ?? host.server_uuid} has no underlay address`;
 }
 
 async function hopAt(

@@ -153,7 +153,9 @@ export function createNetworks({ db, hints, held_max, report, settings: readSett
     },
     async nodesOf(vpc_id) {
       const current = await networkOf(vpc_id);
-      return current === null ? null : { generation: current.generation, hosts: current.content.hosts };
+      if (current === null) return null;
+      const { generation, content: { hosts, nics } } = current;
+      return { generation, hosts, nics };
     },
     hostless: (subnet_id, address) => listHostlessGateways(db, { subnet_id, address, live_s: CN_LIVE_S }),
     isApplied: async (key) => (await findApplied(db.kysely, [key])).has(key),

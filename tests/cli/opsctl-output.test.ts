@@ -1,6 +1,6 @@
 // Tests outputs of opsctl that scripts read.
 import { expect, test } from "vitest";
-import { NO_ADMIN_IP } from "../../src/lib/node-doctor/finding.ts";
+import { NO_ADMIN_IP, NO_UNDERLAY_ADDRESS } from "../../src/lib/node-doctor/finding.ts";
 import { type Server } from "./fake-environment.ts";
 import { opsctl } from "./opsctl.ts";
 import { node, NODE_ID } from "./records.ts";
@@ -67,13 +67,13 @@ b         -                           yes (another machine sent its UUID)
   );
 });
 
-test("`cn list` shows no remark about a missing admin_ip, because a node can be ready without an admin_ip", async () => {
-  const no_address = { level: "warns", text: NO_ADMIN_IP, mend: null };
+test("`cn list` omits the warnings about missing addresses from READY", async () => {
+  const missing = [NO_ADMIN_IP, NO_UNDERLAY_ADDRESS].map((text) => ({ level: "warns", text, mend: null }));
   const reserved = { level: "warns", text: "it is reserved", mend: null };
   const items = [node(), node({ server_uuid: KEY_ID, hostname: "b" })];
   const server: Server = ({ path }) => ({
     body: path.endsWith("/doctor")
-      ? { usable: true, findings: path.includes(KEY_ID) ? [no_address, reserved] : [no_address] }
+      ? { usable: true, findings: path.includes(KEY_ID) ? [...missing, reserved] : missing }
       : { items },
   });
   const ran = await opsctl(["cn", "list", "--columns", "name,ready"], { server });

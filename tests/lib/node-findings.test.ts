@@ -10,6 +10,7 @@ const HEALTHY: Partial<CnView> = {
   state: "approved",
   bound_api_key_id: "k1",
   admin_ip: "10.0.0.1",
+  underlay_address: "10.0.0.1",
   last_seen: "2026-11-21T11:59:30Z",
   last_status: {},
 };
@@ -51,6 +52,10 @@ test.each<[Partial<CnView>, string]>([
   [{ last_status: null }, "stops its agent has never reported a status"],
   [{ role: "edge" }, "warns its role is edge: tenant instances are not placed on it"],
   [{ admin_ip: null }, "warns it has no admin_ip: opsctl cn exec cannot reach it"],
+  [
+    { underlay_address: null },
+    "warns it has no underlay address: instances on other nodes cannot reach its instances",
+  ],
 ])("an approved node with %j is reported", (change, text) => {
   expect(findings({ ...HEALTHY, ...change })).toEqual([text]);
 });

@@ -173,6 +173,23 @@ test("a packet to a floating IP of another instance continues at its node", asyn
   ]);
 });
 
+test("the answer names the node of a NIC that other nodes cannot reach because this node has no underlay address", async () => {
+  await f.node.alive();
+  const { nic } = await f.placed({ ...f.node, underlay_address: "" }, "bare");
+  await f.silence(f.node);
+  await apply(f.one);
+  const { rows: [cn] } = await f.t.db.query("select hostname from cn where server_uuid = $1", [f.node.server_uuid]);
+  const { code, lines } = await traced(`web ${nic.primary_ipv4} 80`, f.one);
+  expect([code, lines.at(-1)]).toEqual([
+    1,
+    expect.stringMatching(
+      new RegExp(
+        `^The packet stops on node .+: bare has this address, but its node ${cn!.hostname} has no underlay address.$`,
+      ),
+    ),
+  ]);
+});
+
 test("a question that one server process asks is answered through a poll at another process", async () => {
   await apply(f.one);
   const other = await openTestControlPlane({ databaseUrl: f.t.databaseUrl });

@@ -7,3 +7,11 @@
 export function stopsAtRoute(destination: string, kind: "blackhole" | "reject"): string {
   return `stops: the route to ${destination} is a ${kind}`;
 }
+
+/**
+ * Returns the step of a packet to an address of the VPC that no NIC in the node's network document has. The control
+ * plane compares this text, too.
+ */
+export function stopsWithoutNic(address: string): string {
+  return `stops: no NIC of the VPC has ${address}`;
+}

@@ -13,3 +13,6 @@ export function warns(text: string, mend: string | null = null): Finding {
 
 /** The warning about a node without an admin_ip. Only `opsctl cn exec` needs the address. */
 export const NO_ADMIN_IP = "it has no admin_ip: opsctl cn exec cannot reach it";
+
+/** The warning about a node without an underlay address. A site with one node needs no underlay. */
+export const NO_UNDERLAY_ADDRESS = "it has no underlay address: instances on other nodes cannot reach its instances";

@@ -4,7 +4,7 @@ import type { Finding } from "../../contract/node-diagnosis.ts";
 import { enrolledFindings, enrollingFindings, enrolmentFindings } from "./boot-findings.ts";
 import { strangePortFindings } from "./boot-request-findings.ts";
 import type { NodeFacts } from "./facts.ts";
-import { NO_ADMIN_IP, stops, warns } from "./finding.ts";
+import { NO_ADMIN_IP, NO_UNDERLAY_ADDRESS, stops, warns } from "./finding.ts";
 import { poolFindings } from "./pool-findings.ts";
 
 /** The last_setup_error after a factory reset (docs/nodes.md, "Leaving"). It does not mean that a setup failed. */
@@ -125,6 +125,10 @@ function approvedFindings({ node, placement, records, site, now }: NodeFacts): F
     found.push(warns("its role is edge: tenant instances are not placed on it", mend));
   }
   if (node.admin_ip === null) found.push(warns(NO_ADMIN_IP));
+  if (node.underlay_address === null) {
+    const mend = `opsctl cn underlay set ${node.hostname} --address ADDRESS`;
+    found.push(warns(NO_UNDERLAY_ADDRESS, mend));
+  }
   found.push(...records.flatMap((record) => enrolledFindings(record, site)));
   return found;
 }
