@@ -65,7 +65,14 @@ test("`instance delete` of a protected instance names the command that removes t
 });
 
 test("an instance is shown, stopped, started and deleted by its name", async () => {
-  expect(await at.printed("instance show web-1")).toContain("state:          running\n");
+  for (const name of ["web-1", id]) {
+    const shown = await at.printed(`instance show ${name}`);
+    expect(shown).toMatch(/^state: +running$/m);
+    expect(shown).toMatch(/^addresses: +10\.\d+\.\d+\.\d+, /m);
+    expect(shown).toMatch(new RegExp(`^host: +\\S+ \\(${a.node.server_uuid}\\)$`, "m"));
+    expect(shown).toMatch(new RegExp(`^tenant: +\\S+/\\S+ \\(${a.tenant.tenant_id}\\)$`, "m"));
+    expect(shown).toMatch(new RegExp(`^project: +\\S+ \\(${a.tenant.project_id}\\)$`, "m"));
+  }
   const [stopped] = await Promise.all([at.printed("instance stop web-1"), a.node.does("stop")]);
   expect(stopped).toBe(`Instance web-1 (${id}) is stopped\n`);
   const [started] = await Promise.all([at.printed(`instance start ${id.slice(0, -1)}`), a.node.does("start")]);

@@ -5,7 +5,7 @@ import type { Instance, SystemInstance } from "../../../src/contract/instance.ts
 import { oneOf } from "../../framework.ts";
 import { byteSizeText } from "../../internal/byte-size.ts";
 import type { Io } from "../../internal/io.ts";
-import { isUuid, named, pickRecord, type RecordKind } from "../../internal/record-name.ts";
+import { isUuid, named, pickRecord, type RecordKind, titleOf } from "../../internal/record-name.ts";
 import {
   AGE_COLUMN,
   blockText,
@@ -49,7 +49,18 @@ export const INSTANCE_COLUMNS: readonly Column<SystemInstance>[] = [
 /** Finds an instance of any tenant. Reads the list of instances unless the name is a complete UUID. */
 export async function findInstance(io: Io, name: string): Promise<Instance> {
   if (isUuid(name)) return await io.get<Instance>(`${INSTANCES_PATH}/${name.toLowerCase()}`);
-  return pickRecord(await io.all<SystemInstance>(SYSTEM_INSTANCES_PATH, { q: name }), name, INSTANCE_NAME);
+  return pickRecord(await matching(io, name), name, INSTANCE_NAME);
+}
+
+/** Finds an instance of any tenant, with its addresses and the names of its node, tenant and project. */
+export async function findNamedInstance(io: Io, name: string): Promise<SystemInstance> {
+  // The error about a UUID without an instance comes from the server, as for other commands.
+  const { id } = isUuid(name) ? await findInstance(io, name) : { id: name };
+  return pickRecord(await matching(io, id), id, INSTANCE_NAME);
+}
+
+function matching(io: Io, name: string): Promise<SystemInstance[]> {
+  return io.all<SystemInstance>(SYSTEM_INSTANCES_PATH, { q: name });
 }
 
 /** Returns the UUID of an instance of any tenant. A complete UUID needs no request. */
@@ -62,8 +73,8 @@ export async function instancePath(io: Io, name: string): Promise<string> {
   return `${INSTANCES_PATH}/${await resolveInstance(io, name)}`;
 }
 
-export function instanceText(instance: Instance): string {
-  const { lifecycle: { state, reason } } = instance;
+export function instanceText(instance: SystemInstance): string {
+  const { lifecycle: { state, reason }, host_cn_uuid, host_name } = instance;
   return blockText([
     ["id", instance.id],
     ["name", instance.name],
@@ -71,12 +82,13 @@ export function instanceText(instance: Instance): string {
     ["state", reason === undefined ? state : `${state}: ${reason}`],
     ["cpu", instance.cpu],
     ["memory", byteSizeText(instance.memory_bytes)],
+    ["addresses", instance.addresses.join(", ")],
     ["image", instance.image_id],
-    ["host", instance.host_cn_uuid],
+    ["host", host_cn_uuid === null ? null : titleOf({ name: host_name ?? "-", id: host_cn_uuid })],
     ["host_live", instance.host_live],
     ["found_on_host", instance.found_on_host],
-    ["tenant", instance.tenant_id],
-    ["project", instance.project_id],
+    ["tenant", titleOf({ name: `${instance.silo_name}/${instance.tenant_name}`, id: instance.tenant_id })],
+    ["project", titleOf({ name: instance.project_name, id: instance.project_id })],
     ["created_at", instance.created_at],
   ]);
 }
@@ -88,7 +100,7 @@ type Options = {
   readonly image?: string;
 };
 
-export const INSTANCE: Listing<SystemInstance> & Showing<Instance> = {
+export const INSTANCE: Listing<SystemInstance> & Showing<SystemInstance> = {
   one: "instance of any tenant",
   many: "instances",
   argument: INSTANCE_ARGUMENT,
@@ -112,7 +124,7 @@ export const INSTANCE: Listing<SystemInstance> & Showing<Instance> = {
       cn: host === undefined ? undefined : await resolveNode(io, host),
     });
   },
-  find: (io, name) => findInstance(io, name),
+  find: (io, name) => findNamedInstance(io, name),
   record: (instance) => instance,
   text: instanceText,
 };

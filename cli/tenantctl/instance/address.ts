@@ -1,4 +1,4 @@
-// Finds the addresses of many instances, with one request for NICs per project.
+// Finds the addresses of instances.
 import type { Instance, Nic } from "../../../src/contract/instance.ts";
 import { inParallel } from "../../internal/in-parallel.ts";
 import type { TenantIo } from "../open-io.ts";
@@ -6,7 +6,10 @@ import { FIRST_NIC, NIC } from "../nic/nic.ts";
 
 const REQUESTS_AT_ONCE = 8;
 
-/** Returns the addresses of each instance, by its id. The addresses of the primary NIC are first. */
+/**
+ * Returns the addresses of each instance, by its id. The addresses of the primary NIC are first. Sends one request for
+ * each project.
+ */
 export async function addressesOf(io: TenantIo, instances: readonly Instance[]): Promise<Map<string, string[]>> {
   const projects = new Map(instances.map(({ tenant_id, project_id }) => [project_id, tenant_id]));
   const nics = await inParallel(
@@ -14,12 +17,19 @@ export async function addressesOf(io: TenantIo, instances: readonly Instance[]):
     [...projects],
     ([project, tenant]) => io.all<Nic>(NIC.path, { tenant, project }),
   );
-  const found = new Map<string, string[]>();
-  for (const nic of nics.flat().sort(primaryFirst)) {
-    const addresses = [nic.primary_ipv4, nic.primary_ipv6, ...nic.floating_ips].filter((address) => address !== null);
-    found.set(nic.instance_id, [...found.get(nic.instance_id) ?? [], ...addresses]);
-  }
-  return found;
+  const byInstance = Map.groupBy(nics.flat(), (nic) => nic.instance_id);
+  return new Map([...byInstance].map(([id, own]) => [id, addressesIn(own)]));
+}
+
+/** Returns the addresses of one instance. The addresses of the primary NIC are first. */
+export async function addressesOfOne(io: TenantIo, instance: string): Promise<string[]> {
+  return addressesIn(await io.all<Nic>(NIC.path, { instance }));
+}
+
+function addressesIn(nics: readonly Nic[]): string[] {
+  return nics.toSorted(primaryFirst)
+    .flatMap((nic) => [nic.primary_ipv4, nic.primary_ipv6, ...nic.floating_ips])
+    .filter((address) => address !== null);
 }
 
 function primaryFirst(a: Nic, b: Nic): number {

@@ -2,6 +2,7 @@ import type { InstanceShown } from "../../../src/contract/instance.ts";
 import { type AnyCommand, showCommand } from "../../framework.ts";
 import { withIo } from "../open-io.ts";
 import { NAME_HELP, resolveInstance } from "../record/scope.ts";
+import { addressesOfOne } from "./address.ts";
 import { INSTANCE, printInstance } from "./instance.ts";
 
 export function show(): AnyCommand {
@@ -9,7 +10,8 @@ export function show(): AnyCommand {
     .argument("<instance>", NAME_HELP)
     .action(withIo(async (io, name) => {
       const instance = await io.get<InstanceShown>(`${INSTANCE.path}/${await resolveInstance(io, name)}`);
-      printInstance(io, instance, guestLines(instance));
+      const addresses = io.is_data ? [] : await addressesOfOne(io, instance.id);
+      printInstance(io, instance, [["addresses", addresses.join(", ")], ...guestLines(instance)]);
     }));
 }
 

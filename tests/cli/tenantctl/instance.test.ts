@@ -1,13 +1,17 @@
 // Tests `tenantctl instance`: the requests and the output of all commands except `list` and `create`.
 import { describe, expect, test } from "vitest";
 import { ANSWERS, BY_ID, IN_PROJECT, run, SCOPED, server, SHOWN } from "./instance-fixture.ts";
-import { IMAGE_ID, INSTANCE } from "./records.ts";
+import { IMAGE_ID, INSTANCE, PRIMARY_NIC } from "./records.ts";
 import { requestsOf, serving, tenantctl } from "./run.ts";
 
 describe("show", () => {
+  const NICS = { "GET /v1/nics": { items: [{ ...PRIMARY_NIC, floating_ips: ["203.0.113.7"] }] } };
+  const ASKS_NICS = `GET /v1/nics?instance=${INSTANCE.id}`;
+  const OUTPUT = `${SHOWN}addresses:            ${PRIMARY_NIC.primary_ipv4}, 203.0.113.7\n`;
+
   test("prints the addresses that the guest reports", async () => {
     const guest_interfaces = [{ mac: "02:00:00:00:00:01", addresses: ["10.0.1.2", "fd00::2"] }];
-    const server = serving({ [`GET ${BY_ID}`]: { ...INSTANCE, guest_interfaces } });
+    const server = serving({ ...NICS, [`GET ${BY_ID}`]: { ...INSTANCE, guest_interfaces } });
     const ran = await tenantctl(["instance", "show", INSTANCE.id], { env: SCOPED, server });
     expect(ran.out()).toMatch(/^the guest reports: +10\.0\.1\.2, fd00::2$/m);
   });
@@ -17,24 +21,28 @@ describe("show", () => {
     { name: INSTANCE.id.toUpperCase(), asks: [`GET ${BY_ID}`] },
     { name: "web-1", asks: [`GET /v1/instances?${IN_PROJECT}`, `GET ${BY_ID}`] },
     { name: "9999", asks: [`GET /v1/instances?${IN_PROJECT}`, `GET ${BY_ID}`] },
-  ])("accepts the name $name and prints the main fields", async ({ name, asks }) => {
-    const ran = await run("show", name);
+  ])("accepts the name $name and prints the main fields and the addresses", async ({ name, asks }) => {
+    const at = (...argv: string[]) =>
+      tenantctl(["instance", "show", name, ...argv], { env: SCOPED, server: serving({ ...ANSWERS, ...NICS }) });
+    const ran = await at();
     expect([ran.err(), ran.code]).toEqual(["", 0]);
-    expect(requestsOf(ran)).toEqual(asks);
-    expect(ran.out()).toBe(SHOWN);
-    expect(JSON.parse((await run("show", name, "-o", "json")).out())).toEqual(INSTANCE);
-    expect((await run("show", name, "-o", "yaml")).out()).toContain(`name: "web-1"\n`);
+    expect(requestsOf(ran)).toEqual([...asks, ASKS_NICS]);
+    expect(ran.out()).toBe(OUTPUT);
+    const json = await at("-o", "json");
+    expect(requestsOf(json)).toEqual(asks);
+    expect(JSON.parse(json.out())).toEqual(INSTANCE);
+    expect((await at("-o", "yaml")).out()).toContain(`name: "web-1"\n`);
   });
 
   test.each([
     { change: { host_live: false }, says: "its node sends no heartbeat" },
     { change: { found_on_host: false }, says: "its node does not report it" },
   ])("notes that the state may be out of date, because $says", async ({ change, says }) => {
-    const answers = { [`GET ${BY_ID}`]: { ...INSTANCE, ...change } };
+    const answers = { ...NICS, [`GET ${BY_ID}`]: { ...INSTANCE, ...change } };
     const at = (...argv: string[]) =>
       tenantctl(["instance", "show", INSTANCE.id, ...argv], { env: SCOPED, server: serving(answers) });
     const ran = await at();
-    expect([ran.out(), ran.err()]).toEqual([SHOWN, `The state may be out of date: ${says}\n`]);
+    expect([ran.out(), ran.err()]).toEqual([OUTPUT, `The state may be out of date: ${says}\n`]);
     expect((await at("-o", "json")).err()).toBe("");
   });
 
@@ -42,7 +50,7 @@ describe("show", () => {
     const lifecycle = { state: "failed", reason: "no\u001b[2J disk" };
     const ran = await tenantctl(["instance", "show", INSTANCE.id], {
       env: SCOPED,
-      server: serving({ [`GET ${BY_ID}`]: { ...INSTANCE, lifecycle } }),
+      server: serving({ ...NICS, [`GET ${BY_ID}`]: { ...INSTANCE, lifecycle } }),
     });
     expect(ran.out()).toMatch(/^state: +failed: no\\x1b\[2J disk$/m);
   });
