@@ -1,5 +1,5 @@
-// The numbers of the programs, read from their source: name, value, unit and reason of each constant. docs/limits.md
-// prints them, so that no number is written a second time by hand.
+// Reads the numbers of the programs from their source: name, value, unit and reason of each constant. `task docs` prints
+// them into docs/limits.md, so that nobody copies a number by hand.
 import { readdirSync, readFileSync } from "node:fs";
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";

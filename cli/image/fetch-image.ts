@@ -1,5 +1,5 @@
-// Downloads one image file from the first source that has it. Unless the user skips the verification, the file gets its
-// final name only after its bytes were read back from the disk and match the listed digests.
+// Downloads one image file from the first source that has it, and then reads the bytes back from the disk to compute
+// their digests. The file gets its final name only if they match the index. The user can skip this verification.
 import { createReadStream } from "node:fs";
 import { mkdir, statfs } from "node:fs/promises";
 import { dirname } from "node:path";

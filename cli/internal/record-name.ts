@@ -74,7 +74,7 @@ export function pickRecord<T>(records: readonly T[], name: string, kind: RecordK
   throw usageFailure(`${name} matches ${found.length} ${kind.many}; use one of these UUIDs:${shown.join("")}${more}`);
 }
 
-// If the text is the name of one record and a prefix of another record's UUID, both records match, so that the text is
+// A text can be the name of one record and a prefix of another record's UUID. Both records then match, so the text is
 // rejected as ambiguous.
 function fits<T>(record: T, name: string, kind: RecordKind<T>): boolean {
   const id = kind.id(record).toLowerCase();

@@ -1,5 +1,5 @@
-// Shows the progress of a long call on stderr: on a terminal in one line that is rewritten in place, otherwise in a new
-// line for each change. Shows nothing if a program reads the output, or with -q.
+// Shows the progress of a long call on stderr. On a terminal one line is rewritten in place. Otherwise each change is a
+// new line. Shows nothing if a program reads the output, or with -q.
 import type { Io } from "./io.ts";
 import { plainText } from "./plain-text.ts";
 import { fitted } from "./table.ts";

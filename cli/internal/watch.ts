@@ -59,7 +59,7 @@ export async function watch<I extends Io>(
   }
 }
 
-/** Returns what `body` prints. On a terminal this includes its notes, which would otherwise be erased. */
+/** Returns the output of `body`. On a terminal it includes the notes of `body`, because the next output erases notes. */
 async function outputOf<I extends Io>(
   environment: Environment,
   open: (environment: Environment) => I,

@@ -1,5 +1,5 @@
-// Writes the channel: tarballs of the programs, the install script, and channel.json, which lists these files with
-// their SHA-256 and has a detached signature by the release's key (docs/guides/channel.md). A site publishes the folder
+// Writes the channel: tarballs of the programs, the install script, and channel.json (docs/guides/channel.md). This file
+// lists the others with their SHA-256, and has a detached signature by the release's key. A site publishes the folder
 // unchanged. A booter with upstream_channel_url mirrors the channel.
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";

@@ -5,7 +5,7 @@ export const said = signal<readonly { readonly id: number; readonly text: string
 const SAID_MS = 6_000;
 let saidCount = 0;
 
-/** Shows the user what happened, for a few seconds. */
+/** Shows a message to the user, for a few seconds. */
 export function say(text: string): void {
   const id = ++saidCount;
   said.value = [...said.value, { id, text }];

@@ -1,4 +1,4 @@
-// Shows what needs an operator's attention: the first rows of each kind, with links to the full lists.
+// Shows the objects that need an operator's attention: the first rows of each kind, with links to the full lists.
 import type { CnView } from "../../src/contract/cn.ts";
 import type { Instance } from "../../src/contract/instance.ts";
 import type { FleetSummary, NodeRow } from "../../src/contract/node-window.ts";

@@ -1,4 +1,4 @@
-// Queries the names of users, nodes and instances. One read of a page serves all rows of its list.
+// Queries the names of users, nodes and instances. A page reads the names once, for all rows of its list.
 import type { Instance } from "../../src/contract/instance.ts";
 import type { User } from "../../src/contract/identity.ts";
 import type { NodeRow } from "../../src/contract/node-window.ts";

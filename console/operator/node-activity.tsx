@@ -1,4 +1,4 @@
-// Shows what happened to a node: its newest operations and jobs in one list, the newest first.
+// Shows the newest operations and jobs of a node in one list, the newest first.
 import type { CnView } from "../../src/contract/cn.ts";
 import type { JSX } from "preact";
 import { Link, Refused, State, When } from "../parts/basics.tsx";

@@ -1,4 +1,4 @@
-// Shows the hardware of a node: what its operating system announced, and what its BMC shows.
+// Shows the hardware of a node, as its operating system announced it and as its BMC reports it.
 import type { CnView } from "../../src/contract/cn.ts";
 import type { NodeHardware as BmcHardware } from "../../src/contract/hardware.ts";
 import type { ComponentChildren } from "preact";

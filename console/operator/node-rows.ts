@@ -1,4 +1,4 @@
-// Queries the list of nodes, which the server searches, sorts and cuts into windows.
+// Queries the list of nodes. The server searches and sorts the list, and returns one window of it.
 import type { NodeRow } from "../../src/contract/node-window.ts";
 import { get } from "../core/client.ts";
 import type { Query } from "../core/store.ts";
@@ -9,7 +9,7 @@ export type NodeFilter = { readonly q: string; readonly state: string; readonly 
 /** The feed does not report heartbeats, so nodes are read again after this time, in milliseconds. */
 export const NODES_FRESH_MS = 5_000;
 /**
- * A window after the second one is read only when it was on screen for this time, in milliseconds. So a fast scroll
+ * A window after the second one is read only after it was on screen for this time, in milliseconds. So a fast scroll
  * does not read each window that it passes.
  */
 const REST_MS = 80;

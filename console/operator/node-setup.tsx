@@ -1,5 +1,5 @@
 // Shows the setup of a node: the proposed disk layout before the setup, then the progress, and the accepted layout
-// after the setup. A second page asks for confirmation of a factory reset, and shows what is lost.
+// after the setup. A second page asks for confirmation of a factory reset, and shows its effects.
 import type { CnView } from "../../src/contract/cn.ts";
 import { COMPRESSIONS, DISK_LAYOUTS } from "../../src/contract/enums.ts";
 import type { LayoutProposal, SetupApproved } from "../../src/contract/setup.ts";
@@ -188,7 +188,7 @@ function DiskMap({ of: { disks, proposal, error } }: { readonly of: LayoutPropos
   );
 }
 
-/** Asks for a factory reset, and shows what is lost, what stays, and which instances prevent it. */
+/** Asks for confirmation of a factory reset. Shows its effects and the instances that prevent it. */
 export function FactoryReset({ id }: { readonly id: string }) {
   const { data: node, refusal } = useQuery(nodeQuery(id));
   const placed = useQuery(nodeInstancesQuery(id));

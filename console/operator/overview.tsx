@@ -1,6 +1,6 @@
-// Shows the fleet in numbers, and what needs an operator's attention: nodes that wait for approval or for
-// their setup, nodes with a problem, operations that are stuck, failed instances. The server counts the objects, so the
-// page stays fast with 10,000 nodes.
+// Shows the fleet in numbers, and the objects that need an operator's attention: nodes that wait for approval or for
+// their setup, nodes with a problem, stuck operations and failed instances. The server counts the objects, so the page
+// stays fast with 10,000 nodes.
 import type { FleetSummary } from "../../src/contract/node-window.ts";
 import { CN_STATES, INSTANCE_STATES } from "../../src/contract/enums.ts";
 import { useActions } from "../core/action.ts";

@@ -233,7 +233,7 @@ function FieldRow({ id, field, value, bad, set }: RowProps) {
 const ROWS_MIN = 5;
 const ROWS_MAX = 30;
 
-/** Returns the height of a text in rows, so that the box shows all of a text that is not too long. */
+/** Returns the height of a text box in rows. The box shows the whole text unless the text is very long. */
 export function rowsOf(text: string): number {
   return Math.min(ROWS_MAX, Math.max(ROWS_MIN, text.split("\n").length + 1));
 }

@@ -5,7 +5,7 @@ import { Heading } from "./basics.tsx";
 
 type Props = {
   readonly load: () => Promise<FunctionComponent>;
-  /** It is a part of a page, which has a heading of its own. */
+  /** The code is for a part of a page, and the page has its own heading. */
   readonly isPart?: boolean;
 };
 

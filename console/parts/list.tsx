@@ -219,7 +219,7 @@ function Title<R>({ column, sort }: { readonly column: Column<R>; readonly sort:
   );
 }
 
-/** Grey rows in place of a list that is being read for the first time. */
+/** The number of grey rows in place of a list that is being read for the first time. */
 const GHOST_ROWS = 8;
 function Ghosts() {
   return (

@@ -4,7 +4,7 @@ import { isOperator } from "../core/session.ts";
 import { Link } from "./basics.tsx";
 import { useQuery } from "./use-query.ts";
 
-/** The pages of these objects are for operators only. */
+/** Matches the paths of pages that only operators may open. */
 const FOR_OPERATORS = /^\/(?:nodes|tenants|jobs|boot|users)\b/;
 
 /** Returns the page that shows an object; null without such a page, or if the user may not open it. */

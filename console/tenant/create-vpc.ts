@@ -1,4 +1,4 @@
-// The action that creates a VPC with its first subnet, for the pages of VPCs and of a new instance.
+// Defines the action that creates a VPC with its first subnet, for the pages of VPCs and of a new instance.
 import type { Action } from "../core/action.ts";
 import { Refusal, refusalOf, send } from "../core/client.ts";
 import { tenantctl } from "../core/command.ts";
@@ -50,7 +50,7 @@ export function createVpc(place: Place): Action {
   };
 }
 
-/** Deletes the VPC whose subnet was refused. Returns the refusal for the form, which also says if the VPC stays. */
+/** Deletes the VPC whose subnet was refused. Returns the refusal for the form. It names a failure of the deletion. */
 async function undone(vpc: string, { status, message, request_id }: Refusal, key: string): Promise<Refusal> {
   // The field of the subnet's block has another name in the form.
   const text = message.replace(/^(body\.)?ipv4_block/, "subnet_block");

@@ -21,7 +21,7 @@ import { instanceQuery } from "./queries.ts";
 const RANGES_MIN = [5, 15, METRICS_MINUTES_MAX] as const;
 /** The longer ranges, which show averages of minutes or hours. */
 const PERIODS = { minute: `${MINUTE_LOAD_KEPT_HOURS} h`, hour: `${HOURLY_LOAD_KEPT_DAYS} days` } as const;
-/** The page reads again after this time in milliseconds. A node reports every 15 s. */
+/** The page reads the samples again after this time in milliseconds. A node reports them every 15 s. */
 const FRESH_MS = 10_000;
 
 function metricsQuery(id: string, minutes: number): Query<InstanceMetrics> {

@@ -1,4 +1,4 @@
-// Rebuilds an instance. The page shows what is lost and what stays, and asks for the image.
+// Rebuilds an instance. The page shows which data is lost and which data stays, and asks for the image.
 import type { Instance, RebuildBody } from "../../src/contract/instance.ts";
 import type { OperationSummary } from "../../src/contract/operation.ts";
 import { send } from "../core/client.ts";

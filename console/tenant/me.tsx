@@ -17,7 +17,7 @@ import { useQuery } from "../parts/use-query.ts";
 /** The file in which ssh-keygen stores a user's public key. */
 const KEY_FILE = "~/.ssh/id_ed25519.pub";
 
-/** The program that the user has. */
+/** The command-line program for this user. */
 const program = () => isOperator() ? "opsctl" : "tenantctl";
 
 export function Me() {

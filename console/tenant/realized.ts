@@ -2,7 +2,7 @@
 import type { Realized } from "../../src/contract/network.ts";
 import { counted } from "../core/text.ts";
 
-/** Returns a few words for a column. */
+/** Returns the state of the record on the nodes, as a few words for a column. */
 export function realizedText(realized: Realized | null): string {
   if (realized === null) return "unknown";
   const { applied_generation, nodes, nodes_pending, realizations } = realized;

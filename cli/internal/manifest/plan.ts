@@ -1,5 +1,6 @@
-// Compares a manifest with the existing records, without requests. The steps are in an order in which every referenced
-// record exists: first creations, replacements and changes by kind, then deletions in the reverse order of kinds.
+// Compares a manifest with the existing records, without requests. The order of the steps makes sure that every
+// referenced record exists. Creations, replacements and changes come first, in the order of kinds. Deletions follow, in
+// the reverse order of kinds.
 import { canonicalJson } from "../../../src/lib/text/canonical-json.ts";
 import type { Entry, ManifestKind } from "./kind.ts";
 import type { Manifest } from "./read.ts";

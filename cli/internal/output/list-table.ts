@@ -1,6 +1,6 @@
-// Formats a list as a table. In a pipe the table is complete. On a terminal the table fits the width: it first shortens
-// ids to unique prefixes, then truncates the widest cells, then truncates very long names, and then omits columns, the
-// last column first.
+// Formats a list as a table. In a pipe the table is complete. On a terminal the table fits the width. The steps, until
+// it fits: shorten ids to unique prefixes, truncate the widest cells, truncate very long names, omit columns from the
+// last one on.
 import { sizeText } from "../byte-size.ts";
 import { cellText, type Column, type ColumnStyle, fitted, pad, textWidth } from "../table.ts";
 import { ageText } from "./age.ts";

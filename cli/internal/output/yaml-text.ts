@@ -1,5 +1,5 @@
-// Writes YAML for `-o yaml`, in block style with every string in double quotes, so that parsers of YAML 1.1 and 1.2
-// read back the same value ("no", 12:30, 0123). plainText's escapes of control bytes are valid YAML.
+// Writes YAML for `-o yaml`, in block style. Every string is in double quotes, so that parsers of YAML 1.1 and 1.2 read
+// back the same value ("no", 12:30, 0123). plainText's escapes of control bytes are valid YAML.
 import { plainText } from "../plain-text.ts";
 
 /** Returns a JSON value as YAML. */

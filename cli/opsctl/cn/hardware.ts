@@ -1,4 +1,4 @@
-// Shows the hardware of a node: what its operating system announced, and what its BMC reports.
+// Shows the hardware of a node, as its operating system announced it and as its BMC reports it.
 import type { NodeHardware } from "../../../src/contract/hardware.ts";
 import { type AnyCommand, showCommand } from "../../framework.ts";
 import { withIo } from "../../internal/run.ts";

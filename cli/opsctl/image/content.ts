@@ -1,7 +1,7 @@
 // Finds the size, the SHA-256 and the address of an image, which the control plane stores for its nodes. The address
-// comes from the index. Without --download, the size and the SHA-256 also come from the index, and the SHA-256 is
-// compared with the vendor's own listing unless the operator trusts the index. With --download they come from the
-// verified file.
+// comes from the index. Without --download, the size and the SHA-256 also come from the index. With --download they
+// come from the downloaded file. The digest is compared with the vendor's own listing unless the operator trusts the
+// index.
 import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 // Writes a container image as one archive, without a container engine. The archive has the OCI image layout
-// (https://github.com/opencontainers/image-spec, version 1.1), which Podman, Skopeo and containerd read, and the file
-// manifest.json, which `docker load` of every version reads.
+// (https://github.com/opencontainers/image-spec, version 1.1), which Podman, Skopeo and containerd read. The archive
+// also has the file manifest.json, which `docker load` of every version reads.
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { gzipped } from "../../internal/gzip.ts";

@@ -3,7 +3,7 @@
 # the files vmlinuz and initramfs. NODEAGENT is the compiled agent. The same packages and the same agent give the same
 # bytes. The script needs root, mmdebstrap, mksquashfs (squashfs-tools), cpio and depmod (kmod).
 #
-# The initial file system is a small busybox with the system as one compressed file (root.squashfs), so that a machine
+# The initial file system contains a small busybox, and the system as one compressed file (root.squashfs). So a machine
 # keeps the system compressed in its memory.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)

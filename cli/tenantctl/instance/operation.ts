@@ -1,6 +1,6 @@
-// Sends requests that start an operation, and waits for the operation in one of three ways: by one long request
-// (default), by repeated requests with progress (--wait), or not at all (--no-wait). All requests of one operation
-// carry one Idempotency-Key: the operation starts once, and a repeated request returns its result.
+// Sends requests that start an operation, and waits for the operation. By default, the wait is one long request. With
+// --wait, the command repeats short requests and shows progress. With --no-wait, it does not wait. All requests of one
+// operation carry one Idempotency-Key: the operation starts once, and a repeated request returns its result.
 import type { Instance } from "../../../src/contract/instance.ts";
 import { INSTANCE_CREATE_WAIT_S, OPERATION_GRACE_MS } from "../../../src/contract/limits.ts";
 import type { OperationSummary } from "../../../src/contract/operation.ts";

@@ -1,6 +1,6 @@
 // Finds new routes and subnets whose destination or block belongs to another record of the project. The server refuses
-// them. A run does not delete or change the other record first, because no live route should be removed for a new route
-// that the server may refuse.
+// them. A run does not first delete or change the other record: the server may still refuse the new record, and the
+// project would then lack a live route.
 import { containsBlock, parseBlock } from "../../../src/lib/net/ip-block.ts";
 import type { Entry } from "../../internal/manifest/kind.ts";
 import type { EntryStep, Existing } from "../../internal/manifest/plan.ts";

@@ -25,8 +25,8 @@ export function sshArgv(connect: Connect, admin_ip: string, remote: string): str
 }
 
 /**
- * Returns the remote command of --script. The command copies standard input to a temporary file, checks the size (a
- * broken connection looks like the end of the file), runs the file and deletes it.
+ * Returns the remote command of --script. The command copies standard input to a temporary file, checks the size of the
+ * file, runs the file and deletes it. The check is necessary because a broken connection looks like the end of a file.
  */
 export function scriptCommand(size_bytes: number, args: readonly string[]): string {
   const command = ['"$f"', ...args.map(quoted)].join(" ");

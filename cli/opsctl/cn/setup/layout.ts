@@ -1,5 +1,5 @@
 // Formats disk layouts as text: every disk, its use, and the resulting pool. A plan takes the options of an approval,
-// so that it shows exactly what will be approved.
+// so that it shows exactly the layout that the approval will use.
 import { COMPRESSIONS, DISK_LAYOUTS } from "../../../../src/contract/enums.ts";
 import type { LayoutProposal, SetupApproval } from "../../../../src/contract/setup.ts";
 import { approvedLayout, type ProposedLayout } from "../../../../src/lib/disk-layout/proposal.ts";
