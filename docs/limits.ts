@@ -1,5 +1,5 @@
-// Reads the numbers of the programs from their source: name, value, unit and reason of each constant. `task docs` prints
-// them into docs/limits.md, so that nobody copies a number by hand.
+// Reads the numbers of the programs from their source: name, value, unit and reason of each constant. `task docs`
+// prints them into docs/limits.md, so that no number is copied by hand.
 import { readdirSync, readFileSync } from "node:fs";
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,7 +9,7 @@ import { amount } from "./amount.ts";
 const ROOT = fileURLToPath(new URL("../", import.meta.url));
 const CONTRACT = "src/contract/limits.ts";
 
-/** `value` is null if it is not a number. */
+/** A constant. `value` is null if the constant is not a number. */
 type Limit = { readonly name: string; readonly value: number | null };
 /** Constants under one docstring. */
 type LimitBlock = { readonly limits: readonly Limit[]; readonly reason: string };

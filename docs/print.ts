@@ -1,6 +1,8 @@
-// `task docs`: prints the state tables of docs/*.md from the transition tables, between `<!-- table: KIND -->` and
-// `<!-- end -->`, the numbers of docs/limits.md from the constants (`<!-- limits: PART -->`), the error codes of
-// docs/wire.md (`<!-- codes: errors -->`), and the events of docs/webhooks.md (`<!-- events: webhooks -->`).
+// `task docs` prints parts of docs/*.md from the code. Each part is between a start mark and `<!-- end -->`:
+// - `<!-- table: KIND -->`: a state table, from a transition table
+// - `<!-- limits: PART -->`: numbers of docs/limits.md, from the constants
+// - `<!-- codes: errors -->`: the error codes of docs/wire.md
+// - `<!-- events: webhooks -->`: the events of docs/webhooks.md
 // tests/lint/docs.test.ts fails when a page differs from the printed text.
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";

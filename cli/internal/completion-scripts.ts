@@ -1,5 +1,5 @@
 // Contains the completion scripts for bash, zsh and fish. The scripts ask `opsctl __complete` for candidates, so a new
-// command needs no new script. bash splits a word such as a MAC address at its colons, and a candidate replaces only the
+// command needs no new script. bash splits a word such as a MAC address at its colons, so a candidate replaces only the
 // last part.
 const BASH = `# opsctl completion for bash. Load it with: source <(opsctl completion bash)
 _opsctl() {

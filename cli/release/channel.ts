@@ -1,6 +1,6 @@
-// Writes the channel: tarballs of the programs, the install script, and channel.json (docs/guides/channel.md). This file
-// lists the others with their SHA-256, and has a detached signature by the release's key. A site publishes the folder
-// unchanged. A booter with upstream_channel_url mirrors the channel.
+// Writes the channel: tarballs of the programs, the install script, and channel.json (docs/guides/channel.md).
+// channel.json lists the other files with their SHA-256, and has a detached signature by the release's key. A site
+// publishes the folder unchanged. A booter with upstream_channel_url mirrors the channel.
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { access, copyFile, readFile, writeFile } from "node:fs/promises";

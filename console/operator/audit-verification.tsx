@@ -62,8 +62,8 @@ function Result({ outcome, head }: AuditVerification) {
             of={{ "Newest event": String(head.seq), "Its hash": <Copyable text={head.hash} label="the hash" /> }}
           />
           <p class="hint">
-            Keep a copy of this hash outside of Berth. Only the copy shows later that the end of the chain was
-            rewritten.
+            Keep a copy of this hash outside of Berth. If the end of the chain is rewritten later, only this copy shows
+            it.
           </p>
         </>
       )}

@@ -95,6 +95,6 @@ export function Load({ hours, title }: { readonly hours: readonly LoadHour[]; re
       times.map((at) => known.get(at)?.cpu_max ?? null),
     ] as const;
   }, [hours]);
-  if (hours.length < 2) return <p class="dim">{title}: no two hours have samples yet.</p>;
+  if (hours.length < 2) return <p class="dim">{title}: fewer than two hours have samples.</p>;
   return <LineChart title={title} names={["mean", "highest"]} text={percent} data={data} />;
 }

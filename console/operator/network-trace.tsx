@@ -29,7 +29,7 @@ export function NetworkTracePage({ id }: { readonly id: string }) {
       <Heading title={`Trace a packet of ${name}`} above={<Link to={`/instances/${id}`}>{name}</Link>} />
       {refusal !== undefined && <Problem refusal={refusal} lookedFor={`instance ${id}`} />}
       <p class="dim">
-        Asks the nodes what they do with the first packet of a connection from the instance. No packet is sent.
+        The nodes report what they would do with the first packet of a connection from the instance. No packet is sent.
       </p>
       <Form
         button="Trace"

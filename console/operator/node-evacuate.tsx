@@ -34,8 +34,8 @@ export function NodeEvacuate({ id }: { readonly id: string }) {
       <Heading title="Evacuate" above={<Link to={`/nodes/${id}`}>{name || "Node"}</Link>} />
       {problem !== undefined && <Problem refusal={problem} />}
       <p>
-        For a node that is dead and powered off. Its instances are created on other nodes from their images, with their
-        names and addresses. The node stays cordoned.
+        Use this page only for a node that is dead and powered off. Its instances are created on other nodes from their
+        images, with their names and addresses. The node stays cordoned.
       </p>
       {node !== undefined && (
         <p class="dim">

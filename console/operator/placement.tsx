@@ -36,7 +36,8 @@ export function Placement() {
     <>
       <Heading title="Placement" />
       <p class="dim">
-        Shows where an instance of this size would be placed now, and why other nodes are rejected. Nothing is created.
+        The page shows where an instance of this size would be placed now, and why other nodes are rejected. It creates
+        nothing.
       </p>
       {isRead && (
         <Form

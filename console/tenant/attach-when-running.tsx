@@ -29,7 +29,9 @@ export function AttachWhenRunning({ instance: { id, lifecycle } }: { readonly in
     attach(id, floatingIp).then(() => forget(id), (error: unknown) => (refusal.value = refusalOf(error)));
   }, [floatingIp, isRunning]);
   if (refusal.value !== null) return <Problem refusal={refusal.value} />;
-  return floatingIp === undefined ? null : <p class="sentence warn">Its floating IP is attached when it runs.</p>;
+  return floatingIp === undefined
+    ? null
+    : <p class="sentence warn">The floating IP is attached when the instance runs.</p>;
 }
 
 /** Attaches the floating IP, unless it was attached to any NIC since the user chose it. */

@@ -50,7 +50,7 @@ function Details({ instance, refusal }: { readonly instance: Instance; readonly 
       {reason !== undefined && <p class="sentence bad">Failed: {reason}</p>}
       {instance.host_live === false && (
         <p class="sentence warn">
-          Its node sends no heartbeat, so the state may be old.{" "}
+          The instance's node sends no heartbeat, so the state may be old.{" "}
           {isOperator() && instance.host_cn_uuid !== null && (
             <Link to={`/nodes/${instance.host_cn_uuid}`}>Open the node</Link>
           )}

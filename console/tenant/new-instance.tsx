@@ -159,10 +159,11 @@ function WhyNot({ place, values: { cpu = "1", memory = "1 GiB" } }: {
   readonly place: Place;
   readonly values: Values;
 }) {
-  if (!isOperator()) return <p class="dim">If no node can take it, ask an operator, who sees why.</p>;
+  if (!isOperator()) return <p class="dim">If no node can take the instance, an operator can see the reason.</p>;
   return (
     <p class="dim">
-      If no node can take it, <Link to={`/placement${queryText({ cpu, memory, tenant: place.tenant })}`}>see why</Link>.
+      If no node can take the instance,{" "}
+      <Link to={`/placement${queryText({ cpu, memory, tenant: place.tenant })}`}>see why</Link>.
     </p>
   );
 }

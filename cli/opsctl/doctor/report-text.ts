@@ -1,5 +1,5 @@
-// Formats the doctor's report as text. A summary line comes first. On request, a line follows for each check that passed
-// or was skipped. Warnings and then failures come last, so that failures are next to the prompt.
+// Formats the doctor's report as text. A summary line comes first. On request, a line follows for each check that
+// passed or was skipped. Warnings and then failures come last, so that failures are next to the prompt.
 import type { CheckResult, DoctorReport } from "../../../src/contract/doctor.ts";
 import type { CheckStatus } from "../../../src/contract/enums.ts";
 import { plainText } from "../../internal/plain-text.ts";
