@@ -59,7 +59,7 @@ export async function watch<I extends Io>(
   }
 }
 
-/** Returns the output of `body`. On a terminal it includes the notes of `body`, because the next output erases notes. */
+/** Returns the output of `body`. On a terminal it includes the notes, because the next output would erase them. */
 async function outputOf<I extends Io>(
   environment: Environment,
   open: (environment: Environment) => I,
