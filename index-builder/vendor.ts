@@ -73,7 +73,7 @@ export type ArtifactDraft = {
   readonly url: string;
   readonly variant: string | null;
   readonly default_variant: boolean;
-  /** osinfo name: x86_64, aarch64, armv7l, ppc64le, riscv64, s390x (arch.ts). */
+  /** The name of the architecture in the index (arch.ts), for example x86_64 or aarch64. */
   readonly arch: string;
   readonly format: ImageFormat;
   readonly compression: Compression;

@@ -47,7 +47,7 @@ export type SimulatedVm = {
   readonly user_data: string | null;
   readonly internal_metadata: Readonly<Record<string, string>>;
   readonly last_modified: string;
-  /** Set while the VM moves to or from another node. */
+  /** Set for a VM that arrives from another node, and for a VM that was sent to another node. */
   readonly move?: MoveRecord | null;
 };
 

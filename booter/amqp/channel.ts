@@ -1,5 +1,5 @@
-// Holds the state of a channel of an AMQP connection: its consumers, its unacknowledged deliveries, and the message
-// that the machine is sending on the channel.
+// Defines the channels and queues of an AMQP connection. A channel has its unacknowledged deliveries, and the message
+// that the machine is sending on it. A queue has its waiting messages and its consumers.
 import { Buffer } from "node:buffer";
 import { AMQP_BODY_BYTES_MAX, AMQP_QUEUED_MAX, AMQP_UNACKED_MAX } from "../limits.ts";
 import { contentFrames, frame, METHOD } from "../../cli/internal/amqp/frame.ts";

@@ -32,7 +32,7 @@ export async function readHardware(bmc: Bmc, { body: system }: System): Promise<
       health: healthOf(system),
     },
     bmc: bmcOf(await reader.one(manager)),
-    // Sockets and slots that are empty are listed, too.
+    // BMCs also list empty sockets and slots.
     processors: processors.filter(isPresent).map((each) => ({
       name: nameOf(each),
       model: text(each.Model),

@@ -18,7 +18,10 @@ export type MoveRecord =
   /** The whole copy is on the target. This node's copy does not run until a job resumes it. */
   | { readonly role: "departed"; readonly migration_id: string };
 
-/** A request of the source to the target. The source waits for the answer before it sends anything else. */
+/**
+ * A request of the source to the target. The source waits for the answer before it sends anything else on the
+ * connection.
+ */
 export type MoveRequest = Readonly<Record<string, unknown>> & { readonly request: string };
 
 /** The source's connection to the target. */

@@ -21,7 +21,7 @@ export type AnnounceOptions = {
 /** The exit code with which the setup script asks for a restart. */
 const RESTART = 113;
 const RECONNECT_MS = 3_000;
-/** The part of a script's output that the reply contains. */
+/** The reply contains at most this number of characters from the end of each output of a script. */
 const OUTPUT_CHARS_MAX = 8_192;
 
 type Broker = { readonly login: { readonly user: string; readonly password: string }; host: string; port: number };
@@ -35,7 +35,10 @@ export function brokerOf(text: string): Broker {
 
 type Reply = { readonly topic: string; readonly content: Record<string, unknown> };
 
-/** Announces the machine until the signal aborts, or until its setup asks for a restart. */
+/**
+ * Announces the machine and runs scripts of the booter until the signal aborts. Restarts the machine if a script asks
+ * for a restart.
+ */
 export async function announce({ boot_folder, roots, signal, restart, log }: AnnounceOptions): Promise<void> {
   const { properties, networking } = await readBootFiles(boot_folder);
   const { login, host, port } = brokerOf(properties.get("rabbitmq") ?? "");

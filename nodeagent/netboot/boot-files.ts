@@ -61,8 +61,8 @@ export function nicTagsOption({ nictags = [] }: BootNetworking): string | null {
 }
 
 /**
- * Returns a file of systemd-networkd for each part of the network: the port or the bond, a bridge if the port carries
- * several networks, and the admin address.
+ * Returns the files of systemd-networkd for each part of the network: the port or the bond, a bridge if the port
+ * carries several networks, a VLAN if the admin network is tagged, and the admin address. Also returns resolv.conf.
  */
 export function networkFiles(networking: BootNetworking): ReadonlyMap<string, string> {
   const { vnics, resolvers, aggregations } = networking;

@@ -8,7 +8,7 @@ const BYTES_PER_GB = 1e9;
 /**
  * Returns the layout as text: one value per line, indented with tabs. The sizes are whole GB and every disk counts as
  * spinning, as in the proposal that the operator approved. So the layout uses the disks that the operator approved.
- * @throws Error with the text of the layout tool
+ * @throws Error with the error text of SmartOS's layout tool
  */
 export function layoutText(disks: readonly MachineDisk[], options: LayoutOptions): string {
   const error = layoutOptionError(options);

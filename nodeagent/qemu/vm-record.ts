@@ -61,9 +61,9 @@ export type VmRecord = {
   readonly power: Power;
   /** The boot of the node in which the VM was created, arrived by migration, or was last started. */
   readonly boot_id: string;
-  /** Null until the first run has ended. */
+  /** Null before the first run, and while the guest runs. */
   readonly end: End | null;
-  /** Set while the VM moves to or from another node. */
+  /** Set for a VM that arrives from another node, and for a VM that was sent to another node. */
   readonly move?: MoveRecord | null;
   /** RFC 3339. */
   readonly last_modified: string;

@@ -6,7 +6,7 @@ import type { Guest, GuestPlan } from "./guest-plan.ts";
 import type { LinkSockets } from "./link-sockets.ts";
 import { ADVERTISEMENT_INTERVAL_MS, ROUTER_SOLICITATION, routerAdvertisement } from "./router-advert.ts";
 
-/** UDP ports of DHCPv6 (RFC 8415). */
+/** The UDP port on which a DHCPv6 server gets requests (RFC 8415). */
 export const DHCP6_PORT = 547;
 
 export type Ipv6Services = {

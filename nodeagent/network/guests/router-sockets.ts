@@ -43,7 +43,10 @@ export type RouterSocketsOptions = {
   readonly log: (line: string) => void;
 };
 
-/** Opens the sockets in the router's namespace. Throws an Error if one cannot be opened. */
+/**
+ * Opens the sockets in the router's namespace. Throws an Error if one cannot be opened. But if a UDP socket for DNS, or
+ * for DHCP in IPv4, cannot be opened, this is only logged.
+ */
 export function openRouterSockets(
   { bun, links, namespaces, plan, metadata, log }: RouterSocketsOptions,
 ): RouterSockets {
