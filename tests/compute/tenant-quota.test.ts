@@ -149,7 +149,7 @@ describe("S-48: a new project does not raise the limit", () => {
   });
 });
 
-describe("the default quotas of the cluster", () => {
+describe("the default quotas", () => {
   test("apply only to tenants and projects without their own quota", async () => {
     okOf(await setting("tenant_default.instance_limit", 1));
     okOf(await setting("project_default.cpu_limit", 1));
@@ -167,7 +167,7 @@ describe("the default quotas of the cluster", () => {
       expect(await refusalOf(other, SMALL)).toBe(
         "the quota of the tenant would be exceeded: instances: limit 1 (the default of the site), used 1, asked for 1",
       );
-      // A tenant's own quota replaces all default limits. A limit that the own quota does not set is unlimited.
+      // A tenant's own quota replaces all default limits of tenants. The default limits of projects still apply.
       okOf(await quota({ instance_limit: 2 }));
       await other.running(SMALL);
       const project = `/v1/tenants/${tenant.tenant_id}/projects/${other.tenant.project_id}`;

@@ -60,7 +60,7 @@ test("a command without an answer fails after its limit, and its late answer is 
   await qmp.execute("query-status");
 });
 
-test("all commands fail when QEMU ends, and later commands fail at once", async () => {
+test("commands without an answer fail when QEMU ends, and later commands fail too", async () => {
   monitor = await fakeMonitor(({ execute }) => execute === "cont" ? null : { return: {} });
   qmp = await openQmp(monitor.path);
   const waiting = qmp.execute("cont").catch((error) => error);
@@ -100,7 +100,7 @@ test("a monitor that serves another client does not greet: connecting fails afte
   await expect(openQmp(monitor.path, 30)).rejects.toMatchObject({ kind: "Timeout", message: /greeting/ });
 });
 
-test("the client connects as soon as QEMU listens", async () => {
+test("if QEMU does not listen, the client retries until its limit has passed or QEMU has ended, and then fails", async () => {
   monitor = await fakeMonitor();
   const path = monitor.path;
   await monitor.remove();

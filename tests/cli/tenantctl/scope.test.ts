@@ -342,7 +342,7 @@ test("`quota show` prints the usage, even if no quota is set", async () => {
   expect(JSON.parse(unset.out())).toMatchObject({ cpu_limit: null, used });
 });
 
-test("completion offers names in every script, but not a name that a shell would read as two words", async () => {
+test("completion offers names in any alphabet, but only the id of a record whose name a shell would split", async () => {
   const items = ["größe", "\u540d\u524d", "two words", "a;b"].map((name, at) => ({
     ...VPC,
     name,

@@ -88,7 +88,7 @@ test.each([
   expect([ran.code, ran.asked]).toEqual([2, []]);
 });
 
-test("without a terminal login does not ask for the password", async () => {
+test("without a terminal, login does not ask for the password, and the error names --password-stdin", async () => {
   const ran = await tenantctl(["login", "--username", "ada"], { env: ENV, isTTY: false });
   expect(ran.code).toBe(2);
   expect(ran.err()).toContain("pass --password-stdin");
