@@ -133,7 +133,8 @@ function createCursors() {
     const block = Buffer.alloc(BLOCK_BYTES);
     block.write(MARK);
     block.writeBigUInt64BE(BigInt(position), BLOCK_BYTES / 2);
-    // Encrypts one block with a key of this process. This mode reveals repeated blocks, but no block is repeated.
+    // Encrypts one block with a key of this process. This mode (ECB) reveals repeated blocks, but a text has only one
+    // block.
     return createCipheriv("aes-128-ecb", key, null).setAutoPadding(false).update(block).toString("base64url");
   }
 

@@ -1,6 +1,6 @@
 // Stores frequent signals from nodes and about API keys, by batched upserts without a version, a stored reply or an
 // audit event. No acknowledged signal is lost: the server replies after it has committed the signal, or a newer one
-// from the same node. Every authenticated call by an agent updates last_seen.
+// from the same node. Heartbeats, polls, status reports and capacity reports of an agent update last_seen.
 import { type Fault, fault } from "../contract/fault.ts";
 import type { Hardware } from "../contract/hardware.ts";
 import type { ReportedMetrics } from "../contract/instance-metrics.ts";
